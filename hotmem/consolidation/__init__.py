@@ -1,4 +1,1 @@
-"""Background consolidation.
-
-Summaries, clustering of memories, supersession and equivalence of statements.
-"""
+"""Background consolidation: summaries, subcategories, supersession and tag merging."""

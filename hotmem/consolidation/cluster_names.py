@@ -1,7 +1,4 @@
-"""What groups of statements are called.
-
-The words that set each apart from the others, and the name it had if it is still the same.
-"""
+"""Names of subcategories: their distinctive keywords, or the previous name."""
 
 import re
 from collections import Counter
@@ -14,7 +11,7 @@ from hotmem.text.labels import propose_names
 from hotmem.text.stemming import STOP_STEMS, terms
 
 KEYWORDS: Final = 5
-"""Words kept for a group."""
+"""Maximum number of keywords of a cluster."""
 
 _WORDS: Final = re.compile(r"[^\W\d_]{3,}")
 
@@ -22,15 +19,15 @@ _WORDS: Final = re.compile(r"[^\W\d_]{3,}")
 def extract_keywords(
     groups: Sequence[Sequence[str]], wait_idle_blocking: Callable[[], None] = lambda: None
 ) -> list[tuple[str, ...]]:
-    """For each group the words that more of its texts hold than of the others', the most telling first.
+    """Extract each cluster's distinctive words, highest weight first.
 
-    A word's weight is its part of the divergence of the group from the others (Kullback and Leibler
-    1951): the share of the group's texts that hold it, times the logarithm of how many times as
-    large that is as among the others. One text alone tells no word.
+    A word's weight is its term of the Kullback-Leibler divergence of the cluster from the others
+    (1951): p · log(p / q), with the shares p and q of their texts that contain the word. Words of
+    only one text of the cluster are left out.
 
     Args:
-        groups: The texts of each group.
-        wait_idle_blocking: Called after each text that was read, some 30 µs.
+        groups: The texts of each cluster.
+        wait_idle_blocking: Called before each text; blocks while recalls run.
     """
     written = [_words_by_stem(group, wait_idle_blocking) for group in groups]
     counts = [Counter(stem for stems in group for stem in stems) for group in written]
@@ -62,12 +59,12 @@ def extract_keywords(
 def assign_names(
     words: Sequence[Sequence[str]], kept: Sequence[str | None], otherwise: str
 ) -> list[str]:
-    """A name for each group: the one kept, or its first keywords, all different.
+    """Name each cluster uniquely: its previous name, or its first keywords.
 
     Args:
-        words: The keywords of each group.
-        kept: The name that each keeps, if it does.
-        otherwise: What a group without keywords is called, with a number.
+        words: The keywords of each cluster.
+        kept: The previous name of each cluster, if it keeps one.
+        otherwise: Name for clusters without keywords, to which a number is added.
     """
     taken = {name for name in kept if name is not None}
     given = []
@@ -82,13 +79,14 @@ def assign_names(
 def match_previous_names(
     before: Mapping[str, frozenset[int]], now: Sequence[frozenset[int]]
 ) -> list[str | None]:
-    """The name that each group keeps.
+    """Match each new cluster with the previous one whose name it keeps, if any.
 
-    That of the old group which gave it most of what it had, and which went mostly into it.
+    They match if more than half of the memories of each, as far as they were clustered both times,
+    are in the other.
 
     Args:
-        before: What was in each old group, by its name.
-        now: What is in each new group. What is in only one of both times tells nothing.
+        before: Members of each previous cluster, by name.
+        now: Members of each new cluster.
     """
     old = frozenset[int]().union(*before.values())
     new = frozenset[int]().union(*now)
@@ -106,20 +104,20 @@ def match_previous_names(
 
 
 def _most_frequent(words: Iterable[str]) -> str:
-    """The most frequent word; of equals the first in the alphabet."""
+    """The most frequent word; ties are broken alphabetically."""
     counted = Counter(words)
     return min(counted, key=lambda word: (-counted[word], word))
 
 
 def _smoothed_share(holding: int, texts: int) -> float:
-    """Share of texts that hold a word, as if half a text more did and half did not."""
+    """Share of texts with a word, with additive smoothing of one half."""
     return (holding + 0.5) / (texts + 1.0)
 
 
 def _words_by_stem(
     texts: Iterable[str], wait_idle_blocking: Callable[[], None]
 ) -> list[dict[str, str]]:
-    """The telling words of each text, by their stems."""
+    """The content words of each text, by stem."""
     found = []
     for text in texts:
         wait_idle_blocking()
@@ -128,7 +126,7 @@ def _words_by_stem(
 
 
 def _content_stems(text: str) -> dict[str, str]:
-    """The stems of a text's telling words, each with the word."""
+    """The content words of a text, by stem."""
     return {
         stem: word
         for word in map(str.lower, _WORDS.findall(text))

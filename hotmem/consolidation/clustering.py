@@ -1,13 +1,9 @@
-"""Memories of a category → groups of those that are about the same.
+"""Clustering of a category's memories.
 
-All is seen from the middle of the category: what its memories have in common tells none apart (Mu
-and Viswanath 2018). Every vector is first drawn to the mean of its nearest neighbours, which leaves
-what a topic shares and loses how each statement is phrased; HDBSCAN (Campello, Moulavi and Sander
-2013) then finds groups without being told how many. Small and similar ones are joined (Ward 1963).
-The constants are chosen on the categories contexts, learnings, references and system of
-`eval/tools/topics.tsv`; `python -m eval tools` reports the other three apart. With topics halved at
-random five times, seeing from the middle places 2.6 points more right in those four (standard error
-0.5) and 2.8 in the others (2).
+Embeddings are centered on the category's mean (Mu and Viswanath 2018), smoothed towards the mean of
+their nearest neighbours, reduced by PCA and clustered by HDBSCAN (Campello, Moulavi and Sander
+2013). Small and similar clusters are merged by Ward's criterion (1963). `python -m eval tools`
+evaluates the constants.
 """
 
 from collections.abc import Callable
@@ -22,25 +18,23 @@ from hotmem.core.matmul import matmul
 from hotmem.errors import ExtraMissing
 
 SMOOTHING_STEPS: Final = 2
-"""Times that vectors are drawn together; after a third step groups of their own flow into each
-other."""
+"""Number of smoothing steps; with more, separate clusters merge."""
 
 COMPONENTS: Final = 15
-"""Principal components that are clustered; from 8 to 30 hardly anything changes."""
+"""Number of principal components."""
 
 MIN_SAMPLES: Final = 3
-"""Neighbours within reach that make a place dense (HDBSCAN's min_samples)."""
+"""HDBSCAN's `min_samples`."""
 
 BLOCK: Final = 128
-"""Vectors whose neighbours are looked for at once, some 5 ms."""
+"""Number of rows whose neighbours are computed at once."""
 
 MERGE_SIMILARITY: Final = 0.8
-"""Cosine of two centroids, seen from the middle, from which their groups are joined, as tags are
-(the design's)."""
+"""Cosine of two centered centroids from which their clusters are merged."""
 
 
 def can_cluster() -> bool:
-    """Whether scikit-learn is installed, which the extra `evolution` brings."""
+    """Whether scikit-learn is installed (extra `evolution`)."""
     return find_spec("sklearn") is not None
 
 
@@ -52,7 +46,8 @@ def check_can_cluster() -> None:
     """
     if not can_cluster():
         raise ExtraMissing(
-            'Categories evolve with scikit-learn, which is not installed. Run: pip install "pipecat-hotmem[evolution]"'
+            "Clustering needs scikit-learn, which is not installed. Run: "
+            'pip install "pipecat-hotmem[evolution]"'
         )
 
 
@@ -62,18 +57,18 @@ def cluster(
     most: int,
     wait_idle_blocking: Callable[[], None] = lambda: None,
 ) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
-    """The centroids of the groups, and each row's nearest.
+    """Cluster embeddings.
 
     Args:
         rows: Unit rows, float32 (n, dimension).
-        least: Rows of a group at least, 2 or more.
-        most: Groups at most.
-        wait_idle_blocking: Called every few milliseconds, but for the clustering itself: 0.1 s for
-            2,000 rows, most of it without the interpreter's lock.
+        least: Minimum size of a cluster, 2 or more.
+        most: Maximum number of clusters.
+        wait_idle_blocking: Called every few milliseconds except during HDBSCAN, which releases the
+            GIL; blocks while recalls run.
 
     Returns:
-        Unit centroids, float32 (groups, dimension), and the place of each row's group, (n,).
-        Without any group both are empty.
+        Unit centroids, float32 (clusters, dimension), and the index of each row's nearest centroid,
+        (n,). Both are empty if there are no clusters.
     """
     nothing = np.empty((0, rows.shape[1]), dtype=np.float32), np.empty(0, dtype=np.intp)
     if len(rows) < 2 * least:
@@ -98,25 +93,22 @@ def cluster(
 def _dense_clusters(
     rows: NDArray[np.float32], least: int, wait_idle_blocking: Callable[[], None]
 ) -> list[NDArray[np.intp]]:
-    """The places of each dense group's rows; what lies between them is in none."""
-    from sklearn.cluster import HDBSCAN  # two seconds to load; a bot's start is spared them
+    """Indices of the rows of each dense cluster; outliers are in none."""
+    from sklearn.cluster import HDBSCAN  # slow to import, so not at startup
     from threadpoolctl import threadpool_limits
 
-    drawn = rows
+    smoothed = rows
     for _ in range(SMOOTHING_STEPS):
-        drawn = _smooth(drawn, least, wait_idle_blocking)
-    with threadpool_limits(
-        1
-        # several would keep all cores busy waiting for each other, and a recall beside them takes
-        # five times as long
-    ):
-        components = normalize_rows(_principal_components(drawn))
+        smoothed = _smooth(smoothed, least, wait_idle_blocking)
+    # More threads would keep all cores busy and slow down concurrent recalls.
+    with threadpool_limits(1):
+        components = normalize_rows(_principal_components(smoothed))
         wait_idle_blocking()
         labels = HDBSCAN(
             min_cluster_size=least,
             min_samples=min(MIN_SAMPLES, least),
             cluster_selection_method="leaf",
-            algorithm="brute",  # it alone leaves the interpreter's lock to others
+            algorithm="brute",  # the only one that releases the GIL
             copy=True,
         ).fit_predict(components)
     return [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
@@ -125,20 +117,20 @@ def _dense_clusters(
 def _smooth(
     rows: NDArray[np.float32], neighbours: int, wait_idle_blocking: Callable[[], None]
 ) -> NDArray[np.float32]:
-    """The means of each row and so many of its nearest, unit rows."""
-    drawn = np.empty_like(rows)
+    """The normalised mean of each row and its nearest neighbours."""
+    smoothed = np.empty_like(rows)
     for start in range(0, len(rows), BLOCK):
         wait_idle_blocking()
         block = slice(start, start + BLOCK)
-        beside = np.argpartition(-matmul(rows[block], rows.T), neighbours, axis=1)[
+        nearest_rows = np.argpartition(-matmul(rows[block], rows.T), neighbours, axis=1)[
             :, : neighbours + 1
         ]
-        drawn[block] = rows[beside].mean(axis=1)
-    return normalize_rows(drawn)
+        smoothed[block] = rows[nearest_rows].mean(axis=1)
+    return normalize_rows(smoothed)
 
 
 def _principal_components(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The rows along their principal components, float32 (n, at most `COMPONENTS`)."""
+    """Project rows on their principal components, float32 (n, at most `COMPONENTS`)."""
     centred = rows - rows.mean(axis=0)
     _, axes = np.linalg.eigh(matmul(np.ascontiguousarray(centred.T), centred))
     return matmul(centred, axes[:, -COMPONENTS:])
@@ -150,7 +142,7 @@ def _merge(
     most: int,
     wait_idle_blocking: Callable[[], None],
 ) -> list[NDArray[np.intp]]:
-    """The groups, the cheapest pair joined while there are too many, then every pair that is similar."""
+    """Merge the cheapest pair of clusters while there are too many, then all similar pairs."""
     means = [rows[group].mean(axis=0) for group in groups]
     while len(groups) > 1:
         wait_idle_blocking()
@@ -158,8 +150,8 @@ def _merge(
         if len(groups) > most:
             sizes = np.array([len(group) for group in groups], dtype=np.float32)
             lengths = (centres**2).sum(axis=1)
-            apart = lengths[:, None] + lengths - 2 * matmul(centres, centres.T)
-            cost = apart * sizes[:, None] * sizes / (sizes[:, None] + sizes)
+            distances = lengths[:, None] + lengths - 2 * matmul(centres, centres.T)
+            cost = distances * sizes[:, None] * sizes / (sizes[:, None] + sizes)
         else:
             directions = normalize_rows(centres)
             cost = 1.0 - matmul(directions, directions.T)

@@ -1,6 +1,6 @@
-"""A category evolves: its memories are clustered, named, placed, and the result takes the place of what was there.
+"""Evolution of a category: clustering its memories into named subcategories.
 
-members ─▶ groups ─▶ names ─▶ draft ─▶ placements, a portion at a time ─▶ live
+members ─▶ clusters ─▶ names ─▶ draft ─▶ placement in pages ─▶ live
 """
 
 import asyncio
@@ -18,64 +18,64 @@ from hotmem.storage import Storage, queries
 from hotmem.types import Category, CategoryMembers, EvolutionResult, SubcategoryDraft, UserKey
 
 MAX_CLUSTERED: Final = 2000
-"""Memories of a category that are clustered, 0.5 s of one processor; the others are placed in
-what is found."""
+"""Maximum number of memories that are clustered; the others are placed in the result."""
 
 DIGEST_SIZE: Final = 3
-"""Statements of a digest."""
+"""Number of statements in a digest."""
 
 
 async def evolve(
     storage: Storage,
-    precedence: ForegroundPriority,
+    priority: ForegroundPriority,
     user: UserKey,
     category: Category,
     options: EvolutionOptions,
     now: datetime,
 ) -> EvolutionResult:
-    """Finds the subcategories of a user's category anew. Recalls go before each step of it.
+    """Cluster a user's category into subcategories.
 
-    What is forgotten meanwhile must not come back in a keyword: then nothing is changed, and it is
-    due again.
+    If memories are forgotten meanwhile, nothing is changed, as keywords could contain their words,
+    and the category stays due.
 
     Args:
         storage: The memory file.
-        precedence: Tells when recalls are on their way.
-        user: Whose.
-        category: Which category.
+        priority: Each step waits until no recall is running.
+        user: The user.
+        category: The category.
         options: Size and number of subcategories.
-        now: The wall clock, UTC.
+        now: The current time, UTC.
 
     Raises:
-        StoreError: If it could not be read or written; then everything is as it was.
+        StoreError: If reading or writing failed; then nothing is changed.
     """
-    await precedence.wait_idle()
-    members = await storage.database.read(
-        queries.subcategories.members, user, category, MAX_CLUSTERED
-    )
+    database = storage.database
+    await priority.wait_idle()
+    members = await database.read(queries.subcategories.members, user, category, MAX_CLUSTERED)
     drafts = await asyncio.to_thread(
-        draft_subcategories, members, category, options, now, precedence.wait_idle_blocking
+        draft_subcategories, members, category, options, now, priority.wait_idle_blocking
     )
-    await precedence.wait_idle()
-    evolution = await storage.database.write(
+    await priority.wait_idle()
+    evolution = await database.write(
         queries.subcategories.draft, user, category, drafts, members, now
     )
     before = tuple(members.named)
+    unchanged = EvolutionResult(category, members.total, before, (), None)
     if evolution is None or not drafts:
-        return EvolutionResult(category, members.total, before, (), None)
+        return unchanged
     after: int | None = 0
     while after is not None:
-        await precedence.wait_idle()
-        after = await storage.database.write(queries.subcategories.place_more, evolution, after)
+        await priority.wait_idle()
+        after = await database.write(queries.subcategories.place_more, evolution, after)
     named = tuple(one.name for one in drafts)
     new = tuple(name for name in named if name not in before)
-    reason = f"{members.total} memories of {category} are in {len(named)} subcategories: {len(named) - len(new)} as before, {len(new)} new"
-    decision = await storage.database.write(queries.subcategories.adopt, evolution, reason, now)
-    return (
-        EvolutionResult(category, members.total, named, new, decision)
-        if decision
-        else EvolutionResult(category, members.total, before, (), None)
+    reason = (
+        f"{members.total} memories of {category} are in {len(named)} subcategories: "
+        f"{len(named) - len(new)} as before, {len(new)} new"
     )
+    decision = await database.write(queries.subcategories.adopt, evolution, reason, now)
+    if not decision:
+        return unchanged
+    return EvolutionResult(category, members.total, named, new, decision)
 
 
 def draft_subcategories(
@@ -85,16 +85,14 @@ def draft_subcategories(
     now: datetime,
     wait_idle_blocking: Callable[[], None] = lambda: None,
 ) -> list[SubcategoryDraft]:
-    """The subcategories that the memories of a category fall into.
-
-    None where there are too few, or nothing sets them apart.
+    """Draft the subcategories of a category; none if there are too few memories.
 
     Args:
         members: The memories.
         category: Their category.
         options: Size and number of subcategories.
-        now: The wall clock, UTC.
-        wait_idle_blocking: Called every few milliseconds, to let others go before.
+        now: The current time, UTC.
+        wait_idle_blocking: Called every few milliseconds; blocks while recalls run.
     """
     centroids, nearest = cluster(
         members.rows, options.cluster_size, options.most, wait_idle_blocking

@@ -1,10 +1,8 @@
-"""Whose facts a statement may confirm or end.
+"""Resolution of subjects: which stored facts are about the same person or thing as a statement.
 
-Only those of the same person or thing, and of none where that is in doubt.
-
-A subject is a chain of owners: "Ana's daughter Mia's shoe size" is of Ana, of a daughter called
-Mia, of a shoe size. Two of a kind differ by name ("son Max", "son Leo") or by qualifier ("work
-phone number"); a kind without a name ("my son") may be any of several.
+Facts match only if the subject is certainly the same. A subject is a chain of possessors: "Ana's
+daughter Mia's shoe size". Parts of the same kind differ by name ("son Max", "son Leo") or by
+qualifier ("work phone number"); a kind without a name ("my son") may be any of several.
 """
 
 import re
@@ -16,7 +14,7 @@ from hotmem.types import KnownSubjects
 from hotmem.understanding.animate_nouns import ANIMATE, SHARED_ROLES, UNIQUE_ROLES
 
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['’]s? ")
-"""Between an owner and what is owned: "Ana's dog", "Ana's parents' house"."""
+"""Separates possessor and possession: "Ana's dog", "Ana's parents' house"."""
 
 _IRREGULAR: Final = {
     "child": "children",
@@ -29,11 +27,10 @@ _IRREGULAR: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One member of a chain of owners, in lower case.
+    """One part of a chain of possessors, in lower case.
 
     Attributes:
-        words: What it is called in general, qualifiers first: ("older", "son"); empty for who is
-            known by name alone.
+        words: Its kind, qualifiers first: ("older", "son"); empty if it only has a name.
         name: Its name, or "".
     """
 
@@ -42,7 +39,7 @@ class Part:
 
     @property
     def head(self) -> str:
-        """The noun: "son"."""
+        """The noun of its kind: "son"."""
         return self.words[-1] if self.words else ""
 
 
@@ -52,15 +49,15 @@ Chain: TypeAlias = tuple[Part, ...]
 def find_same_subjects(
     subject: str, known: KnownSubjects, *, denies: bool = False
 ) -> frozenset[str] | None:
-    """The subjects, as stored, that are certainly the one given, itself among them.
+    """Find the stored subjects that are certainly the same as a subject, itself included.
 
-    None if it may be one of several.
+    Returns None if the subject may be one of several.
 
     Args:
         subject: The subject of a new statement.
-        known: Whom and what current facts are about.
-        denies: Whether the statement denies something: "my uncle isn't the mayor any more" is of
-            the uncle who was.
+        known: The subjects of current facts.
+        denies: Whether the statement is negated: "my uncle isn't the mayor any more" is about the
+            uncle who was.
     """
     chain = _parse_chain(subject)
     known = _related(chain, known)
@@ -76,12 +73,12 @@ def find_same_subjects(
 
 @dataclass(frozen=True, slots=True)
 class _KnownChains:
-    """Everyone and everything that facts are about.
+    """The subjects of current facts.
 
     Attributes:
-        chains: Their chains, owners included.
-        declared: The names that a kind was said to bear, and no other: "my son is called Max".
-        several: Owners with the word for what they have more than one of: "two sons".
+        chains: Their chains, those of possessors included.
+        declared: Chains whose name was stated as the only one: "my son is called Max".
+        several: Possessors with a word for what they have several of: "two sons".
     """
 
     chains: frozenset[Chain]
@@ -102,7 +99,7 @@ class _KnownChains:
         return cls(owners, declared, several)
 
     def same(self, chain: Chain, *, denies: bool = False) -> frozenset[Chain] | None:
-        """The chains that certainly stand for what this one does; None in doubt."""
+        """The chains that certainly have the same referent; None if that is uncertain."""
         if len(chain) == 1:
             return self._by_name(chain)
         owners = self.same(chain[:-1])
@@ -120,10 +117,7 @@ class _KnownChains:
         return None if found is None else found | {chain}
 
     def _by_name(self, chain: Chain) -> frozenset[Chain] | None:
-        """Of who is told of by name alone.
-
-        "Max" is "Ana's son Max" if no other Max is known, but Ana is not her cousin Ana.
-        """
+        """Resolve a name: "Max" is "Ana's son Max" if no other Max is known."""
         name = chain[0].name
         bearers = frozenset(
             one
@@ -135,9 +129,9 @@ class _KnownChains:
         return frozenset(one for one in bearers if one[-1].name == name) | {chain}
 
     def _by_kind_and_name(self, part: Part, kin: frozenset[Chain]) -> frozenset[Chain]:
-        """Of "my son Max": the same name whatever the qualifiers.
+        """Resolve "my son Max": all chains with this name, whatever their qualifiers.
 
-        "my son" only if he was said to be called so, or there is one at most.
+        "my son" is the same only if that was stated, or if there can be only one.
         """
         namesakes = frozenset(one for one in kin if one[-1].name == part.name)
         names = {one[-1].name for one in kin if one[-1].words == part.words} - {""}
@@ -156,7 +150,7 @@ class _KnownChains:
     def _by_kind(
         self, part: Part, kin: frozenset[Chain], owners: frozenset[Chain], *, denies: bool
     ) -> frozenset[Chain] | None:
-        """Of "my son": the only one known; None if there are several, or may well be."""
+        """Resolve "my son": the only one known; None if there may be several."""
         others = {
             one[-1]
             for one in kin
@@ -179,7 +173,7 @@ class _KnownChains:
 
 
 def _related(chain: Chain, known: KnownSubjects) -> KnownSubjects:
-    """What of it has a noun or a name of the chain: of thousands of subjects a few."""
+    """Filter the known subjects for those that share a noun or name with a chain."""
     parts = chain[1:] or chain
     words = {
         word
@@ -205,7 +199,7 @@ def _parse_chain(subject: str) -> Chain:
 
 
 def _parse_part(text: str) -> Part:
-    """Keys have words in lower case; what follows with a capital is a name."""
+    """Parse a part: words in lower case are its kind, a capital begins its name."""
     words = text.split()
     end = next(
         (place for place, word in enumerate(words) if place and word[:1].isupper()), len(words)
@@ -214,16 +208,13 @@ def _parse_part(text: str) -> Part:
 
 
 def _with_name(chain: Chain, name: str) -> Chain:
-    """The chain whose last member bears the name.
-
-    A speaker's other name makes nobody else of them.
-    """
+    """The chain with a name for its last part; a chain of a single name stays unchanged."""
     last = chain[-1]
     return (*chain[:-1], Part(last.words, name.casefold())) if last.words else chain
 
 
 def _is_short_form(full: str, name: str) -> bool:
-    """Whether someone may be called so for short: "Anna Berg" by "Anna"."""
+    """Whether a name is a short form of a full name: "Anna" of "Anna Berg"."""
     return f"{full} ".startswith(f"{name} ") and bool(full)
 
 

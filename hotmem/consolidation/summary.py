@@ -1,8 +1,7 @@
-"""A session in its speakers' own words: topics, the sentences that carry it, decisions, open loops.
+"""Extractive session summaries: topics, central sentences, decisions and open loops.
 
-Sentences are ranked by their turn's closeness to the session's centroid (Radev, Jing and
-Budzikowska 2000) blended with how much they tell, and taken one by one while they add something
-new.
+Sentences are scored by their turn's cosine with the session's centroid (Radev, Jing and Budzikowska
+2000) and by their information content, and selected greedily without redundancy.
 """
 
 import re
@@ -24,40 +23,43 @@ from hotmem.understanding.query.intent import is_chitchat
 
 MAX_TOPICS: Final = 6
 MAX_COUNTED_TOPICS: Final = 1_000
-"""Topics whose weights are kept; 200 turns have fewer."""
+"""Maximum number of topics whose weights are stored."""
 
 MAX_SENTENCES: Final = 5
 MAX_LOOPS: Final = 5
-"""Decisions, and likewise open loops, of one session."""
+"""Maximum number of decisions, and of open loops, of a session."""
 
 MAX_WORDS: Final = 40
-"""Words of one sentence; a longer one is cut at a clause's end or after this many."""
+"""Maximum number of words of a sentence; longer ones are truncated, at a comma if possible."""
 
 MIN_WORDS: Final = 4
-"""Words a sentence needs to tell anything."""
+"""Minimum number of words of a sentence."""
 
 MAX_SENTENCES_PER_TURN: Final = 4
-"""Sentences of one turn looked at, so that a long answer cannot fill the summary."""
+"""Maximum number of candidate sentences of a turn, so that a long turn does not dominate."""
 
 REDUNDANT_OVERLAP: Final = 0.6
-"""Share of content words in common from which two sentences say the same."""
+"""Share of common content words from which two sentences are redundant."""
 
 NAME_BONUS: Final = 1.5
-"""A name against a noun phrase that comes as often."""
+"""Weight of a name relative to a noun phrase."""
 
 _ROLE_WEIGHT: Final = {Role.USER: 1.0, Role.ASSISTANT: 0.6}
 _DECISION: Final = re.compile(
-    r"\b(?:let['’]?s|we(?:['’]ve)? (?:decided|agreed)|i(?:['’]ve)? decided|i['’]ll|i will|we['’]ll|we will|"
+    r"\b(?:let['’]?s|we(?:['’]ve)? (?:decided|agreed)|i(?:['’]ve)? decided|i['’]ll|i will"
+    r"|we['’]ll|we will|"
     r"(?:i['’]?m|i am|we['’]?re|we are) (?:going to|gonna|planning to)|"
     r"i plan to|we plan to|(?:i|we) settled on|(?:i|we) chose)\b",
     re.IGNORECASE,
 )
 _NOT_DECISION: Final = re.compile(
-    r"\b(?:let['’]?s see|i['’]ll (?:be honest|say|bet|let you|see you|talk to you|try)|i will say|going to (?:be (?:honest|fun|great)|say))\b",
+    r"\b(?:let['’]?s see|i['’]ll (?:be honest|say|bet|let you|see you|talk to you|try)"
+    r"|i will say|going to (?:be (?:honest|fun|great)|say))\b",
     re.IGNORECASE,
 )
 _OPEN_LOOP: Final = re.compile(
-    r"\b(?:remind me|(?:i|we) (?:still )?(?:need to|have to|must|ought to|should)|(?:i|we)['’]ve (?:still )?got to|"
+    r"\b(?:remind me|(?:i|we) (?:still )?(?:need to|have to|must|ought to|should)|(?:i"
+    r"|we)['’]ve (?:still )?got to|"
     r"(?:i|we) still (?:need|haven['’]?t|don['’]?t know)|"
     r"(?:i|we) (?:haven['’]?t|have not) (?:yet )?\w+(?:ed|en|t)\b[^.?!]* yet|"
     r"don['’]?t forget|to ?do list|not sure (?:yet )?(?:if|whether|what|how|when))\b",
@@ -65,24 +67,32 @@ _OPEN_LOOP: Final = re.compile(
 )
 _NOT_OPEN_LOOP: Final = re.compile(
     r"\b(?:don['’]?t|do not|never|no need to|stop) remind(?:ing)? me\b"
-    r"|\b(?!(?:i|we)\b)\w+\s+(?:\w+ly\s+)?(?:thinks?|thought|reckons?|believes?)\s+(?:that\s+)?(?:i|we)\b",
+    r"|\b(?!(?:i|we)\b)\w+\s+(?:\w+ly\s+)?(?:thinks?|thought|reckons?"
+    r"|believes?)\s+(?:that\s+)?(?:i|we)\b",
     re.IGNORECASE,
 )
-"""What nobody is to come back to: what the user does not want to be reminded of, and what
-somebody else thinks of them."""
+"""Reminders that the user declines, and other people's opinions of them."""
 
 _GENERIC_WORDS: Final = wordlist(
-    "thing thank thanks time way lot bit day today week year month kind sort one something anything everything nothing someone anyone "
-    "everyone people guy idea stuff fun hey yeah yes wow haha morning night evening weekend moment question problem course sure "
+    "thing thank thanks time way lot bit day today week year month kind sort one something "
+    "anything everything nothing someone anyone "
+    "everyone people guy idea stuff fun hey yeah yes wow haha morning night evening weekend "
+    "moment question problem course sure "
     "hope life world part hour minute tomorrow yesterday other first next"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A sentence that may stand in the summary.
+    """A candidate sentence.
 
-    Where it is, its words, and how central it is (0 to 1).
+    Attributes:
+        turn: Index of its turn.
+        order: Its position in the session.
+        text: The sentence.
+        words: Its content words.
+        score: Centrality and information content, 0 to 1.
+        question: Whether it is a question.
     """
 
     turn: int
@@ -99,17 +109,17 @@ def summarise(
     vectors: Vectors,
     topics: Mapping[str, Topic] | None = None,
 ) -> SessionSummary:
-    """Summarises a session without a language model.
+    """Summarise a session.
 
     Args:
-        turns: The session's turns, in order; of a long one those that its summary quoted and those
-            since.
-        docs: Their parses, one a turn.
-        vectors: float32 (number of turns, dimension), one unit row a turn.
-        topics: What all of its topics weigh; counted here, if not given.
+        turns: The session's turns, in order; of a long session, the turns that its current summary
+            quotes and those after it.
+        docs: Their parses.
+        vectors: Their embeddings, unit rows, float32 (turns, dimension).
+        topics: Topic counts of the whole session; counted from `turns` if not given.
 
     Returns:
-        Topics, most telling first; sentences in the session's order.
+        A summary with topics by descending weight and sentences in the session's order.
     """
     if not turns:
         return SessionSummary()
@@ -133,25 +143,22 @@ def summarise(
 
 
 def render_summary(summary: SessionSummary) -> str:
-    """The summary as one compact text for indexing and showing.
-
-    Each sentence stands in it word for word.
-    """
+    """Render a summary as one text, with every sentence verbatim."""
     parts = []
     if summary.topics:
         parts.append(f"About {', '.join(summary.topics)}.")
-    told = [sentence.text for sentence in summary.narrative]
-    parts.extend(told)
+    rendered = [sentence.text for sentence in summary.narrative]
+    parts.extend(rendered)
     for label, sentences in (("Decided", summary.decisions), ("Open", summary.open_loops)):
-        fresh = [sentence.text for sentence in sentences if sentence.text not in told]
+        fresh = [sentence.text for sentence in sentences if sentence.text not in rendered]
         if fresh:
             parts.append(f"{label}: {' '.join(fresh)}")
-        told.extend(fresh)
+        rendered.extend(fresh)
     return " ".join(parts)
 
 
 def _centrality(turns: Sequence[Turn], vectors: Vectors) -> list[float]:
-    """Each turn's cosine with the session's centroid, in which a turn weighs by its role and not by its length."""
+    """Cosine of each turn with the session's centroid, weighted by role."""
     weights = np.array([_ROLE_WEIGHT[Role(turn.role)] for turn in turns], dtype=np.float32)
     centroid = matmul(weights[None], vectors)[0]
     length = float(np.linalg.norm(centroid))
@@ -165,7 +172,7 @@ def _centrality(turns: Sequence[Turn], vectors: Vectors) -> list[float]:
 def _candidates(
     turns: Sequence[Turn], docs: Sequence[Doc], centrality: Sequence[float]
 ) -> list[_Candidate]:
-    spread = Counter(
+    recurrence = Counter(
         word
         for doc in docs
         for word in {token.lemma_.lower() for token in doc if _is_content(token)}
@@ -181,28 +188,28 @@ def _candidates(
             text = _truncate(sent)
             role = _ROLE_WEIGHT[Role(turn.role)]
             score = role * (
-                0.5 * max(0.0, centrality[index]) + 0.5 * _informativeness(sent, words, spread)
+                0.5 * max(0.0, centrality[index]) + 0.5 * _informativeness(sent, words, recurrence)
             )
             found.append(_Candidate(index, len(found), text, words, score, text.endswith("?")))
     return found
 
 
 def _sentences(doc: Doc) -> Iterator[Span]:
-    """The sentences of a turn with the most content words, in order, at most `MAX_SENTENCES_PER_TURN`."""
+    """The sentences of a turn with the most content words, in order."""
     sents = [sent for sent in doc.sents if sent.text.strip()]
-    telling = sorted(sents, key=lambda sent: -sum(_is_content(token) for token in sent))[
+    informative = sorted(sents, key=lambda sent: -sum(_is_content(token) for token in sent))[
         :MAX_SENTENCES_PER_TURN
     ]
-    yield from sorted(telling, key=lambda sent: sent.start)
+    yield from sorted(informative, key=lambda sent: sent.start)
 
 
-def _informativeness(sent: Span, words: frozenset[str], spread: Counter[str]) -> float:
-    """How much a sentence tells, 0 to 1.
+def _informativeness(sent: Span, words: frozenset[str], recurrence: Counter[str]) -> float:
+    """Information content of a sentence, 0 to 1.
 
-    Its content words, names and numbers, words that come back in the session, the speaker in it.
+    It counts content words, names and numbers, words that recur in the session, and first person.
     """
     named = sum(token.pos_ in ("PROPN", "NUM") for token in sent)
-    recurring = sum(spread[word] > 1 for word in words)
+    recurring = sum(recurrence[word] > 1 for word in words)
     own = any(token.lower_ in ("i", "my", "we", "our") for token in sent)
     return (
         0.4 * min(1.0, len(words) / 10)
@@ -222,10 +229,7 @@ def _is_content(token: Token) -> bool:
 
 
 def _truncate(sent: Span) -> str:
-    """The sentence, literal.
-
-    One of more than `MAX_WORDS` words ends at the last comma before that, or at the last word.
-    """
+    """The text of a sentence, at most `MAX_WORDS` words, ending at a comma if possible."""
     text = sent.text.strip()
     words = list(re.finditer(r"\S+", text))
     if len(words) <= MAX_WORDS:
@@ -236,7 +240,7 @@ def _truncate(sent: Span) -> str:
 
 
 def _select_diverse(candidates: Iterable[_Candidate]) -> list[_Candidate]:
-    """The best sentences that do not repeat each other, at most two of one turn."""
+    """Select the best sentences without redundancy, at most two per turn, in order."""
     chosen: list[_Candidate] = []
     for one in sorted(candidates, key=lambda candidate: -candidate.score):
         if sum(other.turn == one.turn for other in chosen) < 2 and not any(
@@ -279,7 +283,7 @@ def _is_open_loop(candidate: _Candidate) -> bool:
 
 
 def _is_unanswered(question: _Candidate, turns: Sequence[Turn], docs: Sequence[Doc]) -> bool:
-    """Whether nobody spoke after the question, or the next speaker does not know."""
+    """Whether a question has no reply, or the reply does not know the answer."""
     following = next(
         (
             index
@@ -303,14 +307,14 @@ def _is_unanswered(question: _Candidate, turns: Sequence[Turn], docs: Sequence[D
 def count_topics(
     spoken: Iterable[tuple[Turn, Doc]], before: Mapping[str, Topic] = MappingProxyType({})
 ) -> dict[str, Topic]:
-    """Names and noun phrases by how often they come and in how many turns, the user's counting more.
+    """Count names and noun phrases by turn; mentions by the user count more.
 
     Args:
         spoken: Turns with their parses.
-        before: What was counted in others of the session.
+        before: Counts of the session's other turns.
 
     Returns:
-        The weightiest, `MAX_COUNTED_TOPICS` at most, by their name in lower case.
+        The topics of highest weight, at most `MAX_COUNTED_TOPICS`, by lower-case name.
     """
     spoken = list(spoken)
     weight = {name: topic.weight for name, topic in before.items()}
@@ -335,7 +339,7 @@ def count_topics(
 
 
 def _top_topics(counted: Mapping[str, Topic]) -> tuple[str, ...]:
-    """The weightiest; those that share a word with one of them give way."""
+    """The topics of highest weight that share no word with each other."""
     kept: list[str] = []
     for key, _ in sorted(
         counted.items(), key=lambda item: (-item[1].weight, -len(item[0].split()))
@@ -348,7 +352,7 @@ def _top_topics(counted: Mapping[str, Topic]) -> tuple[str, ...]:
 
 
 def _noun_phrases(doc: Doc) -> Iterator[str]:
-    """Noun phrases without determiners, pronouns, numbers and stop words, the head in the singular where it stands alone."""
+    """Noun phrases of a parse, at most two words, without determiners and stop words."""
     for chunk in doc.noun_chunks:
         words = [
             token

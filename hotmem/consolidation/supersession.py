@@ -1,8 +1,8 @@
-"""What a new statement does to what is known: confirm it, end it, or stand beside it.
+"""Supersession: a new statement confirms, ends or is added to stored memories.
 
-Relations of one value (lives in) end the old value; relations of many (likes) add to it. What was
-said later wins, also when history is told out of order; nothing is deleted, so that "where did I
-live before?" keeps its answer.
+Relations of one value (lives in) end the old value; relations of several (likes) add one. The later
+statement wins, also if history is imported out of order. Nothing is deleted, so that "where did I
+live before?" can be answered.
 """
 
 import re
@@ -15,26 +15,24 @@ from hotmem.text.validation import normalize_value
 from hotmem.types import Correction, Statement, StoredMemory, Supersession, Termination
 
 ISO_LENGTH: Final = 10
-"""Characters of "2026-11-24"."""
+"""Length of an ISO date."""
 
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?: \(\w+\))?")
-"""A day as facts have it: "2026-11-24 (Tuesday)". A day that takes its place leaves the hour as
-it was."""
+"""A day as facts state it: "2026-11-24 (Tuesday)". A correction of the day keeps the hour."""
 
 MISHEARD_RATIO: Final = 0.6
-"""Share of letters that two values have in common, in order, from which one may be the other
-misheard: "Patola" and "Potola" have 0.83."""
+"""Minimum similarity, by common subsequences, of a value and one misheard for it."""
 
 
 def find_supersession(
     statement: Statement, told_at: datetime, known: Sequence[StoredMemory]
 ) -> Supersession:
-    """What the statement does to the memories of its subject and relation.
+    """Find the effect of a statement on stored memories of its subject.
 
     Args:
         statement: The new statement.
-        told_at: When it was told, as order goes.
-        known: Memories of the same subject, and of its relation or one it ends, latest first.
+        told_at: Its position in the order of statements.
+        known: Memories of the subject and of its relation or one it ends, latest first.
     """
     confirmed = next(
         (memory for memory in known if memory.current and _repeats(statement, memory)), None
@@ -43,11 +41,11 @@ def find_supersession(
         return Supersession(confirms=confirmed.id)
     if not statement.replaces:
         return Supersession()
-    contrary = [memory for memory in known if _contradicts(statement, memory)]
-    later = [memory.said_at for memory in contrary if memory.told_at > told_at]
+    contradicted = [memory for memory in known if _contradicts(statement, memory)]
+    later = [memory.said_at for memory in contradicted if memory.told_at > told_at]
     ended = [
         memory
-        for memory in contrary
+        for memory in contradicted
         if memory.told_at <= told_at
         and (memory.valid_until is None or memory.valid_until > told_at)
     ]
@@ -59,12 +57,12 @@ def find_supersession(
 def apply_correction(
     correction: Correction, recent: Sequence[StoredMemory]
 ) -> tuple[StoredMemory, Statement] | None:
-    """The memory that a correction is about and the statement that takes its place.
+    """Find the memory that a correction applies to, and the corrected statement.
 
-    None if no recent memory fits.
+    Returns None if no recent memory matches.
 
     Args:
-        correction: What was taken back and what holds.
+        correction: The correction.
         recent: Current memories, latest first.
     """
     old, wrong = next(
@@ -99,9 +97,9 @@ def _repeats(statement: Statement, memory: StoredMemory) -> bool:
 
 
 def _contradicts(statement: Statement, memory: StoredMemory) -> bool:
-    """Whether both cannot hold at once.
+    """Whether a statement and a memory cannot both be true.
 
-    One denies or ends the other, or a relation of one value has another.
+    One negates or ends the other, or they give a single-valued relation different values.
     """
     if (
         statement.ending is not None
@@ -124,15 +122,12 @@ def _contradicts(statement: Statement, memory: StoredMemory) -> bool:
 
 
 def _is_denied(value: str, held: str) -> bool:
-    """Whether a denial is of what is held.
-
-    Of that very value, of one it only adds to, or of any ("I don't work there any more").
-    """
+    """Whether a negated value covers a stored one, or any ("I don't work there any more")."""
     return not value or f"{held} ".startswith(f"{value} ")
 
 
 def _is_terminated(ending: Termination, memory: StoredMemory) -> bool:
-    """Whether a memory is of what has ended, whatever its form: "smoking" ends "smokes"."""
+    """Whether a termination covers a memory, by stems: "smoking" ends "smokes"."""
     over = {_stem(thing) for thing in ending.things}
     return memory.relation in ending.relations and any(
         _stem(word) in over for word in normalize_value(memory.object).split()
@@ -144,15 +139,12 @@ def _stem(word: str) -> str:
 
 
 def _refines(value: str, other: str) -> bool:
-    """Whether two values are one, or one only adds to the other: "Friday at nine" to "Friday"."""
+    """Whether one value equals or extends the other: "Friday at nine", "Friday"."""
     return f"{value} ".startswith(f"{other} ") or f"{other} ".startswith(f"{value} ")
 
 
 def _corrected_words(correction: Correction, memory: StoredMemory) -> str:
-    """The words of a memory in whose place the correction puts others.
-
-    "" if it is not about that memory.
-    """
+    """The words of a memory that a correction replaces; "" if it does not apply to it."""
     wrong = correction.wrong
     if wrong:
         return wrong if _whole_words(wrong).search(memory.text) else ""
@@ -166,22 +158,22 @@ def _corrected_words(correction: Correction, memory: StoredMemory) -> str:
         same_thing = _same_noun(correction.right).search(memory.object)
         wrong = same_thing[0] if same_thing and same_thing[0] in memory.text else ""
     elif correction.relation:
-        meant = memory.relation == correction.relation and (
+        applies = memory.relation == correction.relation and (
             memory.single or _is_similar(memory.object, correction.right)
         )
-        wrong = memory.object if meant else ""
+        wrong = memory.object if applies else ""
     elif memory.object[:1].isupper() and _is_similar(memory.object, correction.right):
         wrong = memory.object
     return wrong if normalize_value(wrong) != normalize_value(correction.right) else ""
 
 
 def _is_similar(value: str, right: str) -> bool:
-    """Whether one may be the other misheard."""
+    """Whether one value may have been misheard as the other."""
     return SequenceMatcher(None, value.casefold(), right.casefold()).ratio() >= MISHEARD_RATIO
 
 
 def _substitute(text: str, wrong: str, right: str) -> str:
-    """The text with the right words, and their article, in place of the wrong ones."""
+    """Replace the wrong words by the right ones, with the right indefinite article."""
     article = re.compile(rf"(?<!\w)an? (?={re.escape(right)}(?!\w))", re.IGNORECASE)
     return article.sub(
         "an " if right[:1].lower() in "aeiou" else "a ",
@@ -190,7 +182,7 @@ def _substitute(text: str, wrong: str, right: str) -> str:
 
 
 def _same_noun(words: str) -> re.Pattern[str]:
-    """The same thing with another word before it: "two kids" for "three kids"."""
+    """A pattern of the same noun after another word: "two kids" for "three kids"."""
     return re.compile(
         rf"(?<![\w'’])[\w-]+ {re.escape(words.partition(' ')[2])}(?!\w)", re.IGNORECASE
     )

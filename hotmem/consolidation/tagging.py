@@ -1,4 +1,4 @@
-"""Which tags mean the same, and which one stays."""
+"""Merging of tags that mean the same."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -11,17 +11,16 @@ from hotmem.text.stemming import stems, terms
 from hotmem.types import TagUse
 
 MIN_COSINE: Final = 0.8
-"""Cosine from which two tags mean the same (the design's), if one says the other more closely."""
+"""Minimum cosine of two tags that are merged."""
 
 MIN_COSINE_IF_DIFFERENT: Final = 0.85
-"""The same where each of several words has some of its own: "old recipe" and "new recipe" have
-0.83, "tv show" and "tv series" 0.90."""
+"""Minimum cosine if each tag has words that the other has not: "old recipe", "new recipe"."""
 
 FUNCTION_WORDS: Final = stems("a an the of for in on at to and with from")
-"""What joins the words of a tag: "insurance for the car" is car insurance."""
+"""Words ignored in comparisons: "insurance for the car" is "car insurance"."""
 
 BLOCK: Final = 32
-"""Tags compared with all others at once, 10 ms with 20,000 others."""
+"""Number of tags compared with all others at once."""
 
 
 def consolidate_tags(
@@ -29,18 +28,16 @@ def consolidate_tags(
     rows: NDArray[np.float32],
     wait_idle_blocking: Callable[[], None] = lambda: None,
 ) -> list[tuple[TagUse, TagUse]]:
-    """Tags that mean the same as another, each with the one that stays.
+    """Find tags that mean the same as another, each with the tag that replaces it.
 
-    The one of more words, then the one used more.
-
-    One that stands for others already stays, so that each change can be taken back alone. Every tag
-    goes into one that stays itself, and is as near to it as `MIN_COSINE`, so that nothing drifts
-    along a chain.
+    The tag with more words, then the more frequent one, replaces the other. Tags that already
+    replace others are not replaced, so that every merge can be undone alone, and each tag is
+    directly compared with its replacement, so that there are no chains.
 
     Args:
         tags: The tags.
         rows: Their embeddings, unit rows, float32 (tags, dimension).
-        wait_idle_blocking: Called before each block of them, to let others go before.
+        wait_idle_blocking: Called before each block; blocks while recalls run.
     """
     order = sorted(
         range(len(tags)),
@@ -56,14 +53,14 @@ def consolidate_tags(
     for start in range(0, len(order), BLOCK):
         wait_idle_blocking()
         block = order[start : start + BLOCK]
-        for place, likeness in zip(block, matmul(rows[block], rows.T), strict=True):
+        for place, cosines in zip(block, matmul(rows[block], rows.T), strict=True):
             if open_to[place] or tags[place].stands:
                 open_to[place] = False
-                near = np.flatnonzero((likeness >= MIN_COSINE) & open_to).tolist()
+                near = np.flatnonzero((cosines >= MIN_COSINE) & open_to).tolist()
                 alike = [
                     other
                     for other in near
-                    if same_meaning(tags[place].name, tags[other].name, float(likeness[other]))
+                    if same_meaning(tags[place].name, tags[other].name, float(cosines[other]))
                 ]
                 found += [(tags[other], tags[place]) for other in alike]
                 open_to[alike] = False
@@ -71,15 +68,14 @@ def consolidate_tags(
 
 
 def same_meaning(one: str, other: str, cosine: float) -> bool:
-    """Whether two tags that are near in meaning are of the same thing.
+    """Whether two similar tags mean the same.
 
-    "Coconut milk" is near "coconut" and no coconut: where one only adds words, both must end in the
-    same one.
+    If one only adds words, both must end with the same word: "coconut milk" is not a "coconut".
 
     Args:
         one: A tag.
-        other: Another.
-        cosine: Of their meanings, at least `MIN_COSINE`.
+        other: Another tag.
+        cosine: The cosine of their embeddings, at least `MIN_COSINE`.
     """
     words, others = (
         [term for term in terms(tag) if term not in FUNCTION_WORDS] for tag in (one, other)

@@ -306,7 +306,8 @@ class LearningState:
         intent: Their offset for the intent of the reply being learnt from.
         position_effect: Difference in the logit of use between the last and the first item
             of a block.
-        precision: Precision matrix over the layers and the position effect, row by row; empty at first.
+        precision: Precision matrix over the layers and the position effect, row by row; empty at
+            first.
         good: Weights to roll back to.
         lead: Moving average, in nats, by which `own` predicted use better than `good`.
         version: Number of replies learnt from.
