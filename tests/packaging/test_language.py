@@ -48,6 +48,7 @@ PENDING: Final = {
 
 DOCUMENTS: Final = (
     "README.md",
+    "CHANGELOG.md",
     "CONTRIBUTING.md",
     "docs/architecture.md",
     "docs/decisions/0001-sqlite-in-process.md",
