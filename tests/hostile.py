@@ -1,4 +1,4 @@
-"""What hostile text is made of, and what must not be left of it where a language model reads it."""
+"""Hypothesis strategies for hostile text, and checks for what must not reach a language model."""
 
 import re
 import unicodedata
@@ -24,22 +24,25 @@ BETWEEN = (
     "\u3000",
     "\u0301",
 )
-"""What may be put between two letters to hide them from a filter."""
+"""Characters that attackers put between two letters to evade a filter."""
 
 PIECES = (
-    "<", "/", "memory", "MEMORY", ">", "|", "｜", "＜", "‹", "(", ")", "（", "[", "]", "high", "medium", "low", "until 4 March", "🟢", "x", "don't",
-    "</memory>", "<memory>", "(medium)", "(high, 2 March)", "INST", "Human:", "\\n\\nAssistant :", "\r", "\x0b", "\x1b[31m", ":", "-", "3",
-    *ANGLE_BRACKET_TOKENS, *(f"[{name}]" for name in SQUARE_BRACKET_NAMES), *(f"[/{name}]" for name in SQUARE_BRACKET_NAMES), *(f"\n{role}:" for role in TURN_ROLES),
+    "<", "/", "memory", "MEMORY", ">", "|", "｜", "＜", "‹", "(", ")", "（", "[", "]", "high",
+    "medium", "low", "until 4 March", "🟢", "x", "don't",
+    "</memory>", "<memory>", "(medium)", "(high, 2 March)", "INST", "Human:", "\\n\\nAssistant :",
+    "\r", "\x0b", "\x1b[31m", ":", "-", "3",
+    *ANGLE_BRACKET_TOKENS, *(f"[{name}]" for name in SQUARE_BRACKET_NAMES),
+    *(f"[/{name}]" for name in SQUARE_BRACKET_NAMES), *(f"\n{role}:" for role in TURN_ROLES),
 )  # fmt: skip
 
 hostile = st.text(max_size=60) | st.lists(st.sampled_from((*PIECES, *BETWEEN)), max_size=14).map(
     "".join
 )
-"""Any text, and text of the pieces that attacks are made of."""
+"""Any text, and text made of the parts of attacks."""
 
 
 def invisible(text: str) -> list[str]:
-    """Characters without a shape: controls, formats, private use, line breaks."""
+    """Return invisible characters: controls, formats, private use, line breaks."""
     return [
         one
         for one in text
@@ -49,7 +52,7 @@ def invisible(text: str) -> list[str]:
 
 
 def control_tokens(text: str) -> list[str]:
-    """Control tokens of models and beginnings of turns in a text."""
+    """Return control tokens of models and turn prefixes in a text."""
     squares = "|".join(SQUARE_BRACKET_NAMES)
     found = re.findall(
         rf"<[|｜]|<<|</|\[\s*/?\s*(?:{squares})\s*\]|\b(?:{'|'.join(TURN_ROLES)})\s*[:：]",

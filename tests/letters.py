@@ -1,7 +1,4 @@
-"""A small encoder for tests of the store.
-
-Texts are near when they hold the same pairs of letters.
-"""
+"""A small deterministic encoder: texts that share letter pairs are similar."""
 
 from collections.abc import Sequence
 from zlib import crc32
@@ -13,17 +10,17 @@ from hotmem.models.encoder import Vectors, unit_rows
 DIMENSION = 64
 
 NO_SIGNS = np.empty((0, DIMENSION // 8), dtype=np.uint8)
-"""Of a text whose word pieces nobody told."""
+"""Token signs of an encoder without token vectors."""
 
 
 class LetterEncoder:
-    """Counts the pairs of letters of a text."""
+    """Embeds a text as the counts of its letter pairs."""
 
     name = "pairs of letters"
     dimension = DIMENSION
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """One unit row per text."""
+        """Return one unit row per text."""
         rows = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
             for one, other in zip(text, (text[1:] + " ")[: len(text)], strict=True):

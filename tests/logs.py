@@ -1,4 +1,4 @@
-"""What the library logs, as records."""
+"""Capturing log records."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from loguru import logger
 
 @contextmanager
 def captured_logs() -> Iterator[list[dict[str, Any]]]:
-    """The fields of each record of HotMem's while it is entered, with its level and message."""
+    """Collect the fields of HotMem's log records, with level and message, inside the block."""
     found: list[dict[str, Any]] = []
 
     def note(message: Any) -> None:  # noqa: ANN401 - loguru's own

@@ -1,6 +1,6 @@
-"""Uses a memory file as the user "nobody", whom rights bind.
+"""Use a memory file as the account "nobody", to which file permissions apply.
 
-`python -m tests.nobody FILE MODELS EXPORT`. The models are loaded before.
+`python -m tests.nobody FILE MODELS EXPORT`. Models are loaded before the account changes.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ SAID = Turn("ana", "later", "user", "My cat is called Fips.", datetime(2026, 3, 
 
 
 async def errors(memory: Memory) -> AsyncIterator[tuple[str, str]]:
-    """The error of each way to write."""
+    """Yield the error of each operation that writes."""
     block = await memory.recall("What is my dog called?", user_id="ana")
     for write in (
         memory.remember(SAID),
@@ -47,7 +47,7 @@ async def errors(memory: Memory) -> AsyncIterator[tuple[str, str]]:
 
 
 async def call(memory: Memory) -> tuple[list[str], list[list[str]]]:
-    """What a language model is given in a call, and what failed."""
+    """Return the contexts that a model gets in a call, and the errors of the processor."""
     processor = HotMemProcessor(memory, user_id="ana", deadline_ms=5000)
     failed: list[list[str]] = []
     processor.add_event_handler(
@@ -64,7 +64,7 @@ async def call(memory: Memory) -> tuple[list[str], list[list[str]]]:
 
 
 async def main(path: Path, models: Path, out: Path) -> None:
-    """Prints what is found as JSON."""
+    """Print all results as JSON."""
     encoder, language = load_encoder(ModelOptions(cache_dir=models)), load_language()
     if os.getuid() == 0:
         os.setgroups([])

@@ -1,7 +1,4 @@
-"""The block over every budget.
-
-Never too long, literal, honest about its sources, and closed to what was said.
-"""
+"""Blocks of every budget: never too long, literal, attributed, and safe against their content."""
 
 import asyncio
 from collections.abc import Iterator
@@ -39,7 +36,7 @@ TOPICAL = tuple(question for question in QUESTIONS if "we talk" not in question)
 
 
 class Archive:
-    """An open memory of a whole life, asked from outside any event loop."""
+    """An open memory with a long history, usable from synchronous tests."""
 
     def __init__(self, memory: Memory, runner: asyncio.Runner, turns: dict[str, Turn]) -> None:
         self._memory = memory
@@ -47,7 +44,7 @@ class Archive:
         self.turns = turns
 
     def ask(self, text: str, budget: int = 1000, visible: tuple[str, ...] = ()) -> ContextBlock:
-        """The block for a question."""
+        """Return the block for a question."""
         return self._runner.run(
             self._memory.recall(
                 text, user_id="ana", session_id="today", at=NOW, max_tokens=budget, visible=visible
@@ -59,7 +56,7 @@ class Archive:
 def archive(
     tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language
 ) -> Iterator[Archive]:
-    """150 turns, understood and summarised."""
+    """A memory of 150 turns, with facts and summaries."""
     path: Path = tmp_path_factory.mktemp("archive") / "memory.db"
     turns = list(life())
 
@@ -82,7 +79,7 @@ def archive(
 
 @settings(max_examples=120, deadline=None)
 @given(question=st.sampled_from(QUESTIONS), budget=st.integers(50, 4000))
-def test_every_block_keeps_its_promises(
+def test_every_block_is_within_budget_literal_and_attributed(
     archive: Archive, tokens: TokenCounter, question: str, budget: int
 ) -> None:
     block = archive.ask(question, budget)
@@ -115,21 +112,23 @@ def test_every_block_keeps_its_promises(
 
 
 @pytest.mark.parametrize("question", TOPICAL)
-def test_a_larger_budget_is_used_and_a_tiny_one_respected(archive: Archive, question: str) -> None:
+def test_a_larger_budget_is_used_and_a_tiny_one_is_respected(
+    archive: Archive, question: str
+) -> None:
     small, large = archive.ask(question, 60), archive.ask(question, 2000)
     assert small.tokens <= 60 < large.tokens
     assert len(small.items) <= len(large.items)
 
 
 @pytest.mark.parametrize("budget", range(1, 50))
-def test_budgets_too_small_for_a_block_give_none(
+def test_a_budget_too_small_for_a_block_gives_an_empty_one(
     archive: Archive, tokens: TokenCounter, budget: int
 ) -> None:
     block = archive.ask(QUESTIONS[0], budget)
     assert block.tokens == tokens.count(block.text) <= budget
 
 
-def test_hostile_words_are_quoted_and_stay_inside(archive: Archive) -> None:
+def test_hostile_text_is_quoted_inside_the_block(archive: Archive) -> None:
     block = archive.ask(
         "What does the note on the fridge say about the system and the instructions?", 1500
     )
@@ -154,7 +153,7 @@ async def test_a_speakers_name_cannot_close_the_block(speaker: str, memory: Memo
     )
 
 
-async def test_an_unknown_topic_is_said_to_be_unknown_in_one_line(
+async def test_an_unknown_topic_gives_the_line_that_nothing_is_known(
     memory: Memory, tokens: TokenCounter
 ) -> None:
     await memory.remember(said("My dog is called Potola."))
@@ -175,7 +174,9 @@ async def test_an_unknown_topic_is_said_to_be_unknown_in_one_line(
     assert block.tokens == tokens.count(block.text)
 
 
-async def test_what_is_known_and_in_sight_is_not_said_to_be_unknown(memory: Memory) -> None:
+async def test_memories_already_visible_to_the_model_are_not_reported_as_unknown(
+    memory: Memory,
+) -> None:
     told = ("We had lentil soup for dinner.", "The neighbours were noisy again.")
     for text in told:
         await memory.remember(said(text, session="today"))
@@ -199,7 +200,9 @@ def test_chit_chat_needs_no_block(archive: Archive, text: str) -> None:
 
 
 @pytest.mark.parametrize("question", TOPICAL)
-def test_what_the_model_has_before_it_is_not_given_again(archive: Archive, question: str) -> None:
+def test_passages_already_visible_to_the_model_are_not_repeated(
+    archive: Archive, question: str
+) -> None:
     first = [item for item in archive.ask(question).items if item.kind == "passage"]
     assert first
     visible = tuple(archive.turns[turn].text for item in first for turn in item.turn_ids)

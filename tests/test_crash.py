@@ -1,4 +1,7 @@
-"""SIGKILL at any moment loses no turn whose remember returned, doubles nothing, and what was begun is finished on the next open."""
+"""SIGKILL at any moment loses no acknowledged turn and duplicates nothing.
+
+Unfinished jobs are finished at the next open.
+"""
 
 import asyncio
 import multiprocessing
@@ -17,13 +20,13 @@ from tests.victim import fail_until_killed, remember_until_killed, turn
 
 ROUNDS, ROUNDS_IN_FULL = 20, 1000
 LONGEST_S = 0.5
-"""Longest life of a victim after its first words."""
+"""Seconds that a process lives at most after its first message."""
 
 SEED = 20260302
 
 
 @pytest.mark.timeout(3600)
-def test_kills_at_any_moment(
+def test_sigkill_at_any_moment_loses_no_acknowledged_turn(
     database: Path,
     model_options: ModelOptions,
     encoder: CachedEncoder,
@@ -43,7 +46,7 @@ def test_kills_at_any_moment(
         )
         victim.start()
         mouth.close()
-        assert heard.poll(60), "the victim never came to speak"
+        assert heard.poll(60), "the process sent no message"
         victim.join(moments.uniform(0.0, LONGEST_S))
         assert victim.exitcode is None
         victim.kill()
@@ -52,7 +55,7 @@ def test_kills_at_any_moment(
         heard.close()
         held = turns(database)
         assert acknowledged <= held <= acknowledged | {max(acknowledged) + 1}, (
-            "at most the one whose answer was on its way is there besides"
+            "at most the turn whose acknowledgement was in transit is there in addition"
         )
         following = max(held) + 1
         acknowledged = held
@@ -61,7 +64,7 @@ def test_kills_at_any_moment(
     assert len(acknowledged) > rounds
 
 
-def test_kills_while_some_work_fails_leave_nothing_behind_once_it_can_be_done(
+def test_sigkill_while_jobs_fail_leaves_nothing_undone(
     database: Path, model_options: ModelOptions, language: Language
 ) -> None:
     moments = random.Random(SEED)
@@ -74,7 +77,7 @@ def test_kills_while_some_work_fails_leave_nothing_behind_once_it_can_be_done(
         )
         victim.start()
         mouth.close()
-        assert heard.poll(60), "the victim never came to speak"
+        assert heard.poll(60), "the process sent no message"
         victim.join(moments.uniform(0.0, 0.3))
         victim.kill()
         victim.join()
@@ -98,7 +101,7 @@ def test_kills_while_some_work_fails_leave_nothing_behind_once_it_can_be_done(
 
 
 def everything(heard: "multiprocessing.connection.Connection") -> set[int]:
-    """The numbers that the victim sent before it died."""
+    """Return the numbers that the process sent before it was killed."""
     numbers: set[int] = set()
     try:
         while True:
@@ -108,13 +111,13 @@ def everything(heard: "multiprocessing.connection.Connection") -> set[int]:
 
 
 async def settled(path: Path, encoder: Encoder, language: Language) -> None:
-    """Opens the file as the next start of the program does, and waits until all is done."""
+    """Open the file as the next start of the program does, and settle."""
     async with Memory.open(path, encoder=encoder, language=language) as memory:
         await memory.settle()
 
 
 def turns(path: Path) -> set[int]:
-    """The numbers of the turns in the file; each stands there once, word for word."""
+    """Return the numbers of the stored turns, checking that each is stored once and unchanged."""
     with closing(connect(path)) as conn:
         rows = conn.execute("SELECT public_id, text FROM turns").fetchall()
     numbers = [int(name.removeprefix("t")) for name, _ in rows]
@@ -124,7 +127,7 @@ def turns(path: Path) -> set[int]:
 
 
 def check(path: Path, held: set[int]) -> None:
-    """Nothing waits, nothing is doubled, nothing is half there."""
+    """Check that no job is pending, no row is duplicated, and none is incomplete."""
     with closing(connect(path, read_only=True)) as conn:
 
         def number(sql: str) -> int:
@@ -152,7 +155,8 @@ def check(path: Path, held: set[int]) -> None:
         assert number("SELECT count(DISTINCT turn) FROM sources") == len(held)
         assert (
             number(
-                "SELECT count(*) FROM memories WHERE valid_until IS NULL AND text LIKE '%lucky number%'"
+                "SELECT count(*) FROM memories WHERE valid_until IS NULL AND text LIKE '%lucky "
+                "number%'"
             )
             <= 1
         )

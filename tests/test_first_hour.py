@@ -1,6 +1,6 @@
-"""The first hour of a new user: few things told or stored, asked for in other words.
+"""Short histories: a few statements, spoken or stored, asked for in other words.
 
-Nothing that is known is lost to a threshold.
+No threshold may hide what is known.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ def file(
     encoder: Encoder,
     language: Language,
 ) -> Path:
-    """A memory of the statements above, told over two sessions, or stored outright."""
+    """A file with the statements above, spoken over two sessions or stored directly."""
     path = tmp_path_factory.mktemp("first-hour") / "memory.db"
 
     async def written() -> None:
@@ -95,13 +95,13 @@ def file(
 
 @pytest.fixture
 async def memory(file: Path, encoder: Encoder, language: Language) -> AsyncIterator[Memory]:
-    """That memory, open."""
+    """An open memory of that file."""
     async with Memory.open(file, encoder=encoder, language=language) as memory:
         yield memory
 
 
 @pytest.mark.parametrize(("asked", "wanted"), ASKED)
-async def test_what_is_known_is_there_in_whatever_words_it_is_asked_for(
+async def test_a_memory_is_found_in_any_wording_of_the_question(
     memory: Memory, asked: str, wanted: str
 ) -> None:
     block = await memory.recall(
@@ -123,7 +123,7 @@ async def test_what_is_known_is_there_in_whatever_words_it_is_asked_for(
         "okay thanks",
     ],
 )
-async def test_nothing_known_is_said_of_questions_alone(memory: Memory, said: str) -> None:
+async def test_nothing_is_known_is_said_for_questions_only(memory: Memory, said: str) -> None:
     block = await memory.recall(
         said, user_id="ana", session_id="later", at=START + timedelta(days=20)
     )
@@ -134,7 +134,7 @@ async def test_nothing_known_is_said_of_questions_alone(memory: Memory, said: st
     assert nobody.text == ""
 
 
-async def test_what_was_never_told_is_not_sold_as_known(memory: Memory) -> None:
+async def test_unknown_answers_are_not_presented_as_known(memory: Memory) -> None:
     blocks = [
         await memory.recall(asked, user_id="ana", session_id="later", at=START + timedelta(days=20))
         for asked in NEVER_TOLD
@@ -144,7 +144,7 @@ async def test_what_was_never_told_is_not_sold_as_known(memory: Memory) -> None:
     assert [block.trace.known != "known" for block in blocks] == low
 
 
-async def test_nothing_known_can_be_switched_off(
+async def test_the_line_that_nothing_is_known_can_be_disabled(
     tmp_path: Path, encoder: Encoder, language: Language
 ) -> None:
     for says in (True, False):
@@ -157,7 +157,9 @@ async def test_nothing_known_can_be_switched_off(
 
 
 @pytest.mark.parametrize("budget", [20, 40, 50, 60])
-async def test_a_budget_that_is_too_small_denies_nothing(memory: Memory, budget: int) -> None:
+async def test_a_small_budget_never_claims_that_nothing_is_known(
+    memory: Memory, budget: int
+) -> None:
     block = await memory.recall(
         "What am I allergic to?",
         user_id="ana",
@@ -174,7 +176,7 @@ async def _told(memory: Memory, *turns: tuple[str, str]) -> None:
     await memory.settle()
 
 
-async def test_odd_memories_neither_crash_nor_deny_what_is_there(
+async def test_unusual_memories_neither_fail_nor_claim_that_nothing_is_known(
     tmp_path: Path, encoder: Encoder, language: Language
 ) -> None:
     odd = {

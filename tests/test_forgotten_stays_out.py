@@ -1,7 +1,4 @@
-"""What was forgotten is not written back.
-
-Not by the record of a block that was made before, nor by an older export.
-"""
+"""Forgotten text is not written back, by usage of an older block or by an older export."""
 
 import asyncio
 import json
@@ -42,12 +39,12 @@ async def _known(memory: Memory) -> str:
 
 
 async def _texts(memory: Memory) -> list[str]:
-    """The words of turns and memories."""
+    """Return the text of turns and memories."""
     records = [json.loads(line) async for line in memory.export("ana")]
     return sorted(record["text"] for record in records if record["type"] in ("turn", "memory"))
 
 
-async def test_a_block_made_before_is_not_recorded(memory: Memory) -> None:
+async def test_usage_of_a_block_made_before_forgetting_is_not_recorded(memory: Memory) -> None:
     await _told(memory)
     before = await memory.recall(
         f"What do you know of {SECRET}?", user_id="ana", at=START + timedelta(days=1)
@@ -83,7 +80,7 @@ async def test_a_late_block_is_recorded_unless_something_was_forgotten_since(
     assert SECRET not in await _known(memory)
 
 
-async def test_a_block_of_who_was_forgotten_is_not_recorded_for_who_comes_back(
+async def test_usage_of_a_deleted_user_is_not_recorded_for_a_new_user_of_the_same_id(
     memory: Memory,
 ) -> None:
     await _told(memory)
@@ -97,7 +94,7 @@ async def test_a_block_of_who_was_forgotten_is_not_recorded_for_who_comes_back(
     assert SECRET not in await _known(memory)
 
 
-async def test_others_blocks_are_recorded_all_the_same(memory: Memory) -> None:
+async def test_usage_of_other_users_blocks_is_still_recorded(memory: Memory) -> None:
     await _told(memory)
     await memory.remember(said("I live in Utrecht.", user="ben"))
     await memory.settle()
@@ -107,7 +104,7 @@ async def test_others_blocks_are_recorded_all_the_same(memory: Memory) -> None:
     assert [line async for line in memory.export("ben") if '"type": "question"' in line]
 
 
-async def test_an_older_export_brings_nothing_back_that_was_forgotten(
+async def test_importing_an_older_export_does_not_restore_forgotten_text(
     memory: Memory, tmp_path: Path
 ) -> None:
     await _told(memory)
@@ -124,9 +121,7 @@ async def test_an_older_export_brings_nothing_back_that_was_forgotten(
     assert not await memory.runtime.storage.database.read(queries.maintenance.faults)
 
 
-async def test_what_was_forgotten_comes_back_when_it_is_wanted(
-    memory: Memory, tmp_path: Path
-) -> None:
+async def test_forgotten_text_can_be_imported_on_request(memory: Memory, tmp_path: Path) -> None:
     await _told(memory)
     before = await _texts(memory)
     file = await _exported(memory, tmp_path / "export.jsonl")
@@ -141,7 +136,7 @@ async def test_what_was_forgotten_comes_back_when_it_is_wanted(
     )
 
 
-async def test_who_was_forgotten_stays_forgotten(memory: Memory, tmp_path: Path) -> None:
+async def test_a_deleted_user_is_not_restored_by_an_import(memory: Memory, tmp_path: Path) -> None:
     await _told(memory)
     file = await _exported(memory, tmp_path / "export.jsonl")
     await memory.forget(user_id="ana", everything=True)
@@ -155,7 +150,7 @@ async def test_who_was_forgotten_stays_forgotten(memory: Memory, tmp_path: Path)
         assert (await elsewhere.import_records(file)).turns == 4, "another file knows nothing of it"
 
 
-async def test_undoing_an_import_and_repeating_it_brings_nothing_back(
+async def test_repeating_an_undone_import_does_not_restore_forgotten_text(
     memory: Memory, tmp_path: Path
 ) -> None:
     await _told(memory)
@@ -177,7 +172,7 @@ async def test_undoing_an_import_and_repeating_it_brings_nothing_back(
     assert SECRET not in await _known(memory) and "Porto" in await _known(memory)
 
 
-async def test_a_block_that_was_read_before_something_was_forgotten_is_outdated(
+async def test_a_block_read_before_forgetting_is_outdated(
     memory: Memory,
 ) -> None:
     await memory.remember(

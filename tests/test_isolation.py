@@ -1,4 +1,4 @@
-"""One user never sees, exports or removes another's rows, whatever the ids contain."""
+"""A user never sees, exports or removes rows of another user, whatever the ids contain."""
 
 import asyncio
 import json
@@ -14,8 +14,10 @@ from hotmem.models import CachedEncoder, Language
 from tests.conversation import START, said
 
 HOSTILE = (
-    "u1", "u11", "u2", "1", "2", "a", "A", "ａ", "ä", "a\u0308", "ana", "ana ", " ana", "Ana", "ana:1", "ana%", "%", "_", "*", "'", '"', "''", "\\",
-    "--", ";", "' OR '1'='1", '" OR ""="', "'); DROP TABLE turns; --", "x' UNION SELECT * FROM turns --", "owner : u1", "NULL", "None", "0", "-1",
+    "u1", "u11", "u2", "1", "2", "a", "A", "ａ", "ä", "a\u0308", "ana", "ana ", " ana", "Ana",
+    "ana:1", "ana%", "%", "_", "*", "'", '"', "''", "\\",
+    "--", ";", "' OR '1'='1", '" OR ""="', "'); DROP TABLE turns; --",
+    "x' UNION SELECT * FROM turns --", "owner : u1", "NULL", "None", "0", "-1",
     "monday", "🐕", "\u202e",
 )  # fmt: skip
 
@@ -43,7 +45,7 @@ async def told(memory: Memory, user: str, dog: str, home: str) -> None:
 
 
 async def seen(memory: Memory, user: str) -> str:
-    """All that a user can see of a memory."""
+    """Return everything that a user can read of a memory."""
     block = await memory.recall(
         QUESTION, user_id=user, session_id="monday", at=START + timedelta(days=1)
     )
@@ -103,7 +105,7 @@ async def kept_apart(
         assert "Potola" not in await seen(memory, other) and "Wilbur" in await seen(memory, other)
 
 
-def test_no_id_reaches_another_users_rows(encoder: CachedEncoder, language: Language) -> None:
+def test_no_id_reaches_rows_of_another_user(encoder: CachedEncoder, language: Language) -> None:
     @settings(max_examples=30, deadline=None)
     @given(pairs)
     def for_any_pair(pair: list[str]) -> None:
@@ -113,7 +115,7 @@ def test_no_id_reaches_another_users_rows(encoder: CachedEncoder, language: Lang
     for_any_pair()
 
 
-def test_many_users_of_one_file_stay_apart(
+def test_many_users_of_one_file_are_isolated(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async def run() -> None:

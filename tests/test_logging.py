@@ -1,4 +1,4 @@
-"""What the library logs goes where the application sends it, and never to standard output."""
+"""Log records go where the application sends them, and never to standard output."""
 
 import subprocess
 import sys
@@ -19,7 +19,8 @@ from hotmem import Memory, Turn
 async def main():
     with TemporaryDirectory() as folder:
         async with Memory.open(Path(folder) / "memory.db") as memory:
-            await memory.remember(Turn("ana", "monday", "user", "My dog is called Potola.", datetime.now(UTC)))
+            turn = Turn("ana", "monday", "user", "My dog is called Potola.", datetime.now(UTC))
+            await memory.remember(turn)
             await memory.forget(user_id="ana", everything=True)
 
 asyncio.run(main())
@@ -27,7 +28,7 @@ asyncio.run(main())
 
 
 def run(setup: str = "") -> tuple[str, str]:
-    """Standard output and error of an application."""
+    """Return standard output and standard error of an application."""
     done = subprocess.run(
         [sys.executable, "-c", APPLICATION.format(setup=setup)],
         capture_output=True,
@@ -44,15 +45,16 @@ def test_nothing_goes_to_standard_output() -> None:
     assert "hotmem.memory" in err and "forgotten turns=1" in err and "Potola" not in err
 
 
-def test_level_and_destination_are_the_application_s() -> None:
+def test_level_and_destination_are_set_by_the_application() -> None:
     out, err = run(
-        "import sys; from loguru import logger; logger.remove(); logger.add(sys.stdout, level='INFO', format='app {message}')"
+        "import sys; from loguru import logger; logger.remove(); logger.add(sys.stdout, "
+        "level='INFO', format='app {message}')"
     )
     assert "app forgotten turns=1" in out and err == ""
     assert run("from loguru import logger; logger.disable('hotmem')") == ("", "")
 
 
-def test_a_record_holds_the_fields_and_the_module_that_logs() -> None:
+def test_a_record_has_the_fields_and_the_logging_module() -> None:
     records: list[Any] = []
     sink = logger.add(lambda message: records.append(message.record))
     log.warning("recall {late} <red>", session_id="monday", ms=3, reason=None)

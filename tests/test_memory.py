@@ -1,4 +1,4 @@
-"""The public calls, as a bot makes them."""
+"""The public API, used as a bot uses it."""
 
 import inspect
 import json
@@ -17,7 +17,7 @@ from tests.conversation import START, said, turns_told
 LATER = START + timedelta(days=3)
 
 
-async def test_what_was_said_on_monday_is_known_on_thursday(memory: Memory) -> None:
+async def test_a_turn_of_one_session_is_recalled_in_the_next(memory: Memory) -> None:
     assert await memory.remember(said("My dog is called Potola.", name="first"))
     assert await memory.end_session(user_id="ana", session_id="monday")
     await memory.settle()
@@ -42,7 +42,7 @@ async def test_what_was_said_on_monday_is_known_on_thursday(memory: Memory) -> N
     )
 
 
-async def test_the_trace_tells_how_the_block_came_about(memory: Memory) -> None:
+async def test_the_trace_describes_the_stages_of_a_recall(memory: Memory) -> None:
     await memory.remember(said("My dog is called Potola."))
     await memory.settle()
     trace = (await memory.recall("What's my dog called?", user_id="ana", at=LATER)).trace
@@ -56,7 +56,7 @@ async def test_the_trace_tells_how_the_block_came_about(memory: Memory) -> None:
     assert trace.candidates > 0 and trace.weights == START_WEIGHTS and trace.reason
 
 
-async def test_words_are_found_before_the_background_work_is_done(memory: Memory) -> None:
+async def test_a_turn_is_found_by_its_words_before_background_jobs_run(memory: Memory) -> None:
     await memory.remember(said("The code of the garage door is 4711."))
     block = await memory.recall("What is the code of the garage door?", user_id="ana", at=LATER)
     assert "4711" in block.text
@@ -74,7 +74,7 @@ async def test_the_same_turn_is_remembered_once(memory: Memory) -> None:
     )
 
 
-async def test_the_latest_words_win_whatever_the_order_they_are_told_in(memory: Memory) -> None:
+async def test_the_latest_fact_holds_in_whatever_order_turns_arrive(memory: Memory) -> None:
     day = 24 * 60
     await memory.remember(said("I live in Lisbon.", minutes=20 * day, session="third"))
     await memory.remember(said("I live in Porto.", minutes=0, session="first"))
@@ -91,7 +91,7 @@ async def test_the_latest_words_win_whatever_the_order_they_are_told_in(memory: 
     )
 
 
-async def test_a_correction_is_known_at_once(memory: Memory) -> None:
+async def test_a_correction_takes_effect_at_once(memory: Memory) -> None:
     await memory.remember(said("My dog is called Paola."))
     await memory.settle()
     await memory.remember(said("No, I said Potola, not Paola.", minutes=1))
@@ -105,7 +105,7 @@ async def test_a_correction_is_known_at_once(memory: Memory) -> None:
     )
 
 
-async def test_an_ended_session_is_summarised_and_again_when_it_has_grown(memory: Memory) -> None:
+async def test_an_ended_session_is_summarised_again_when_it_grows(memory: Memory) -> None:
     await memory.remember(
         said("We decided to take oak for the kitchen because Rui works with oak.")
     )
@@ -129,7 +129,7 @@ async def test_an_ended_session_is_summarised_and_again_when_it_has_grown(memory
     )
 
 
-async def test_only_who_asks_for_an_overview_is_shown_a_summary(memory: Memory) -> None:
+async def test_summaries_are_given_for_overview_questions_only(memory: Memory) -> None:
     await memory.remember(
         said("We decided to take oak for the kitchen because Rui works with oak.")
     )
@@ -150,7 +150,7 @@ async def test_an_unknown_session_cannot_be_ended(memory: Memory) -> None:
     assert await memory.summary(user_id="nobody", session_id="monday") is None
 
 
-async def test_idle_sessions_and_those_a_crash_left_open_are_summarised(
+async def test_idle_sessions_and_sessions_left_open_by_a_crash_are_summarised(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(database, encoder=encoder, language=language) as memory:
@@ -165,7 +165,7 @@ async def test_idle_sessions_and_those_a_crash_left_open_are_summarised(
         assert await memory.summary(user_id="ana", session_id="monday") is not None
 
 
-async def test_use_moves_the_weights_and_they_outlive_the_program(
+async def test_usage_changes_the_weights_and_they_persist(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(database, encoder=encoder, language=language) as memory:
@@ -198,7 +198,7 @@ async def test_use_moves_the_weights_and_they_outlive_the_program(
         ).trace.weights != START_WEIGHTS
 
 
-async def test_a_reply_that_was_not_heard_teaches_nothing(memory: Memory) -> None:
+async def test_a_reply_that_was_not_heard_does_not_change_weights(memory: Memory) -> None:
     await memory.remember(said("My dog is called Potola."))
     await memory.settle()
     block = await memory.recall("What's my dog called?", user_id="ana", at=LATER)
@@ -210,7 +210,7 @@ async def test_a_reply_that_was_not_heard_teaches_nothing(memory: Memory) -> Non
 @pytest.mark.parametrize(
     "learning", [LearningOptions(adaptive=False), LearningOptions(analytics=False)]
 )
-async def test_learning_and_recording_can_be_switched_off_apart(
+async def test_learning_and_recording_can_be_disabled_separately(
     learning: LearningOptions, database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(
@@ -233,7 +233,7 @@ async def test_learning_and_recording_can_be_switched_off_apart(
         )
 
 
-async def test_fixed_weights_stand_in_the_place_of_those_that_are_learnt(
+async def test_fixed_weights_replace_learned_ones(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     fixed = Weights(1.1, 0.9, 0.7, 0.5)
@@ -257,7 +257,7 @@ async def test_fixed_weights_stand_in_the_place_of_those_that_are_learnt(
         LearningOptions(weights=Weights(facts=9))
 
 
-async def test_only_the_layers_of_the_options_are_asked(
+async def test_only_the_layers_of_the_options_search(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     options = Options(recall=RecallOptions(layers=(Layer.FACTS,)))
@@ -269,14 +269,14 @@ async def test_only_the_layers_of_the_options_are_asked(
     assert "Potola" in block.text
 
 
-async def test_who_is_unknown_has_no_memory(memory: Memory) -> None:
+async def test_an_unknown_user_has_no_memory(memory: Memory) -> None:
     assert [line async for line in memory.export("nobody")] == []
     assert await memory.memories("nobody") == []
     assert await memory.weights("nobody") == START_WEIGHTS
     assert await memory.forget(user_id="nobody", everything=True) == ForgetResult(0, 0, 0)
 
 
-async def test_what_is_not_ready_in_time_is_left_out(memory: Memory) -> None:
+async def test_a_recall_past_its_deadline_gives_an_empty_block(memory: Memory) -> None:
     await memory.remember(said("My dog is called Potola."))
     await memory.settle()
     block = await memory.recall("What's my dog called?", user_id="ana", at=LATER, deadline_ms=0)
@@ -284,7 +284,7 @@ async def test_what_is_not_ready_in_time_is_left_out(memory: Memory) -> None:
     assert "deadline" in block.trace.reason
 
 
-async def test_a_closed_memory_says_so(
+async def test_a_closed_memory_raises(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     memory = Memory.open(database, encoder=encoder, language=language)
@@ -311,7 +311,7 @@ async def test_two_memories_share_one_file(
         )
 
 
-def test_every_public_name_is_there_and_documented() -> None:
+def test_every_public_name_exists_and_is_documented() -> None:
     for name in hotmem.__all__:
         value = getattr(hotmem, name)
         assert name == "__version__" or inspect.getdoc(value), name
@@ -329,7 +329,7 @@ def test_every_public_name_is_there_and_documented() -> None:
     assert len(errors) >= 11 and all(issubclass(error, HotMemError) for error in errors)
 
 
-def test_weights_are_read_by_layer() -> None:
+def test_weights_are_made_from_a_dict_of_layers() -> None:
     weights = Weights.from_dict({Layer.VERBATIM: 0.7})
     assert weights.as_dict() == {
         Layer.FACTS: 1.0,
@@ -339,7 +339,7 @@ def test_weights_are_read_by_layer() -> None:
     }
 
 
-async def test_the_vocabulary_has_who_speaks_and_the_names_spoken_of_most(memory: Memory) -> None:
+async def test_the_vocabulary_lists_speakers_and_the_most_frequent_names(memory: Memory) -> None:
     for number, text in enumerate(
         ("Tom lives in Lisbon.", "Tom has a boat.", "I met Petra in Lisbon with Tom.")
     ):
@@ -351,7 +351,7 @@ async def test_the_vocabulary_has_who_speaks_and_the_names_spoken_of_most(memory
     assert await memory.vocabulary("nobody") == []
 
 
-async def test_all_prepared_files_lie_in_the_folder_of_the_options(
+async def test_all_prepared_files_are_in_the_folder_of_the_options(
     database: Path,
     tmp_path: Path,
     encoder: CachedEncoder,

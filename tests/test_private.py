@@ -1,4 +1,4 @@
-"""Memory files, their journals, copies and exports: for their owner alone, whatever the umask."""
+"""File permissions: memory files, journals, copies and exports are private under any umask."""
 
 import asyncio
 import os
@@ -23,14 +23,14 @@ UMASKS = (0o000, 0o022, 0o777)
 
 @pytest.fixture(params=UMASKS, ids=oct)
 def umask(request: pytest.FixtureRequest) -> Iterator[int]:
-    """The mask under which a test's files are made."""
+    """The umask under which files are created."""
     before = os.umask(request.param)
     yield request.param
     os.umask(before)
 
 
 def rights(folder: Path) -> dict[str, int]:
-    """The rights of each file of a folder."""
+    """Return the permissions of each file of a folder."""
     return {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
 
 
@@ -67,18 +67,18 @@ def test_a_file_is_private_before_sqlite_opens_it(
     assert seen == [0o600]
 
 
-def test_a_file_that_its_owner_shares_stays_shared(database: Path) -> None:
+def test_permissions_set_by_the_owner_are_kept(database: Path) -> None:
     connect(database).close()
     database.chmod(0o640)
     with closing(connect(database)) as conn:
         conn.execute("PRAGMA journal_mode = WAL")
         conn.execute("CREATE TABLE numbers (n)")
         assert set(rights(database.parent).values()) == {0o640}, (
-            "the journal too, for whoever reads the file"
+            "the journal too, so that others can read the file"
         )
 
 
-def test_a_file_is_made_where_a_link_leads(tmp_path: Path) -> None:
+def test_a_file_is_created_at_the_target_of_a_link(tmp_path: Path) -> None:
     link, file = tmp_path / "memory.db", tmp_path / "kept.db"
     link.symlink_to(file)
     connect(link).close()

@@ -1,7 +1,4 @@
-"""A memory that cannot be written.
-
-Searched, recalled from and exported, and an error for whoever writes.
-"""
+"""Read-only files can be searched, recalled from and exported; writing raises an error."""
 
 import json
 import shutil
@@ -33,14 +30,14 @@ async def stored(database: Path, encoder: CachedEncoder, language: Language) -> 
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A folder that others may look into."""
+    """A folder that other accounts may read."""
     with TemporaryDirectory() as outside:
         Path(outside).chmod(0o755)
         yield Path(outside)
 
 
 def used(path: Path, models: ModelOptions, out: Path) -> dict[str, Any]:
-    """What a user without rights gets of a file."""
+    """Return what an account without write permission can do with a file."""
     out.mkdir()
     out.chmod(0o777)
     command = [
@@ -58,7 +55,7 @@ def used(path: Path, models: ModelOptions, out: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("of_file", "of_folder"), [(0o444, 0o777), (0o666, 0o555), (0o444, 0o555)])
-def test_a_file_that_cannot_be_written_is_read(
+def test_a_read_only_file_can_be_used_for_reading(
     of_file: int, of_folder: int, stored: Path, place: Path, model_options: ModelOptions
 ) -> None:
     folder = place / "kept"
@@ -79,14 +76,14 @@ def test_a_file_that_cannot_be_written_is_read(
     assert {kind for kind, _ in found["errors"]} == {"StoreReadOnly"}
     assert all("writable and open it again" in text for _, text in found["errors"])
     assert len(found["spoken"]) == 1 and "Potola" in found["spoken"][0], (
-        "the bot goes on with its memory"
+        "the bot continues with its memory"
     )
     assert ["remember", "StoreReadOnly"] in found["failed"]
     assert path.read_bytes() == before
-    assert list(folder.iterdir()) == [path], "nothing is left beside it"
+    assert list(folder.iterdir()) == [path], "no other file is left"
 
 
-async def test_a_file_is_read_while_its_owner_writes_it(
+async def test_a_file_can_be_read_while_its_owner_writes(
     stored: Path,
     place: Path,
     model_options: ModelOptions,
@@ -105,7 +102,7 @@ async def test_a_file_is_read_while_its_owner_writes_it(
     assert len(found["memories"]) == 2 and "Potola" in found["recall"]
 
 
-def test_an_older_schema_that_cannot_be_written_is_told(stored: Path, place: Path) -> None:
+def test_a_read_only_file_of_an_older_schema_is_reported(stored: Path, place: Path) -> None:
     with connect(stored) as conn:
         conn.execute("PRAGMA user_version = 1")
     conn.close()

@@ -1,4 +1,4 @@
-"""The script that proves a restored memory equal to the live one."""
+"""The script that compares a restored file with the live one."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 async def live(
     request: pytest.FixtureRequest, tmp_path: Path, encoder: Encoder, language: Language
 ) -> AsyncIterator[tuple[Memory, str]]:
-    """A memory in use, and its key."""
+    """An open memory, and its key."""
     async with Memory.open(
         tmp_path / "memory.db",
         Options(key=request.param or None),
@@ -50,7 +50,7 @@ def drill(live: Path, restored: Path, key: str) -> tuple[int, str]:
     return done.returncode, " ".join((done.stdout + done.stderr).split())
 
 
-async def test_a_restored_copy_is_equal_and_a_changed_one_is_not(
+async def test_a_restored_copy_is_equal_and_a_modified_one_is_not(
     live: tuple[Memory, str], tmp_path: Path
 ) -> None:
     (memory, secret), copy, restored = live, tmp_path / "copy.db", tmp_path / "restored.db"
@@ -72,7 +72,9 @@ async def test_a_restored_copy_is_equal_and_a_changed_one_is_not(
     assert code == 1 and "not the live one" in told and "turns" in told, told
 
 
-async def test_a_file_that_is_none_is_told(live: tuple[Memory, str], tmp_path: Path) -> None:
+async def test_a_file_that_is_no_database_is_reported(
+    live: tuple[Memory, str], tmp_path: Path
+) -> None:
     (memory, secret), other = live, tmp_path / "other.db"
     other.write_bytes(b"nothing")
     code, told = drill(memory.path, other, secret)

@@ -1,4 +1,4 @@
-"""What a bot names as its sources when the user asks how it knows."""
+"""The sources that a bot names when the user asks how it knows something."""
 
 from dataclasses import replace
 
@@ -20,18 +20,18 @@ BEST = replace(QUOTE, relevance=0.3)
         replace(BEST, text="The bus was late.", mark=Mark.LOW),
     ],
 )
-def test_a_question_a_secret_and_a_doubtful_line_are_no_source(other: Item) -> None:
+def test_questions_secrets_and_low_marks_are_not_sources(other: Item) -> None:
     told = _sources([other, BEST])
     assert "The ferry leaves at nine." in told
     assert other.text not in told
 
 
-def test_what_is_doubtful_is_named_where_there_is_nothing_better() -> None:
+def test_a_low_mark_is_a_source_if_there_is_no_better_one() -> None:
     doubtful = replace(BEST, mark=Mark.LOW)
     assert doubtful.text in _sources([doubtful])
 
 
-def test_a_question_and_a_secret_alone_are_no_source() -> None:
+def test_questions_and_secrets_alone_are_not_sources() -> None:
     assert "Nothing from earlier" in _sources(
         [replace(BEST, text="The pin of my card is 1234."), replace(BEST, text="Is it late?")]
     )

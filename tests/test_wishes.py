@@ -1,7 +1,4 @@
-"""Standing wishes over several turns: said, replaced, taken back.
-
-What is told at the end is what still holds.
-"""
+"""Standing instructions over several turns: given, replaced and withdrawn."""
 
 import asyncio
 import json
@@ -30,7 +27,7 @@ written."""
 def opened(
     tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language
 ) -> list[tuple[list[str], str]]:
-    """What a session opens with after each conversation: wishes and name."""
+    """Return instructions and name of the session-start block after a conversation."""
 
     async def told() -> list[tuple[list[str], str]]:
         async with Memory.open(
@@ -63,7 +60,7 @@ def opened(
     return asyncio.run(told())
 
 
-def test_what_holds_in_the_end(opened: list[tuple[list[str], str]]) -> None:
+def test_the_instructions_that_hold_at_the_end(opened: list[tuple[list[str], str]]) -> None:
     right = sum(
         found == (case["wishes"], case["name"]) for found, case in zip(opened, CASES, strict=True)
     )
@@ -97,14 +94,14 @@ def test_what_holds_in_the_end(opened: list[tuple[list[str], str]]) -> None:
         (["Nobody calls me Bob."], [], ""),
     ],
 )
-def test_what_is_taken_back_is_not_told(
+def test_a_withdrawn_instruction_is_not_given(
     opened: list[tuple[list[str], str]], turns: list[str], wishes: list[str], name: str
 ) -> None:
     place = next(place for place, case in enumerate(CASES) if case["turns"] == turns)
     assert opened[place] == (wishes, name)
 
 
-async def test_the_name_one_bears_stays_beside_the_one_to_use(memory: Memory) -> None:
+async def test_the_given_name_is_kept_with_the_preferred_one(memory: Memory) -> None:
     for text in ("My name is Rebecca Jones but please call me Annie.", "Call me Ann."):
         await memory.remember(Turn("ana", "s", "user", text, AT))
     await memory.settle()
@@ -117,7 +114,7 @@ async def test_the_name_one_bears_stays_beside_the_one_to_use(memory: Memory) ->
 @pytest.mark.parametrize(
     "said", ["Always call me Annie", "Keep your answers short, please.", "use celsius"]
 )
-async def test_a_wish_asks_for_no_notes(memory: Memory, said: str) -> None:
+async def test_an_instruction_needs_no_memory(memory: Memory, said: str) -> None:
     for text in (
         "I've got a dentist appointment on Thursday.",
         "Call me Annie.",
@@ -155,7 +152,7 @@ async def test_a_wish_asks_for_no_notes(memory: Memory, said: str) -> None:
         ("you can call me Annie again", ["don't call me Annie"], set()),
     ],
 )
-def test_only_wishes_about_the_same_are_taken_back(
+def test_only_instructions_on_the_same_topic_are_withdrawn(
     words: str, earlier: list[str], gone: set[int]
 ) -> None:
     assert revoked_instructions(words, earlier) == gone
@@ -164,7 +161,7 @@ def test_only_wishes_about_the_same_are_taken_back(
 @pytest.mark.parametrize(
     "said", ["Forget the short answers rule.", "Ignore my short answers instruction."]
 )
-async def test_a_wish_is_taken_back_by_words_that_would_set_rules_aside(
+async def test_an_instruction_can_be_withdrawn_in_words_that_resemble_an_injection(
     memory: Memory, said: str
 ) -> None:
     for minute, text in enumerate(("Keep your answers short.", "Call me Annie.", said)):

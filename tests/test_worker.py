@@ -1,7 +1,4 @@
-"""Background work: what fails is set aside and tried again on the next open.
-
-Nothing hangs, nothing else is held up.
-"""
+"""Failing jobs are set aside and retried at the next open, without delaying others."""
 
 import asyncio
 from collections.abc import Sequence
@@ -31,7 +28,7 @@ AT_ONCE = Options(background=BackgroundOptions(pause_s=0.01))
 
 
 class Choking(Language):
-    """spaCy's model, but for texts that it chokes on."""
+    """spaCy's model, failing on some texts."""
 
     def __init__(self, language: Language) -> None:
         self._language = language
@@ -43,7 +40,7 @@ class Choking(Language):
 
 
 class Failing(LetterEncoder):
-    """Counts letters, but not while it is broken."""
+    """A letter encoder that can be made to fail."""
 
     broken = True
 
@@ -53,7 +50,7 @@ class Failing(LetterEncoder):
         return super().encode(texts)
 
 
-async def test_a_turn_that_cannot_be_read_is_set_aside_and_read_on_the_next_open(
+async def test_a_turn_that_cannot_be_parsed_is_retried_on_the_next_open(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     options = Options(background=BackgroundOptions(batch=1, pause_s=0.01))
@@ -75,7 +72,7 @@ async def test_a_turn_that_cannot_be_read_is_set_aside_and_read_on_the_next_open
         assert "Ana lives in Porto." in [known.text for known in await memory.memories("ana")]
 
 
-async def test_one_unreadable_turn_of_a_batch_does_not_take_the_others_with_it(
+async def test_one_failing_turn_of_a_batch_does_not_affect_the_others(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(
@@ -89,7 +86,7 @@ async def test_one_unreadable_turn_of_a_batch_does_not_take_the_others_with_it(
         assert {known.object for known in await memory.memories("ana")} == {"Potola", "Porto"}
 
 
-async def test_an_encoder_that_fails_holds_up_no_settle_and_is_tried_again(
+async def test_a_failing_encoder_does_not_block_settle_and_is_retried(
     database: Path, language: Language
 ) -> None:
     encoder = Failing()
@@ -106,7 +103,7 @@ async def test_an_encoder_that_fails_holds_up_no_settle_and_is_tried_again(
     conn.close()
 
 
-async def test_a_file_locked_for_a_while_holds_up_no_settle(
+async def test_a_temporarily_locked_file_does_not_block_settle(
     database: Path, encoder: CachedEncoder, language: Language, monkeypatch: "pytest.MonkeyPatch"
 ) -> None:
     monkeypatch.setattr(connection, "LOCK_WAIT_S", 0.05)
@@ -122,7 +119,7 @@ async def test_a_file_locked_for_a_while_holds_up_no_settle(
         assert [known.object for known in await memory.memories("ana")] == ["Potola"]
 
 
-async def test_closing_in_the_midst_of_the_work_loses_nothing(
+async def test_closing_during_background_work_loses_nothing(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(database, encoder=encoder, language=language) as memory:
@@ -134,7 +131,7 @@ async def test_closing_in_the_midst_of_the_work_loses_nothing(
     assert not [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
 
 
-async def test_a_memory_that_is_busy_still_answers(memory: Memory) -> None:
+async def test_a_busy_memory_still_answers(memory: Memory) -> None:
     for number in range(30):
         await memory.remember(
             said(
@@ -150,7 +147,7 @@ async def test_a_memory_that_is_busy_still_answers(memory: Memory) -> None:
     assert ticks >= 2
 
 
-async def test_another_encoder_embeds_everything_anew(
+async def test_another_encoder_embeds_everything_again(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
@@ -174,7 +171,7 @@ async def test_another_encoder_embeds_everything_anew(
     assert float(stored @ wanted) / float(np.linalg.norm(stored)) > 0.99
 
 
-async def test_what_a_joke_told_is_unlearnt_and_what_it_ended_holds_again(memory: Memory) -> None:
+async def test_facts_of_a_joke_are_removed_and_facts_it_ended_hold_again(memory: Memory) -> None:
     for minutes, text in enumerate(
         (
             "My dog is called Rex. I live in Porto.",
@@ -198,7 +195,7 @@ async def test_what_a_joke_told_is_unlearnt_and_what_it_ended_holds_again(memory
         "MY DOG IS CALLED REX I MOVED TO BERLIN IN MARCH",
     ],
 )
-async def test_facts_are_read_from_text_without_case(memory: Memory, heard: str) -> None:
+async def test_facts_are_extracted_from_text_without_capitals(memory: Memory, heard: str) -> None:
     await memory.remember(said(heard))
     await memory.settle()
     texts = [known.text for known in await memory.memories("ana")]

@@ -1,7 +1,6 @@
-"""The processes that tests kill.
+"""Target functions of the processes that tests kill.
 
-One remembers turns and settles, and says each turn's id once remember has returned; the other
-imports a file.
+They remember turns and send each turn's number when `remember` has returned, or import a file.
 """
 
 import asyncio
@@ -24,27 +23,27 @@ from tests.conversation import START
 from tests.letters import LetterEncoder
 
 LANGUAGE = load_language()
-"""Loaded once, in the process that the victims are forked from."""
+"""Loaded once, in the process that the others are forked from."""
 
 SETTLED_EVERY = 4
-"""Turns between two waits for the background work, so that the kill meets both."""
+"""Turns between two calls of `settle`, so that kills hit both phases."""
 
 
 def remember_until_killed(path: Path, cache_dir: Path, first: int, out: Connection) -> None:
-    """Remembers turn after turn, numbered from `first`, each number sent when it is durable."""
+    """Remember turns numbered from `first`, and send each number when the turn is durable."""
     asyncio.run(_remember(path, cache_dir, first, out))
 
 
 def fail_until_killed(path: Path, cache_dir: Path, out: Connection) -> None:
-    """Remembers turns, every fifth of which no encoder embeds, and works in the background.
+    """Remember turns, every fifth of which cannot be embedded, and run background jobs.
 
-    Says so once all are durable.
+    Sends a message when all turns are durable.
     """
     asyncio.run(_fail(path, cache_dir, out))
 
 
 class Refusing(LetterEncoder):
-    """Counts letters, but of no text that speaks of poison."""
+    """A letter encoder that fails on texts with the word poison."""
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         if any("poison" in text for text in texts):
@@ -70,7 +69,7 @@ async def _fail(path: Path, cache_dir: Path, out: Connection) -> None:
 
 
 def import_until_killed(path: Path, file: Path, out: Connection) -> None:
-    """Imports a file, each record in a transaction of its own, and says so once the first is written."""
+    """Import a file, one transaction a record, and send a message when the first is written."""
     importer.WRITING_S = 0.0  # type: ignore[misc]
     asyncio.run(_import(path, file, out))
 
@@ -95,8 +94,11 @@ async def _remember(path: Path, cache_dir: Path, first: int, out: Connection) ->
 
 
 def turn(number: int) -> Turn:
-    """The turn of a number."""
-    text = f"My friend Bea{number} lives in Porto. My lucky number is {number}. I like walnuts with number {number}."
+    """Return the turn with a number."""
+    text = (
+        f"My friend Bea{number} lives in Porto. My lucky number is {number}. I like walnuts "
+        f"with number {number}."
+    )
     return Turn(
         "ana",
         f"session {number // 10}",

@@ -1,1 +1,1 @@
-"""Cases that were written to break something, by those who did not write it."""
+"""Attack cases, written by people who had not read the code."""

@@ -1,4 +1,4 @@
-"""Cases that people wrote who had not read the code."""
+"""Loading attack cases."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def cases(name: str) -> list[dict[str, Any]]:
-    """The cases of a file beside this one."""
+    """Return the cases of a JSON file in this folder."""
     found: list[dict[str, Any]] = json.loads(
         (Path(__file__).parent / f"{name}.json").read_text("utf-8")
     )

@@ -1,7 +1,4 @@
-"""A clock that is ahead, or was never set.
-
-What was told last still holds, nothing is deleted by it, and it is told.
-"""
+"""Wrong system clocks: the latest turn still holds, nothing is deleted, and it is logged."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -29,7 +26,7 @@ UNSET = datetime(1970, 1, 1, 0, 5, tzinfo=UTC)
 
 
 class Clock(datetime):
-    """The wall clock of a machine, set by hand."""
+    """A system clock that is set by the test."""
 
     shows = RIGHT
 
@@ -40,7 +37,7 @@ class Clock(datetime):
 
 @pytest.fixture
 def conn(tmp_path: Path) -> Iterator[Connection]:
-    """An empty file of the newest schema."""
+    """An empty file of the current schema."""
     with closing(connect(tmp_path / "empty.db")) as opened:
         migrate(opened, tmp_path / "empty.db")
         yield opened
@@ -59,7 +56,7 @@ def warnings() -> Iterator[list[str]]:
 async def ana(
     tmp_path: Path, encoder: Encoder, language: Language, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Memory]:
-    """A memory whose machine has the hand-set clock."""
+    """A memory that uses the test's clock."""
     monkeypatch.setattr("hotmem.memory.datetime", Clock)
     async with Memory.open(
         tmp_path / "memory.db", Options(), encoder=encoder, language=language
@@ -83,7 +80,9 @@ async def say(memory: Memory, at: datetime, text: str, session: str = "monday") 
         (AHEAD, UNSET),
     ],
 )
-async def test_what_was_told_last_holds(first: datetime, second: datetime, ana: Memory) -> None:
+async def test_the_latest_turn_holds_under_a_wrong_clock(
+    first: datetime, second: datetime, ana: Memory
+) -> None:
     await say(ana, first, "I live in Boston.")
     await say(ana, second, "I moved to Denver. I live in Denver.", "tuesday")
     held = {
@@ -101,7 +100,9 @@ async def test_what_was_told_last_holds(first: datetime, second: datetime, ana: 
     assert "Denver" in block.text
 
 
-async def test_a_fact_told_under_a_clock_ahead_does_not_beat_two_later_ones(ana: Memory) -> None:
+async def test_a_fact_stored_under_a_fast_clock_does_not_outrank_two_later_ones(
+    ana: Memory,
+) -> None:
     await say(ana, RIGHT, "I live in Boston.")
     await say(ana, AHEAD, "I live in Denver.")
     await say(ana, RIGHT + timedelta(days=1), "I live in Chicago.")
@@ -116,14 +117,14 @@ async def test_a_fact_told_under_a_clock_ahead_does_not_beat_two_later_ones(ana:
     assert all(ended is not None and ended < now for ended in lives.values()), lives
 
 
-async def test_a_correction_reaches_what_was_told_under_a_clock_ahead(ana: Memory) -> None:
+async def test_a_correction_applies_to_a_turn_stored_under_a_fast_clock(ana: Memory) -> None:
     await say(ana, AHEAD, "My sister lives in Boston.")
     await say(ana, RIGHT, "Not Boston, Denver.")
     held = [memory.object for memory in await ana.memories("ana")]
     assert "Denver" in held and "Boston" not in held
 
 
-async def test_a_wish_told_later_takes_the_place_of_one_under_a_clock_ahead(ana: Memory) -> None:
+async def test_a_later_instruction_replaces_one_stored_under_a_fast_clock(ana: Memory) -> None:
     await say(ana, AHEAD, "Call me Annie.")
     await say(ana, RIGHT, "Call me Steve from now on.")
     Clock.shows = RIGHT + timedelta(hours=1)
@@ -131,7 +132,7 @@ async def test_a_wish_told_later_takes_the_place_of_one_under_a_clock_ahead(ana:
     assert "Steve" in rules and "Annie" not in rules
 
 
-async def test_history_may_be_told_in_any_order(ana: Memory) -> None:
+async def test_history_can_be_stored_in_any_order(ana: Memory) -> None:
     Clock.shows = RIGHT
     for year, city in ((2020, "Denver"), (2015, "Boston"), (2023, "Chicago"), (2018, "Portland")):
         await ana.remember(
@@ -150,7 +151,7 @@ async def test_history_may_be_told_in_any_order(ana: Memory) -> None:
     ] == ["Chicago"]
 
 
-async def test_a_wrong_clock_is_told(ana: Memory, warnings: list[str]) -> None:
+async def test_a_wrong_clock_is_logged(ana: Memory, warnings: list[str]) -> None:
     await say(ana, RIGHT, "I live in Boston.")
     assert not warnings
     await say(ana, UNSET, "I like tea.")
@@ -159,17 +160,18 @@ async def test_a_wrong_clock_is_told(ana: Memory, warnings: list[str]) -> None:
     assert "after the clock" in warnings[-1]
 
 
-async def test_the_doctor_tells_of_a_wrong_clock(ana: Memory) -> None:
+async def test_hotmem_doctor_reports_a_wrong_clock(ana: Memory) -> None:
     await say(ana, RIGHT, "I live in Boston.")
     await say(ana, UNSET, "I like tea.")
     told = await asyncio.to_thread(diagnosed, ana.path, None, 3)
     assert [one.fact for one in told.findings if one.about in ("clock", "spool")] == [
         "3 turns wait beside it",
-        "1 turns were told while the clock was off by more than a day; their order is kept, their dates are the clock's",
+        "1 turns were told while the clock was off by more than a day; their order is kept, their "
+        "dates are the clock's",
     ]
 
 
-async def test_the_order_survives_an_export(
+async def test_the_order_survives_export_and_import(
     ana: Memory, tmp_path: Path, encoder: Encoder, language: Language
 ) -> None:
     await say(ana, AHEAD, "I live in Boston.")
@@ -188,7 +190,7 @@ async def test_the_order_survives_an_export(
         ] == ["Chicago"]
 
 
-async def test_a_session_under_a_clock_ahead_is_summarised_and_not_for_ever_the_last(
+async def test_a_session_under_a_fast_clock_is_summarised_and_does_not_stay_the_latest(
     ana: Memory,
 ) -> None:
     await say(ana, AHEAD, "We need to call the plumber about the tap in the kitchen.", "ahead")
@@ -200,10 +202,10 @@ async def test_a_session_under_a_clock_ahead_is_summarised_and_not_for_ever_the_
     assert "passport" in opened.text and "plumber" not in opened.text
 
 
-async def test_what_was_told_before_the_clock_was_set_is_not_too_old(
+async def test_turns_stored_before_the_clock_was_set_are_not_removed_by_retention(
     tmp_path: Path, encoder: Encoder, language: Language
 ) -> None:
-    """How old it is nobody knows, so no rule of age removes it."""
+    """Their age is unknown."""
     options = Options(retention=(RetentionRule(days=30),))
     path = tmp_path / "memory.db"
     with pytest.MonkeyPatch.context() as patch:
@@ -223,7 +225,7 @@ async def test_what_was_told_before_the_clock_was_set_is_not_too_old(
 @pytest.mark.parametrize(
     ("asked", "then"), [(UNSET, RIGHT), (AHEAD, RIGHT)], ids=["unset", "ahead"]
 )
-async def test_a_time_of_grace_that_a_wrong_clock_began_begins_anew(
+async def test_a_grace_period_started_by_a_wrong_clock_restarts(
     asked: datetime, then: datetime, conn: Connection
 ) -> None:
     conn.execute("INSERT INTO users (public_id) VALUES ('ana')")
@@ -237,7 +239,7 @@ async def test_a_time_of_grace_that_a_wrong_clock_began_begins_anew(
     assert not deletions.due(conn, then + day / 2) and deletions.due(conn, then + day)
 
 
-async def test_a_clock_ahead_erases_nothing_that_can_be_brought_back(conn: Connection) -> None:
+async def test_a_fast_clock_does_not_end_a_grace_period(conn: Connection) -> None:
     retention.note_clock(conn, RIGHT)
     assert deletions.clock_is_right(conn, RIGHT + timedelta(days=30))
     assert not deletions.clock_is_right(conn, AHEAD) and not deletions.clock_is_right(conn, UNSET)

@@ -1,7 +1,4 @@
-"""What is taken for a yes to "I found 20 things you told me, among them your address.
-
-Shall I delete them all?".
-"""
+"""Answers to "I found 20 things you told me, among them your address. Delete them all?"."""
 
 import pytest
 
@@ -17,6 +14,6 @@ ASKED_AGAIN = {
 
 
 @pytest.mark.parametrize("case", cases("consent"), ids=lambda case: case["say"][:60])
-def test_nothing_is_deleted_without_a_yes(case: dict[str, object]) -> None:
+def test_nothing_is_deleted_without_a_clear_yes(case: dict[str, object]) -> None:
     said = str(case["say"])
     assert confirms_deletion(said, "") is (case["yes"] is True and said not in ASKED_AGAIN)

@@ -1,7 +1,4 @@
-"""Values that nobody should pass.
-
-Each is taken, or refused with one of our own errors, and nothing breaks.
-"""
+"""Hostile argument values are accepted, or refused with a HotMem error."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -65,7 +62,7 @@ async def remember(memory: Memory, **given: Any) -> object:  # noqa: ANN401 - wh
 @pytest.mark.parametrize(
     "case", cases("doors"), ids=lambda case: f"{case['argument']} {case['why'][:50]}"
 )
-async def test_a_value_is_taken_or_refused_in_our_own_words(
+async def test_a_hostile_value_is_accepted_or_refused_with_a_hotmem_error(
     case: dict[str, str], memory: Memory
 ) -> None:
     import datetime as dates  # what the expressions name

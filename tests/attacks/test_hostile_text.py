@@ -1,10 +1,6 @@
-"""No text, however it is made, holds up the bot.
+"""No text delays a bot: every call returns in time and does not block the event loop.
 
-Every call that takes one is done in time, and its loop goes on.
-
-Bounds are those of a machine of two cores that computes something else as well: there a call may
-take three times its time, and a thread wait for the interpreter's lock. The code as it was took 10
-s for 10,000 brackets and held the loop all the while.
+Time limits allow for a busy machine of two cores, where a call may take three times as long.
 """
 
 import time
@@ -90,11 +86,7 @@ CALLS: dict[str, Call] = {
 
 
 def some_units(first: int) -> list[str]:
-    """An eighth of the units.
-
-    Different calls meet different ones, and the time for all of them would be twice that of all
-    other tests.
-    """
+    """Return an eighth of the units, to limit the time of the tests; calls get different ones."""
     return list(UNITS)[first % 8 :: 8]
 
 
@@ -102,7 +94,7 @@ def some_units(first: int) -> list[str]:
 async def known(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> AsyncIterator[Memory]:
-    """A memory in which something is known, and which has been asked once."""
+    """A memory with some facts and one recall."""
     async with Memory.open(database, encoder=encoder, language=language) as memory:
         for at, text in enumerate(
             (
@@ -120,7 +112,7 @@ async def known(
 
 
 @pytest.mark.parametrize("name", CALLS)
-async def test_a_call_is_done_in_time_whatever_its_text(known: Memory, name: str) -> None:
+async def test_every_call_returns_in_time_for_any_text(known: Memory, name: str) -> None:
     limit_s = DEADLINE_MS / 1000 + LATE_S if name.startswith("recall") else OUTRIGHT_S
     for unit in UNITS if name == "recall" else some_units(list(CALLS).index(name)):
         text = repeated(UNITS[unit], LONG)
@@ -138,7 +130,7 @@ async def test_a_call_is_done_in_time_whatever_its_text(known: Memory, name: str
 
 
 @pytest.mark.parametrize("role", Role)
-async def test_a_turn_is_kept_and_the_loop_goes_on_whatever_it_holds(
+async def test_storing_any_turn_does_not_block_the_loop(
     database: Path, language: Language, role: Role
 ) -> None:
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
@@ -159,7 +151,7 @@ async def test_a_turn_is_kept_and_the_loop_goes_on_whatever_it_holds(
 
 
 @pytest.mark.parametrize("unit", list(UNITS)[::2])
-def test_what_is_read_of_a_turn_is_understood_in_time(language: Language, unit: str) -> None:
+def test_facts_of_any_turn_are_extracted_in_time(language: Language, unit: str) -> None:
     text = clean_text(repeated(UNITS[unit], LONG))
     began = time.process_time()
     doc = language.parse([truncate(text, MAX_CHARACTERS[Role.USER])])[0]
@@ -180,7 +172,7 @@ mixed = st.lists(
 
 @settings(max_examples=40, deadline=None)
 @given(text=mixed)
-def test_a_mixture_is_understood_and_analysed_in_time(language: Language, text: str) -> None:
+def test_mixed_hostile_text_is_analysed_in_time(language: Language, text: str) -> None:
     began = time.process_time()
     doc = language.parse([truncate(text, MAX_CHARACTERS[Role.USER])])[0]
     understood = extract_facts(doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START)
@@ -193,10 +185,8 @@ def test_a_mixture_is_understood_and_analysed_in_time(language: Language, text: 
 
 
 @pytest.mark.parametrize("unit", ["brackets", "emoji", "gaps", "one word", "noes", "because"])
-async def test_a_turn_is_understood_in_the_background_while_the_bot_goes_on(
-    known: Memory, unit: str
-) -> None:
-    """From beginning to end: stored, cut into passages, embedded, understood."""
+async def test_processing_any_turn_does_not_block_the_loop(known: Memory, unit: str) -> None:
+    """Storing, splitting into passages, embedding and extraction."""
     began = time.process_time()
     async with watched() as watch:
         await known.remember(
@@ -216,8 +206,8 @@ async def test_a_turn_is_understood_in_the_background_while_the_bot_goes_on(
     assert watch.stalled_s < STALL_S
 
 
-async def test_what_is_said_among_hostile_signs_is_understood_and_quoted(known: Memory) -> None:
-    """Places in the turn are those of its own words, not of what was parsed."""
+async def test_a_sentence_among_hostile_characters_is_understood_and_quoted(known: Memory) -> None:
+    """Source spans refer to the turn, not to the truncated text that was parsed."""
     text = f"{'(' * 5_000} My sister's name is Clara. {'😀' * 5_000} I'm allergic to walnuts."
     await known.remember(Turn("dora", "now", "user", text, START, "Dora", id="hostile"))
     await known.settle()
@@ -243,13 +233,13 @@ async def _user(memory: Memory, user_id: str) -> UserKey:
     return found
 
 
-async def test_a_name_that_is_forgotten_is_no_longer_than_a_name(known: Memory) -> None:
+async def test_a_name_to_forget_has_a_maximum_length(known: Memory) -> None:
     with pytest.raises(InvalidInput, match="entity has 100,000 characters"):
         await known.forget(user_id="ana", entity="a" * LONG)
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_the_parser_never_gets_more_than_it_reads_quickly(unit: str) -> None:
+def test_the_parser_input_is_bounded(unit: str) -> None:
     read = truncate(repeated(UNITS[unit], LONG))
     assert len(read) <= MAX_PARSED_CHARACTERS
     assert max((len(word) for word in read.split()), default=0) <= MAX_UNSPACED_RUN + MAX_SYMBOL_RUN

@@ -1,7 +1,4 @@
-"""Spellings of names that were written without sight of the code.
-
-Which are one name, and which are another's.
-"""
+"""Spellings of names: which are the same name, and which are not."""
 
 import json
 from pathlib import Path
@@ -24,7 +21,7 @@ CASES = json.loads(Path(__file__).with_name("names.json").read_text("utf-8"))
 @pytest.mark.parametrize(
     "case", CASES, ids=lambda case: ascii(f"{case['name']} in {case['text']}")[:80]
 )
-def test_a_name_is_found_as_it_is_meant(case: dict[str, Any]) -> None:
+def test_a_name_matches_its_spellings_only(case: dict[str, Any]) -> None:
     assert name_finder(case["name"])(case["text"]) == case["same"], case["why"]
 
 
@@ -33,7 +30,7 @@ def test_a_name_is_found_as_it_is_meant(case: dict[str, Any]) -> None:
     [case for case in CASES if case["same"] and "@" not in case["text"]],
     ids=lambda case: ascii(case["name"]),
 )
-def test_what_is_found_is_withheld_too(case: dict[str, Any]) -> None:
+def test_a_matching_spelling_is_suppressed_too(case: dict[str, Any]) -> None:
     held = SuppressedTexts()
     held.add("ana", [phrase_of(case["name"])])
     assert held.found("ana", case["text"]), case["why"]
@@ -42,7 +39,7 @@ def test_what_is_found_is_withheld_too(case: dict[str, Any]) -> None:
 
 
 @given(st.text())
-def test_the_normal_form_is_its_own_normal_form(text: str) -> None:
+def test_normalisation_is_idempotent(text: str) -> None:
     assert normalize_name(normalize_name(text)) == normalize_name(text)
 
 
@@ -50,11 +47,11 @@ def test_the_normal_form_is_its_own_normal_form(text: str) -> None:
     st.text(min_size=1).filter(lambda text: normalize_name(text)),
     st.sampled_from(["", "\u00ad", "\u200d", "\u2060", "\ufeff"]),
 )
-def test_a_name_is_in_itself_whatever_is_not_seen(name: str, unseen: str) -> None:
+def test_invisible_characters_do_not_change_a_name(name: str, unseen: str) -> None:
     assert name_finder(name)(f"{unseen}{name}{unseen}, she said.")
 
 
-async def test_forgetting_takes_every_spelling_and_no_other_name(memory: Memory) -> None:
+async def test_forgetting_removes_every_spelling_and_no_other_name(memory: Memory) -> None:
     going = (
         "I met Conor O\u2019Brien.",
         "Call conor o'brien!",
@@ -70,7 +67,7 @@ async def test_forgetting_takes_every_spelling_and_no_other_name(memory: Memory)
     assert await turns_told(memory) == list(staying)
 
 
-async def test_a_name_that_cannot_be_seen_is_refused(memory: Memory) -> None:
+async def test_an_invisible_name_is_refused(memory: Memory) -> None:
     await memory.remember(said("I like walnuts."))
     for name in ("\u00ad", "\u200b\u200d", " \u2060 "):
         with pytest.raises(InvalidInput, match="entity is empty"):
@@ -78,9 +75,7 @@ async def test_a_name_that_cannot_be_seen_is_refused(memory: Memory) -> None:
     assert await turns_told(memory)
 
 
-async def test_names_in_other_scripts_go_from_everything(
-    database: Path, language: Language
-) -> None:
+async def test_names_in_other_scripts_are_forgotten(database: Path, language: Language) -> None:
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
         for text in ("我和王小明去了北京。", "昨日田中さんと会いました", "민수가 어제 왔다"):
             await memory.remember(said(text))

@@ -1,7 +1,4 @@
-"""What is said off the record, in the words of others, and what only sounds so.
-
-What would be stored of whole dialogues.
-"""
+"""Requests not to store something, in dialogues, and utterances that only sound like one."""
 
 from typing import Any
 
@@ -11,32 +8,42 @@ from hotmem.pipecat.voice_commands import VoiceCommands
 from tests.attacks.cases import cases
 
 UNHEARD = {
-    "don't write this down ok about the chlamydia": "heard for this turn, and not for the one before",
+    "don't write this down ok about the chlamydia": (
+        "heard for this turn, and not for the one before"
+    ),
     "housing but strike that don't note where i work exactly": "an order without a stop before it",
     "I failed the exam again. Ugh, forget it.": "in doubt: may mean never mind",
     "no no don't save that lord have mercy": "heard for this turn, and not for the one before",
-    "She's been drinking again, mind. Strike that last bit, will you, it's not fair on her.": "of the two turns that it may mean the one before",
+    "She's been drinking again, mind. Strike that last bit, will you, it's not fair on "
+    "her.": "of the two turns that it may mean the one before",
     "yeah the bit about the arrest shouldn't be in there. keep the train time": "of two things one",
-    "this is just for now don't file it away i'm thinking of putting mum in the care home on elm road": "in doubt: not for what comes later",
-    "i dey send my brother five hundred every month my wife no know abeg no keep am": "Nigerian Pidgin",
-    "I'm gonna vent and I want zero of it retained, got it? Until I say I'm done.": "heard for this turn, and not for those to come",
-    "we got a settlement of forty thousand from the crash and the lawyer says we can't have that down anywhere so don't": "the order is left out",
-    "yes he's out. he uses this speaker too so please there can't be any trace of what i just told you": "heard for this turn, and not before",
+    "this is just for now don't file it away i'm thinking of putting mum in the care home on elm "
+    "road": "in doubt: not for what comes later",
+    "i dey send my brother five hundred every month my wife no know abeg no keep "
+    "am": "Nigerian Pidgin",
+    "I'm gonna vent and I want zero of it retained, got it? Until I say I'm "
+    "done.": "heard for this turn, and not for those to come",
+    "we got a settlement of forty thousand from the crash and the lawyer says we can't have that "
+    "down anywhere so don't": "the order is left out",
+    "yes he's out. he uses this speaker too so please there can't be any trace of what i just told "
+    "you": "heard for this turn, and not before",
     "i don't want you keeping anything about my health from now on": "for one topic",
     "The car thing, pretend you never heard that.": "of an earlier turn, by its topic",
-    "let's talk about something but it doesn't leave this room": "in doubt: heard for this turn, and not for those to come",
-    "me nah want dis save but mi blood pressure did one eighty over one ten dis mawnin": "Jamaican Patois",
+    "let's talk about something but it doesn't leave this "
+    "room": "in doubt: heard for this turn, and not for those to come",
+    "me nah want dis save but mi blood pressure did one eighty over one ten dis "
+    "mawnin": "Jamaican Patois",
 }
-"""Requests that are not heard, or not for all that they mean."""
+"""Requests that are not detected, or only in part."""
 
 HEARD_WRONGLY = {
     "Between you and me, which film would you pick? I like westerns.": "in doubt, and so not stored"
 }
-"""What is taken for a request and is none, or may be none."""
+"""False positives."""
 
 
 def stored(turns: list[dict[str, str]]) -> list[int]:
-    """Places of the turns that stay in the memory, as the processor remembers them."""
+    """Return the indexes of the turns that the processor stores."""
     commands, kept, number = VoiceCommands("ana", "monday"), set[str](), 0
     for place, turn in enumerate(turns):
         if turn["who"] == "user":
@@ -52,7 +59,7 @@ def stored(turns: list[dict[str, str]]) -> list[int]:
 
 
 @pytest.mark.parametrize("case", cases("off_record"), ids=lambda case: case["turns"][0]["say"][:60])
-def test_what_is_not_to_be_kept_is_not(case: dict[str, Any]) -> None:
+def test_turns_off_the_record_are_not_stored(case: dict[str, Any]) -> None:
     said = {turn["say"] for turn in case["turns"]}
     leaked = [place for place in stored(case["turns"]) if place in case["not_kept"]]
     assert bool(leaked) is bool(said & UNHEARD.keys())
@@ -63,6 +70,6 @@ def test_what_is_not_to_be_kept_is_not(case: dict[str, Any]) -> None:
     [case for case in cases("off_record") if not case["not_kept"]],
     ids=lambda case: case["turns"][0]["say"][:60],
 )
-def test_what_only_sounds_like_a_request_is_kept(case: dict[str, Any]) -> None:
+def test_turns_that_only_sound_like_a_request_are_stored(case: dict[str, Any]) -> None:
     whole = len(stored(case["turns"])) == len(case["turns"])
     assert whole is not bool({turn["say"] for turn in case["turns"]} & HEARD_WRONGLY.keys())

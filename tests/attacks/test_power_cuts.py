@@ -1,4 +1,4 @@
-"""Power cuts: what was committed is there and the file is whole, whatever of the writes since the last wait for the disk has reached it."""
+"""Power cuts: committed turns survive, whichever of the writes since the last sync are lost."""
 
 import random
 from collections.abc import Iterator
@@ -19,16 +19,13 @@ from hotmem.storage.sqlite.migrations import migrate
 CUTS, CUTS_IN_FULL = 60, 240
 TURNS = 30
 SECTOR = 512
-"""Bytes that a disk writes whole."""
+"""Bytes that a disk writes atomically."""
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 class Event(NamedTuple):
-    """What happened to a file.
-
-    Bytes written at a place, cut to a length, or brought to the disk.
-    """
+    """An operation on a file: a write at an offset, a truncation, a sync or a deletion."""
 
     name: str
     what: str
@@ -37,7 +34,7 @@ class Event(NamedTuple):
 
 
 class Recording(apsw.VFS):
-    """The file system, with a record of what is written."""
+    """A file system that records writes."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -53,7 +50,7 @@ class Recording(apsw.VFS):
 
 
 class RecordedFile(apsw.VFSFile):
-    """A file of it."""
+    """A file of the recording file system."""
 
     def __init__(
         self, base: str, events: list[Event], name: str | apsw.URIFilename | None, flags: list[int]
@@ -86,13 +83,15 @@ def recording(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recording]:
 
 
 def after_a_cut(events: list[Event], cut: int, chance: random.Random) -> dict[str, bytes]:
-    """The files as a power cut after so many events may leave them.
+    """Return the files as a power cut after `cut` events may leave them.
 
-    Sectors that were not waited for are there or not.
+    Each sector written since the last sync is kept or lost at random.
     """
     files: dict[str, bytearray] = {}
-    synced = {name: max((place for place, one in enumerate(events[:cut]) if one.name == name and one.what == "synced"), default=-1) for name in
-              {one.name for one in events}}  # fmt: skip
+    synced = dict.fromkeys((one.name for one in events), -1)
+    for place, one in enumerate(events[:cut]):
+        if one.what == "synced":
+            synced[one.name] = place
     for place, one in enumerate(events[:cut]):
         content = files.setdefault(one.name, bytearray())
         sure = place < synced[one.name]
@@ -111,10 +110,7 @@ def after_a_cut(events: list[Event], cut: int, chance: random.Random) -> dict[st
 
 
 def told(path: Path, events: list[Event], kept: list[int]) -> None:
-    """Turns are stored, and the journal is copied into the file now and then.
-
-    Notes after which event each turn was kept.
-    """
+    """Store turns with occasional checkpoints, and record after which event each was committed."""
     with closing(connect(path)) as conn:
         migrate(conn, path)
         for number in range(TURNS):
@@ -138,7 +134,7 @@ def told(path: Path, events: list[Event], kept: list[int]) -> None:
         events.append(Event("", "end"))
 
 
-def test_a_power_cut_loses_nothing_that_was_committed(
+def test_a_power_cut_loses_no_committed_turn(
     recording: Recording, tmp_path: Path, full: bool
 ) -> None:
     path, kept = tmp_path / "memory.db", list[int]()

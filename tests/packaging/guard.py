@@ -1,7 +1,4 @@
-"""A process without a network.
-
-What tries to reach one is recorded and refused, in Python and below it.
-"""
+"""Blocking network access of a process, and recording attempts, in Python and native code."""
 
 import ctypes
 import faulthandler
@@ -18,7 +15,7 @@ ASKING: Final = {
     "socket.sendto",
     "socket.sendmsg",
 }
-"""Audit events of Python's own socket module."""
+"""Audit events of Python's socket module."""
 
 CALLS: Final = {
     "x86_64": (0xC000003E, 42, 46, 307, 44),
@@ -30,7 +27,7 @@ sendto."""
 LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06
 ALLOW, TRAP = 0x7FFF0000, 0x00030000
 NUMBER, ARCHITECTURE, FIFTH_ARGUMENT = 0, 4, 48
-"""Places in what the kernel tells a filter; the fifth argument of sendto is the address."""
+"""Offsets in the kernel's seccomp_data; the fifth argument of sendto is the address."""
 
 NO_NEW_PRIVILEGES, SECCOMP, FILTER = 38, 22, 2
 
@@ -49,9 +46,7 @@ class _Program(ctypes.Structure):
 
 
 def forbid_network(record: Path) -> None:
-    """Record and refuse what Python code asks of a network.
-
-    On Linux, end the process with SIGSYS when native code does.
+    """Record and refuse network access from Python; on Linux, kill on access from native code.
 
     Call it before any thread is started.
     """

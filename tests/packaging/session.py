@@ -1,7 +1,4 @@
-"""What a bot does with its memory from the first word to the last, without a network.
-
-See `test_session`.
-"""
+"""A complete session of a bot without a network, run by `test_session`."""
 
 import asyncio
 import sys
@@ -12,7 +9,7 @@ from tests.packaging.guard import forbid_network
 
 
 async def by_hand(path: Path) -> None:
-    """Every verb of `Memory`."""
+    """Call every main method of `Memory`."""
     from hotmem import Memory, Turn
 
     async with Memory.open(path) as memory:
@@ -38,7 +35,7 @@ async def by_hand(path: Path) -> None:
 
 
 async def in_a_pipeline(path: Path) -> None:
-    """A bot with voice activity detection, two turns, and a tool."""
+    """Run a bot with voice activity detection for two turns."""
     from pipecat.audio.vad.silero import SileroVADAnalyzer
 
     from hotmem.pipecat import HotMemProcessor

@@ -27,7 +27,7 @@ PLANNED: Final = {"hotmem/remember.py"}
 """Files that are still being written."""
 
 READ_ELSEWHERE: Final = {"LLM_BASE_URL", "LLM_MODEL", "MCP_TOKEN"}
-"""Variables of the bots in `pipelines` and of the MCP server, which are not settings of a memory."""
+"""Variables of the bots in `pipelines` and of the MCP server."""
 
 
 @pytest.fixture(params=DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

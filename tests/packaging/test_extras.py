@@ -1,4 +1,4 @@
-"""What a lean install lacks is named with the extra that brings it."""
+"""Errors about missing packages name the extra that installs them."""
 
 from pathlib import Path
 
@@ -23,9 +23,11 @@ from hotmem.options import EvolutionOptions, ModelOptions, RewriteOptions
 
 async def main():
     models = ModelOptions(cache_dir=Path(sys.argv[2]){model})
-    options = Options(models=models, evolution=EvolutionOptions(every_s=0), rewriting=RewriteOptions(model={rewriter!r}))
+    evolution, rewriting = EvolutionOptions(every_s=0), RewriteOptions(model={rewriter!r})
+    options = Options(models=models, evolution=evolution, rewriting=rewriting)
     async with Memory.open(sys.argv[1], options) as memory:
-        await memory.remember(Turn("ana", "monday", "user", "My dog is called Potola.", datetime.now(UTC)))
+        turn = Turn("ana", "monday", "user", "My dog is called Potola.", datetime.now(UTC))
+        await memory.remember(turn)
         await memory.settle()
         print("Potola" in (await memory.recall("What's my dog called?", user_id="ana")).text)
         {then}
@@ -48,7 +50,7 @@ def run(
     rewriter: str = "",
     then: str = "",
 ) -> tuple[str, str]:
-    """Output and last line of errors of a session without a package."""
+    """Return standard output and the last line of standard error of a session without a package."""
     Prepared.load(models.cache_dir)
     code = ABSENT.format(
         package=package, code=MEMORY.format(model=model, rewriter=rewriter, then=then)
@@ -65,7 +67,7 @@ def test_another_encoder_names_its_extra(home: Home, model_options: ModelOptions
     assert 'pip install "pipecat-hotmem[sentence-transformers]"' in error
 
 
-def test_a_memory_without_clustering_works_and_says_why_it_does_not_evolve(
+def test_a_memory_without_scikit_learn_works_and_evolve_names_the_extra(
     home: Home, model_options: ModelOptions
 ) -> None:
     out, error = run("sklearn", home, model_options, then="await memory.evolve('ana')")
@@ -80,11 +82,11 @@ def test_a_rewriting_model_names_its_extra(home: Home, model_options: ModelOptio
     assert 'pip install "pipecat-hotmem[rewriting]"' in error
 
 
-def test_a_bot_without_pipecat_is_told(home: Home) -> None:
+def test_importing_the_processor_without_pipecat_names_the_extra(home: Home) -> None:
     error = python(ABSENT.format(package="pipecat", code="import hotmem.pipecat"), home=home).stderr
-    assert (
-        error.splitlines()[-1]
-        == 'hotmem.errors.ExtraMissing: pipecat is not installed. Run: pip install "pipecat-hotmem[pipecat]"'
+    assert error.splitlines()[-1] == (
+        "hotmem.errors.ExtraMissing: pipecat is not installed. Run: pip install "
+        '"pipecat-hotmem[pipecat]"'
     )
 
 

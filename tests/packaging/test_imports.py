@@ -1,4 +1,4 @@
-"""What importing HotMem costs, and what opening a memory loads."""
+"""The cost of importing HotMem, and the libraries that a memory loads."""
 
 import json
 import tomllib
@@ -34,7 +34,8 @@ IMPORT = """
 import json, sys, time
 started = time.process_time()
 {statement}
-print(json.dumps([time.process_time() - started, [name for name in sys.argv[1:] if name in sys.modules]]))
+seconds = time.process_time() - started
+print(json.dumps([seconds, [name for name in sys.argv[1:] if name in sys.modules]]))
 """
 
 OPEN = """
@@ -46,7 +47,8 @@ from hotmem.options import ModelOptions
 async def main():
     started = time.process_time()
     async with Memory.open(sys.argv[1], Options(models=ModelOptions(cache_dir=Path(sys.argv[2])))):
-        print(json.dumps([time.process_time() - started, [name for name in sys.argv[3:] if name in sys.modules]]))
+        seconds = time.process_time() - started
+        print(json.dumps([seconds, [name for name in sys.argv[3:] if name in sys.modules]]))
 
 asyncio.run(main())
 """
@@ -114,13 +116,10 @@ def test_importing_takes_less_than_three_tenths_of_a_second(home: Home) -> None:
     assert min(seconds) < 0.3
 
 
-def test_a_session_is_ready_within_its_time_and_without_torch(
+def test_a_memory_opens_in_time_and_without_torch(
     home: Home, model_options: ModelOptions, tmp_path: Path
 ) -> None:
-    """Some 2 s of a busy machine's processor.
-
-    Torch, which is installed here, would take 3 s by itself.
-    """
+    """Processor time; torch alone would take 3 s."""
     Prepared.load(model_options.cache_dir)
     seconds = []
     for _ in range(2):
@@ -139,29 +138,32 @@ def test_a_session_is_ready_within_its_time_and_without_torch(
     assert min(seconds) < 4.0
 
 
-def test_torch_is_hidden_from_one_thread_alone(home: Home) -> None:
+def test_torch_is_hidden_from_one_thread_only(home: Home) -> None:
     ended = python(HIDDEN, home=home)
     assert ended.stdout.split() == ["hidden", "True"], ended.stderr
 
 
-def test_the_tokenizer_is_the_published_models(language: Language) -> None:
+def test_the_tokenizer_equals_the_published_model_s(language: Language) -> None:
     import spacy
 
     published: Any = spacy.load(installed_model()).tokenizer
     ours: Any = language._pipeline.tokenizer
-    text = "I don't know—she's at 5 p.m. in the U.K., isn't she? :-) Visit https://example.org/a?b=1, e-mail a.b@example.org."
+    text = (
+        "I don't know—she's at 5 p.m. in the U.K., isn't she? :-) Visit "
+        "https://example.org/a?b=1, e-mail a.b@example.org."
+    )
     assert ours.to_bytes(exclude=["vocab"]) == published.to_bytes(exclude=["vocab"])
     assert [token.text for token in ours(text)] == [token.text for token in published(text)]
 
 
-def test_stop_words_are_spacys() -> None:
+def test_stop_words_equal_spacy_s() -> None:
     from spacy.lang.en import stop_words
 
     assert stop_words.STOP_WORDS == STOP_WORDS
 
 
 def test_a_lean_install_needs_no_torch() -> None:
-    """The base and the offline models, with all that they require in turn, by what is installed here."""
+    """Resolve the requirements of the base install and the offline models."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     ahead = [
         Requirement(line)

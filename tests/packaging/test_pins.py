@@ -1,4 +1,4 @@
-"""What is installed for development is pinned by its checksums."""
+"""Development dependencies are pinned by checksum."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ def pins(name: str) -> dict[str, str]:
     return {re.sub(r"[-_.]+", "-", package).lower(): version for package, version in found}
 
 
-def test_both_lists_name_the_same_versions() -> None:
+def test_constraints_and_requirements_have_the_same_versions() -> None:
     constraints, requirements = pins("constraints.txt"), pins("requirements.txt")
     assert len(requirements) > 100 and "torch" not in requirements
     only = {"setuptools"}  # what torch wants of it; nothing of ours

@@ -1,4 +1,4 @@
-"""`hotmem prepare`: all models in one folder, which may be read-only from then on."""
+"""`hotmem prepare`: all models in one folder, which may be read-only afterwards."""
 
 import shutil
 from pathlib import Path
@@ -19,9 +19,9 @@ from pathlib import Path
 
 def refuse(event, arguments):
     path = str(arguments[0]) if arguments else ""
-    if event in ("os.mkdir", "os.remove", "os.rename", "os.rmdir", "shutil.rmtree") and sys.argv[2] in path:
-        raise PermissionError(event)
-    if event == "open" and sys.argv[2] in path and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+    changing = event in ("os.mkdir", "os.remove", "os.rename", "os.rmdir", "shutil.rmtree")
+    writing = event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+    if sys.argv[2] in path and (changing or writing):
         raise PermissionError(event)
 
 sys.addaudithook(refuse)
@@ -33,7 +33,8 @@ async def main():
     models = ModelOptions(cache_dir=Path(sys.argv[2]))
     async with Memory.open(sys.argv[1], Options(models=models)) as memory:
         await memory.store_memory("The boiler's serial number is 44 B 19.", user_id="ana")
-        print(bool((await memory.search_memory("boiler", user_id="ana")).results), TokenCounter.load(models.encoding, models.cache_dir).exact)
+        found = await memory.search_memory("boiler", user_id="ana")
+        print(bool(found.results), TokenCounter.load(models.encoding, models.cache_dir).exact)
 
 asyncio.run(main())
 """
@@ -41,7 +42,7 @@ asyncio.run(main())
 
 @pytest.fixture(autouse=True)
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A folder without settings of anyone's."""
+    """Run in an empty folder, without settings."""
     for name in Settings.model_fields:
         monkeypatch.delenv(f"HOTMEM_{name.upper()}", raising=False)
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
@@ -53,7 +54,7 @@ def prepare(*words: str | Path) -> Result:
 
 
 def state(folder: Path) -> dict[str, tuple[int, int]]:
-    """Every file with what changes when it is written."""
+    """Return inode and modification time of every file."""
     return {
         str(path): (path.stat().st_ino, path.stat().st_mtime_ns)
         for path in folder.rglob("*")
@@ -61,7 +62,7 @@ def state(folder: Path) -> dict[str, tuple[int, int]]:
     }
 
 
-def test_all_models_are_prepared_once_and_then_only_read(tmp_path: Path) -> None:
+def test_models_are_prepared_once_and_then_only_read(tmp_path: Path) -> None:
     folder = tmp_path / "models"
     first = prepare("--cache-dir", folder)
     assert first.exit_code == 0, first.output
@@ -101,7 +102,7 @@ def test_the_folder_of_the_environment_is_used(
     assert f"{prepared_folder(tmp_path / 'models')}\n" in outcome.output
 
 
-def test_what_is_missing_is_named_and_the_rest_prepared(
+def test_a_missing_model_is_reported_and_the_others_are_prepared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for package, inside in PACKAGES:
@@ -117,14 +118,14 @@ def test_what_is_missing_is_named_and_the_rest_prepared(
     assert "Ready" not in outcome.stdout
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     outcome = prepare("--cache-dir", tmp_path / "file")
     assert outcome.exit_code == 1
     assert "choose another" in outcome.stderr
 
 
-def test_an_encoder_that_is_not_there_is_named(tmp_path: Path, model_options: ModelOptions) -> None:
+def test_a_missing_encoder_is_reported(tmp_path: Path, model_options: ModelOptions) -> None:
     outcome = prepare(
         "--cache-dir", str(model_options.cache_dir), "--encoder", tmp_path / "nothing"
     )

@@ -1,4 +1,4 @@
-"""A whole session leaves nothing but its memory file and prepared models, and asks no network for anything."""
+"""A session writes only its memory file and prepared models, and uses no network."""
 
 import signal
 import subprocess
@@ -9,8 +9,14 @@ import pytest
 
 from tests.packaging.child import Home, python
 
-RUN = "import runpy, sys; sys.argv[0] = 'session'; runpy.run_module('tests.packaging.session', run_name='__main__')"
-GUARDED = "import sys; from pathlib import Path; from tests.packaging.guard import forbid_network; forbid_network(Path(sys.argv[1]));"
+RUN = (
+    "import runpy, sys; sys.argv[0] = 'session'; runpy.run_module('tests.packaging.session', "
+    "run_name='__main__')"
+)
+GUARDED = (
+    "import sys; from pathlib import Path; from tests.packaging.guard import forbid_network; "
+    "forbid_network(Path(sys.argv[1]));"
+)
 BELOW_PYTHON = "import ctypes; ctypes.CDLL(None).connect(0, 0, 0)"
 
 
@@ -24,7 +30,7 @@ def record(tmp_path: Path) -> Path:
     return tmp_path / "attempts"
 
 
-def test_a_session_writes_models_and_memory_and_reaches_nobody(
+def test_a_session_writes_only_models_and_memory_and_uses_no_network(
     home: Home, record: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "memories").mkdir()
@@ -40,7 +46,7 @@ def test_a_session_writes_models_and_memory_and_reaches_nobody(
     }
 
 
-def test_the_guard_records_and_refuses_what_python_asks(home: Home, record: Path) -> None:
+def test_the_guard_records_and_refuses_python_s_network_calls(home: Home, record: Path) -> None:
     ended = python(
         f"{GUARDED} import socket; socket.getaddrinfo('example.org', 443)", record, home=home
     )
@@ -48,18 +54,18 @@ def test_the_guard_records_and_refuses_what_python_asks(home: Home, record: Path
     assert "socket.getaddrinfo" in record.read_text()
 
 
-def test_the_guard_ends_a_process_whose_native_code_asks(home: Home, record: Path) -> None:
+def test_the_guard_ends_a_process_on_a_native_network_call(home: Home, record: Path) -> None:
     ended = python(f"{GUARDED} {BELOW_PYTHON}", record, home=home)
     assert ended.returncode == (-signal.SIGSYS if sys.platform == "linux" else 0)
 
 
-def test_onnxruntime_alone_would_leave_a_device_id(home: Home) -> None:
-    """If this fails, ONNX Runtime has changed its ways, and `hotmem.core.telemetry` is to be read again."""
+def test_onnxruntime_alone_writes_a_device_id(home: Home) -> None:
+    """If this fails, ONNX Runtime has changed, and `hotmem.core.telemetry` needs a review."""
     assert python("import onnxruntime", home=home).returncode == 0
     assert any("onnxruntime" in file for file in home.files())
 
 
-def test_a_bot_that_imports_onnxruntime_first_is_told(home: Home) -> None:
+def test_importing_onnxruntime_before_hotmem_is_logged(home: Home) -> None:
     ended = python("import onnxruntime, hotmem", home=home)
     assert "onnxruntime was imported before hotmem" in ended.stdout + ended.stderr
 
@@ -71,7 +77,7 @@ def test_our_bots_import_hotmem_first(home: Home, bot: str) -> None:
     assert home.files() == []
 
 
-def test_a_setting_of_the_environment_is_kept(home: Home) -> None:
+def test_a_telemetry_setting_of_the_environment_is_kept(home: Home) -> None:
     ended = python(
         "import os, hotmem; print(os.environ['ORT_DISABLE_TELEMETRY'])",
         home=home,
