@@ -14,7 +14,7 @@ import pytest
 from hotmem import Memory, StoreReadOnly
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import ModelOptions
-from hotmem.storage.sqlite.connection import connect
+from hotmem.storage.sqlite.migrations import STEPS
 from tests.conversation import said
 from tests.test_bad_input import OPENED_AS_NOBODY
 
@@ -102,17 +102,22 @@ async def test_a_file_can_be_read_while_its_owner_writes(
     assert len(found["memories"]) == 2 and "Potola" in found["recall"]
 
 
+NEWER = """
+from hotmem.storage.sqlite import database, migrations
+
+database.STEPS = migrations.STEPS = (*migrations.STEPS, lambda conn: None)
+"""
+"""Makes a process a newer version of HotMem, with one more migration."""
+
+
 def test_a_read_only_file_of_an_older_schema_is_reported(stored: Path, place: Path) -> None:
-    with connect(stored) as conn:
-        conn.execute("PRAGMA user_version = 1")
-    conn.close()
     old, empty = place / "old.db", place / "empty.db"
     shutil.copy(stored, old)
     empty.touch()
     for path in (old, empty):
         path.chmod(0o444)
     done = subprocess.run(
-        [sys.executable, "-c", OPENED_AS_NOBODY, str(old), str(empty)],
+        [sys.executable, "-c", NEWER + OPENED_AS_NOBODY, str(old), str(empty)],
         capture_output=True,
         text=True,
         timeout=100,
@@ -120,5 +125,5 @@ def test_a_read_only_file_of_an_older_schema_is_reported(stored: Path, place: Pa
     )
     (kind, first), (same, second) = map(json.loads, done.stdout.splitlines())
     assert kind == same == StoreReadOnly.__name__
-    assert first.startswith(f"{old} has schema 1, ") and "cannot be written" in first
+    assert first.startswith(f"{old} has schema {len(STEPS)}, ") and "cannot be written" in first
     assert second.startswith(f"{empty} is empty and cannot be written")

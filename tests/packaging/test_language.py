@@ -41,7 +41,6 @@ PENDING: Final = {
     "temporal",
     "tools",
     "types",
-    "understanding",
     "worker",
 }
 """Packages that have not been reworded yet. Remove an entry when its package is clean."""
