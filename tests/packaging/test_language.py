@@ -29,10 +29,8 @@ OLD_PHRASES: Final = re.compile(
 PENDING: Final = {
     "cli",
     "consolidation",
-    "feedback",
     "inspector",
     "memory",
-    "models",
     "operations",
     "pipecat",
     "portability",
