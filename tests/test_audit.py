@@ -1,4 +1,4 @@
-"""The audit trail: who looked at a memory, changed it or took something out of it, and never a word."""
+"""The audit log: who searched, changed or exported a memory, without any text."""
 
 import json
 from collections.abc import AsyncIterator
@@ -27,7 +27,7 @@ LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 @pytest.fixture
 async def told(memory: Memory) -> AsyncIterator[Memory]:
-    """Ana and Ben have said something."""
+    """A memory with turns of Ana and Ben."""
     await memory.remember(
         said(f"My dog is called Potola. I keep {WORDS}.", session="Oleander", name="t1")
     )
@@ -38,13 +38,13 @@ async def told(memory: Memory) -> AsyncIterator[Memory]:
 
 
 async def entries(memory: Memory, user: str | None = None) -> list[AuditEntry]:
-    """From the first to the last."""
+    """Return all entries, oldest first."""
     return (
         await memory.runtime.storage.database.read(queries.audit.entries, user, None, None, 1000)
     )[::-1]
 
 
-async def test_recalls_of_a_bot_are_not_on_record(told: Memory) -> None:
+async def test_recalls_of_a_bot_are_not_logged(told: Memory) -> None:
     await told.recall("What's my dog called?", user_id="ana")
     await told.memories("ana")
     assert await entries(told) == []
@@ -59,7 +59,7 @@ async def test_recalls_of_a_bot_are_not_on_record(told: Memory) -> None:
     )
 
 
-async def test_searches_changes_exports_copies_and_deletions_are_on_record_once_and_without_words(
+async def test_searches_changes_exports_copies_and_deletions_are_logged_once_without_text(
     told: Memory, tmp_path: Path
 ) -> None:
     with acting(Actor.MCP):
@@ -105,7 +105,7 @@ async def test_searches_changes_exports_copies_and_deletions_are_on_record_once_
     ]
 
 
-async def test_of_an_erased_user_one_entry_is_left_that_does_not_say_whose(told: Memory) -> None:
+async def test_one_anonymous_entry_is_left_of_an_erased_user(told: Memory) -> None:
     await told.search_memory("dog", user_id="ana")
     await told.search_memory("dog", user_id="ben")
     await told.forget(user_id="ana", everything=True)
@@ -123,7 +123,7 @@ async def test_of_an_erased_user_one_entry_is_left_that_does_not_say_whose(told:
         ).fetchone() == (None,)
 
 
-async def test_it_can_be_left_off(
+async def test_the_audit_log_can_be_disabled(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(
@@ -134,13 +134,13 @@ async def test_it_can_be_left_off(
         assert await entries(memory) == []
 
 
-def test_every_tool_is_either_recorded_by_the_memory_or_by_itself() -> None:
+def test_every_tool_is_logged_by_the_memory_or_by_itself() -> None:
     names = {one.name for one in TOOLS}
     assert names >= {*CHANGES, *RECORDED}
     assert {one.name for one in TOOLS if one.action is Action.CHANGE} == set(CHANGES)
 
 
-async def test_the_command_shows_it_and_filters(
+async def test_the_command_shows_and_filters_entries(
     told: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "screen", console.console(width=200))

@@ -1,6 +1,6 @@
-"""A memory that was made with the published encoder is opened with the default one.
+"""Opening a file of the published encoder with the default encoder.
 
-It answers at once, and ends as if it had always had it.
+It answers at once, and is identical to a new file after re-embedding.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ ASKED = (
 
 @pytest.fixture(scope="module")
 def published(model_options: ModelOptions) -> Iterator[CachedEncoder]:
-    """The encoder that older files were made with."""
+    """The encoder of older files."""
     yield CachedEncoder(OnnxEncoder.load(model_options.cache_dir, PUBLISHED), 1000)
 
 
@@ -58,30 +58,32 @@ async def tell(memory: Memory) -> None:
 
 
 def embedded(file: Path) -> dict[str, list[tuple[object, ...]]]:
-    """What an encoder made of each row but summaries, whose words may differ, by its text."""
+    """Return the embeddings of passages and memories by text, and the encoder's name."""
     with closing(connect(file, read_only=True)) as conn:
         assert reembedding.former_encoder(conn) is None
         return {
             "passages": conn.execute(
-                """SELECT t.text, p.vector, e.bits, x.width, x.signs FROM passages p JOIN turns t ON t.id = p.turn
-                   JOIN passage_entries e ON e.id = p.id JOIN passage_signs x ON x.passage = p.id ORDER BY t.text"""
+                """SELECT t.text, p.vector, e.bits, x.width, x.signs FROM passages p
+                   JOIN turns t ON t.id = p.turn JOIN passage_entries e ON e.id = p.id
+                   JOIN passage_signs x ON x.passage = p.id ORDER BY t.text"""
             ).fetchall(),
             "memories": conn.execute(
-                """SELECT m.text, m.vector, e.bits, x.width, x.signs FROM memories m JOIN memory_entries e ON e.id = m.id
+                """SELECT m.text, m.vector, e.bits, x.width, x.signs FROM memories m
+                   JOIN memory_entries e ON e.id = m.id
                    LEFT JOIN memory_signs x ON x.memory = m.id ORDER BY m.text"""
             ).fetchall(),
             "encoder": conn.execute("SELECT value FROM meta WHERE key = 'encoder'").fetchall(),
         }
 
 
-async def test_who_still_has_the_former_encoder_goes_on_and_leaves_the_embedding_to_the_other(
+async def test_a_process_with_the_former_encoder_stores_turns_and_leaves_embedding_to_the_new_one(
     database: Path,
     published: CachedEncoder,
     encoder: CachedEncoder,
     language: Language,
     model_options: ModelOptions,
 ) -> None:
-    """As when containers of a new version take over from those of an old one."""
+    """As when containers of a new version replace those of an old one."""
     async with Memory.open(database, encoder=published, language=language) as older:
         await tell(older)
         async with Memory.open(
@@ -131,7 +133,7 @@ async def test_who_still_has_the_former_encoder_goes_on_and_leaves_the_embedding
 
 
 class Refusing(CachedEncoder):
-    """An encoder that cannot read one text."""
+    """An encoder that fails on one text."""
 
     def encode_tokens(self, texts: Sequence[str]) -> list[EncodedText]:
         if any("Lisbon" in text for text in texts):
@@ -139,7 +141,7 @@ class Refusing(CachedEncoder):
         return super().encode_tokens(texts)
 
 
-async def test_a_text_that_the_new_encoder_refuses_is_found_by_its_words(
+async def test_a_text_that_the_new_encoder_rejects_is_found_by_its_words(
     database: Path, published: CachedEncoder, language: Language, model_options: ModelOptions
 ) -> None:
     async with Memory.open(database, encoder=published, language=language) as memory:
@@ -162,7 +164,7 @@ async def test_a_text_that_the_new_encoder_refuses_is_found_by_its_words(
         )
 
 
-async def test_a_memory_of_the_published_encoder_answers_at_once_and_ends_as_a_new_one(
+async def test_a_file_of_the_published_encoder_answers_at_once_and_ends_identical_to_a_new_one(
     tmp_path: Path,
     published: CachedEncoder,
     encoder: CachedEncoder,
@@ -180,5 +182,7 @@ async def test_a_memory_of_the_published_encoder_answers_at_once_and_ends_as_a_n
             block = await memory.recall(question, user_id="ana", at=LATER)
             assert answer in block.text, (question, block.text)
         await memory.settle()
-        assert memory.runtime.recall.former.encoder is None, "it is let go of once it is not needed"
+        assert memory.runtime.recall.former.encoder is None, (
+            "it is released when it is no longer needed"
+        )
     assert embedded(older) == embedded(newer)

@@ -1,7 +1,4 @@
-"""A memory file that is encrypted.
-
-The key and its errors, copies, and the commands that change it.
-"""
+"""Encrypted memory files: keys and their errors, copies, and the commands."""
 
 import asyncio
 import json
@@ -34,7 +31,7 @@ def add(conn: Connection, name: str) -> None:
 
 
 async def keep(path: Path, key: EncryptionKey | None, name: str = "Potola") -> None:
-    """Stores a name in a file, which is made if it is not there."""
+    """Store a name in a file, creating it if necessary."""
     opened = SqliteDatabase.open(path, key)
     try:
         await opened.write(add, name)
@@ -50,7 +47,7 @@ def names(path: Path, key: EncryptionKey | None) -> list[str]:
 
 
 def contents(folder: Path) -> bytes:
-    """Every byte of every file of a folder."""
+    """Return the content of all files of a folder."""
     return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
 
 
@@ -66,7 +63,7 @@ def sealed(database: Path) -> Path:
     return database
 
 
-async def test_nothing_that_was_said_can_be_read_in_the_files(
+async def test_no_text_is_readable_in_an_encrypted_file(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(
@@ -92,7 +89,7 @@ async def test_nothing_that_was_said_can_be_read_in_the_files(
         (None, "Set HOTMEM_KEY or HOTMEM_KEY_FILE, or pass Options"),
     ],
 )
-async def test_a_wrong_and_a_missing_key_are_told(
+async def test_a_wrong_and_a_missing_key_are_reported(
     sealed: Path, key: EncryptionKey | None, fix: str
 ) -> None:
     before = await asyncio.to_thread(sealed.read_bytes)
@@ -103,16 +100,19 @@ async def test_a_wrong_and_a_missing_key_are_told(
     assert names(sealed, EncryptionKey(SECRET)) == ["Potola"]
 
 
-def test_a_plain_file_with_a_key_is_told(stored: Path) -> None:
+def test_a_key_for_a_plain_file_is_reported(stored: Path) -> None:
     with pytest.raises(
         StoreKeyWrong,
-        match=r"is not encrypted, and a key was given\. Leave .* or encrypt the file with `hotmem encrypt`",
+        match=(
+            r"is not encrypted, and a key was given\. Leave .* or encrypt the file with `hotmem "
+            r"encrypt`"
+        ),
     ):
         SqliteDatabase.open(stored, EncryptionKey(SECRET))
     assert names(stored, None) == ["Potola"]
 
 
-def test_a_key_is_a_text_or_the_first_line_of_a_file_or_what_a_function_returns(
+def test_a_key_is_a_string_the_first_line_of_a_file_or_a_function_s_result(
     sealed: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "key"
@@ -123,7 +123,7 @@ def test_a_key_is_a_text_or_the_first_line_of_a_file_or_what_a_function_returns(
     assert EncryptionKey.from_source(None) is None
 
 
-def test_keys_that_are_none(tmp_path: Path) -> None:
+def test_invalid_keys_are_refused(tmp_path: Path) -> None:
     binary, empty = tmp_path / "binary", tmp_path / "empty"
     binary.write_bytes(b"\xff\xfe")
     empty.touch()
@@ -141,7 +141,7 @@ def test_keys_that_are_none(tmp_path: Path) -> None:
             EncryptionKey.from_source(source)
 
 
-def test_a_key_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_never_appears_in_a_representation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOTMEM_KEY", SECRET)
     settings = Settings.from_environment()
     assert settings.options().key == SECRET
@@ -156,7 +156,7 @@ def test_a_key_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Settings.from_environment().options().key == Path("key.txt")
 
 
-async def test_a_copy_has_the_key_and_an_export_is_plain(
+async def test_a_copy_keeps_the_key_and_an_export_is_plain(
     sealed: Path, tmp_path: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     copy, again, export = tmp_path / "copy.db", tmp_path / "again.db", tmp_path / "ana.jsonl"
@@ -180,7 +180,7 @@ async def test_a_copy_has_the_key_and_an_export_is_plain(
     assert "Fips" in await asyncio.to_thread(export.read_text, "utf-8")
 
 
-def test_a_file_is_converted_whole(stored: Path) -> None:
+def test_a_file_is_converted_completely(stored: Path) -> None:
     stored.chmod(0o640)
     asyncio.run(keep(stored, None, "Fips"))
     first, second = EncryptionKey(SECRET), EncryptionKey(OTHER)
@@ -198,7 +198,7 @@ def test_a_file_is_converted_whole(stored: Path) -> None:
             assert conn.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-def test_a_file_that_could_not_be_converted_is_as_it_was(
+def test_a_failed_conversion_leaves_the_file_unchanged(
     stored: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
@@ -218,16 +218,16 @@ CONVERTED = """
 import sys
 from pathlib import Path
 from hotmem.errors import HotMemError
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.storage.sqlite.encryption import convert
 try:
-    convert(Path(sys.argv[1]), None, Key(sys.stdin.read()))
+    convert(Path(sys.argv[1]), None, EncryptionKey(sys.stdin.read()))
 except HotMemError as error:
     print(type(error).__name__, error)
 """
 
 
-async def test_a_file_that_is_open_is_not_converted(stored: Path) -> None:
+async def test_an_open_file_is_not_converted(stored: Path) -> None:
     opened = SqliteDatabase.open(stored)
     try:
         with pytest.raises(

@@ -1,4 +1,4 @@
-"""Background work is taken in turn from all users, and a piece that fails holds up nothing but itself."""
+"""Jobs are claimed in turn for all users, and a failing job delays no other."""
 
 import asyncio
 from collections import Counter
@@ -43,7 +43,7 @@ NOW = datetime(2026, 3, 2, tzinfo=UTC)
 
 
 class Choking(Language):
-    """spaCy's model, but for texts that it chokes on."""
+    """spaCy's model, failing on some texts."""
 
     def __init__(self, language: Language) -> None:
         self._language = language
@@ -55,7 +55,7 @@ class Choking(Language):
 
 
 class Failing(LetterEncoder):
-    """Counts letters, but for texts that it chokes on."""
+    """A letter encoder that fails on some texts."""
 
     broken = True
     tried: Counter[str]
@@ -78,7 +78,7 @@ def conn(database: Path) -> Iterator[Connection]:
 
 
 def tell(conn: Connection, user: str, count: int, *, session: str = "monday") -> None:
-    """Keeps turns of a user, none of which is understood yet."""
+    """Store turns of a user that have not been processed yet."""
     conn.execute("BEGIN")
     for number in range(count):
         turns.add(
@@ -93,7 +93,7 @@ def count(conn: Connection, sql: str) -> int:
     return int(conn.execute(sql).fetchone()[0])
 
 
-async def test_an_encoder_that_raises_on_one_text_leaves_that_alone_without_its_vector(
+async def test_an_encoder_error_on_one_text_leaves_only_that_text_without_a_vector(
     database: Path, language: Language
 ) -> None:
     async with Memory.open(database, SOON, encoder=Failing(), language=language) as memory:
@@ -130,7 +130,7 @@ async def test_an_encoder_that_raises_on_one_text_leaves_that_alone_without_its_
         assert count(conn, "SELECT count(*) FROM memories WHERE vector IS NULL") == 0
 
 
-async def test_a_summary_that_fails_leaves_the_others(database: Path, language: Language) -> None:
+async def test_a_failing_summary_does_not_affect_others(database: Path, language: Language) -> None:
     async with Memory.open(
         database, SOON, encoder=LetterEncoder(), language=Choking(language)
     ) as memory:
@@ -158,7 +158,7 @@ async def test_a_summary_that_fails_leaves_the_others(database: Path, language: 
         }
 
 
-async def test_a_session_is_summarised_without_the_turn_that_cannot_be_embedded(
+async def test_a_session_is_summarised_without_a_turn_that_cannot_be_embedded(
     database: Path, language: Language
 ) -> None:
     async with Memory.open(database, SOON, encoder=Failing(), language=language) as memory:
@@ -171,7 +171,7 @@ async def test_a_session_is_summarised_without_the_turn_that_cannot_be_embedded(
         assert summary is not None and summary.topics == ("walnuts",)
 
 
-async def test_one_sentence_is_understood_though_another_user_has_thousands_waiting(
+async def test_a_turn_is_processed_while_another_user_has_thousands_waiting(
     database: Path, conn: Connection, language: Language
 ) -> None:
     tell(conn, "ana", 5000)
@@ -184,7 +184,7 @@ async def test_one_sentence_is_understood_though_another_user_has_thousands_wait
         assert [one.object for one in await memory.memories("ben")] == ["Potola"]
 
 
-def test_what_each_user_said_is_understood_in_its_order(conn: Connection) -> None:
+def test_each_user_s_turns_are_processed_in_order(conn: Connection) -> None:
     for user in ("ana", "ben", "eve"):
         tell(conn, user, 9)
     served, seen = jobs.Served(), []
@@ -207,13 +207,14 @@ def test_what_each_user_said_is_understood_in_its_order(conn: Connection) -> Non
     st.lists(st.tuples(st.integers(1, 6), st.sampled_from([None, 1, 2, 3])), max_size=60),
     st.integers(1, 8),
 )
-def test_nobody_waits_for_more_than_a_round_of_all_others(
+def test_no_user_waits_longer_than_one_round_of_all_users(
     rows: list[tuple[int, int | None]], limit: int
 ) -> None:
-    """Imports 1 and 2 are finished, 3 is not; what was said comes first."""
+    """Imports 1 and 2 are complete, 3 is not; spoken turns come first."""
     with closing(Connection(":memory:", apsw.SQLITE_OPEN_READWRITE, None)) as conn:
         conn.execute(
-            "CREATE TABLE pending_turns (turn INTEGER PRIMARY KEY, user_key INTEGER, import INTEGER, held INTEGER DEFAULT 0)"
+            "CREATE TABLE pending_turns (turn INTEGER PRIMARY KEY, user_key INTEGER, import "
+            "INTEGER, held INTEGER DEFAULT 0)"
         )
         conn.execute("CREATE TABLE imports (id INTEGER PRIMARY KEY, state TEXT)")
         conn.execute("INSERT INTO imports VALUES (1, 'taken'), (2, 'taken'), (3, 'taking')")
@@ -243,7 +244,7 @@ def test_nobody_waits_for_more_than_a_round_of_all_others(
 
 
 def instructions(conn: Connection, run: Callable[[], object]) -> int:
-    """SQLite's own instructions that something takes, counted in tens."""
+    """Return the number of SQLite instructions that a call takes, in tens."""
     taken = 0
 
     def counting() -> bool:
@@ -258,7 +259,7 @@ def instructions(conn: Connection, run: Callable[[], object]) -> int:
 
 
 @pytest.mark.parametrize("held", [0, 1], ids=["waiting", "set aside"])
-def test_choosing_costs_the_same_with_ten_times_as_much_waiting(
+def test_choosing_a_job_does_not_get_slower_with_ten_times_as_many_waiting(
     conn: Connection, held: int
 ) -> None:
     def chosen() -> None:
@@ -282,7 +283,7 @@ def test_choosing_costs_the_same_with_ten_times_as_much_waiting(
     assert more(range(200, 2000)) <= few * 1.2 + 5
 
 
-async def test_tries_have_growing_pauses_and_end(database: Path) -> None:
+async def test_retries_have_growing_pauses_and_end(database: Path) -> None:
     storage = open_storage(database)
     await storage.database.write(queries.turns.add, said("My dog is called Potola.", name="t"), NOW)
     ((key, _),) = await storage.database.read(queries.turns.waiting, SERVED, 1)
@@ -328,7 +329,7 @@ async def test_tries_have_growing_pauses_and_end(database: Path) -> None:
     await storage.database.close()
 
 
-async def test_what_fails_each_time_is_not_tried_in_full_at_each_open_and_what_is_mended_is_all_done(
+async def test_permanent_failures_are_retried_in_part_at_each_open_and_repaired_ones_in_full(
     database: Path, language: Language
 ) -> None:
     encoder = Failing()
@@ -358,9 +359,7 @@ async def test_what_fails_each_time_is_not_tried_in_full_at_each_open_and_what_i
         )
 
 
-async def test_another_encoder_embeds_what_was_set_aside_too(
-    database: Path, language: Language
-) -> None:
+async def test_another_encoder_embeds_failed_texts_too(database: Path, language: Language) -> None:
     class Another(LetterEncoder):
         name = "another"
 
@@ -383,12 +382,13 @@ async def test_another_encoder_embeds_what_was_set_aside_too(
         )
 
 
-async def test_an_import_that_cannot_be_taken_back_leaves_the_others(
+async def test_an_import_that_cannot_be_rolled_back_does_not_affect_others(
     database: Path, conn: Connection
 ) -> None:
     conn.execute("INSERT INTO users (public_id) VALUES ('ana'), ('ben')")
     conn.execute(
-        "INSERT INTO imports (user_key, source, state, begun_at, new_user) VALUES (1, 'a', 'failed', 0, 0), (2, 'b', 'failed', 0, 0)"
+        "INSERT INTO imports (user_key, source, state, begun_at, new_user) VALUES (1, 'a', "
+        "'failed', 0, 0), (2, 'b', 'failed', 0, 0)"
     )
     conn.execute("INSERT INTO import_changes VALUES (1, 'nonsense', '', '0')")
     async with Memory.open(
@@ -403,7 +403,7 @@ async def test_an_import_that_cannot_be_taken_back_leaves_the_others(
     assert conn.execute("SELECT id FROM imports").fetchall() == [(1,)]
 
 
-def test_sessions_are_summarised_in_turn(conn: Connection) -> None:
+def test_sessions_are_summarised_in_turn_for_all_users(conn: Connection) -> None:
     for number in range(30):
         tell(conn, "ana", 1, session=str(number))
     tell(conn, "ben", 1)
@@ -422,7 +422,7 @@ def test_sessions_are_summarised_in_turn(conn: Connection) -> None:
     assert owners == [1, 2, 1]
 
 
-async def test_a_category_that_cannot_evolve_leaves_the_others(
+async def test_a_category_that_cannot_evolve_does_not_affect_others(
     database: Path, encoder: CachedEncoder, language: Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def evolving(

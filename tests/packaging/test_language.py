@@ -30,16 +30,13 @@ PENDING: Final = {
     "cli",
     "consolidation",
     "inspector",
-    "memory",
     "operations",
     "pipecat",
     "portability",
     "replay",
     "storage",
-    "temporal",
     "tools",
     "types",
-    "worker",
 }
 """Packages that have not been reworded yet. Remove an entry when its package is clean."""
 
