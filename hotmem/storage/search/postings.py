@@ -1,53 +1,57 @@
-"""Where the terms asked for stand among one user's rows, kept as long as there is room."""
+"""Posting lists: the rows of one user that contain a term."""
 
-from collections import OrderedDict
 from threading import Lock
 from typing import Final
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from hotmem.storage.database import Connection
 from hotmem.types import EvidenceKind
 
 BYTES: Final = 64 * 2**20
-"""Bytes kept, of the terms asked for last; a term in every tenth of a million rows takes 400 KB."""
+"""Maximum size of the cached posting lists of a user in bytes."""
 
 
 class Postings:
-    """The places of terms; thread-safe.
+    """An LRU cache of posting lists of one user. Thread-safe.
 
     Args:
-        kind: Of what.
+        kind: The kind of rows.
     """
 
     def __init__(self, kind: EvidenceKind) -> None:
-        self.nbytes = 0
         self._kind = kind
         self._lock = Lock()
-        self._known: OrderedDict[str, tuple[NDArray[np.int32], int]] = OrderedDict()
+        self._lists: LRUCache[str, tuple[NDArray[np.int32], int]] = LRUCache(
+            BYTES, getsizeof=lambda cached: cached[0].nbytes
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the cached posting lists in bytes."""
+        return int(self._lists.currsize)
 
     def places(self, conn: Connection, keys: NDArray[np.int64], token: str) -> NDArray[np.int32]:
-        """Places of the rows that hold the token, ascending, int32.
+        """Indices in `keys` of the rows that contain a token, ascending, int32.
 
-        Only what is new since it was last asked for is read.
+        Only rows added since the token was last looked up are read.
 
         Args:
             conn: A connection that sees all of the rows.
-            keys: The user's row numbers, ascending: those given before, and maybe more.
-            token: A term as it is in the index.
+            keys: The user's row numbers, ascending; never fewer than in earlier calls.
+            token: A term as stored in the index.
         """
         last = int(keys[-1]) if len(keys) else 0
         with self._lock:
-            known, upto = self._known.pop(token, (np.empty(0, dtype=np.int32), 0))
-            self.nbytes -= known.nbytes
-            if upto < last:
-                known, upto = np.concatenate([known, self._read(conn, keys, token, upto)]), last
-            self._known[token] = known, upto
-            self.nbytes += known.nbytes
-            while self.nbytes > BYTES:
-                self.nbytes -= self._known.popitem(last=False)[1][0].nbytes
-            return known[: np.searchsorted(known, len(keys))]
+            places, read_to = self._lists.pop(token, (np.empty(0, dtype=np.int32), 0))
+            if read_to < last:
+                places = np.concatenate([places, self._read(conn, keys, token, read_to)])
+                read_to = last
+            if places.nbytes <= BYTES:
+                self._lists[token] = places, read_to
+            return places[: np.searchsorted(places, len(keys))]
 
     def _read(
         self, conn: Connection, keys: NDArray[np.int64], token: str, after: int
