@@ -1,30 +1,27 @@
-"""How many time expressions are read right.
+"""Accuracy of time expressions on the English test cases of Microsoft's Recognizers.
 
-Microsoft's Recognizers' cases for English, each an utterance, a clock and what was meant.
+Each case is an utterance, the time it was said, and the expected results. An expected time counts
+as found if it equals the time found after these translations, which are all:
 
-An expected time counts as found if it and the time found are equal after these translations, which
-are all there are:
-
-- **Direction.** Where the corpus gives a past and a future reading, the one is wanted that the
-  utterance's tense asks for, as `refers_to_future` reads it. Twelve-hour times without "am" or "pm" may
-  stand in either half of the day, as the corpus lists both.
-- **Moments.** A day or a minute is equal to the interval that it begins. Of counted times ("two
-  weeks ago") the corpus gives the day that counting reaches; HotMem means the week and keeps that
-  day beside it (`TimeMention.exact_moment`), which is compared.
-- **Ends.** The corpus ends "from 4 to 22" where the 22nd begins, HotMem where it ends: both are
-  right for an end that was named; how many need this is reported. 23:59:59 is midnight. Where the
-  corpus tells dates only, dates are compared.
+- **Direction.** Where the corpus gives a past and a future reading, the one in the direction of the
+  utterance's tense is expected, as `looks_ahead` determines it. Twelve-hour times without "am" or
+  "pm" may be in either half of the day, as the corpus lists both.
+- **Moments.** A day or a minute equals the interval that it starts. For counted times ("two weeks
+  ago") the corpus gives the day that counting reaches; HotMem returns the week, with that day in
+  `TimeMention.exact_moment`, which is compared.
+- **Ends.** The corpus ends "from 4 to 22" at the start of the 22nd, HotMem at its end: both are
+  accepted if the end was named; the column "inclusive end" counts them. 23:59:59 is midnight. Where
+  the corpus gives dates only, dates are compared.
 - **Open sides.** For "before", "after", "since" and "until" only the side that the corpus gives is
   compared, exactly or by one named day, as above.
-- **Bare times of day** ("at 5 pm") are compared by the clock, whatever day they are taken on.
+- **Bare times of day** ("at 5 pm") are compared by the clock, on any day.
 
-A case is right if every applicable time in it is found, in order, and no other; one without any
-time is right if nothing is found. Out of scope are results that no interval answers, and they are
-counted apart: durations ("for 3 hours"), sets ("every Tuesday": HotMem keeps habits as the
-speaker's own words, not as dates; it should find nothing in either, which `silent` counts),
-holidays (they need a calendar of feasts by country and faith), times the corpus itself leaves
-unresolved (seasons), "now" (no time to look for), time zones, business days, and fiscal and school
-years. A case with only such results is not applicable; beside others they must yield nothing.
+A case is right if every applicable time in it is found, in order, and no other; a case without any
+time is right if nothing is found. Results that are not an interval are out of scope and counted
+separately: durations ("for 3 hours") and sets ("every Tuesday"), in which nothing should be found
+("silent"), holidays (they need a calendar by country and religion), times that the corpus leaves
+unresolved (seasons), "now", time zones, business days, and fiscal and school years. A case with
+only such results is not applicable; next to others they must yield nothing.
 """
 
 import json
@@ -48,7 +45,14 @@ from hotmem.understanding.query.analyzer import refers_to_future
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A case and how it went; `inclusive` says that an end had to be counted in full."""
+    """The result of a case.
+
+    Attributes:
+        case: The case.
+        right: Whether it was right.
+        inclusive: Whether an end was equal only as an inclusive one.
+        found: The times found.
+    """
 
     case: Case
     right: bool
@@ -56,43 +60,44 @@ class Outcome:
     found: tuple[TimeMention, ...]
 
 
-def judged(case: Case, *, ahead: bool) -> Outcome:
-    """Reads a case's utterance and compares what was found with what was wanted."""
+def evaluate_case(case: Case, *, ahead: bool) -> Outcome:
+    """Find the times of a case and compare them with the expected ones."""
     found = find_times(case.text, case.at, ahead=ahead, include_clock_times=True)
     wanted = [one for one in case.wanted if one.kind in SCOPE]
     if len(found) != len(wanted):
         return Outcome(case, False, False, found)
     verdicts = [
-        _compared(one, mention, ahead=ahead) for one, mention in zip(wanted, found, strict=True)
+        _compare(one, mention, ahead=ahead) for one, mention in zip(wanted, found, strict=True)
     ]
     return Outcome(
         case, all(right for right, _ in verdicts), any(full for _, full in verdicts), found
     )
 
 
-def _compared(wanted: Wanted, mention: TimeMention, *, ahead: bool) -> tuple[bool, bool]:
-    """Whether any reading fits, and whether it took an end in full."""
+def _compare(wanted: Wanted, mention: TimeMention, *, ahead: bool) -> tuple[bool, bool]:
+    """Whether any reading matches, and whether only with an inclusive end."""
     readings = (wanted.future if ahead else wanted.past) or wanted.past or wanted.future
     verdicts = [
-        _fits(_shifted(reading, hours), mention, clock=wanted.kind in (Kind.CLOCK, Kind.CLOCKS))
+        _matches(_shift(reading, hours), mention, clock=wanted.kind in (Kind.CLOCK, Kind.CLOCKS))
         for reading in readings
-        for hours in ((0, 12, -12) if _halved(wanted.text) and reading.exact else (0,))
+        for hours in ((0, 12, -12) if _is_twelve_hour(wanted.text) and reading.exact else (0,))
     ]
     right = [full for fits, full in verdicts if fits]
     return bool(right), bool(right) and all(right)
 
 
-_WHOLE: Final = re.compile(
-    r"\d\s*[ap]\.?m?\b|\b[ap]\.?m\b|morning|afternoon|evening|night|noon|ago|now\b|within|next|last|past|\bin\b|later"
+_HALF_OF_DAY: Final = re.compile(
+    r"\d\s*[ap]\.?m?\b|\b[ap]\.?m\b|morning|afternoon|evening|night|noon|ago|now\b|within|next|last"
+    r"|past|\bin\b|later"
 )
-"""Words beside an hour that leave no doubt about its half of the day."""
+"""Words next to an hour that determine its half of the day."""
 
 
-def _halved(words: str) -> bool:
-    return not _WHOLE.search(words.lower())
+def _is_twelve_hour(words: str) -> bool:
+    return not _HALF_OF_DAY.search(words.lower())
 
 
-def _shifted(reading: Reading, hours: int) -> Reading:
+def _shift(reading: Reading, hours: int) -> Reading:
     shift = timedelta(hours=hours)
     return Reading(
         reading.start and reading.start + shift,
@@ -102,7 +107,7 @@ def _shifted(reading: Reading, hours: int) -> Reading:
     )
 
 
-def _fits(reading: Reading, mention: TimeMention, *, clock: bool) -> tuple[bool, bool]:
+def _matches(reading: Reading, mention: TimeMention, *, clock: bool) -> tuple[bool, bool]:
     start, end = mention.interval.start, mention.interval.end
     if clock:
         return _same_clock(reading, mention), False
@@ -134,7 +139,7 @@ def _equal(wanted: datetime | None, found: datetime, *, exact: bool) -> bool:
 
 
 def _named_end(wanted: datetime, found: datetime) -> bool:
-    """Whether the end found is the one wanted, counted to the end of its day, month, quarter or year."""
+    """Whether the end found is the end of the expected day, month, quarter or year."""
     if found == wanted + timedelta(days=1):
         return True
     months = 12 * (found.year - wanted.year) + found.month - wanted.month
@@ -157,12 +162,12 @@ def _same_clock(reading: Reading, mention: TimeMention) -> bool:
     )
 
 
-def measured(path: Path, limit: int | None) -> list[Outcome]:
-    """Judges the corpus's cases, the first `limit` of each file."""
+def run_cases(path: Path, limit: int | None) -> list[Outcome]:
+    """Evaluate the cases of the corpus, the first `limit` of each file."""
     language = load_language()
     wanted = [case for case in cases(path) if limit is None or case.place < limit]
     return [
-        judged(case, ahead=refers_to_future(language.parse([case.text], names=False)[0]))
+        evaluate_case(case, ahead=refers_to_future(language.parse([case.text], names=False)[0]))
         for case in wanted
     ]
 
@@ -174,29 +179,31 @@ def time(
             help="Folder with the JSON files of the corpus.", exists=True, file_okay=False
         ),
     ],
-    limit: Annotated[int | None, typer.Option(help="Cases of each file at most.", min=1)] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Maximum number of cases per file.", min=1)
+    ] = None,
     misses: Annotated[
         bool,
-        typer.Option("--misses", help="Name every case that is not right, by file and number."),
+        typer.Option("--misses", help="List every wrong case by file and number."),
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object as the last line.")
+        bool, typer.Option("--json", help="Print one JSON object as the last line.")
     ] = False,
 ) -> None:
-    """Reads the time expressions of Microsoft's Recognizers' cases and counts the right ones.
+    """Measure time expressions on the test cases of Microsoft's Recognizers.
 
-    Rules were made on those with an even number.
+    The rules were developed on the cases with an even number.
     """
-    outcomes = measured(path, limit)
+    outcomes = run_cases(path, limit)
     counted = [outcome for outcome in outcomes if outcome.case.applicable]
-    halves = {"even (rules made on)": 0, "odd (held out)": 1}
+    halves = {"even (development)": 0, "odd (held out)": 1}
     groups = {"all": counted} | {
         name: [one for one in counted if one.case.place % 2 == part]
         for name, part in halves.items()
     }
     groups |= {file: [one for one in counted if one.case.file == file] for file in FILES}
     groups |= {kind: [one for one in counted if one.case.kind is kind] for kind in Kind}
-    table = Table("cases", "n", "right", "95 %", "an end in full", title="Time expressions")
+    table = Table("cases", "n", "right", "95 %", "inclusive end", title="Time expressions")
     rows: dict[str, dict[str, float]] = {}
     for name, group in groups.items():
         if group:
@@ -217,9 +224,9 @@ def time(
             )
     console = Console()
     console.print(table)
-    apart = [outcome for outcome in outcomes if not outcome.case.applicable]
-    scope = Counter(outcome.case.kind for outcome in apart)
-    silent = Counter(outcome.case.kind for outcome in apart if not outcome.found)
+    out_of_scope = [outcome for outcome in outcomes if not outcome.case.applicable]
+    scope = Counter(outcome.case.kind for outcome in out_of_scope)
+    silent = Counter(outcome.case.kind for outcome in out_of_scope if not outcome.found)
     console.print(
         "Out of scope: "
         + "; ".join(

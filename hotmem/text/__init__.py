@@ -1,1 +1,1 @@
-"""Text without meaning: validation, passages, stemming, phonetics, numerals, time zones."""
+"""Text processing: validation, passages, stemming, phonetics, numerals, time zones."""

@@ -1,8 +1,7 @@
-"""Text of others made safe for where it is shown: for a language model, a terminal, a page, a log.
+"""Escaping of untrusted text for prompts, terminals, web pages and logs.
 
-What a model reads as its own tokens, as our fence or as our marks cannot be written by who is
-quoted: the characters that these begin with are taken from the text, whatever follows them. The
-words stay.
+In a prompt, quoted text cannot contain control tokens of a model, the fence of the context block,
+or marks like those of the block: the characters that start them are replaced. The words stay.
 """
 
 import json
@@ -21,32 +20,33 @@ def _spans(*spans: tuple[int, int]) -> set[int]:
 _CONTROLS: Final = _spans(
     (0x00, 0x08), (0x0B, 0x1F), (0x7F, 0x9F), (0x2028, 0x202E), (0x2066, 0x2069)
 )
-"""What moves the cursor or begins an escape code, and what turns the direction of writing: all
-but tab and line feed."""
+"""Control characters and direction overrides, except tab and line feed."""
 
-_UNSEEN: Final = _spans(
-    (0x34F, 0x34F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2065, 0x2065), (0x2800, 0x2800), (0x3164, 0x3164), (0xFE00, 0xFE0F),
-    (0xFDD0, 0xFDEF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0xE0000, 0xE0FFF),
+_INVISIBLE: Final = _spans(
+    (0x34F, 0x34F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2065, 0x2065),
+    (0x2800, 0x2800), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFDD0, 0xFDEF), (0xFFA0, 0xFFA0),
+    (0xFFF0, 0xFFF8), (0xE0000, 0xE0FFF),
     *((plane + 0xFFFE, plane + 0xFFFF) for plane in range(0, 0x110000, 0x10000)),
 )  # fmt: skip
-"""Fillers and selectors of variants, which have no shape of their own; controls, formats and
-private use have categories that say so."""
+"""Invisible characters whose Unicode category does not say so: fillers, variation selectors."""
 
 
 class _Drops(dict[int, int | None]):
-    """Drops what has no shape of its own, for `str.translate`.
-
-    Each character is looked at when it is first met.
-    """
+    """Translation table for `str.translate` that drops invisible characters, filled on demand."""
 
     def __missing__(self, code: int) -> int | None:
-        unseen = code in _UNSEEN or unicodedata.category(chr(code)) in ("Cc", "Cf", "Co", "Cs")
-        self[code] = None if unseen else code
+        invisible = code in _INVISIBLE or unicodedata.category(chr(code)) in (
+            "Cc",
+            "Cf",
+            "Co",
+            "Cs",
+        )
+        self[code] = None if invisible else code
         return self[code]
 
 
 _DROPPED: Final = _Drops()
-_LIKE_OURS: Final = str.maketrans(
+_BRACKETS: Final = str.maketrans(
     {
         "＜": "‹",
         "﹤": "‹",
@@ -61,25 +61,23 @@ _LIKE_OURS: Final = str.maketrans(
     }
 )
 _HARMLESS: Final = re.compile(r"[ -'*-9;=-Z\\-~]*")
-"""Text that nothing below changes, as most of what is quoted is: a recall shows some forty
-lines, at 20 µs each for other text."""
+"""Text that escaping does not change, as most text is; the fast path."""
 
 MAX_SPACES: Final = 3
-"""Spaces in a row that stay."""
+"""Spaces in a row that are not reduced to one."""
 
 _FENCE: Final = re.compile(r"([\"`~])\1\1+")
 _FENCED: Final = re.compile(r" {4}|[\"`~]{3}")
-"""What sets text apart for models that read Markdown or code, or moves it out of sight."""
+"""Markdown fences, and indentation, which may make code or move text out of view."""
 
 _SPACES: Final = re.compile(r"\s+")
 _BREAK: Final = re.compile(r"[\t\r\n\v\f\x1c-\x1f\x85\u2028\u2029]")
 _TAG: Final = re.compile(r"<(?!\s*$|[\d=-]|\s+(?![/|｜!?<\s]|memory))", re.IGNORECASE)
-"""What may begin a tag or a token. "2 < 3", "<3" and "<-" do not."""
+"""The start of a tag or a token; not "2 < 3", "<3" and "<-"."""
 
-_ASIDE: Final = re.compile(r"\(([^()]*)(\)?)")
+_PARENTHESIS: Final = re.compile(r"\(([^()]*)(\)?)")
 _LIKE_MARKS: Final = re.compile(r"\b(?:high|medium|low|until)\b|[^\x00-\x7f‹›·–]", re.IGNORECASE)
-"""What a parenthesis holds that may pass for one of ours, "(high, 2 March)", also in letters
-that look like these."""
+"""Content of a parenthesis that resembles a mark of the context block, "(high, 2 March)"."""
 
 _SQUARE: Final = re.compile(
     rf"\[(?=\s*/?\s*(?:{'|'.join(SQUARE_BRACKET_NAMES)})\s*\])", re.IGNORECASE
@@ -88,19 +86,18 @@ _TURN: Final = re.compile(rf"\b({'|'.join(TURN_ROLES)})\s*[:：﹕]", re.IGNOREC
 
 
 def escape_for_prompt(text: str) -> str:
-    """The text on one line for a language model.
+    """Escape a text for a prompt, on one line.
 
-    Without invisible characters, tags, control tokens and marks like ours.
+    Invisible characters are dropped; tags, control tokens and marks of the block are broken.
     """
     if _HARMLESS.fullmatch(text) and not _FENCED.search(text):
         return text
     text = unicodedata.normalize(
         "NFC", _SPACES.sub(_on_one_line, text).translate(_DROPPED)
-    ).translate(_LIKE_OURS)
-    squared = _ASIDE.sub(_squared, text)
-    if (
-        squared != text and _ASIDE.sub(_squared, squared) != squared
-    ):  # a parenthesis around one that was squared
+    ).translate(_BRACKETS)
+    squared = _PARENTHESIS.sub(_squared, text)
+    # A parenthesis around one that was replaced:
+    if squared != text and _PARENTHESIS.sub(_squared, squared) != squared:
         squared = squared.replace("(", "[").replace(")", "]")
     plain = _FENCE.sub(r"\1", squared.replace("![", "! ["))
     return _TURN.sub(r"\1 –", _SQUARE.sub("[·", _TAG.sub("‹", plain)))
@@ -115,7 +112,7 @@ def _squared(aside: re.Match[str]) -> str:
 
 
 def escape_json_for_prompt(answer: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """What JSON holds, with every string in it as `escape_for_prompt`."""
+    """Apply `escape_for_prompt` to every string of a JSON value."""
     if isinstance(answer, str):
         return escape_for_prompt(answer)
     if isinstance(answer, Mapping):
@@ -131,22 +128,22 @@ def escape_json_for_prompt(answer: Any) -> Any:  # noqa: ANN401 - whatever JSON 
 
 
 def escape_for_display(text: str) -> str:
-    """The text for a terminal or a page.
+    """Escape a text for a terminal or a web page.
 
-    Nothing in it moves the cursor, changes colours or turns the direction of writing.
+    Control characters and direction overrides become U+FFFD.
     """
     return text.translate(_REPLACED)
 
 
 def escape_for_log(value: object) -> str:
-    """A value for a log: one line, with escapes for what is not printed."""
+    """Format a value for a log: one line, control characters as escapes."""
     return "".join(
         _escape(one) if one in "\t\n" or ord(one) in _CONTROLS else one for one in str(value)
     )
 
 
 def format_json(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
-    """JSON for a terminal that is exactly the value, with escapes for what `escape_for_display` would replace."""
+    """Format a value as JSON for a terminal, without loss: control characters are JSON escapes."""
     return "".join(
         _escape(one) if ord(one) in _CONTROLS else one
         for one in json.dumps(value, ensure_ascii=False, indent=2)

@@ -1,20 +1,20 @@
-"""Names of subcategories, made of their keywords."""
+"""Names of groups, made of their keywords."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, count
 from typing import Final
 
 KEYWORDS_PER_NAME: Final = 2
-"""Words of a name."""
+"""Keywords in a name."""
 
 KEYWORD_SEPARATOR: Final = ", "
-"""What stands between the words of a name."""
+"""Separator of the keywords in a name."""
 
 
 def propose_names(words: Sequence[str], otherwise: str) -> Iterator[str]:
-    """Names for a group with these keywords, the best first, without end.
+    """Yield names for a group with these keywords, best first, without end.
 
-    One without keywords is called `otherwise`, with a number.
+    After the combinations of keywords come numbered names, "`otherwise` 1" and so on.
     """
     yield from (
         map(KEYWORD_SEPARATOR.join, combinations(words, min(KEYWORDS_PER_NAME, len(words))))

@@ -1,15 +1,12 @@
-"""Names as people mean them.
+"""Normalization of names, and search for whole names in a text.
 
-A normal form in which spellings of one name are equal, and where in a text a whole name stands.
+"O'Brien" equals "O’Brien", "ANNA  MARIA" equals "Anna-Maria", "José" equals "Jose", "Strauß" equals
+"Strauss", fullwidth "Max" equals "Max"; invisible characters are ignored. "Max" is not found in
+"Maxine" or "Climax"; it is found in "Max's", in "Max-Peter" and between Chinese characters.
 
-"O'Brien" is "O’Brien", "ANNA  MARIA" is "Anna-Maria", "José" is "Jose", "Strauß" is "Strauss",
-"Ｍａｘ" is "Max", whatever invisible characters stand between the letters. "Max" is not in "Maxine",
-nor in "Climax"; it is in "Max's", in "Max-Peter" and in "我和Max去了". Scripts that are written without
-spaces have no edges of words: there a name stands wherever its characters do, but for katakana,
-where a name is a run of its own.
-
-A plural ("the Millers") is a word of its own, as it cannot be told from other words ("the bills" of
-Bill).
+Scripts without spaces have no word boundaries: a name matches wherever its characters occur, except
+in katakana, where it must be a whole run. A plural ("the Millers") is another word, because it
+cannot be distinguished from common nouns ("the bills" of Bill).
 """
 
 import re
@@ -19,7 +16,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 NameFinder: TypeAlias = Callable[[str], bool]
-"""Whether a text holds a name."""
+"""Returns whether a text contains a name."""
 
 _APOSTROPHES: Final = "'’‘‛ʼʻʽʹ′`´＇ˈꞌ՚\u05f3"
 _HYPHENS: Final = "-‐‑‒–—―−﹣－⁃⁻"
@@ -32,46 +29,48 @@ _SAME: Final = str.maketrans(
         "･": "・",
     }
 )
-"""Before the compatibility form is taken, which makes a space and a mark of some of them. A
-hyphen joins as a space does."""
+"""Applied before NFKC, which would split some of these into a space and a combining mark."""
 
 _LETTERS: Final = str.maketrans(
     {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "ё": "е", "ـ": ""}
 )
-"""Letters that have no parts but are written, and recognised, with and without their stroke; and
-the stroke that only lengthens Arabic words."""
+"""Letters without a Unicode decomposition that are often written without their stroke or dots, and
+the Arabic elongation stroke."""
 
 _BREAK: Final = "\u200b"
-"""A break of a line that is not seen: within a word it is nothing, between words a space."""
+"""A zero-width space: ignored inside a word, a space between words."""
 
 _JOINT: Final = r"(?:\. ?|[ _])"
-"""Between the parts of a name: "J. R. Smith", "J.R. Smith", "j.r.smith@example.org"."""
+"""Separator of the parts of a name: "J. R. Smith", "J.R. Smith", "j.r.smith@example.org"."""
 
 _EDGES: Final = ' \t\n.,!?;:"“”„«»()[]'
 _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180e\u3164\uffa0")
 _UNMARKED: Final = ("LATIN", "GREEK", "HEBREW", "ARABIC")
-"""Scripts whose marks are left out as often as not. In others a mark makes another letter."""
+"""Scripts whose diacritics are often omitted. In others a mark makes another letter."""
 
 _OWN: Final = frozenset({("n", "\u0303"), ("a", "\u030a")})
-"""Letters of their own: "Niña" is not "Nina", nor "Åsa" "Asa"."""
+"""Letters with a mark that are not variants: "Niña" is not "Nina", "Åsa" not "Asa"."""
 
 _KATAKANA: Final = "\u30a0-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
 _HANGUL: Final = "\uac00-\ud7a3\u1100-\u11ff\u3130-\u318f"
-_UNSPACED: Final = "\u3040-\u309f\u3005\u3006\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
+_UNSPACED: Final = (
+    "\u3040-\u309f\u3005\u3006\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
+)
 """Han, hiragana, Thai, Lao, Burmese, Khmer and Tibetan."""
 
 _PARTICLE: Final = (
     "(?:씨|님|군|양)?(?:이?(?:한테서|에게서|한테|에게|께서|께|에서|으로|로|하고|이랑|랑"
     "|까지|부터|처럼|보다|은|는|이|가|을|를|의|에|와|과|도|만|야|아|여|네))?"
 )
-"""What Korean puts behind a name without a space."""
+"""Korean particles, which follow a name without a space."""
 
 _OTHER: Final = rf"[^\W{_KATAKANA}{_HANGUL}{_UNSPACED}]"
-"""A letter or digit of a script that puts spaces between words."""
+"""A letter or digit of a script with spaces between words."""
 
 
 def normalize_name(text: str) -> str:
-    """The form in which spellings of the same words are equal; what cannot be seen is not in it."""
+    """Normalize a text so that different spellings of the same words are equal."""
     if text.isascii():
         return " ".join(text.lower().replace("-", " ").replace("`", "'").split())
     text = unicodedata.normalize("NFKC", text.translate(_SAME)).translate(_SAME)
@@ -82,9 +81,9 @@ def normalize_name(text: str) -> str:
 
 
 def name_finder(name: str) -> NameFinder:
-    """Tells whether a text holds the name as a whole.
+    """Return a function that searches a text for a whole name.
 
-    A name of nothing that can be seen is in no text.
+    A name without visible characters is never found.
     """
     pattern = _pattern(name)
     return lambda text: (
@@ -93,17 +92,20 @@ def name_finder(name: str) -> NameFinder:
 
 
 def is_same_name(one: str, other: str) -> bool:
-    """Whether two spellings are of one name."""
+    """Whether two spellings are of the same name."""
     return normalize_name(one).strip(_EDGES) == normalize_name(other).strip(_EDGES)
 
 
 def is_visible_name(name: str) -> bool:
-    """Whether there is anything in it that can be seen and looked for."""
+    """Whether a name has visible characters."""
     return bool(normalize_name(name))
 
 
 def split_unspaced(text: str) -> tuple[list[str], str]:
-    """Runs of the scripts without spaces, and of those that put particles behind a name, and what is left of the text, in its normal form."""
+    """Separate the runs of scripts without word boundaries from the rest of a normalized text.
+
+    Korean counts as one of them, because particles follow a name without a space.
+    """
     text = normalize_name(text)
     return ([], text) if text.isascii() else (_RUN.findall(text), _RUN.sub(" ", text))
 
@@ -121,7 +123,7 @@ def _pattern(name: str) -> re.Pattern[str] | None:
 
 
 def _before(first: str) -> str:
-    """What may not stand before a name that begins so."""
+    """A look-behind for a name with this first character."""
     if re.match(rf"[{_UNSPACED}]", first):
         return ""
     for script in (_KATAKANA, _HANGUL):
@@ -131,7 +133,7 @@ def _before(first: str) -> str:
 
 
 def _after(last: str) -> str:
-    """What may not stand behind a name that ends so."""
+    """A look-ahead for a name with this last character."""
     if re.match(rf"[{_UNSPACED}]", last):
         return ""
     if re.match(f"[{_KATAKANA}]", last):
@@ -142,7 +144,7 @@ def _after(last: str) -> str:
 
 
 def _forms(text: str) -> Iterable[str]:
-    """The normal form, and the one in which unseen breaks part words, if there are any."""
+    """The normalized text, and with zero-width spaces as spaces if it has any."""
     yield normalize_name(text)
     if _BREAK in text:
         yield normalize_name(text.replace(_BREAK, " "))
@@ -158,7 +160,7 @@ def _is_invisible(character: str) -> bool:
 
 
 def _unmarked(text: str) -> str:
-    """A decomposed text without the marks on letters of `_UNMARKED`."""
+    """Remove the diacritics on letters of the `_UNMARKED` scripts from a decomposed text."""
     kept: list[str] = []
     letter = ""
     for character in text:

@@ -1,4 +1,4 @@
-"""Text → the terms it is found by and compared by: folded, cut into words, stemmed."""
+"""Terms of a text for search and comparison: case-folded, tokenized and stemmed words."""
 
 import re
 import unicodedata
@@ -11,19 +11,19 @@ import Stemmer
 from hotmem.text.stopwords import STOP_WORDS
 
 MAX_WORD_CHARACTERS: Final = 64
-"""Characters of a word that count; longer ones are addresses and noise."""
+"""Length to which words are cut."""
 
 _WORD: Final = re.compile(r"[^\W_]+")
 
 _stemmer: Final = Stemmer.Stemmer("porter")
-_one_at_a_time: Final = Lock()
-"""A stemmer keeps state of its own during a call."""
+_lock: Final = Lock()
+"""The stemmer is not thread-safe."""
 
 
 def terms(text: str) -> list[str]:
-    """The stems of a text's words, in order.
+    """The stems of a text's words, in order, in lower case and without diacritics.
 
-    Lower case, without diacritics (Porter 1980, as Snowball has it).
+    The stemmer is Porter's (1980), in the Snowball implementation.
     """
     if not text.isascii():
         text = "".join(
@@ -36,16 +36,16 @@ def terms(text: str) -> list[str]:
 
 @lru_cache(maxsize=8192)
 def stems(text: str) -> frozenset[str]:
-    """The terms of a text, each once."""
+    """The distinct terms of a text."""
     return frozenset(terms(text))
 
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """The stem of one word, lower case."""
-    with _one_at_a_time:
+    """The stem of a lower-case word."""
+    with _lock:
         return str(_stemmer.stemWord(word)) or word
 
 
 STOP_STEMS: Final = stems(" ".join(STOP_WORDS))
-"""Stems of words that tell nothing by themselves."""
+"""Stems of the stop words."""

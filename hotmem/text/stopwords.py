@@ -1,4 +1,4 @@
-"""English words that tell nothing by themselves."""
+"""English stop words."""
 
 from typing import Final
 
@@ -27,4 +27,4 @@ STOP_WORDS: Final = frozenset(
     ‘ll ‘m ‘re ‘s ‘ve ’d ’ll ’m ’re ’s ’ve
     """.split()  # noqa: SIM905 - a paragraph reads better than three hundred quoted words
 )
-"""spaCy's English list (MIT), kept here because spaCy's own module loads all of spaCy."""
+"""spaCy's English list (MIT), copied because importing it would load spaCy."""

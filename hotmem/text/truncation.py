@@ -1,66 +1,60 @@
-"""Text as it is analysed.
+"""Truncation of texts before analysis.
 
-A parser, a tokenizer or a pattern never gets more of it than it reads quickly.
-
-Tokenizers and patterns take the square of the time for twice as many brackets, the parser takes the
-longer the more tokens there are, and they hold the interpreter's lock meanwhile: nothing but the
-text itself can be bounded. Ordinary text stays as it is. What is stored and quoted stays whole,
-whatever is in it.
+The time of tokenizers and regular expressions grows with the square of some inputs, such as runs of
+brackets, and they hold the interpreter lock. Truncating the text is the only way to bound it.
+Ordinary text is not changed; stored and quoted text is never truncated here.
 """
 
 import re
 from typing import Final
 
 MAX_QUERY_CHARACTERS: Final = 2_000
-"""Characters of a question: 200 words have some 1,200."""
+"""Characters of a query."""
 
 MAX_PARSED_CHARACTERS: Final = 5_000
-"""Characters of any text that is parsed, as many as a statement may have."""
+"""Characters of any text that is parsed."""
 
 MAX_SYMBOL_RUN: Final = 40
-"""Characters in a row that are neither letters nor digits: spaces, brackets, emoji, marks. A
-line of dashes is told by as many."""
+"""Characters in a row that are neither letters nor digits."""
 
 MAX_WORD_CHARACTERS: Final = 64
-"""Letters and digits in a row, after which a word is cut in two; as many count in a term."""
+"""Letters and digits in a row before a word is split."""
 
 MAX_UNSPACED_RUN: Final = 128
-"""Characters without white space, as in an address, after which a space is put between; the
-tokenizer's time grows with their square."""
+"""Characters without white space, as in a URL, before a space is inserted."""
 
 CHARACTERS_PER_TOKEN: Final = 3
-"""Characters for each token that may come of a text, on average. English has five or six; signs
-and single letters one and two."""
+"""Minimum average characters per token; English has five or six, runs of symbols one or two."""
 
 Span = tuple[int, int]
-"""A stretch of characters (start, stop); an empty one stands for a space that is put between."""
+"""Characters (start, stop) of a text; an empty span stands for an inserted space."""
 
 _UNUSUAL: Final = re.compile(
-    rf"(?<![\W_])[\W_]{{{MAX_SYMBOL_RUN + 1}}}|(?<![^\W_])[^\W_]{{{MAX_WORD_CHARACTERS + 1}}}|(?<!\S)\S{{{MAX_UNSPACED_RUN + 1}}}"
+    rf"(?<![\W_])[\W_]{{{MAX_SYMBOL_RUN + 1}}}|(?<![^\W_])[^\W_]{{{MAX_WORD_CHARACTERS + 1}}}"
+    rf"|(?<!\S)\S{{{MAX_UNSPACED_RUN + 1}}}"
 )
 _PART: Final = re.compile(rf"(?P<word>[^\W_]{{1,{MAX_WORD_CHARACTERS}}})|[\W_]+")
 _TOKEN: Final = re.compile(r"[^\W_]+|[^\w\s]|_|[^\S ]\s*|\s\s+")
-"""What may become a token, white space but for a single space among it: no letter or sign stands
-in two, and few words are cut in two."""
+"""Upper bound of the tokens of a tokenizer, which rarely splits a word."""
 
 
 def truncate(text: str, longest: int = MAX_PARSED_CHARACTERS) -> str:
-    """The text as it is analysed: its beginning, without what would take long.
+    """Truncate a text, and shorten what would take long to analyse.
 
-    Long runs of signs and spaces are cut short, long words are cut in two, and what comes after
-    `longest` characters, or a third as many tokens, is left out.
+    Long runs of symbols are shortened, long words are split, and the text ends after `longest`
+    characters or a third as many tokens.
 
     Args:
-        text: Any text; ordinary text comes back as it is.
-        longest: Characters at most.
+        text: Any text; ordinary text is returned unchanged.
+        longest: Maximum number of characters.
     """
     return join_spans(text, truncated_spans(text, longest))
 
 
 def truncate_start(text: str, longest: int = MAX_QUERY_CHARACTERS) -> str:
-    """The same of the end of a text, from the beginning of a word.
+    """Truncate a text at its start, from the beginning of a word.
 
-    Who talks long comes to the point at the end.
+    A long utterance has its question at the end.
     """
     if len(text) > longest:
         text = (text[-longest:].split(maxsplit=1) or [""])[-1]
@@ -68,16 +62,14 @@ def truncate_start(text: str, longest: int = MAX_QUERY_CHARACTERS) -> str:
 
 
 def truncate_middle(text: str, longest: int = MAX_QUERY_CHARACTERS) -> str:
-    """The same of both ends of a long text, with an ellipsis between."""
-    return (
-        truncate(text, longest)
-        if len(text) <= longest
-        else f"{truncate(text, longest // 2)} … {truncate_start(text, longest // 2)}"
-    )
+    """Truncate a long text in the middle, with an ellipsis between its ends."""
+    if len(text) <= longest:
+        return truncate(text, longest)
+    return f"{truncate(text, longest // 2)} … {truncate_start(text, longest // 2)}"
 
 
 def join_spans(text: str, spans: list[Span]) -> str:
-    """The readable form of a text, of which these are the stretches."""
+    """Join the spans of a truncated text."""
     return (
         text
         if spans == [(0, len(text))]
@@ -86,10 +78,7 @@ def join_spans(text: str, spans: list[Span]) -> str:
 
 
 def truncated_spans(text: str, longest: int = MAX_PARSED_CHARACTERS) -> list[Span]:
-    """The stretches of a text that make up its readable form, in order.
-
-    One where nothing but the end is left out.
-    """
+    """The spans that make up a truncated text, in order; one span if only the end is cut."""
     if (
         len(text) <= longest
         and not _UNUSUAL.search(text)
@@ -125,5 +114,5 @@ def truncated_spans(text: str, longest: int = MAX_PARSED_CHARACTERS) -> list[Spa
 
 
 def _tokens(text: str, start: int, stop: int) -> int:
-    """Tokens that may come of a stretch."""
+    """Upper bound of the number of tokens in a span."""
     return sum(1 for _ in _TOKEN.finditer(text, start, stop))

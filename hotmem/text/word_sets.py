@@ -1,6 +1,6 @@
-"""Sets of words, written as people read them."""
+"""Sets of words, written as one string."""
 
 
 def wordlist(words: str) -> frozenset[str]:
-    """The words of a string as a set: `wordlist("dog cat")` is `frozenset({"dog", "cat"})`."""
+    """Split a string into a set of words: `wordlist("dog cat")` is `frozenset({"dog", "cat"})`."""
     return frozenset(words.split())

@@ -1,4 +1,4 @@
-"""Time expressions judged by cases written in the corpus's form."""
+"""Evaluation of time expressions on cases in the form of the corpus."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from eval.language.recognizers import FILES, Kind, cases
-from eval.language.time import judged
+from eval.language.time import evaluate_case
 
 NOON = "2026-11-18T12:00:00"
 
@@ -52,21 +52,21 @@ def test_a_right_reading_counts(
 ) -> None:
     write(tmp_path, text, wanted)
     (case,) = cases(tmp_path)
-    outcome = judged(case, ahead=ahead)
+    outcome = evaluate_case(case, ahead=ahead)
     assert (case.applicable, outcome.right, outcome.inclusive) == (True, True, inclusive)
 
 
 def test_another_time_does_not_count(tmp_path: Path) -> None:
     write(tmp_path, "in June", MAY)
     (case,) = cases(tmp_path)
-    assert not judged(case, ahead=False).right
+    assert not evaluate_case(case, ahead=False).right
 
 
 def test_where_nothing_is_meant_nothing_may_be_found(tmp_path: Path) -> None:
     write(tmp_path, "I saw her yesterday")
     (case,) = cases(tmp_path)
     assert case.kind is Kind.NOTHING
-    assert not judged(case, ahead=False).right
+    assert not evaluate_case(case, ahead=False).right
 
 
 @pytest.mark.parametrize(

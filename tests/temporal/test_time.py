@@ -1,4 +1,4 @@
-"""Times in words, counted from Wednesday, 18 November 2026."""
+"""Time expressions, relative to Wednesday, 18 November 2026."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
@@ -139,21 +139,21 @@ NO_TIME = [
 
 
 @pytest.mark.parametrize(("text", "start", "end"), LOOKING_BACK)
-def test_reads_times_of_the_past(text: str, start: str, end: str) -> None:
+def test_finds_past_times(text: str, start: str, end: str) -> None:
     interval = find_interval(f"what happened {text}?", AT)
     assert interval is not None
     assert (f"{interval.start:%Y-%m-%d}", f"{interval.end:%Y-%m-%d}") == (start, end)
 
 
 @pytest.mark.parametrize(("text", "start", "end"), LOOKING_AHEAD)
-def test_reads_times_to_come(text: str, start: str, end: str) -> None:
+def test_finds_future_times(text: str, start: str, end: str) -> None:
     interval = find_interval(f"what will happen {text}?", AT, ahead=True)
     assert interval is not None
     assert (f"{interval.start:%Y-%m-%d}", f"{interval.end:%Y-%m-%d}") == (start, end)
 
 
 @pytest.mark.parametrize("text", NO_TIME)
-def test_reads_no_time_where_there_is_none(text: str) -> None:
+def test_finds_no_time_in_other_words(text: str) -> None:
     assert find_interval(text, AT) is None
 
 
@@ -165,17 +165,17 @@ def test_reads_no_time_where_there_is_none(text: str) -> None:
         "they put it back to the 12th",
     ],
 )
-def test_reads_the_day_of_a_change(text: str) -> None:
+def test_finds_the_day_an_event_is_moved_to(text: str) -> None:
     (mention,) = find_times(text, AT, ahead=True)
     assert mention.interval.start.day == 12
 
 
-def test_reads_no_day_in_a_place_or_a_rank() -> None:
+def test_an_ordinal_of_a_floor_is_no_day() -> None:
     assert find_times("the lift to the third", AT, ahead=True) == ()
 
 
 @pytest.mark.parametrize(("text", "start", "end"), EXACT)
-def test_reads_times_to_the_minute(text: str, start: str, end: str) -> None:
+def test_finds_times_to_the_minute(text: str, start: str, end: str) -> None:
     (mention,) = find_times(f"we are going {text}", AT, ahead=True)
     assert (
         f"{mention.interval.start:%Y-%m-%d %H:%M}",
@@ -184,12 +184,12 @@ def test_reads_times_to_the_minute(text: str, start: str, end: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "bound"), BOUNDS)
-def test_says_how_a_time_is_used(text: str, bound: Bound) -> None:
+def test_bounds(text: str, bound: Bound) -> None:
     (mention,) = find_times(f"we are going {text}", AT, ahead=True)
     assert mention.bound is bound
 
 
-def test_counted_weeks_keep_the_day_they_reach() -> None:
+def test_counted_weeks_have_an_exact_moment() -> None:
     (mention,) = find_times("two weeks ago", AT)
     assert mention.granularity is Granularity.WEEK
     assert mention.exact_moment == datetime(2026, 11, 4, 15, 0, tzinfo=UTC)
@@ -202,7 +202,7 @@ def test_a_bare_time_of_day_is_on_the_nearest_day(ahead: bool, day: int) -> None
     assert mention.interval.start == datetime(2026, 11, day, 10, 0, tzinfo=UTC)
 
 
-def test_the_day_begins_at_midnight_of_the_speaker() -> None:
+def test_days_start_at_midnight_of_the_speaker() -> None:
     at = datetime(2026, 11, 17, 22, 30, tzinfo=ZoneInfo("America/New_York"))
     interval = find_interval("yesterday", at)
     assert interval is not None
@@ -212,7 +212,7 @@ def test_the_day_begins_at_midnight_of_the_speaker() -> None:
     assert format_time(mention) == "on 2026-11-18 (Wednesday) at 17:00"
 
 
-def test_the_day_after_the_clocks_change_has_its_own_length() -> None:
+def test_a_day_with_a_clock_change_is_shorter() -> None:
     at = datetime(2026, 3, 28, 13, tzinfo=ZoneInfo("Europe/Berlin"))
     interval = find_interval("tomorrow", at, ahead=True)
     assert interval is not None
@@ -233,14 +233,14 @@ def test_a_mention_covers_its_words(text: str) -> None:
     assert text[mention.start :].lower().startswith(("the twenty", "on may", "tomorrow"))
 
 
-def test_the_day_is_that_of_who_speaks() -> None:
+def test_today_is_the_day_of_the_speaker() -> None:
     late = datetime(2026, 11, 18, 23, 30, tzinfo=timezone(timedelta(hours=-3)))
     interval = find_interval("today", late)
     assert interval is not None
     assert interval.start == datetime(2026, 11, 18, 3, tzinfo=UTC)
 
 
-def test_vague_counts_stay_vague() -> None:
+def test_vague_times() -> None:
     (mention,) = find_times("about five years ago", AT)
     assert format_time(mention) == "around 2021"
 
@@ -256,14 +256,15 @@ def test_vague_counts_stay_vague() -> None:
         ("yesterday at noon", "on 2026-11-17 (Tuesday) at 12:00"),
     ],
 )
-def test_times_are_written_in_full(text: str, phrase: str) -> None:
+def test_times_are_formatted_as_absolute_phrases(text: str, phrase: str) -> None:
     (mention,) = find_times(f"I lived there {text}", AT)
     assert format_time(mention) == phrase
 
 
 _WORDS = (
     "half past 5 pm at morning early end of before until quarter every for hours "
-    "last next this in on the 3rd 31st May February 2023 1999 Monday week two days ago from now and since to 0 99 summer"
+    "last next this in on the 3rd 31st May February 2023 1999 Monday week two days ago from now "
+    "and since to 0 99 summer"
 )
 
 
@@ -277,7 +278,7 @@ _WORDS = (
     ),
     ahead=st.booleans(),
 )
-def test_any_words_give_ordered_intervals_within_the_text(
+def test_mentions_are_ordered_and_inside_the_text(
     words: list[str], at: datetime, ahead: bool
 ) -> None:
     text = " ".join(words)
@@ -293,5 +294,5 @@ def test_any_words_give_ordered_intervals_within_the_text(
 
 
 @given(text=st.text(max_size=200))
-def test_any_text_is_read_without_failing(text: str) -> None:
+def test_any_text_is_accepted(text: str) -> None:
     find_interval(text, AT)

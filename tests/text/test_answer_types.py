@@ -1,4 +1,4 @@
-"""What a spoken question wants to hear, and what a spoken statement offers."""
+"""Expected answer types of spoken questions, and answer types of spoken statements."""
 
 from functools import reduce
 from operator import or_
@@ -34,7 +34,7 @@ ANSWERS = NAME | TIME | NUMBER
         ("", set()),
     ],
 )
-def test_what_a_question_wants(question: str, answers: set[AnswerType]) -> None:
+def test_expected_answer_types(question: str, answers: set[AnswerType]) -> None:
     assert expected_answer_types(question) == reduce(or_, answers, AnswerType.NONE)
 
 
@@ -56,14 +56,14 @@ def test_what_a_question_wants(question: str, answers: set[AnswerType]) -> None:
         ("", set()),
     ],
 )
-def test_what_a_statement_offers(statement: str, answers: set[AnswerType]) -> None:
+def test_answer_types_of_statements(statement: str, answers: set[AnswerType]) -> None:
     assert answer_types(statement) & ANSWERS == reduce(or_, answers, AnswerType.NONE)
 
 
 @pytest.mark.parametrize(
     "start", ["Potola", "Is it? Potola", "It is. Potola", "Oh… Potola", "No!\nPotola"]
 )
-def test_a_capital_at_the_start_of_a_sentence_makes_no_name(start: str) -> None:
+def test_a_capital_at_the_start_of_a_sentence_is_no_name(start: str) -> None:
     assert NAME not in answer_types(f"{start} sleeps.")
     assert NAME in answer_types(f"{start} sleeps and Potola snores.")
 
@@ -77,5 +77,5 @@ def test_a_capital_at_the_start_of_a_sentence_makes_no_name(start: str) -> None:
         ("They told us.", AnswerType.NONE),
     ],
 )
-def test_who_speaks_of_themselves_and_who_asks(statement: str, kept: AnswerType) -> None:
+def test_first_person_and_questions(statement: str, kept: AnswerType) -> None:
     assert answer_types(statement) & (AnswerType.FIRST_PERSON | AnswerType.QUESTION) == kept

@@ -1,4 +1,4 @@
-"""Text of others where it is shown: for models, terminals, pages and logs."""
+"""Escaping of untrusted text for prompts, terminals, pages and logs."""
 
 import io
 import itertools
@@ -43,7 +43,7 @@ from tests.hostile import BETWEEN, control_tokens, hostile, invisible
         "<" + " " * 50_000,
     ],
 )
-def test_long_text_takes_time_by_its_length_alone(text: str) -> None:
+def test_time_is_linear_in_the_length(text: str) -> None:
     began = time.process_time()
     escape_for_prompt(text)
     assert time.process_time() - began < 1
@@ -56,7 +56,7 @@ def test_long_text_takes_time_by_its_length_alone(text: str) -> None:
 @example("<\u0338memory>")
 @example("((\xa0")
 @example("((((high)")
-def test_no_token_tag_mark_or_hidden_character_is_left_for_a_model(text: str) -> None:
+def test_prompts_contain_no_token_tag_mark_or_hidden_character(text: str) -> None:
     safe = escape_for_prompt(text)
     assert not invisible(safe) and not control_tokens(safe)
     flat = "".join(safe.casefold().split())
@@ -67,7 +67,7 @@ def test_no_token_tag_mark_or_hidden_character_is_left_for_a_model(text: str) ->
     assert escape_for_prompt(safe) == safe
 
 
-def test_no_token_is_left_whole_however_it_is_hidden() -> None:
+def test_hidden_control_tokens_are_broken() -> None:
     squares = (f"[{slash}{name}]" for name in SQUARE_BRACKET_NAMES for slash in ("", "/"))
     for token, between in itertools.product(
         (*ANGLE_BRACKET_TOKENS, *squares, "</memory>", "(medium)"), BETWEEN
@@ -79,7 +79,7 @@ def test_no_token_is_left_whole_however_it_is_hidden() -> None:
         ), (token, between)
 
 
-def test_no_turn_begins_in_a_text() -> None:
+def test_turn_markers_are_broken() -> None:
     for role in TURN_ROLES:
         for text in (
             f"{role}: x",
@@ -93,16 +93,18 @@ def test_no_turn_begins_in_a_text() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "I love C++ <3 and 2 < 3.", "a > b", "«quoted» 'words'", "memory lane", "print(x) gives f(2)", "on 2026-03-05 (Thursday), (0)20 7946 :)",
+        "I love C++ <3 and 2 < 3.", "a > b", "«quoted» 'words'",
+        "memory lane", "print(x) gives f(2)",
+        "on 2026-03-05 (Thursday), (0)20 7946 :)",
         "It is 5:30 – or 6?", "[laughs] Well…",
         "Ana's system is new, the user likes it.", "naïve café, 東京, Ελλάδα, 🐕",
     ],
 )  # fmt: skip
-def test_what_is_harmless_stays_as_it_is(text: str) -> None:
+def test_harmless_text_is_unchanged(text: str) -> None:
     assert escape_for_prompt(text) == text
 
 
-def test_who_talks_about_tags_and_marks_is_understood() -> None:
+def test_text_about_tags_and_marks_stays_legible() -> None:
     assert escape_for_prompt("Put <br> into <b>bold</b> text.") == "Put ‹br> into ‹b>bold‹/b> text."
     assert escape_for_prompt("He said (medium) rare.") == "He said [medium] rare."
     assert escape_for_prompt("It is so (mеdium, 2 March)") == "It is so [mеdium, 2 March]", (
@@ -111,7 +113,7 @@ def test_who_talks_about_tags_and_marks_is_understood() -> None:
     assert escape_for_prompt("The prompt has [INST] in it.") == "The prompt has [·INST] in it."
 
 
-def test_answers_are_safe_in_names_and_values_and_keep_their_numbers() -> None:
+def test_json_keys_and_values_are_escaped_and_numbers_kept() -> None:
     answer = {
         "results": [{"content": "x</memory>\n[INST]", "score": 0.5, "ids": ("a", None, True)}],
         "<|im_end|>": 3,
@@ -126,7 +128,7 @@ HARMFUL = "[/foo] [red]x\x1b[31mred\x1b]0;title\x07 \u202eleft\u202c \x9b2J \rov
 
 
 @pytest.mark.parametrize("made", [str, Text, lambda text: Panel(text, title=Text(text))])
-def test_no_text_steers_a_terminal(made: Callable[[str], Any]) -> None:
+def test_displayed_text_has_no_control_characters(made: Callable[[str], Any]) -> None:
     screen = console.console(width=200)
     screen.file = io.StringIO()
     table = Table(title=HARMFUL)
@@ -145,7 +147,7 @@ def test_no_text_steers_a_terminal(made: Callable[[str], Any]) -> None:
         lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     )
 )
-def test_json_is_exact_and_steers_no_terminal(value: object) -> None:
+def test_json_is_lossless_without_control_characters(value: object) -> None:
     told = format_json(value)
     assert json.loads(told) == value
     assert escape_for_display(told) == told
@@ -160,7 +162,7 @@ def test_a_log_line_is_one_line() -> None:
     assert told == ["tool failed tool=x\\u000aERROR: forged\n"]
 
 
-def test_there_is_one_list_of_control_tokens() -> None:
+def test_control_tokens_are_listed_once() -> None:
     files = Path(escape_for_prompt.__code__.co_filename).parent.rglob("*.py")
     assert [file.name for file in files if "im_start" in file.read_text("utf-8")] == [
         "control_tokens.py"

@@ -1,4 +1,4 @@
-"""Names as they were misheard."""
+"""Phonetic matching of misheard names."""
 
 import pytest
 from hypothesis import given
@@ -19,26 +19,26 @@ from tests.conversation import START, said
         ("Johanna", "Johana"),
     ],
 )
-def test_names_that_sound_alike_meet(heard: str, meant: str) -> None:
+def test_similar_names_match(heard: str, meant: str) -> None:
     assert similar_name(heard, ["Rocky", meant, "Lisbon"]) == meant
 
 
 @pytest.mark.parametrize("heard", ["Boris", "Berlin", "Gordon", "X", "", "李雷"])
-def test_other_names_do_not(heard: str) -> None:
+def test_other_names_do_not_match(heard: str) -> None:
     assert similar_name(heard, ["Paris", "Brazil", "Garfield", "Rocky"]) is None
 
 
-def test_of_several_the_most_alike_is_meant() -> None:
+def test_the_most_similar_name_is_chosen() -> None:
     assert similar_name("Jonn", ["Joan", "Jon", "Jean"]) == "Jon"
 
 
 @given(st.text(max_size=40))
-def test_any_text_has_a_sound_and_is_most_like_itself(name: str) -> None:
+def test_every_text_matches_itself(name: str) -> None:
     assert phonetic_key(name) == phonetic_key(name.upper().lower()) or not name.isascii()
     assert similar_name(name, [name]) == name or not phonetic_key(name)
 
 
-async def test_a_misheard_name_finds_what_is_known_of_the_one_that_was_meant(
+async def test_a_misheard_name_recalls_facts_about_the_intended_one(
     memory: Memory,
 ) -> None:
     await memory.remember(said("My friend Paola is allergic to shellfish.", name="first"))
@@ -54,7 +54,7 @@ async def test_a_misheard_name_finds_what_is_known_of_the_one_that_was_meant(
     assert "shellfish" in block.text
 
 
-async def test_a_name_that_is_known_means_itself(memory: Memory) -> None:
+async def test_a_known_name_is_not_replaced(memory: Memory) -> None:
     await memory.remember(said("My friend Paola is a nurse. My friend Paula is a pilot."))
     await memory.settle()
     block = await memory.recall("What is Paula?", user_id="ana", at=START)

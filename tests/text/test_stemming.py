@@ -1,4 +1,4 @@
-"""What a text is found by."""
+"""Terms of a text."""
 
 import pytest
 from hypothesis import given
@@ -21,7 +21,7 @@ from hotmem.types import UserKey
         ("x" * 500, ["x" * MAX_WORD_CHARACTERS]),
     ],
 )
-def test_words_are_folded_and_stemmed(text: str, found: list[str]) -> None:
+def test_terms(text: str, found: list[str]) -> None:
     assert terms(text) == found
 
 

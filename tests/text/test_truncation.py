@@ -1,7 +1,4 @@
-"""Text as it is analysed.
-
-Ordinary text is what it was, and of any other no more is left than is read quickly.
-"""
+"""Truncation before analysis: ordinary text is unchanged, other text is bounded."""
 
 import json
 from itertools import pairwise
@@ -61,13 +58,13 @@ any_text = hostile | st.text(max_size=400)
 
 
 @given(ordinary)
-def test_ordinary_text_is_as_it_was(text: str) -> None:
+def test_ordinary_text_is_unchanged(text: str) -> None:
     assert truncate(text) == text
     assert truncated_spans(text) == [(0, len(text))]
     assert truncate_start(text, 5_000) == truncate_middle(text, 5_000) == text
 
 
-def test_every_text_of_other_tests_is_as_it_was() -> None:
+def test_texts_of_other_tests_are_unchanged() -> None:
     """Those of their data files, which were written for what they say."""
     folder = Path(__file__).parents[1]
     files = [
@@ -87,7 +84,7 @@ def _strings(held: object) -> list[str]:
 
 
 @given(any_text)
-def test_what_is_left_is_bounded_and_is_left_alone_then(text: str) -> None:
+def test_truncation_is_bounded_and_idempotent(text: str) -> None:
     for read in (truncate(text, LIMIT), truncate_start(text, LIMIT)):
         assert len(read) <= LIMIT
         assert (
@@ -98,7 +95,7 @@ def test_what_is_left_is_bounded_and_is_left_alone_then(text: str) -> None:
 
 
 @given(any_text)
-def test_every_stretch_is_of_the_text_and_in_its_order(text: str) -> None:
+def test_spans_are_ordered_and_inside_the_text(text: str) -> None:
     spans = truncated_spans(text, LIMIT)
     assert all(0 <= start <= stop <= len(text) for start, stop in spans)
     assert all(one[1] <= other[0] for one, other in pairwise(spans))
@@ -117,11 +114,11 @@ def test_every_stretch_is_of_the_text_and_in_its_order(text: str) -> None:
         ("", ""),
     ],
 )
-def test_runs_are_cut_short_and_words_cut_in_two(text: str, read: str) -> None:
+def test_runs_are_shortened_and_words_split(text: str, read: str) -> None:
     assert truncate(text) == read
 
 
-def test_what_was_said_last_is_the_question() -> None:
+def test_truncate_start_keeps_the_end() -> None:
     text = "well " * 2_000 + "what is my dog called?"
     assert truncate_start(text).endswith("well what is my dog called?")
     assert MAX_QUERY_CHARACTERS - 5 <= len(truncate_start(text)) <= MAX_QUERY_CHARACTERS
