@@ -364,7 +364,7 @@ class Worker:
 
     async def _apply_retention(self) -> bool:
         try:
-            return await self._retention.portion(datetime.now(UTC))
+            return await self._retention.run_batch(datetime.now(UTC))
         except DATABASE_ERRORS:
             raise
         except Exception as error:  # a user whose data cannot be removed must not hold up others

@@ -240,7 +240,7 @@ async def _whole(reader: RecallContext, conversation: Conversation, question: Qu
     weighed = await score_candidates(
         reader, found.query, found.profile, SearchOptions(), found.candidates
     )
-    return _reached(started, weighed.ranked, 0.0, conversation, question)
+    return _reached(started, weighed.results, 0.0, conversation, question)
 
 
 async def _steps(
@@ -259,7 +259,7 @@ async def _steps(
     ):
         one = _reached(
             started + scored,
-            step.weighed.ranked,
+            step.scored.results,
             step.mean(SHIPPED.suffices),
             conversation,
             question,

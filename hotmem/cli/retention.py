@@ -59,12 +59,12 @@ async def _retained(
     retention = Retention(storage, options.retention, options.audit.days)
     try:
         if dry_run:
-            return await retention.rehearsed(now)
-        if reason := await retention.check(now, trusted=trusted):
+            return await retention.preview(now)
+        if reason := await retention.check_clock(now, trusted=trusted):
             raise InvalidInput(
                 f"Nothing was removed: {reason}. If that is right, add --trust-clock; look at --dry-run first."
             )
-        return await retention.all(now)
+        return await retention.run_all(now)
     finally:
         await storage.database.close()
 

@@ -9,9 +9,8 @@ from hotmem.core.logs import log
 from hotmem.errors import StoreError
 from hotmem.facade.base import MemoryBase
 from hotmem.operations import contextual_search, explain, search, store
-from hotmem.operations.explain import SearchTrace, TraceOptions
-from hotmem.operations.requests import SearchOptions, StoreContext, checked
-from hotmem.operations.results import ContextualResult, SearchResult, StoreResult
+from hotmem.operations.requests import SearchOptions, StoreContext, TraceOptions, checked
+from hotmem.operations.results import ContextualResult, SearchResult, SearchTrace, StoreResult
 from hotmem.retrieval.context import RecallRequest
 from hotmem.text.validation import MAX_STATEMENT_CHARACTERS, validate_id, validate_text
 from hotmem.types import Act, Action, aware
@@ -46,7 +45,7 @@ class SearchMethods(MemoryBase):
         user_id = validate_id(user_id, "user_id")
         with self._priority.foreground():
             stored = await runtime.threads.storing.run(
-                store.store(
+                store.store_statement(
                     runtime.recall, runtime.storage, user_id, content, given, datetime.now(UTC)
                 )
             )

@@ -1,1 +1,1 @@
-"""Operations that `Memory`, the tools and the command line share: search, store, explain."""
+"""Operations that `Memory` and the tools share: search, store, explain, retention, suppression."""

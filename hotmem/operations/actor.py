@@ -1,7 +1,4 @@
-"""On whose behalf the code that runs now works with a memory.
-
-A program's, unless a door says otherwise.
-"""
+"""The actor of the running code: who reads or changes a memory, for the audit log."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,14 +12,14 @@ _ACTOR: Final[ContextVar[Actor]] = ContextVar("hotmem_actor", default=Actor.PROG
 
 @contextmanager
 def acting(actor: Actor) -> Iterator[None]:
-    """Says who acts within the block, and in the tasks that are begun there."""
-    before = _ACTOR.set(actor)
+    """Set the actor within a block, and in tasks that are started in it."""
+    token = _ACTOR.set(actor)
     try:
         yield
     finally:
-        _ACTOR.reset(before)
+        _ACTOR.reset(token)
 
 
 def actor() -> Actor:
-    """Who acts."""
+    """The current actor; a program unless one was set."""
     return _ACTOR.get()

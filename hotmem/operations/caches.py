@@ -1,4 +1,4 @@
-"""What this process keeps of users' words to save time, dropped when something is to be forgotten."""
+"""Caches of this process that hold users' words, cleared when something is forgotten."""
 
 from typing import Final
 
@@ -18,21 +18,19 @@ CACHED_FUNCTIONS: Final = (
     consent.answer_pattern,
     coreference.read_turn,
 )
-"""Functions that keep their last answers, with the words they were asked for."""
+"""Functions with a cache of their last results."""
 
 
-def clear(reader: RecallContext) -> None:
-    """Drops embeddings, parses, rewritings and stems of all users.
+def clear(context: RecallContext) -> None:
+    """Clear the cached embeddings, parses, rewrites and stems of all users.
 
-    They are worked out again when they are next asked for.
-
-    Strings that nothing refers to any more may stay in the memory of the process until it is used
-    for something else, and spaCy keeps a table of all words it ever read.
+    Freed strings may remain in the process's memory until it is reused, and spaCy's vocabulary
+    retains all words that it has parsed.
     """
     for function in CACHED_FUNCTIONS:
         function.cache_clear()
-    if isinstance(reader.encoder, CachedEncoder):
-        reader.encoder.clear()
-    reader.language.clear()
-    if reader.rewriter is not None:
-        reader.rewriter.clear()
+    if isinstance(context.encoder, CachedEncoder):
+        context.encoder.clear()
+    context.language.clear()
+    if context.rewriter is not None:
+        context.rewriter.clear()

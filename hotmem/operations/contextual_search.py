@@ -1,4 +1,4 @@
-"""search_contextual: the sessions that were about it, the best messages in each with their neighbours, and sessions related to them."""
+"""search_contextual: sessions about a query, their best messages in context, related sessions."""
 
 from collections import defaultdict
 from typing import Final
@@ -17,27 +17,30 @@ from hotmem.storage import queries
 from hotmem.types import Evidence, EvidenceKind
 
 NEIGHBOR_RADIUS: Final = 1
-"""Passages on each side of a message that are shown with it."""
+"""Passages on each side of a message that are returned with it."""
 
 MAX_RELATED: Final = 3
-"""Related sessions named for each."""
+"""Limit of related sessions of each session."""
 
 
-async def search_contextual(reader: RecallContext, request: RecallRequest) -> ContextualResult:
-    """The best sessions first.
+async def search_contextual(context: RecallContext, request: RecallRequest) -> ContextualResult:
+    """Search sessions.
 
     Args:
-        reader: The live parts of the read path.
-        request: The query; its deadline and budget are not asked for.
+        context: The resources of the read path.
+        request: The query; its deadline and budget are ignored.
+
+    Returns:
+        The sessions, best first.
     """
-    query, profile = await build_query(reader, request)
-    hits = await Sessions(reader.engine).search(query, None)
+    query, profile = await build_query(context, request)
+    hits = await Sessions(context.engine).search(query, None)
     best = [hit.key for hit in hits if hit.kind is EvidenceKind.SUMMARY][:SESSIONS_SEARCHED]
     inside = [hit.key for hit in hits if hit.kind is EvidenceKind.PASSAGE]
     wanted = {EvidenceKind.PASSAGE: inside, EvidenceKind.SUMMARY: best}
     candidates = fuse(
         pool_scores(hits),
-        await reader.database.read(
+        await context.database.read(
             queries.evidence.load, query.user, wanted, around=inside, reach=NEIGHBOR_RADIUS
         ),
     )
@@ -45,12 +48,12 @@ async def search_contextual(reader: RecallContext, request: RecallRequest) -> Co
         query,
         candidates,
         candidate_features(query, candidates),
-        reader.model,
+        context.model,
         profile.weights,
         UNLIMITED_BUDGET,
     )
     relevance = {(one.evidence.kind, one.evidence.key): one.score for one in ranking.candidates}
-    related = await reader.database.read(queries.summaries.related, query.user, best, MAX_RELATED)
+    related = await context.database.read(queries.summaries.related, query.user, best, MAX_RELATED)
     by_session: defaultdict[int, list[Evidence]] = defaultdict(list)
     for candidate in candidates:
         by_session[candidate.evidence.session].append(candidate.evidence)
@@ -69,12 +72,12 @@ async def search_contextual(reader: RecallContext, request: RecallRequest) -> Co
             if one.kind is EvidenceKind.PASSAGE
         )
         if messages:
-            said = by_session[key][0]
+            first = by_session[key][0]
             score = max(message.relevance_score for message in messages)
             last = max(message.at for message in messages) if summary is None else summary.said_at
             sessions.append(
                 SessionFound(
-                    said.session_id,
+                    first.session_id,
                     last,
                     score,
                     summary.text if summary else "",

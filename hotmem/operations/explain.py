@@ -1,20 +1,23 @@
-"""trace_search: a search told step by step, and why something expected of it was found or was not.
+"""trace_search: a search explained step by step, and why an expected statement was found or lost.
 
-The steps are those of `hotmem.operations.search`, which does the work; nothing is counted as
-accessed.
+The steps are those of `hotmem.operations.search`; results are not counted as accessed.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final
-
-from pydantic import Field
+from typing import Final
 
 from hotmem.core.matmul import matmul
 from hotmem.core.stage_timer import StageTimer
-from hotmem.operations.requests import CLOSED, SearchOptions
-from hotmem.operations.results import FoundItem, QueryAnalysis
+from hotmem.operations.requests import SearchOptions, TraceOptions
+from hotmem.operations.results import (
+    ExpectedOutcome,
+    ExplainedResult,
+    FeatureContribution,
+    LayerRank,
+    SearchTrace,
+)
 from hotmem.operations.scoring import ScoredSearch, rejecting_option, score_candidates
 from hotmem.operations.search import found_item, query_analysis
 from hotmem.ranking.deduplication import deduplicate
@@ -24,348 +27,244 @@ from hotmem.recall import RecallContext, retrieve
 from hotmem.retrieval.context import RecallRequest
 from hotmem.storage import queries
 from hotmem.text.stemming import stems
-from hotmem.types import Evidence, EvidenceKind, Hit, Interval, Layer, LayerReport, LocatedRow
+from hotmem.types import Evidence, EvidenceKind, Hit, Layer, LocatedRow
 
 MAX_CONTRIBUTIONS: Final = 5
-"""Features told of a result, those that move its relevance most."""
+"""Number of features listed for a result, those that contribute most."""
 
 MAX_EXPECTED: Final = 5
-"""Rows looked at that hold what was expected."""
-
-MAX_EXPECTED_CHARACTERS: Final = 2000
-"""Characters of what is expected."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceOptions(SearchOptions):
-    """A search to be told.
-
-    Attributes:
-        expected: What should have been found: a memory's id, a turn's id, or words that it holds.
-    """
-
-    __pydantic_config__ = CLOSED
-
-    expected: (
-        Annotated[
-            str,
-            Field(
-                min_length=1,
-                max_length=MAX_EXPECTED_CHARACTERS,
-                description="A memory's id, a turn's id, or words.",
-            ),
-        ]
-        | None
-    ) = None
+"""Limit of statements that match what was expected."""
 
 
 @dataclass(frozen=True, slots=True)
-class FeatureContribution:
-    """A feature of a result.
+class _Lookup:
+    """An expected row as the search saw it: its candidate, its rank in each layer, its cosine."""
 
-    Its layer, if it is one's, its value, and what it adds to the logit of relevance.
-    """
-
-    feature: str
-    layer: Layer | None
-    value: float
-    adds: float
-
-
-@dataclass(frozen=True, slots=True)
-class ExplainedResult:
-    """A result and why: its relevance and confidence before the ranking's own weights, each layer's score, and the features that moved it most."""
-
-    result: FoundItem
-    relevance: float
-    confidence: float
-    layers: Mapping[Layer, float]
-    why: tuple[FeatureContribution, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LayerRank:
-    """Where a layer had something.
-
-    Its place among the layer's hits of that kind, from 1, of how many, and the layer's own score.
-    """
-
-    place: int
-    of: int
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectedOutcome:
-    """What became of something that was expected.
-
-    Attributes:
-        id: The memory's or turn's id.
-        content: The words.
-        found: Whether it is among the results.
-        reason: How it was found, or where it was lost and why, in a sentence.
-        ranks: Where each layer had it.
-        cosine: Of its meaning to the query's, -1 to 1; None while it is not embedded.
-        words: The query's words that it holds.
-        relevance: Its relevance, 0 to 1, if it was weighed.
-    """
-
-    id: str
-    content: str
-    found: bool
-    reason: str
+    row: LocatedRow
+    candidate: ScoredCandidate | None
     ranks: Mapping[Layer, LayerRank]
     cosine: float | None
-    words: tuple[str, ...]
-    relevance: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class SearchTrace:
-    """A search, step by step.
-
-    Attributes:
-        analysis: What the query was taken to ask.
-        time: The time it speaks of, UTC.
-        layers: Each layer's hits, outcome and milliseconds.
-        candidates: What was loaded and weighed, by its kind.
-        dropped: How many candidates fell away, by reason.
-        results: The results with their reasons, best first.
-        expected: What became of what was expected; empty if nothing holds it, None if nothing was
-            expected.
-        milliseconds: Time of each stage.
-    """
-
-    analysis: QueryAnalysis
-    time: Interval | None
-    layers: tuple[LayerReport, ...]
-    candidates: Mapping[EvidenceKind, int]
-    dropped: Mapping[str, int]
-    results: tuple[ExplainedResult, ...]
-    expected: tuple[ExpectedOutcome, ...] | None
-    milliseconds: Mapping[str, float]
 
 
 async def explain(
-    reader: RecallContext, request: RecallRequest, options: TraceOptions
+    context: RecallContext, request: RecallRequest, options: TraceOptions
 ) -> SearchTrace:
-    """Does a search and tells how it went.
+    """Search, and explain how the results came about.
 
     Args:
-        reader: The live parts of the read path.
-        request: The query; its deadline and budget are not asked for.
-        options: How to search, checked.
+        context: The resources of the read path.
+        request: The query; its deadline and budget are ignored.
+        options: Options of the search, validated.
     """
-    watch = StageTimer()
-    found = await retrieve(reader, request, watch)
-    weighed = await score_candidates(reader, found.query, found.profile, options, found.candidates)
-    watch.mark("ranking")
-    query = found.query
-    located = (
-        await reader.database.read(
+    timer = StageTimer()
+    retrieved = await retrieve(context, request, timer)
+    query = retrieved.query
+    scored = await score_candidates(
+        context, query, retrieved.profile, options, retrieved.candidates
+    )
+    timer.mark("ranking")
+    outcomes = None
+    if options.expected is not None:
+        located = await context.database.read(
             queries.diagnostics.located, query.user, options.expected, MAX_EXPECTED
         )
-        if options.expected
-        else []
-    )
-    keys = {kind: [one.key for one in located if one.kind is kind] for kind in EvidenceKind}
-    loaded = (
-        {
-            (one.kind, one.key): one
-            for one in await reader.database.read(queries.evidence.load, query.user, keys)
-        }
-        if located
-        else {}
-    )
-    verdicts = tuple(
-        _verdict(found.hits, weighed, one, loaded.get((one.kind, one.key)), options)
-        for one in located
-    )
-    watch.mark("explaining")
+        outcomes = await _outcomes(context, retrieved.hits, scored, located, options)
+    timer.mark("explaining")
     return SearchTrace(
         analysis=query_analysis(query),
         time=query.analysis.time,
-        layers=found.reports,
-        candidates=Counter(candidate.evidence.kind for candidate in weighed.candidates),
-        dropped=_dropped(weighed, options),
-        results=_traced(reader, weighed, options),
-        expected=None if options.expected is None else verdicts,
-        milliseconds=dict(watch.stages),
+        layers=retrieved.reports,
+        candidates=Counter(candidate.evidence.kind for candidate in scored.candidates),
+        dropped=_dropped(scored, options),
+        results=_explain_results(context, scored, options),
+        expected=outcomes,
+        milliseconds=dict(timer.stages),
     )
 
 
-def _dropped(weighed: ScoredSearch, options: SearchOptions) -> dict[str, int]:
-    """How many candidates each step took away, in the order of the steps."""
-    query = weighed.query
-    refused = Counter(
-        rejecting_option(one.evidence, weighed.filed(one.evidence), options, query.at)
-        for one in weighed.judged
+def _dropped(scored: ScoredSearch, options: SearchOptions) -> dict[str, int]:
+    """Number of candidates that each step dropped, in the order of the steps."""
+    query = scored.query
+    rejected = Counter(
+        rejecting_option(one.evidence, scored.metadata_of(one.evidence), options, query.at)
+        for one in scored.ranked
     )
-    steps = {f"left out by {name}": count for name, count in refused.items() if name is not None}
-    steps["said the same as a better one"] = weighed.merged
-    steps[f"below the least relevance, {weighed.least:.2f}"] = len(weighed.statements) - len(
-        weighed.ranked
-    )
-    steps[f"beyond the limit, {options.limit}"] = max(len(weighed.ranked) - options.limit, 0)
+    steps = {f"excluded by {name}": count for name, count in rejected.items() if name is not None}
+    steps["duplicates of a better candidate"] = scored.merged
+    steps[f"below the minimum relevance of {scored.min_relevance:.2f}"] = len(
+        scored.statements
+    ) - len(scored.results)
+    steps[f"beyond the limit of {options.limit}"] = max(len(scored.results) - options.limit, 0)
     return {name: count for name, count in steps.items() if count}
 
 
-def _traced(
-    reader: RecallContext, weighed: ScoredSearch, options: SearchOptions
+def _explain_results(
+    context: RecallContext, scored: ScoredSearch, options: SearchOptions
 ) -> tuple[ExplainedResult, ...]:
-    places = {
-        (one.evidence.kind, one.evidence.key): row for row, one in enumerate(weighed.candidates)
+    rows = {
+        (candidate.evidence.kind, candidate.evidence.key): row
+        for row, candidate in enumerate(scored.candidates)
     }
-    found = []
-    for score, one in weighed.ranked[: options.limit]:
-        row = places[one.evidence.kind, one.evidence.key]
-        values = weighed.table[row]
-        adds = reader.model.contributions(
-            values[None], [one.evidence.source], weighed.profile.weights
-        )[0]
-        reasons = [
-            FeatureContribution(name, layer, float(values[at]), float(adds[at]))
-            for at, (name, layer) in enumerate(FEATURES.items())
-            if adds[at]
+    results = []
+    for score, one in scored.results[: options.limit]:
+        row = rows[one.evidence.kind, one.evidence.key]
+        values = scored.features[row]
+        (added,) = context.model.contributions(
+            values[None], [one.evidence.source], scored.profile.weights
+        )
+        contributions = [
+            FeatureContribution(name, layer, float(value), float(adds))
+            for (name, layer), value, adds in zip(FEATURES.items(), values, added, strict=True)
+            if adds
         ]
-        why = tuple(sorted(reasons, key=lambda reason: -abs(reason.adds))[:MAX_CONTRIBUTIONS])
-        found.append(
+        results.append(
             ExplainedResult(
-                found_item(weighed, score, one),
-                one.relevance,
-                one.confidence,
-                weighed.candidates[row].scores,
-                why,
+                result=found_item(scored, score, one),
+                relevance=one.relevance,
+                confidence=one.confidence,
+                layers=scored.candidates[row].scores,
+                why=tuple(
+                    sorted(contributions, key=lambda each: -abs(each.adds))[:MAX_CONTRIBUTIONS]
+                ),
             )
         )
-    return tuple(found)
+    return tuple(results)
 
 
-def _verdict(
+async def _outcomes(
+    context: RecallContext,
     hits: Sequence[Hit],
-    weighed: ScoredSearch,
-    located: LocatedRow,
-    evidence: Evidence | None,
+    scored: ScoredSearch,
+    located: Sequence[LocatedRow],
     options: SearchOptions,
-) -> ExpectedOutcome:
-    query = weighed.query
-    ranks = _ranks(hits, located)
-    stored = None if evidence is None else evidence.vector
-    sought = query.former if evidence is not None and evidence.former else query.vector
-    cosine = (
-        None
-        if stored is None or sought is None
-        else float(matmul(stored[None], sought[:, None])[0, 0])
-    )
-    held = evidence.terms if evidence is not None else stems(located.content)
-    judged = next(
-        (
-            one
-            for one in weighed.judged
-            if (one.evidence.kind, one.evidence.key) == (located.kind, located.key)
-        ),
-        None,
-    )
-    found, reason = _outcome(hits, weighed, located, judged, ranks, cosine, options)
-    words = tuple(term for term in query.topics if stems(term) <= held)
-    return ExpectedOutcome(
-        located.id,
-        located.content,
-        found,
-        reason,
-        ranks,
-        cosine,
-        words,
-        None if judged is None else judged.relevance,
+) -> tuple[ExpectedOutcome, ...]:
+    """The outcome of each row that matches what was expected."""
+    if not located:
+        return ()
+    keys = {kind: [row.key for row in located if row.kind is kind] for kind in EvidenceKind}
+    evidence = {
+        (one.kind, one.key): one
+        for one in await context.database.read(queries.evidence.load, scored.query.user, keys)
+    }
+    return tuple(
+        _outcome(hits, scored, row, evidence.get((row.kind, row.key)), options) for row in located
     )
 
 
 def _outcome(
     hits: Sequence[Hit],
-    weighed: ScoredSearch,
-    located: LocatedRow,
-    judged: ScoredCandidate | None,
-    ranks: Mapping[Layer, LayerRank],
-    cosine: float | None,
+    scored: ScoredSearch,
+    row: LocatedRow,
+    evidence: Evidence | None,
     options: SearchOptions,
+) -> ExpectedOutcome:
+    query = scored.query
+    terms = evidence.terms if evidence is not None else stems(row.content)
+    lookup = _Lookup(
+        row=row,
+        candidate=next(
+            (
+                one
+                for one in scored.ranked
+                if (one.evidence.kind, one.evidence.key) == (row.kind, row.key)
+            ),
+            None,
+        ),
+        ranks=_ranks(hits, row),
+        cosine=None if evidence is None else _cosine(scored, evidence),
+    )
+    found, reason = _decision(hits, scored, lookup, options)
+    return ExpectedOutcome(
+        id=row.id,
+        content=row.content,
+        found=found,
+        reason=reason,
+        ranks=lookup.ranks,
+        cosine=lookup.cosine,
+        words=tuple(term for term in query.topics if stems(term) <= terms),
+        relevance=None if lookup.candidate is None else lookup.candidate.relevance,
+    )
+
+
+def _cosine(scored: ScoredSearch, evidence: Evidence) -> float | None:
+    """Cosine of a statement to the query; None if it is not yet embedded."""
+    vector = scored.query.former if evidence.former else scored.query.vector
+    if evidence.vector is None or vector is None:
+        return None
+    return float(matmul(evidence.vector[None], vector[:, None])[0, 0])
+
+
+def _decision(
+    hits: Sequence[Hit], scored: ScoredSearch, lookup: _Lookup, options: SearchOptions
 ) -> tuple[bool, str]:
-    """Whether it is among the results, and the step that decided."""
-    query = weighed.query
-    if located.merged_into is not None:
-        return (
-            False,
-            f"It went into the memory {located.merged_into}, which stands for it; undo_decision takes that back.",
+    """Whether an expected row is among the results, and the step that decided."""
+    row, candidate = lookup.row, lookup.candidate
+    if row.merged_into is not None:
+        return False, (
+            f"It was merged into memory {row.merged_into}; undo_decision reverts the merge."
         )
-    if judged is None:
-        if ranks:
-            return (
-                False,
-                "Layers found it, but too far down to be weighed, or it is the question itself.",
-            )
-        if not located.embedded:
-            return (
-                False,
-                "It is not embedded yet, and its words are not the query's. It will be once the background work is done.",
-            )
-        return False, f"No layer found it: {_nearest(hits, located.kind, cosine)}."
-    option = rejecting_option(judged.evidence, weighed.filed(judged.evidence), options, query.at)
+    if candidate is None:
+        return False, _not_retrieved(hits, lookup)
+    evidence = candidate.evidence
+    option = rejecting_option(evidence, scored.metadata_of(evidence), options, scored.query.at)
     if option is not None:
-        return False, f"The option {option} leaves it out."
-    place = next(
-        (
-            place
-            for place, (_, one) in enumerate(weighed.ranked, 1)
-            if one.evidence is judged.evidence
-        ),
-        None,
-    )
-    if place is not None:
-        if place <= options.limit:
-            return True, f"It is result {place} of {len(weighed.ranked)}."
-        return False, f"It is result {place}, and the limit is {options.limit}."
-    score = next(
-        (
-            score
-            for score, one in zip(weighed.scores, weighed.statements, strict=True)
-            if one.evidence is judged.evidence
-        ),
-        None,
-    )
-    if score is not None:
-        return False, f"Its relevance is {score:.3f}, and the least is {weighed.least:.2f}."
-    twin = next(
+        return False, f"The option {option} excludes it."
+    for place, (_, one) in enumerate(scored.results, 1):
+        if one.evidence is evidence:
+            if place <= options.limit:
+                return True, f"It is result {place} of {len(scored.results)}."
+            return False, f"It is result {place}, and the limit is {options.limit}."
+    for score, one in zip(scored.scores, scored.statements, strict=True):
+        if one.evidence is evidence:
+            return False, (
+                f"Its relevance is {score:.3f}, and the minimum is {scored.min_relevance:.2f}."
+            )
+    duplicate = next(
         (
             one
-            for one in weighed.statements
-            if len(deduplicate(sorted((one, judged), key=lambda each: -each.score))[0]) == 1
+            for one in scored.statements
+            if len(deduplicate(sorted((one, candidate), key=lambda each: -each.score))[0]) == 1
         ),
         None,
     )
-    told = "" if twin is None else f" ({twin.evidence.memory_id or twin.evidence.turn_ids[0]})"
-    return twin is not None and any(
-        one is twin for _, one in weighed.ranked[: options.limit]
-    ), f"It says the same as another statement{told}."
+    if duplicate is None:
+        return False, "It repeats another statement."
+    name = duplicate.evidence.memory_id or duplicate.evidence.turn_ids[0]
+    listed = any(one is duplicate for _, one in scored.results[: options.limit])
+    return listed, f"It repeats another statement ({name})."
 
 
-def _nearest(hits: Sequence[Hit], kind: EvidenceKind, cosine: float | None) -> str:
-    """How far it was from being found by its meaning."""
+def _not_retrieved(hits: Sequence[Hit], lookup: _Lookup) -> str:
+    """Why a row is not among the candidates."""
+    if lookup.ranks:
+        return "Layers found it, but at too low a rank to be loaded, or it is the query itself."
+    if not lookup.row.embedded:
+        return (
+            "It is not embedded yet, and shares no word with the query."
+            " It will be embedded by the background work."
+        )
+    kind, cosine = lookup.row.kind, lookup.cosine
     layer = Layer.SEMANTIC if kind is EvidenceKind.PASSAGE else Layer.FACTS
     scores = [hit.score for hit in hits if hit.layer is layer and hit.kind is kind]
     if cosine is None or not scores:
-        return "it shares none of the words asked for"
+        return "No layer found it: it shares no word with the query."
     if layer is Layer.SEMANTIC:
         return (
-            f"its cosine is {cosine:.2f}, that of the last of {len(scores)} found {min(scores):.2f}"
+            f"No layer found it: its cosine is {cosine:.2f},"
+            f" that of the last of {len(scores)} hits is {min(scores):.2f}."
         )
-    return f"its cosine is {cosine:.2f}, and {len(scores)} memories were nearer by words, meaning or names"
+    return (
+        f"No layer found it: its cosine is {cosine:.2f},"
+        f" and {len(scores)} memories ranked higher by words, embedding or entities."
+    )
 
 
-def _ranks(hits: Sequence[Hit], located: LocatedRow) -> dict[Layer, LayerRank]:
-    """Where each layer had it."""
+def _ranks(hits: Sequence[Hit], row: LocatedRow) -> dict[Layer, LayerRank]:
+    """The rank of a row in each layer that found it."""
     ranks: dict[Layer, LayerRank] = {}
     for layer in Layer:
-        own = [hit for hit in hits if hit.layer is layer and hit.kind is located.kind]
-        place = next((place for place, hit in enumerate(own, 1) if hit.key == located.key), None)
+        own = [hit for hit in hits if hit.layer is layer and hit.kind is row.kind]
+        place = next((place for place, hit in enumerate(own, 1) if hit.key == row.key), None)
         if place is not None:
             ranks[layer] = LayerRank(place, len(own), own[place - 1].score)
     return ranks

@@ -1,7 +1,7 @@
-"""Progressive search: tier after tier, from digests to turns, until enough good results are in.
+"""Progressive search: tier after tier, from digests to turns, until enough good results are found.
 
-Each tier adds what it finds to what was found before, and all of it is weighed together, so that
-after the last one the results are those of a search of everything.
+The candidates of each tier are scored together with those of the tiers before, so that the results
+after the last tier are those of a search at once.
 """
 
 import time
@@ -29,109 +29,116 @@ TIER_LAYERS: Final[Mapping[Tier, tuple[Layer, ...]]] = {
     Tier.SUMMARIES: (Layer.SESSIONS,),
     Tier.TURNS: (Layer.SEMANTIC, Layer.VERBATIM),
 }
-"""The layers that a tier asks."""
+"""The layers that each tier searches."""
 
 DIGESTS_READ: Final = 3
-"""Subcategories whose digests the first tier reads."""
+"""Number of subcategories whose digests the first tier reads."""
 
 ScoreCandidates = Callable[[Sequence[Candidate]], Coroutine[Any, Any, ScoredSearch]]
-"""Ranks candidates."""
+"""Scores candidates."""
 
 
 @dataclass(frozen=True, slots=True)
 class TierResult:
-    """What is known after a tier.
+    """Result of a tier.
 
-    The tier, its milliseconds, and everything found so far, ranked.
+    Attributes:
+        tier: The tier.
+        ms: Its time in milliseconds.
+        scored: Everything found so far, scored.
     """
 
     tier: Tier
     ms: float
-    weighed: ScoredSearch
+    scored: ScoredSearch
 
     def mean(self, count: int) -> float:
-        """Mean relevance of the best results, 0 to 1; 0 while there are fewer."""
-        best = self.weighed.ranked[:count]
+        """Mean relevance of the best `count` results, 0 to 1; 0 if there are fewer."""
+        best = self.scored.results[:count]
         return sum(one.relevance for _, one in best) / count if len(best) == count else 0.0
 
 
 def relevant_tiers(options: SearchOptions) -> tuple[Tier, ...]:
-    """The tiers that can hold what is searched for."""
+    """The tiers that the options do not exclude."""
     stored = options.include_stored and options.content_type not in ("turn", "summary")
     summaries = options.content_type in (None, "turn", "summary")
-    said = options.include_conversation and options.content_type in (None, "turn")
+    spoken = options.include_conversation and options.content_type in (None, "turn")
     wanted = {
         Tier.DIGESTS: stored,
         Tier.MEMORIES: stored,
         Tier.SUMMARIES: summaries,
-        Tier.TURNS: said,
+        Tier.TURNS: spoken,
     }
     return tuple(tier for tier in Tier if wanted[tier])
 
 
 async def search_tiers(
-    reader: RecallContext,
+    context: RecallContext,
     request: RecallRequest,
     query: Query,
-    searched: Sequence[Tier],
-    weigh: ScoreCandidates,
+    tiers: Sequence[Tier],
+    score: ScoreCandidates,
 ) -> AsyncGenerator[TierResult, None]:
-    """The state after each tier, in order; who has enough asks for no more.
+    """Search tier after tier, for as long as results are consumed.
 
     Args:
-        reader: The live parts of the read path.
-        request: The query as it was asked.
-        query: The query, analysed.
-        searched: The tiers.
-        weigh: Ranks all candidates found so far.
+        context: The resources of the read path.
+        request: The request.
+        query: The analysed query.
+        tiers: The tiers, in order.
+        score: Scores all candidates found so far.
+
+    Yields:
+        The result of each tier.
     """
     hits: list[Hit] = []
-    for tier in searched:
+    for tier in tiers:
         started = time.perf_counter()
         hits += await (
-            _digests(reader, query) if tier is Tier.DIGESTS else _layers(reader, query, tier)
+            _digests(context, query) if tier is Tier.DIGESTS else _layers(context, query, tier)
         )
-        found, _ = await load_candidates(reader, request, query, hits, None)
-        weighed = await weigh(found)
-        yield TierResult(tier, 1000 * (time.perf_counter() - started), weighed)
+        candidates, _ = await load_candidates(context, request, query, hits, None)
+        scored = await score(candidates)
+        yield TierResult(tier, 1000 * (time.perf_counter() - started), scored)
 
 
 async def search_progressively(
-    steps: AsyncGenerator[TierResult, None], searched: Sequence[Tier], usual: SearchingOptions
+    steps: AsyncGenerator[TierResult, None], tiers: Sequence[Tier], options: SearchingOptions
 ) -> tuple[ScoredSearch, Progress]:
-    """What is found as soon as it is enough.
+    """Search tiers until enough good results are found.
 
     Args:
-        steps: What `search_tiers` yields, one step or more.
-        searched: Its tiers.
-        usual: What is enough.
+        steps: The results of `search_tiers`, one or more.
+        tiers: Its tiers.
+        options: When enough is found.
     """
     milliseconds: dict[Tier, float] = {}
     async with aclosing(steps):
         async for step in steps:
             milliseconds[step.tier] = step.ms
-            mean, early = step.mean(usual.suffices), step.tier is not searched[-1]
-            if mean >= usual.good:
+            mean, early = step.mean(options.suffices), step.tier is not tiers[-1]
+            if mean >= options.good:
                 break
     reason = (
-        f"the best {usual.suffices} have a mean relevance of {mean:.2f}, {usual.good} is enough"
+        f"The mean relevance of the best {options.suffices} results is {mean:.2f},"
+        f" {options.good} is enough."
         if early
-        else "all tiers were searched"
+        else "All tiers were searched."
     )
-    return step.weighed, Progress(tuple(milliseconds), early, reason, milliseconds)
+    return step.scored, Progress(tuple(milliseconds), early, reason, milliseconds)
 
 
-async def _digests(reader: RecallContext, query: Query) -> list[Hit]:
-    """The statements that stand for the subcategories which the query is nearest to."""
-    (found,) = await reader.engine.search(query.user, ClusterSearch(query.vectors, DIGESTS_READ))
+async def _digests(context: RecallContext, query: Query) -> list[Hit]:
+    """The digest statements of the subcategories that are nearest to the query."""
+    (found,) = await context.engine.search(query.user, ClusterSearch(query.vectors, DIGESTS_READ))
     return [
         Hit(Layer.FACTS, EvidenceKind.MEMORY, key, 1 / (RANK_CONSTANT + rank))
         for rank, (key, _) in enumerate(found)
     ]
 
 
-async def _layers(reader: RecallContext, query: Query, tier: Tier) -> list[Hit]:
+async def _layers(context: RecallContext, query: Query, tier: Tier) -> list[Hit]:
     hits, _ = await search_layers(
-        [search for search in reader.layers if search.layer in TIER_LAYERS[tier]], query, None
+        [search for search in context.layers if search.layer in TIER_LAYERS[tier]], query, None
     )
     return hits

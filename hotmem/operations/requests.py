@@ -1,6 +1,6 @@
-"""What the tools are asked for.
+"""Requests: the arguments of the operations, validated.
 
-Every field has a default that needs no decision; a wrong one is named with what it may be.
+Every field has a default. An error names the invalid field and its valid values.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from hotmem.core.validation import validate_order
 from hotmem.errors import InvalidInput
@@ -19,9 +20,10 @@ from hotmem.types import Category, Kind
 T = TypeVar("T")
 
 CLOSED: Final = ConfigDict(extra="forbid")
-"""A name that is not a field's is an error and not ignored."""
+"""Unknown fields are an error."""
 
 MAX_RESULTS: Final = 100
+MAX_EXPECTED_CHARACTERS: Final = 2000
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Importance = Annotated[int, Field(ge=1, le=5)]
@@ -34,7 +36,7 @@ ContentType = Literal[
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """When it was said: at or after `start`, before `end`; None is open."""
+    """A range of time: at or after `start`, before `end`; None leaves it open."""
 
     start: AwareDatetime | None = None
     end: AwareDatetime | None = None
@@ -43,7 +45,7 @@ class TimeRange:
         validate_order(self.start, self.end)
 
     def holds(self, moment: datetime) -> bool:
-        """Whether a time lies in it."""
+        """Whether a time is within the range."""
         return (self.start is None or self.start <= moment) and (
             self.end is None or moment < self.end
         )
@@ -51,16 +53,16 @@ class TimeRange:
 
 @dataclass(frozen=True, slots=True)
 class StoreContext:
-    """What is known of a memory besides its words; what is left out is decided by the memory.
+    """Metadata of a memory to be stored; what is not given is determined automatically.
 
     Attributes:
-        category: One of the seven, instead of the one found.
-        kind: What sort of statement it is, instead of the one found.
-        importance: 1 (passing) to 5 (must not be forgotten), instead of the one found.
-        expires_at: When it stops being true, with time zone.
-        tags: Words it is filed under, besides those found.
+        category: One of the seven categories.
+        kind: The kind of statement.
+        importance: 1 (passing) to 5 (essential).
+        expires_at: Time from which it no longer holds, with time zone.
+        tags: Tags, in addition to those found.
         source: Where it comes from: a program, a document, a person.
-        note: A remark of the user's about it.
+        note: The user's note on it.
     """
 
     __pydantic_config__ = CLOSED
@@ -76,26 +78,25 @@ class StoreContext:
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """How a search goes.
+    """Options of a search.
 
     Attributes:
-        limit: Results at most, 1 to 100.
-        min_relevance: Least relevance of a result, 0 to 1; None takes the ranking's own.
-        time_range: When it was said.
-        min_importance: Least importance, 1 to 5. Above 1 it leaves out what has none: turns and
-            summaries.
+        limit: Limit of results, 1 to 100.
+        min_relevance: Minimum relevance of a result, 0 to 1; None uses the ranking's own.
+        time_range: Time of the statement.
+        min_importance: Minimum importance, 1 to 5. Above 1 it excludes turns and summaries, which
+            have none.
         content_type: Only memories of this kind, only turns, or only summaries.
-        include_expired: Also what no longer holds.
-        include_conversation: Search what was said.
-        include_stored: Search memories and summaries.
-        session: The live session: what it leaves unsaid is looked for there, and the question
+        include_expired: Whether to include statements that no longer hold.
+        include_conversation: Whether to search turns.
+        include_stored: Whether to search memories and summaries.
+        session: The live session: references in the query are resolved from it, and the query
             itself is not found.
-        conversation_weight: How much what was said counts beside memories, 0 to 1; at 0.5 both
-            count as they are.
-        return_debug: Whether the result tells how it came about.
-        progressive: Go from digests to memories, summaries and turns, and stop when enough is
-            found; None takes the memory's own setting.
-        ranking: "learned" is the fitted relevance; "design" is 0.4 meaning + 0.3 words + 0.1
+        conversation_weight: Weight of turns against memories, 0 to 1; 0.5 leaves both unchanged.
+        return_debug: Whether to report how the result came about.
+        progressive: Whether to search digests, memories, summaries and turns in this order, until
+            enough is found; None uses the memory's setting.
+        ranking: "learned" is the fitted relevance; "design" is 0.4 cosine + 0.3 words + 0.1
             importance + 0.1 recency + 0.1 use.
     """
 
@@ -118,22 +119,46 @@ class SearchOptions:
     def __post_init__(self) -> None:
         if not (self.include_conversation or self.include_stored):
             raise InvalidInput(
-                "include_conversation and include_stored (--no-conversation, --no-stored) are both off, so nothing is searched. Leave one on."
+                "include_conversation and include_stored (--no-conversation, --no-stored) are both"
+                " off, so nothing is searched. Leave one on."
             )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceOptions(SearchOptions):
+    """Options of a search to explain.
+
+    Attributes:
+        expected: What should have been found: the id of a memory or turn, or words in it.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    expected: (
+        Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=MAX_EXPECTED_CHARACTERS,
+                description="A memory's id, a turn's id, or words.",
+            ),
+        ]
+        | None
+    ) = None
 
 
 def checked(
     kind: type[T], given: T | Mapping[str, Any] | None, called: Callable[[str], str] = str
 ) -> T:
-    """A request whose fields are all right.
+    """Validate a request.
 
     Args:
-        kind: The request's class.
-        given: The request, or its fields by name as they come from outside; None is all defaults.
-        called: What an error calls a field, for doors that have names of their own.
+        kind: The class of the request.
+        given: The request, or its fields by name; None is all defaults.
+        called: Maps a field to its name in error messages, for interfaces with other names.
 
     Raises:
-        InvalidInput: If a field is unknown or wrong, naming it and what it may be.
+        InvalidInput: If a field is unknown or invalid. The message names it and its valid values.
     """
     if given is None:
         return kind()
@@ -143,28 +168,31 @@ def checked(
         else {field.name: getattr(given, field.name) for field in fields(given)}  # type: ignore[arg-type]
     )
     try:
-        found: T = _adapter(kind).validate_python(values)  # type: ignore[arg-type]  # mypy: a class is hashable
+        found: T = _adapter(kind).validate_python(values)  # type: ignore[arg-type]
     except ValidationError as error:
-        raise InvalidInput(" ".join(_told(one, kind, called) for one in error.errors())) from error
+        raise InvalidInput(
+            " ".join(_describe(one, kind, called) for one in error.errors())
+        ) from error
     return found
 
 
 def zone(name: str) -> ZoneInfo:
-    """The time zone of a name, as "Europe/Lisbon".
+    """The time zone of a name such as "Europe/Lisbon".
 
     Raises:
-        InvalidInput: If there is none.
+        InvalidInput: If it is unknown.
     """
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise InvalidInput(
-            f"timezone is {name!r}. Use a name of the time zone database (--timezone), such as Europe/Lisbon."
+            f"timezone is {name!r}."
+            " Use a name of the time zone database (--timezone), such as Europe/Lisbon."
         ) from error
 
 
 def schema(kind: type[Any]) -> dict[str, Any]:
-    """The JSON schema of a request, for those who ask from outside."""
+    """The JSON schema of a request."""
     return _adapter(kind).json_schema()  # type: ignore[arg-type]
 
 
@@ -173,11 +201,12 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - a class
     return TypeAdapter(kind)
 
 
-def _told(error: Any, kind: type[Any], called: Callable[[str], str]) -> str:  # noqa: ANN401 - pydantic's own dictionary
-    if error["type"] == "value_error":  # raised by a check of our own, which says all
+def _describe(error: ErrorDetails, kind: type[Any], called: Callable[[str], str]) -> str:
+    if error["type"] == "value_error":  # raised by a check of this package, whose message is whole
         return str(error["ctx"]["error"])
     name = called(".".join(str(part) for part in error["loc"])) or kind.__name__
     if error["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
-        return f"{name} is not known here. Known are: {', '.join(field.name for field in fields(kind))}."
-    shown = repr(error["input"])
-    return f"{name} is {shown if len(shown) <= 60 else shown[:57] + '...'}. {error['msg']}."
+        known = ", ".join(field.name for field in fields(kind))
+        return f"{name} is unknown. Known fields: {known}."
+    value = repr(error["input"])
+    return f"{name} is {value if len(value) <= 60 else value[:57] + '...'}. {error['msg']}."

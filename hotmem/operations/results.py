@@ -1,4 +1,4 @@
-"""What the tools answer, as data; outside Python the same names are the keys of a JSON object."""
+"""Results of the operations. Their field names are the keys of the JSON that tools return."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,21 +8,21 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from hotmem.types import Category, Kind, Layer, Rewrite
+from hotmem.types import Category, EvidenceKind, Interval, Kind, Layer, LayerReport, Rewrite
 
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """Where a memory was filed.
+    """Classification of a memory.
 
     Attributes:
-        kind: What sort of statement it is.
-        category: Where it belongs.
-        tags: Words it is filed under.
+        kind: The kind of statement.
+        category: The category.
+        tags: The tags.
         importance: 1 to 5.
-        confidence: Probability, 0 to 1, that the category is right; 1 where it was given.
+        confidence: Probability, 0 to 1, that the category is right; 1 if it was given.
         concepts: Names and content words in it.
-        sure: Whether the confidence is high enough to leave it at that.
+        sure: Whether the confidence is high enough to need no review.
     """
 
     kind: Kind
@@ -36,13 +36,13 @@ class Classification:
 
 @dataclass(frozen=True, slots=True)
 class SimilarMemory:
-    """A memory like the new one.
+    """A memory similar to the new one.
 
     Attributes:
-        id: The memory's id.
-        content: Its words.
-        similarity: Cosine of their meanings, -1 to 1.
-        same: Probability, 0 to 1, that both say the same.
+        id: Its id.
+        content: Its text.
+        similarity: Cosine of the embeddings, -1 to 1.
+        same: Probability, 0 to 1, that both state the same.
     """
 
     id: str
@@ -53,12 +53,12 @@ class SimilarMemory:
 
 @dataclass(frozen=True, slots=True)
 class Recommendations:
-    """What may be put in order.
+    """Suggestions for maintenance.
 
     Attributes:
-        similar_memories: Memories like the new one, the most alike first.
-        suggested_merges: Those among them that may say the same, for the user to decide.
-        tag_consolidations: Tags that mean the same: what was found, and what stands for it already.
+        similar_memories: Memories similar to the new one, the most similar first.
+        suggested_merges: Those that may state the same, for the user to decide.
+        tag_consolidations: New tags, and the existing tags that replace them.
     """
 
     similar_memories: tuple[SimilarMemory, ...] = ()
@@ -68,14 +68,14 @@ class Recommendations:
 
 @dataclass(frozen=True, slots=True)
 class StoreResult:
-    """What became of a memory to be stored.
+    """Result of storing a memory.
 
     Attributes:
-        success: Whether it is kept; always, where nothing is raised.
-        id: The memory's id; of the one that said it already, if there was one.
-        merged: Whether it said what a memory said already, and confirmed that one instead.
-        analysis: Where it was filed.
-        recommendations: What may be put in order.
+        success: Always True; a failure raises an error.
+        id: The id of the memory, or of the existing one that it confirmed.
+        merged: Whether it confirmed an existing memory instead of being stored.
+        analysis: Its classification.
+        recommendations: Suggestions for maintenance.
     """
 
     success: bool
@@ -91,17 +91,17 @@ class FoundItem:
 
     Attributes:
         id: The memory's id, the turn's id, or the session's for a summary.
-        content: The words.
+        content: The text.
         content_type: A memory's kind, or "turn" or "summary".
-        relevance_score: How relevant it is, 0 to 1.
-        matched_concepts: The query's words that it holds.
+        relevance_score: Its relevance, 0 to 1.
+        matched_concepts: The words of the query that it contains.
         category: A memory's category.
-        subcategory: The name of its place in its category, if that has evolved.
+        subcategory: The name of a memory's subcategory, if it has one.
         importance: A memory's importance, 1 to 5.
         created: When it was said or stored, UTC.
-        last_accessed: When it was last given out, UTC, if ever.
+        last_accessed: When a search last returned it, UTC, if ever.
         sources: The layers that found it.
-        turn_ids: The turns it comes from.
+        turn_ids: The turns that it comes from.
         holds: Whether it still holds.
     """
 
@@ -122,13 +122,13 @@ class FoundItem:
 
 @dataclass(frozen=True, slots=True)
 class QueryAnalysis:
-    """What a query was taken to ask.
+    """Analysis of a query.
 
     Attributes:
         concepts: Its content words and names.
-        scope: What it is after: "fact", "time", "pattern" and so on.
-        expansions: Words that it leaves unsaid, from the live session.
-        rewrite: What a language model made of it, if one was asked.
+        scope: Its intent: "fact", "time", "pattern" and so on.
+        expansions: Words added from the live session to resolve references.
+        rewrite: The rewriter's result, if one is configured.
     """
 
     concepts: tuple[str, ...]
@@ -139,7 +139,7 @@ class QueryAnalysis:
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """How many results a layer found, and their mean relevance."""
+    """Number of results that a layer found, and their mean relevance."""
 
     count: int
     mean_score: float
@@ -147,14 +147,14 @@ class SourceReport:
 
 @dataclass(frozen=True, slots=True)
 class SearchDebug:
-    """How a search came about.
+    """Diagnostics of a search.
 
     Attributes:
-        sources: What each layer found of the results.
-        duplicates_before: Statements weighed.
-        duplicates_after: Distinct ones among them.
-        duplicates_removed: Those that said the same as a better one.
-        weights: The layer weights used.
+        sources: A report on each layer.
+        duplicates_before: Number of statements before deduplication.
+        duplicates_after: Number of distinct statements.
+        duplicates_removed: Number of statements merged into a better one.
+        weights: The layer weights.
         milliseconds: Time of each stage.
     """
 
@@ -167,7 +167,7 @@ class SearchDebug:
 
 
 class Tier(StrEnum):
-    """What a progressive search looks through, from the abstract to the detailed."""
+    """A tier of a progressive search, from the abstract to the detailed."""
 
     DIGESTS = "digests"
     MEMORIES = "memories"
@@ -177,11 +177,11 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a progressive search went.
+    """Progress of a progressive search.
 
     Attributes:
         searched: The tiers searched, in order.
-        stopped_early: Whether tiers were left out because enough was found.
+        stopped_early: Whether tiers were skipped because enough was found.
         reason: Why it ended, in a sentence.
         milliseconds: Time of each tier.
     """
@@ -194,15 +194,15 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What a search found.
+    """Result of a search.
 
     Attributes:
-        results: The best, most relevant first.
-        total_found: How many have a relevance of at least 0.1, those beyond the limit among them.
-            Results below it may be listed as well.
-        query_analysis: What the query was taken to ask.
-        progress: How far it went, if it was progressive.
-        debug: How it came about, if that was asked for.
+        results: The results, most relevant first.
+        total_found: Number of statements with a relevance of at least 0.1, including those beyond
+            the limit. Results below 0.1 may be listed as well.
+        query_analysis: The analysis of the query.
+        progress: The progress, if the search was progressive.
+        debug: Diagnostics, if requested.
     """
 
     results: tuple[FoundItem, ...]
@@ -214,14 +214,14 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A turn in its place.
+    """A passage of a turn, in the context of its session.
 
     Attributes:
-        turn_id: Its id.
-        speaker: Who said it.
-        content: The words.
-        at: When, UTC.
-        relevance_score: How relevant it is itself, 0 to 1.
+        turn_id: The id of the turn.
+        speaker: The speaker.
+        content: The text.
+        at: When it was said, UTC.
+        relevance_score: Its own relevance, 0 to 1.
     """
 
     turn_id: str
@@ -233,15 +233,15 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class SessionFound:
-    """A session and what was said in it.
+    """A session and its best messages.
 
     Attributes:
         session_id: Its id.
-        last_spoken: When it was last spoken in, UTC.
-        relevance_score: That of its best message, 0 to 1.
-        summary: What it was about, as far as it is summarised.
+        last_spoken: Time of its last turn, UTC.
+        relevance_score: Relevance of its best message, 0 to 1.
+        summary: Its summary, or "" if it has none yet.
         messages: The best messages with their neighbours, in order.
-        related: Sessions that speak of the same people and things.
+        related: Ids of sessions with the same entities.
     """
 
     session_id: str
@@ -254,12 +254,114 @@ class SessionFound:
 
 @dataclass(frozen=True, slots=True)
 class ContextualResult:
-    """What a search through the sessions found: the best sessions first."""
+    """Result of search_contextual: the sessions, best first."""
 
     sessions: tuple[SessionFound, ...]
     query_analysis: QueryAnalysis
 
 
-def as_json(result: object) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """A result as JSON holds it: times in ISO 8601, enumerations by their value."""
+@dataclass(frozen=True, slots=True)
+class FeatureContribution:
+    """Contribution of a feature to the relevance of a result.
+
+    Attributes:
+        feature: The feature.
+        layer: Its layer, if it belongs to one.
+        value: Its value.
+        adds: What it adds to the logit of relevance.
+    """
+
+    feature: str
+    layer: Layer | None
+    value: float
+    adds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedResult:
+    """A result, and how it was ranked.
+
+    Attributes:
+        result: The result.
+        relevance: Its relevance before the weights of the search options, 0 to 1.
+        confidence: Its confidence, 0 to 1.
+        layers: The score of each layer that found it.
+        why: The features that contributed most, by magnitude.
+    """
+
+    result: FoundItem
+    relevance: float
+    confidence: float
+    layers: Mapping[Layer, float]
+    why: tuple[FeatureContribution, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerRank:
+    """Rank of a statement in a layer.
+
+    Attributes:
+        place: Its rank among the layer's hits of its kind, from 1.
+        of: Number of those hits.
+        score: The layer's score.
+    """
+
+    place: int
+    of: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedOutcome:
+    """What became of an expected statement.
+
+    Attributes:
+        id: The id of the memory or turn.
+        content: The text.
+        found: Whether it is among the results.
+        reason: How it was found, or at which step it was lost and why, in a sentence.
+        ranks: Its rank in each layer that found it.
+        cosine: Cosine of its embedding to the query's, -1 to 1; None if it is not yet embedded.
+        words: The words of the query that it contains.
+        relevance: Its relevance, 0 to 1, if it was ranked.
+    """
+
+    id: str
+    content: str
+    found: bool
+    reason: str
+    ranks: Mapping[Layer, LayerRank]
+    cosine: float | None
+    words: tuple[str, ...]
+    relevance: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTrace:
+    """Trace of a search.
+
+    Attributes:
+        analysis: The analysis of the query.
+        time: The time that it names, UTC.
+        layers: A report on each layer.
+        candidates: Number of candidates by kind.
+        dropped: Number of candidates dropped, by reason.
+        results: The results, best first, and how they were ranked.
+        expected: The outcome of each statement that matches what was expected; None if nothing was
+            expected.
+        milliseconds: Time of each stage.
+    """
+
+    analysis: QueryAnalysis
+    time: Interval | None
+    layers: tuple[LayerReport, ...]
+    candidates: Mapping[EvidenceKind, int]
+    dropped: Mapping[str, int]
+    results: tuple[ExplainedResult, ...]
+    expected: tuple[ExpectedOutcome, ...] | None
+    milliseconds: Mapping[str, float]
+
+
+def as_json(result: object) -> Any:  # noqa: ANN401 - any JSON value
+    """Convert a result to JSON values: times in ISO 8601, enumerations by value."""
     return TypeAdapter(type(result)).dump_python(result, mode="json")

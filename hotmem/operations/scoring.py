@@ -1,6 +1,6 @@
-"""What a search found, ranked.
+"""Scoring of a search: the candidates ranked, filtered, deduplicated and scored.
 
-relevance ─▶ filters ─▶ distinct ─▶ scores
+ranking ─▶ filters ─▶ distinct statements ─▶ scores
 """
 
 import math
@@ -24,135 +24,150 @@ from hotmem.storage import queries
 from hotmem.types import Evidence, EvidenceKind, MemoryMetadata, Profile, Query
 
 MIN_RELEVANCE: Final[Mapping[Ranking, float]] = {"learned": 0.0, "design": 0.3}
-"""Least relevance of a result by ranking. The design's 0.3 is meant for its own sum; of the
-probability none is asked for, as the limit of results does, and any would lose what is asked for
-in other words: at 0.05 nearly half of such searches found nothing."""
+"""Default minimum relevance by ranking. The learned ranking has none: any would lose statements in
+other words than the query, and the number of results is limited anyway."""
 
 MEANING, WORDS, IMPORTANCE, RECENCY, USE = 0.4, 0.3, 0.1, 0.1, 0.1
-"""The design's ranking."""
+"""Weights of the "design" ranking."""
 
 MONTH_DAYS: Final = 30.0
-"""Days after which recency counts half."""
+"""Half-life of recency in days."""
 
 HALF_USE_ACCESSES: Final = 3
-"""Accesses at which use counts half."""
+"""Number of accesses at which use counts half."""
 
 DEFAULT_IMPORTANCE: Final = 0.5
-"""Importance, of 0 to 1, of what has none."""
+"""Importance, 0 to 1, of turns and summaries."""
 
 SUMMARY_CHARACTERS: Final = 150
-"""Characters of a turn. A summary's relevance is divided by the turns it is as long as: if it
-answers, one of them does, which is found itself."""
+"""Characters of a typical turn. The relevance of a summary is divided by its length in turns: if
+it answers, one of its turns does, which is found itself."""
+
+COSINE: Final = list(FEATURES).index("cosine")
+"""Its column in the features."""
 
 UNLIMITED_BUDGET: Final = 10_000
-"""Budget that lets every candidate be judged."""
+"""Token budget with which every candidate is ranked."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredSearch:
-    """What is relevant of some candidates, and what fell away on the way.
+    """The scored statements of a search, and the steps before.
 
     Attributes:
-        query: What was asked.
-        profile: What is known of who asks.
-        candidates: What was found.
-        table: Their features, float32 (candidates, len(FEATURES)).
-        judged: The candidates, best first.
-        standing: What is filed about the memories among them, by row number.
-        wanted: Those that the options let through.
-        statements: Distinct ones among those.
-        merged: How many said the same as a better one.
-        scores: Each statement's relevance, 0 to 1.
-        least: The least relevance of a result.
-        ranked: Statements that have it with their relevance, best first.
+        query: The analysed query.
+        profile: The profile of the user.
+        candidates: The candidates.
+        features: Their features, float32 (candidates, len(FEATURES)).
+        ranked: The candidates, best first.
+        metadata: Metadata of the memories among them, by row number.
+        accepted: The candidates that pass the filters of the options.
+        statements: The distinct statements among those.
+        merged: Number of accepted candidates that were merged into another.
+        scores: The relevance of each statement, 0 to 1.
+        min_relevance: The minimum relevance of a result.
+        results: The statements of at least that relevance and their relevance, best first.
     """
 
     query: Query
     profile: Profile
     candidates: Sequence[Candidate]
-    table: NDArray[np.float32]
-    judged: Sequence[ScoredCandidate]
-    standing: Mapping[int, MemoryMetadata]
-    wanted: Sequence[ScoredCandidate]
+    features: NDArray[np.float32]
+    ranked: Sequence[ScoredCandidate]
+    metadata: Mapping[int, MemoryMetadata]
+    accepted: Sequence[ScoredCandidate]
     statements: Sequence[ScoredCandidate]
     merged: int
     scores: Sequence[float]
-    least: float
-    ranked: Sequence[tuple[float, ScoredCandidate]]
+    min_relevance: float
+    results: Sequence[tuple[float, ScoredCandidate]]
 
-    def filed(self, evidence: Evidence) -> MemoryMetadata | None:
-        """What is filed about a memory; None for what is none."""
-        return self.standing.get(_memory(evidence))
+    def metadata_of(self, evidence: Evidence) -> MemoryMetadata | None:
+        """The metadata of a memory; None for other evidence."""
+        return _metadata_of(evidence, self.metadata)
 
 
 async def score_candidates(
-    reader: RecallContext,
+    context: RecallContext,
     query: Query,
     profile: Profile,
     options: SearchOptions,
     candidates: Sequence[Candidate],
 ) -> ScoredSearch:
-    """Ranks candidates as the options want it.
+    """Score candidates by the options of a search.
 
     Args:
-        reader: The live parts of the read path.
-        query: The query, analysed.
-        profile: What is known of who asks.
-        options: How to search, checked.
-        candidates: What was found.
+        context: The resources of the read path.
+        query: The analysed query.
+        profile: The profile of the user.
+        options: Options of the search, validated.
+        candidates: The candidates.
     """
-    table = candidate_features(query, candidates)
-    judged = rank(
-        query, candidates, table, reader.model, profile.weights, UNLIMITED_BUDGET
+    features = candidate_features(query, candidates)
+    ranked = rank(
+        query, candidates, features, context.model, profile.weights, UNLIMITED_BUDGET
     ).candidates
-    keys = [one.evidence.key for one in judged if one.evidence.kind is EvidenceKind.MEMORY]
-    standing = await reader.database.read(queries.new_memories.standing, query.user, keys)
-    wanted = [
+    keys = [one.evidence.key for one in ranked if one.evidence.kind is EvidenceKind.MEMORY]
+    metadata = await context.database.read(queries.new_memories.standing, query.user, keys)
+    accepted = [
         one
-        for one in judged
-        if rejecting_option(one.evidence, standing.get(_memory(one.evidence)), options, query.at)
+        for one in ranked
+        if rejecting_option(one.evidence, _metadata_of(one.evidence, metadata), options, query.at)
         is None
     ]
-    statements, merged = deduplicate(wanted)
-    rows = {
-        (candidate.evidence.kind, candidate.evidence.key): row
-        for candidate, row in zip(candidates, table, strict=True)
+    statements, merged = deduplicate(accepted)
+    cosines = {
+        (candidate.evidence.kind, candidate.evidence.key): float(row[COSINE])
+        for candidate, row in zip(candidates, features, strict=True)
     }
-    scores = _scores(query, statements, rows, standing, options)
-    least = (
+    scores = [
+        _score(
+            query,
+            one,
+            cosines[one.evidence.kind, one.evidence.key],
+            _metadata_of(one.evidence, metadata),
+            options,
+        )
+        for one in statements
+    ]
+    min_relevance = (
         MIN_RELEVANCE[options.ranking] if options.min_relevance is None else options.min_relevance
     )
-    ranked = sorted(
-        ((score, one) for score, one in zip(scores, statements, strict=True) if score >= least),
+    results = sorted(
+        (
+            (score, one)
+            for score, one in zip(scores, statements, strict=True)
+            if score >= min_relevance
+        ),
         key=lambda pair: -pair[0],
     )
     return ScoredSearch(
-        query,
-        profile,
-        candidates,
-        table,
-        judged,
-        standing,
-        wanted,
-        statements,
-        merged,
-        scores,
-        least,
-        ranked,
+        query=query,
+        profile=profile,
+        candidates=candidates,
+        features=features,
+        ranked=ranked,
+        metadata=metadata,
+        accepted=accepted,
+        statements=statements,
+        merged=merged,
+        scores=scores,
+        min_relevance=min_relevance,
+        results=results,
     )
 
 
 def design_score(
     meaning: float, words: float, importance: float, days: float, accesses: int
 ) -> float:
-    """The design's relevance, 0 to 1.
+    """Relevance by the "design" ranking, 0 to 1.
 
     Args:
         meaning: Cosine of query and statement.
-        words: Share of the query's words that it holds, 0 to 1.
+        words: Share of the query's words in the statement, 0 to 1.
         importance: 0 to 1.
-        days: Days since it was said.
-        accesses: How often it was given out.
+        days: Age of the statement.
+        accesses: Number of times that it was returned.
     """
     recency = math.pow(2, -max(days, 0.0) / MONTH_DAYS)
     return (
@@ -164,68 +179,53 @@ def design_score(
     )
 
 
-def _memory(evidence: Evidence) -> int:
-    """Its row number among the memories; 0 for what is none."""
-    return evidence.key if evidence.kind is EvidenceKind.MEMORY else 0
-
-
-def _scores(
-    query: Query,
-    statements: Sequence[ScoredCandidate],
-    rows: Mapping[tuple[EvidenceKind, int], NDArray[np.float32]],
-    standing: Mapping[int, MemoryMetadata],
-    options: SearchOptions,
-) -> list[float]:
-    """Each statement's relevance by the ranking that was chosen, 0 to 1.
-
-    What was said and what is stored weighed against each other.
-    """
-    cosine = list(FEATURES).index("cosine")
-    asked = query.stems
-    scores = []
-    for one in statements:
-        found, filed = one.evidence, standing.get(_memory(one.evidence))
-        score = one.score
-        if options.ranking == "design":
-            words = len(asked & found.terms) / max(len(asked), 1)
-            importance = DEFAULT_IMPORTANCE if filed is None else (filed.importance - 1) / 4
-            days = (query.at - found.said_at).total_seconds() / 86_400
-            score = design_score(
-                float(rows[found.kind, found.key][cosine]),
-                words,
-                importance,
-                days,
-                filed.accesses if filed else 0,
-            )
-        if found.kind is EvidenceKind.SUMMARY:
-            score *= min(SUMMARY_CHARACTERS / max(len(found.text), 1), 1.0)
-        share = (
-            options.conversation_weight
-            if found.kind is EvidenceKind.PASSAGE
-            else 1 - options.conversation_weight
-        )
-        scores.append(min(2 * share * score, 1.0))
-    return scores
-
-
 def rejecting_option(
-    found: Evidence, filed: MemoryMetadata | None, options: SearchOptions, at: datetime
+    found: Evidence, metadata: MemoryMetadata | None, options: SearchOptions, at: datetime
 ) -> str | None:
-    """The option that leaves a statement out; None if all let it through."""
-    said = found.kind is EvidenceKind.PASSAGE
-    if not (options.include_conversation if said else options.include_stored):
-        return "include_conversation" if said else "include_stored"
-    if options.content_type is not None and options.content_type != content_type(found, filed):
+    """The option that excludes a statement; None if none does."""
+    spoken = found.kind is EvidenceKind.PASSAGE
+    if not (options.include_conversation if spoken else options.include_stored):
+        return "include_conversation" if spoken else "include_stored"
+    if options.content_type is not None and options.content_type != content_type(found, metadata):
         return "content_type"
     if options.time_range is not None and not options.time_range.holds(found.said_at):
         return "time_range"
-    if options.min_importance > (1 if filed is None else filed.importance):
+    if options.min_importance > (1 if metadata is None else metadata.importance):
         return "min_importance"
     return "include_expired" if is_replaced(found, at) and not options.include_expired else None
 
 
-def content_type(found: Evidence, filed: MemoryMetadata | None) -> str:
+def content_type(found: Evidence, metadata: MemoryMetadata | None) -> str:
     """A memory's kind, or "turn" or "summary"."""
-    if filed is not None:
-        return filed.kind
+    if metadata is not None:
+        return metadata.kind
     return "turn" if found.kind is EvidenceKind.PASSAGE else "summary"
+
+
+def _metadata_of(
+    evidence: Evidence, metadata: Mapping[int, MemoryMetadata]
+) -> MemoryMetadata | None:
+    return metadata.get(evidence.key) if evidence.kind is EvidenceKind.MEMORY else None
+
+
+def _score(
+    query: Query,
+    one: ScoredCandidate,
+    cosine: float,
+    metadata: MemoryMetadata | None,
+    options: SearchOptions,
+) -> float:
+    """The relevance of a statement by the chosen ranking and the conversation weight, 0 to 1."""
+    found, score = one.evidence, one.score
+    if options.ranking == "design":
+        asked = query.stems
+        words = len(asked & found.terms) / max(len(asked), 1)
+        importance = DEFAULT_IMPORTANCE if metadata is None else (metadata.importance - 1) / 4
+        days = (query.at - found.said_at).total_seconds() / 86_400
+        accesses = metadata.accesses if metadata else 0
+        score = design_score(cosine, words, importance, days, accesses)
+    if found.kind is EvidenceKind.SUMMARY:
+        score *= min(SUMMARY_CHARACTERS / max(len(found.text), 1), 1.0)
+    spoken = found.kind is EvidenceKind.PASSAGE
+    share = options.conversation_weight if spoken else 1 - options.conversation_weight
+    return min(2 * share * score, 1.0)

@@ -1,10 +1,10 @@
-"""store_memory: a statement is filed, tagged, compared with what is known, and kept, or confirms what is known.
+"""store_memory: a statement is classified, tagged, compared with similar memories, and stored.
 
-    content ─┬▶ embedding ─┬▶ what is like it ─┬▶ kept or confirmed
-             └▶ parse ─────┴▶ tags, filing ────┘
+    content ─┬▶ embedding ─┬▶ similar memories ────┬▶ stored, or confirms an existing memory
+             └▶ parse ─────┴▶ tags, classification ─┘
 
-What is given besides the words (a category, an expiry, a note) is never lost in another memory:
-then a merge is suggested only.
+A statement with metadata of its own (a category, an expiry, a note) never confirms another memory,
+where the metadata would be lost; a merge is only suggested.
 """
 
 import asyncio
@@ -34,194 +34,197 @@ from hotmem.storage import Storage, queries
 from hotmem.storage.search.searches import VectorSearch
 from hotmem.types import Category, EvidenceKind, Kind, NewMemory, QueryVectors, UserKey, Vector
 from hotmem.types.parse import Doc
-from hotmem.understanding.facts import tags as tagging
 from hotmem.understanding.facts.classification import MIN_CONFIDENCE, classify
 from hotmem.understanding.facts.instructions import is_instruction
+from hotmem.understanding.facts.tags import circumstance_tags, extract_tags
 from hotmem.understanding.query.analyzer import content_terms
 from hotmem.understanding.query.entities import find_entities
 
 NEAREST_COMPARED: Final = 3
-"""Nearest memories that are compared word by word. Of 207 that say the same as a new one, among
-6,400 others, 203 are among them, 181 the nearest."""
+"""Number of nearest memories that are compared by the equivalence model."""
 
 SIMILAR_FROM: Final = 0.45
-"""Cosine from which a memory may be like another. Of 207 pairs that say the same 3 are below."""
+"""Cosine from which a memory counts as similar."""
 
 MAX_KNOWN_TAGS: Final = 500
-"""Tags in use, the most recent, that a new one is compared with."""
+"""Number of existing tags, the most recent, that a new one is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Tags:
-    """The tags of a statement, the embeddings of those that are not in use, and which of these are taken to be which in use."""
+    """Tags of a statement.
+
+    Attributes:
+        tags: The tags.
+        vectors: The embeddings of new tags.
+        replacements: New tags, and the existing tags that replace them.
+    """
 
     tags: tuple[str, ...]
     vectors: Mapping[str, Vector]
-    taken: Mapping[str, str]
+    replacements: Mapping[str, str]
 
     @property
-    def shown(self) -> tuple[str, ...]:
-        """The tags as they are told: those in use for those that they stand for."""
-        return tuple(dict.fromkeys(self.taken.get(tag, tag) for tag in self.tags))
+    def effective(self) -> tuple[str, ...]:
+        """The tags after replacement."""
+        return tuple(dict.fromkeys(self.replacements.get(tag, tag) for tag in self.tags))
 
 
-async def store(
-    reader: RecallContext,
-    writer: Storage,
+async def store_statement(
+    context: RecallContext,
+    storage: Storage,
     user_id: str,
     content: str,
-    context: StoreContext,
+    metadata: StoreContext,
     now: datetime,
 ) -> StoreResult:
-    """Keeps a statement.
+    """Store a statement.
 
     Args:
-        reader: The live parts of the read path.
-        writer: The store that writes.
-        user_id: Whose memory.
+        context: The resources of the read path.
+        storage: The storage to write to.
+        user_id: The user.
         content: The statement, cleaned.
-        context: What is known of it, checked.
-        now: When it is stored, UTC.
+        metadata: Its metadata, validated.
+        now: The current time, UTC.
 
     Raises:
         StoreError: If it could not be written.
     """
-    encoder_id = queries.encoders.identified(reader.encoder.name, reader.encoder.dimension)
-    user = await reader.database.read(queries.users.find, user_id) or NOBODY
-    (reading,), (doc,) = await asyncio.gather(
-        asyncio.to_thread(encode_tokens, reader.encoder, [content]),
-        asyncio.to_thread(reader.language.parse, [content], names=False),
+    encoder_id = queries.encoders.identified(context.encoder.name, context.encoder.dimension)
+    user = await context.database.read(queries.users.find, user_id) or NOBODY
+    (encoded,), (doc,) = await asyncio.gather(
+        asyncio.to_thread(encode_tokens, context.encoder, [content]),
+        asyncio.to_thread(context.language.parse, [content], names=False),
     )
-    row = reading.vector
     entities = find_entities(doc)
-    tagged, similar = await asyncio.gather(
-        _tag(reader, user, doc, context.tags), _find_similar(reader, user, content, row)
+    tags, similar = await asyncio.gather(
+        _tag(context, user, doc, metadata.tags),
+        _find_similar(context, user, content, encoded.vector),
     )
-    filing = _classify(doc, row, tagged, entities, context)
-    note = NewMemory(
+    classification = _classify(doc, encoded.vector, tags, entities, metadata)
+    memory = NewMemory(
         text=content,
-        kind=filing.kind,
-        category=filing.category,
-        importance=filing.importance,
-        tags=tagged.tags,
-        tag_vectors=tagged.vectors,
-        tag_replacements=tagged.taken,
+        kind=classification.kind,
+        category=classification.category,
+        importance=classification.importance,
+        tags=tags.tags,
+        tag_vectors=tags.vectors,
+        tag_replacements=tags.replacements,
         entities=entities,
-        expires_at=context.expires_at,
-        source=context.source,
-        note=context.note,
+        expires_at=metadata.expires_at,
+        source=metadata.source,
+        note=metadata.note,
     )
     suggested = tuple(
         one
         for one in similar
         if one.same >= SUGGESTION_THRESHOLD and not differs_in_one_word(one.content, content)
     )
-    recommendations = Recommendations(similar, suggested, tagged.taken)
-    twin = max(suggested, key=lambda one: one.same, default=None)
+    recommendations = Recommendations(similar, suggested, tags.replacements)
+    equivalent = max(suggested, key=lambda one: one.same, default=None)
     if (
-        twin is not None
-        and twin.same >= MERGE_THRESHOLD
-        and replace(context, tags=(), source=None) == StoreContext()
+        equivalent is not None
+        and equivalent.same >= MERGE_THRESHOLD
+        and replace(metadata, tags=(), source=None) == StoreContext()
     ):
-        reason = f"says the same as what is known, {twin.same:.0%} sure"
-        if await writer.database.write(
-            queries.embedding.confirm_memory, user, encoder_id, twin.id, note, now, reason
+        reason = f"says the same as what is known, {equivalent.same:.0%} sure"
+        if await storage.database.write(
+            queries.embedding.confirm_memory, user, encoder_id, equivalent.id, memory, now, reason
         ):
-            return StoreResult(True, twin.id, True, filing, recommendations)
+            return StoreResult(True, equivalent.id, True, classification, recommendations)
+    key = await storage.database.write(
+        queries.embedding.insert_memory,
+        encoder_id,
+        user_id,
+        memory,
+        encoded.vector,
+        encoded.token_signs,
+        now,
+        _reason(classification, metadata),
+    )
+    return StoreResult(True, key, False, classification, recommendations)
+
+
+def _reason(classification: Classification, metadata: StoreContext) -> str:
+    """The reason recorded with the decision how a memory was classified."""
     given = [
-        name for name in ("kind", "category", "importance") if getattr(context, name) is not None
+        name for name in ("kind", "category", "importance") if getattr(metadata, name) is not None
     ]
-    reason = f"{filing.category}, {filing.kind}, importance {filing.importance} of 5: " + (
+    origin = (
         f"{' and '.join(given)} given, the rest found"
         if given
-        else f"found by itself, {filing.confidence:.0%} sure of the category"
+        else f"found by itself, {classification.confidence:.0%} sure of the category"
     )
-    return StoreResult(
-        True,
-        await writer.database.write(
-            queries.embedding.insert_memory,
-            encoder_id,
-            user_id,
-            note,
-            row,
-            reading.token_signs,
-            now,
-            reason,
-        ),
-        False,
-        filing,
-        recommendations,
+    return (
+        f"{classification.category}, {classification.kind},"
+        f" importance {classification.importance} of 5: {origin}"
     )
 
 
-async def _tag(reader: RecallContext, user: UserKey, doc: Doc, asked: Sequence[str]) -> _Tags:
-    """The statement's tags: those asked for, and those found."""
-    found, given = (
-        tagging.extract_tags(doc),
-        tuple(dict.fromkeys(tag.strip().lower() for tag in asked)),
-    )
-    tags = tuple(dict.fromkeys((*given, *found, *tagging.circumstance_tags(doc.text))))
-    named = (*given, *found)
-    known = await reader.database.read(queries.tags.known, user, named)
-    new = tuple(dict.fromkeys(tag for tag in named if tag not in known))
+async def _tag(context: RecallContext, user: UserKey, doc: Doc, requested: Sequence[str]) -> _Tags:
+    """The tags of a statement: those requested, and those found in it."""
+    found = extract_tags(doc)
+    given = tuple(dict.fromkeys(tag.strip().lower() for tag in requested))
+    tags = tuple(dict.fromkeys((*given, *found, *circumstance_tags(doc.text))))
+    embeddable = (*given, *found)
+    known = await context.database.read(queries.tags.known, user, embeddable)
+    new = tuple(dict.fromkeys(tag for tag in embeddable if tag not in known))
     if not new:
         return _Tags(tags, {}, {})
-    embedded, (in_use, rows) = await asyncio.gather(
-        asyncio.to_thread(reader.encoder.encode, new),
-        reader.database.read(queries.tags.in_use, user, MAX_KNOWN_TAGS),
+    embedded, (existing, rows) = await asyncio.gather(
+        asyncio.to_thread(context.encoder.encode, new),
+        context.database.read(queries.tags.in_use, user, MAX_KNOWN_TAGS),
     )
     vectors = dict(zip(new, embedded, strict=True))
-    return _Tags(
-        tags,
-        vectors,
-        match_tags({tag: vectors[tag] for tag in new if tag not in given}, in_use, rows),
-    )
+    replaceable = {tag: vectors[tag] for tag in new if tag not in given}
+    return _Tags(tags, vectors, match_tags(replaceable, existing, rows))
 
 
 async def _find_similar(
-    reader: RecallContext, user: UserKey, content: str, row: Vector
+    context: RecallContext, user: UserKey, content: str, vector: Vector
 ) -> tuple[SimilarMemory, ...]:
-    """The memories like the statement that still hold, those first that say the same."""
-    before = reader.former.encoder
-    former = None if before is None else (await asyncio.to_thread(before.encode, [content]))[0]
-    (nearest,) = await reader.engine.search(
-        user, VectorSearch(EvidenceKind.MEMORY, QueryVectors(row, former), NEAREST_COMPARED)
+    """Similar memories that still hold, the most probably equivalent first."""
+    encoder = context.former.encoder
+    former = None if encoder is None else (await asyncio.to_thread(encoder.encode, [content]))[0]
+    (nearest,) = await context.engine.search(
+        user, VectorSearch(EvidenceKind.MEMORY, QueryVectors(vector, former), NEAREST_COMPARED)
     )
     cosines = {key: cosine for key, cosine in nearest if cosine >= SIMILAR_FROM}
-    known = await reader.database.read(
+    evidence = await context.database.read(
         queries.evidence.load, user, {EvidenceKind.MEMORY: list(cosines)}
     )
-    near = [one for one in known if one.key in cosines and one.valid_until is None]
     similar = (
         SimilarMemory(
-            one.memory_id or "",
-            one.text,
-            cosines[one.key],
-            equivalence_probability(StatementPair(one.text, content, cosines[one.key])),
+            id=one.memory_id or "",
+            content=one.text,
+            similarity=cosines[one.key],
+            same=equivalence_probability(StatementPair(one.text, content, cosines[one.key])),
         )
-        for one in near
+        for one in evidence
+        if one.key in cosines and one.valid_until is None
     )
     return tuple(sorted(similar, key=lambda one: -one.same))
 
 
 def _classify(
-    doc: Doc, row: Vector, tagged: _Tags, entities: Sequence[str], context: StoreContext
+    doc: Doc, vector: Vector, tags: _Tags, entities: Sequence[str], metadata: StoreContext
 ) -> Classification:
-    """Where it belongs: as was asked for, the rest as was found.
+    """Classify a statement; what the metadata gives prevails.
 
-    Standing instructions are rules of the system, and nothing else is.
+    Standing instructions are rules in the category "system", and nothing else is.
     """
-    filed = classify(doc, row)
-    if context.kind is Kind.RULE or (context.kind is None and is_instruction(doc)):
-        filed = replace(filed, kind=Kind.RULE, category=Category.SYSTEM, confidence=1.0)
-    elif filed.kind is Kind.RULE and filed.category is Category.SYSTEM:
-        filed = replace(filed, kind=Kind.FACT)
-    confidence = filed.confidence if context.category is None else 1.0
+    found = classify(doc, vector)
+    if metadata.kind is Kind.RULE or (metadata.kind is None and is_instruction(doc)):
+        found = replace(found, kind=Kind.RULE, category=Category.SYSTEM, confidence=1.0)
+    elif found.kind is Kind.RULE and found.category is Category.SYSTEM:
+        found = replace(found, kind=Kind.FACT)
+    confidence = found.confidence if metadata.category is None else 1.0
     return Classification(
-        kind=context.kind or filed.kind,
-        category=context.category or filed.category,
-        tags=tagged.shown,
-        importance=context.importance or filed.importance,
+        kind=metadata.kind or found.kind,
+        category=metadata.category or found.category,
+        tags=tags.effective,
+        importance=metadata.importance or found.importance,
         confidence=confidence,
         concepts=tuple(dict.fromkeys((*entities, *content_terms(doc)))),
         sure=confidence >= MIN_CONFIDENCE,
@@ -229,31 +232,30 @@ def _classify(
 
 
 def match_tags(
-    new: Mapping[str, Vector], in_use: Sequence[str], rows: NDArray[np.float32]
+    new: Mapping[str, Vector], existing: Sequence[str], rows: NDArray[np.float32]
 ) -> dict[str, str]:
-    """For each new tag that means the same as one in use, that one.
-
-    From 0.7, the design's, half are of other things: of 54 pairs of nouns and names between 0.7 and
-    0.8 in nine conversations 26 are as "tennis" and "badminton".
+    """Match new tags to existing tags of the same meaning.
 
     Args:
-        new: Tags that are not in use, and their embeddings.
-        in_use: Tags in use.
+        new: New tags and their embeddings.
+        existing: Existing tags.
         rows: Their embeddings, float32 (tags, dimension).
+
+    Returns:
+        The existing tag of each new tag that has one.
     """
-    if not new or not in_use:
+    if not new or not existing:
         return {}
-    found = np.stack(list(new.values()))
-    if rows.shape[1] != found.shape[1]:
+    vectors = np.stack(list(new.values()))
+    if rows.shape[1] != vectors.shape[1]:
         return {}
-    likeness = matmul(found, rows.T)
-    best = np.argmax(likeness, axis=1)
-    near = (
-        (tag, in_use[place], float(row[place]))
-        for tag, place, row in zip(new, best.tolist(), likeness, strict=True)
+    cosines = matmul(vectors, rows.T)
+    nearest = (
+        (tag, existing[place], float(row[place]))
+        for tag, place, row in zip(new, np.argmax(cosines, axis=1).tolist(), cosines, strict=True)
     )
     return {
         tag: known
-        for tag, known, cosine in near
+        for tag, known, cosine in nearest
         if cosine >= MIN_COSINE and same_meaning(tag, known, cosine)
     }

@@ -13,8 +13,14 @@ from pydantic import Field
 
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
-from hotmem.operations.explain import TraceOptions
-from hotmem.operations.requests import CLOSED, SearchOptions, StoreContext, checked, schema
+from hotmem.operations.requests import (
+    CLOSED,
+    SearchOptions,
+    StoreContext,
+    TraceOptions,
+    checked,
+    schema,
+)
 from hotmem.operations.results import as_json
 from hotmem.storage.sqlite.files import make_folder
 from hotmem.tools import cooccurrence, import_export, maintenance, usage_stats

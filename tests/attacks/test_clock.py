@@ -214,7 +214,7 @@ async def test_turns_stored_before_the_clock_was_set_are_not_removed_by_retentio
             await say(memory, UNSET, "I am allergic to penicillin.")
             await say(memory, UNSET + timedelta(minutes=1), "I like tea.")
     async with Memory.open(path, options, encoder=encoder, language=language) as memory:
-        await Retention(memory.runtime.storage, options.retention, 365).all(datetime.now(UTC))
+        await Retention(memory.runtime.storage, options.retention, 365).run_all(datetime.now(UTC))
         await memory.settle()
         held = [one.text for one in await memory.memories("ana")]
         assert any("penicillin" in text for text in held) and any("tea" in text for text in held), (

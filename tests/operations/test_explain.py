@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hotmem import InvalidInput, Memory
-from hotmem.operations.explain import SearchTrace
+from hotmem.operations.results import SearchTrace
 from hotmem.tools.maintenance import Merge, merge_memories
 from hotmem.types import EvidenceKind, Layer
 from tests.conversation import START, said
@@ -70,38 +70,38 @@ async def test_tracing_counts_no_access(memory: Memory) -> None:
             "chip number",
             {"include_stored": False},
             False,
-            "The option include_stored leaves it out",
+            "The option include_stored excludes it",
         ),
         (
             "Potola's chip number",
             "chip number",
             {"min_importance": 5},
             False,
-            "The option min_importance leaves it out",
+            "The option min_importance excludes it",
         ),
         (
             "Potola's chip number",
             "chip number",
             {"content_type": "rule"},
             False,
-            "The option content_type leaves it out",
+            "The option content_type excludes it",
         ),
         (
             "Potola's chip number",
             "chip number",
             {"time_range": {"end": START}},
             False,
-            "The option time_range leaves it out",
+            "The option time_range excludes it",
         ),
-        ("Potola", "chip number", {"min_relevance": 0.99}, False, "and the least is 0.99"),
+        ("Potola", "chip number", {"min_relevance": 0.99}, False, "and the minimum is 0.99"),
         (
             "Where do I live?",
             "Ana lives in Utrecht",
             {},
             False,
-            "The option include_expired leaves it out",
+            "The option include_expired excludes it",
         ),
-        ("Where do I live?", "t2", {"min_relevance": 0.9}, False, "and the least is 0.90"),
+        ("Where do I live?", "t2", {"min_relevance": 0.9}, False, "and the minimum is 0.90"),
     ],
 )
 async def test_why_something_was_found_or_lost(
@@ -141,7 +141,7 @@ async def test_beyond_the_limit(memory: Memory) -> None:
         and not lost.expected[0].found
         and "and the limit is 1" in lost.expected[0].reason
     )
-    assert "beyond the limit, 1" in trace.dropped
+    assert "beyond the limit of 1" in trace.dropped
 
 
 async def test_what_went_into_another_memory(memory: Memory) -> None:
@@ -158,7 +158,7 @@ async def test_what_says_the_same_as_another(memory: Memory) -> None:
     trace = await traced(memory, "What is my dog called?", expected="My dog is called Potola.")
     assert trace.expected
     turn = next(one for one in trace.expected if one.id == "first")
-    assert turn.found and "says the same as another statement" in turn.reason
+    assert turn.found and "repeats another statement" in turn.reason
 
 
 async def test_what_no_layer_found(memory: Memory) -> None:

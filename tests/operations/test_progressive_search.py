@@ -126,7 +126,7 @@ async def test_it_stops_at_the_first_tier_that_has_enough(
     expected = next((place for place, yes in enumerate(enough) if yes), 3)
     assert progress.searched == tuple(Tier)[: expected + 1] == tuple(asked)
     assert progress.stopped_early == (expected < 3)
-    assert [score for score, _ in weighed.ranked] == sorted(found_by[expected], reverse=True)
+    assert [score for score, _ in weighed.results] == sorted(found_by[expected], reverse=True)
     assert progress.milliseconds == dict.fromkeys(asked, 1.0)
 
 
@@ -145,7 +145,7 @@ async def test_all_tiers_find_what_a_search_of_everything_finds(opened: Opening)
         ]
         assert at_once.progress is None and by_tier.progress is not None
         assert by_tier.progress.searched == tuple(Tier) and not by_tier.progress.stopped_early
-        assert by_tier.progress.reason == "all tiers were searched"
+        assert by_tier.progress.reason == "All tiers were searched."
         assert by_tier.results[0].content == at_once.results[0].content, question
 
 

@@ -42,7 +42,7 @@ def turn(user: str, days: float, text: str = "I like walnuts.", name: str | None
 
 async def run_down(retention: Retention, now: datetime) -> int:
     count = 0
-    while await retention.portion(now):
+    while await retention.run_batch(now):
         count += 1
     return count
 
@@ -75,9 +75,9 @@ async def test_turns_and_what_only_they_told_go_by_age_and_memories_by_category(
             )
         rules = (RetentionRule(365), RetentionRule(90, Category.PROJECTS))
         retention = Retention(memory.runtime.storage, rules, 365)
-        planned = await retention.rehearsed(datetime.now(UTC))
+        planned = await retention.preview(datetime.now(UTC))
         assert len(await memory.memories("ana", past=True)) == len(filed)
-        done = await retention.all(datetime.now(UTC))
+        done = await retention.run_all(datetime.now(UTC))
         assert [(one.user_id, one.rule) for one in done] == [
             ("ana", "all older than 365 days"),
             ("ana", "projects older than 90 days"),
@@ -154,7 +154,7 @@ async def test_a_wrong_clock_removes_nothing_and_says_so(
     wrong = NOW.replace(year=year)
     retention = Retention(storage, (RetentionRule(365),), 365)
     assert await run_down(retention, wrong) == 0
-    assert "nothing is removed for its age: the clock says" in capsys.readouterr().err
+    assert "retention removes nothing: the clock shows" in capsys.readouterr().err
     await storage.database.write(queries.turns.add, turn("ana", 2, "written meanwhile"), wrong)
     assert await run_down(Retention(storage, (RetentionRule(365),), 365), wrong) == 0
     assert texts(database) == {"1 days ago", "500 days ago", "written meanwhile"}

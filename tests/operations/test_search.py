@@ -165,7 +165,7 @@ async def test_an_unknown_user_has_nothing(memory: Memory) -> None:
         ({"time_range": {"start": "yesterday"}}, "time_range.start"),
         ({"min_importance": 9}, "min_importance is 9"),
         ({"ranking": "best"}, "'learned' or 'design'"),
-        ({"colour": "red"}, "colour is not known here"),
+        ({"colour": "red"}, "colour is unknown"),
     ],
 )
 async def test_a_wrong_option_is_named(

@@ -186,7 +186,7 @@ async def test_nobody_finds_what_another_stored(memory: Memory) -> None:
         ({"kind": 3}, "kind is 3"),
         ({"expires_at": "next Tuesday"}, "expires_at is 'next Tuesday'"),
         ({"expires_at": "2027-01-01T00:00:00"}, "expires_at"),
-        ({"colour": "red"}, "colour is not known here. Known are: category"),
+        ({"colour": "red"}, "colour is unknown. Known fields: category"),
         ({"tags": [""]}, "tags.0"),
     ],
 )

@@ -30,7 +30,6 @@ PENDING: Final = {
     "cli",
     "consolidation",
     "inspector",
-    "operations",
     "pipecat",
     "portability",
     "replay",

@@ -166,7 +166,7 @@ async def test_one_users_export_becomes_anothers(memory: Memory, tmp_path: Path)
         ({"file": "notes"}, "has no form that is known"),
         ({"file": "notes", "form": "poem"}, "'hotmem', 'mem0', 'messages' or 'transcript'"),
         ({"file": "chat.txt", "timezone": "Moon/Crater"}, "timezone is 'Moon/Crater'"),
-        ({"file": "chat.txt", "colour": "red"}, "colour is not known here"),
+        ({"file": "chat.txt", "colour": "red"}, "colour is unknown"),
         ({"file": "list.json"}, "has no form that is known"),
         ({"file": "half.json"}, "ends in the middle of record 1"),
     ],

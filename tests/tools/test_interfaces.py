@@ -70,7 +70,7 @@ async def test_a_client_of_the_protocol_stores_and_finds(memory: Memory) -> None
         wrong = await client.call_tool("store_memory", {"content": FACT, "importance": 9})
         assert wrong.is_error and "importance is 9" in str(wrong.content)
         strange = await client.call_tool("search_memory", {"query": "boiler", "user_id": "ben"})
-        assert strange.is_error and "user_id is not known here" in str(strange.content)
+        assert strange.is_error and "user_id is unknown" in str(strange.content)
     assert (await memory.memories("ana"))[0].text == FACT
 
 

@@ -331,7 +331,7 @@ async def test_discovery_names_every_tool_once(memory: Memory) -> None:
         (Recent, {"limit": 0}, "limit is 0"),
         (Merge, {"into": "a", "ids": []}, "ids is"),
         (Merge, {"ids": ["a"]}, "into"),
-        (Nothing, {"all": True}, "all is not known here"),
+        (Nothing, {"all": True}, "all is unknown"),
     ],
 )
 def test_wrong_arguments_are_named(kind: type, given: dict[str, object], named: str) -> None:
