@@ -14,8 +14,8 @@ from pipecat.processors.aggregators.llm_response_universal import (
 from pipecat.turns.user_start import BaseUserTurnStartStrategy
 
 from hotmem.pipecat import HotMemProcessor
-from hotmem.pipecat.context import spoken
-from hotmem.pipecat.turn_state import Timing
+from hotmem.pipecat.context import collapse_spaces
+from hotmem.pipecat.turn_state import RecallTiming
 from hotmem.types import ContextBlock, Usage
 from pipelines.bot import Bot
 
@@ -83,16 +83,18 @@ class ExchangeListener:
 
     async def _on_user(self, _: LLMUserAggregator, message: UserTurnMessageAddedMessage) -> None:
         self._note(
-            replace(self._exchange, heard=spoken(f"{self._exchange.heard} {message.content}"))
+            replace(
+                self._exchange, heard=collapse_spaces(f"{self._exchange.heard} {message.content}")
+            )
         )
 
-    async def _on_recalled(self, _: HotMemProcessor, block: ContextBlock, __: Timing) -> None:
+    async def _on_recalled(self, _: HotMemProcessor, block: ContextBlock, __: RecallTiming) -> None:
         self._note(replace(self._exchange, block=block))
 
     async def _on_assistant(
         self, _: LLMAssistantAggregator, message: AssistantTurnStoppedMessage
     ) -> None:
-        reply = spoken(f"{self._exchange.reply} {message.content}")
+        reply = collapse_spaces(f"{self._exchange.reply} {message.content}")
         self._note(
             replace(
                 self._exchange, reply=reply, awaited=self._exchange.awaited and message.interrupted

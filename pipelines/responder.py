@@ -30,7 +30,7 @@ from pipecat.processors.aggregators.llm_context import (
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from hotmem.block.rendering import CLOSING, OPENING
-from hotmem.pipecat.context import spoken
+from hotmem.pipecat.context import collapse_spaces
 from hotmem.text.stopwords import STOP_WORDS
 
 LEAST_SHARED: Final = 0.5
@@ -135,7 +135,9 @@ def reply_to(context: LLMContext) -> str:
         return notice
     if not is_question(question):
         return acknowledgement(question, name)
-    said = (spoken(standard_message_text(messages[index])) for index in reversed(asked[:-1]))
+    said = (
+        collapse_spaces(standard_message_text(messages[index])) for index in reversed(asked[:-1])
+    )
     conversation = tuple(
         Statement(text, None, ended=False) for text in said if not is_question(text)
     )

@@ -32,7 +32,7 @@ from eval.bench.speaking import running
 from eval.bench.talk import USER, Talk
 from hotmem import Memory
 from hotmem.pipecat import HotMemProcessor
-from hotmem.pipecat.turn_state import Timing
+from hotmem.pipecat.turn_state import RecallTiming
 from hotmem.types import ContextBlock, Role
 
 TURN_S: Final = 6.0
@@ -78,9 +78,9 @@ async def measure(minutes: float, console: Console) -> list[Part]:
             waited: list[float] = []
             recalls: list[float] = []
 
-            def note(_: HotMemProcessor, __: ContextBlock, timing: Timing) -> None:
-                waited.append(timing.waited)
-                recalls.append(sum(timing.stages.values()))
+            def note(_: HotMemProcessor, __: ContextBlock, timing: RecallTiming) -> None:
+                waited.append(timing.waited_ms)
+                recalls.append(sum(timing.stages_ms.values()))
 
             processor.add_event_handler("on_memory_recalled", note)
             async with running([processor.listener], [processor], audio=False) as (worker, model):

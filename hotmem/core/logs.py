@@ -1,8 +1,8 @@
 """Logging through loguru, as pipecat does, so that one configuration serves both.
 
 The application sets level and destination; `loguru.logger.disable("hotmem")` silences the package.
-A message is an event and its fields, `recall items=3 tokens=120`; structured sinks find them in
-`record["extra"]`. Fields are ids, counts and times, never user text.
+A message is an event and its fields, `recall finished items=3 tokens=120`; structured sinks find
+them in `record["extra"]`. Fields are ids, counts and times, never user text.
 """
 
 from typing import Final

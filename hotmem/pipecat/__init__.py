@@ -1,7 +1,4 @@
-"""HotMem in a pipecat pipeline.
-
-`HotMemProcessor`, placed between the user aggregator and the language model.
-"""
+"""HotMem in a pipecat pipeline: `HotMemProcessor`, between the user aggregator and the LLM."""
 
 from importlib.util import find_spec
 

@@ -1,6 +1,6 @@
-"""What HotMem reads from a language model's context, and the copy it hands on.
+"""Read a language model's context, and make a copy with memory in it.
 
-The context it is given is never changed.
+The given context is never changed.
 """
 
 from collections.abc import Sequence
@@ -16,20 +16,20 @@ from pipecat.processors.aggregators.llm_context import (
 
 from hotmem.types import Role
 
-SPEAKING: Final = frozenset(Role)
+SPEECH_ROLES: Final = frozenset(Role)
 """Roles whose messages are speech."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """The latest thing the user said; equal for two contexts of one turn.
+class UserMessage:
+    """The latest user message of a context; equal for two contexts of one turn.
 
     Attributes:
-        turn: How many turns the user had ended when it was asked; tells a repeated question from
-            one that comes back.
-        number: How many user messages the context holds, this one included; tells the same where
-            turns are not told of.
-        text: Its words.
+        turn: The number of user turns that have ended; tells a repeated question from one that
+            comes back after a tool call.
+        number: The number of user messages in the context, including this one; does the same in
+            pipelines without user turn frames.
+        text: The text.
     """
 
     turn: int
@@ -37,70 +37,73 @@ class Question:
     text: str
 
 
-def spoken(text: str) -> str:
-    """The words with single spaces: recognisers pad their segments with blanks."""
+def collapse_spaces(text: str) -> str:
+    """The text with single spaces, as speech recognisers pad their segments."""
     return " ".join(text.split())
 
 
-def latest_question(context: LLMContext, turn: int) -> Question | None:
-    """The latest user message, or None if there is none or it holds no words (an image alone).
+def latest_user_message(context: LLMContext, turn: int) -> UserMessage | None:
+    """The latest user message; None if there is none or it has no text, as with an image alone.
 
     Args:
         context: The context.
-        turn: How many turns the user has ended.
+        turn: The number of user turns that have ended.
     """
-    asked = [message for message in context.get_messages() if role_of(message) == Role.USER]
-    if not asked or not (text := spoken(standard_message_text(asked[-1]))):
+    from_user = [
+        message for message in context.get_messages() if message_role(message) == Role.USER
+    ]
+    if not from_user or not (text := collapse_spaces(standard_message_text(from_user[-1]))):
         return None
-    return Question(turn, len(asked), text)
+    return UserMessage(turn, len(from_user), text)
 
 
 def visible_texts(context: LLMContext) -> tuple[str, ...]:
-    """What user and bot said, as far as the language model still sees it.
-
-    Instructions and blocks are not speech.
-    """
-    texts = (spoken_in(message) for message in context.get_messages())
+    """Speech of user and bot in the context, without instructions and context blocks."""
+    texts = (speech_text(message) for message in context.get_messages())
     return tuple(text for text in texts if text)
 
 
-def visible_before(context: LLMContext, question: Question) -> tuple[str, ...]:
-    """What the language model sees besides the question itself."""
+def visible_besides(context: LLMContext, message: UserMessage) -> tuple[str, ...]:
+    """Speech in the context, without the latest user message."""
     texts = visible_texts(context)
-    last = max(place for place, text in enumerate(texts) if text == question.text)
+    last = max(index for index, text in enumerate(texts) if text == message.text)
     return (*texts[:last], *texts[last + 1 :])
 
 
-def with_block(context: LLMContext, *blocks: str, notice: str = "") -> LLMContext:
-    """A new context with blocks and a notice as messages of their own just before the latest user message, or at the end where there is none.
+def inject_blocks(context: LLMContext, *blocks: str, notice: str = "") -> LLMContext:
+    """A copy of the context with blocks and a notice before its latest user message.
 
-    The messages themselves are shared, the list is not. Late in the list a block leaves prompt
-    caches warm; before the question it cannot be taken for the answer. A block quotes what people
-    said and so has a user's authority, whatever stands in it; a notice is HotMem's own word alone
-    and has a developer's.
+    Without a user message they come last. The messages are shared with the context, the list is
+    not. A late position keeps prompt caches warm; before the question, a block cannot be taken for
+    the answer.
+
+    A block has the role `user`, as it quotes people and must not have more authority than they
+    have. A notice is HotMem's own text and has the role `developer`.
     """
     messages = [*context.get_messages()]
-    place = latest_user_message(messages)
-    told: list[LLMContextMessage] = [{"role": "user", "content": block} for block in blocks]
+    index = latest_user_index(messages)
+    injected: list[LLMContextMessage] = [{"role": "user", "content": block} for block in blocks]
     if notice:
-        told.append({"role": "developer", "content": notice})
-    messages[place:place] = told
+        injected.append({"role": "developer", "content": notice})
+    messages[index:index] = injected
     return LLMContext(messages=messages, tools=context.tools, tool_choice=context.tool_choice)
 
 
-def latest_user_message(messages: Sequence[LLMContextMessage]) -> int:
-    """The place of the latest user message; behind the last message where there is none."""
+def latest_user_index(messages: Sequence[LLMContextMessage]) -> int:
+    """The index of the latest user message; the number of messages if there is none."""
     return max(
-        (place for place, message in enumerate(messages) if role_of(message) == Role.USER),
+        (index for index, message in enumerate(messages) if message_role(message) == Role.USER),
         default=len(messages),
     )
 
 
-def spoken_in(message: LLMContextMessage) -> str:
-    """The words of a message that is speech of user or bot, "" of any other."""
-    return spoken(standard_message_text(message)) if role_of(message) in SPEAKING else ""
+def speech_text(message: LLMContextMessage) -> str:
+    """The text of a message of user or bot; "" for any other message."""
+    if message_role(message) not in SPEECH_ROLES:
+        return ""
+    return collapse_spaces(standard_message_text(message))
 
 
-def role_of(message: LLMContextMessage) -> str | None:
-    """The message's role; None for messages in a service's own format."""
+def message_role(message: LLMContextMessage) -> str | None:
+    """The role of a message; None for a message in the format of one service."""
     return None if isinstance(message, LLMSpecificMessage) else message.get("role")

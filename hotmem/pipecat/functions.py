@@ -1,4 +1,4 @@
-"""The memory tools as functions that the bot's own model can call."""
+"""The memory tools as functions that the bot's LLM can call."""
 
 from typing import Any
 
@@ -22,43 +22,43 @@ except ImportError:  # pipecat 1.13
 
 
 def memory_functions(memory: Memory, user_id: str, llm: LLMService[Any]) -> ToolsSchema:
-    """Lets a model keep and find things itself.
-
-    Registers the handlers and returns the schemas for its context.
+    """Register the memory tools with an LLM service, and return their schemas.
 
         context = LLMContext(tools=memory_functions(memory, "ana", llm))
 
     Args:
         memory: An open memory.
-        user_id: Whose memory it is.
-        llm: The model's service.
+        user_id: The user.
+        llm: The LLM service.
     """
-    for one in FOR_MODELS:
-        llm.register_function(one.name, _handler(one, memory, user_id))
-    return ToolsSchema(standard_tools=[_described(one) for one in FOR_MODELS])
+    for tool in FOR_MODELS:
+        llm.register_function(tool.name, _handler(tool, memory, user_id))
+    return ToolsSchema(standard_tools=[_function_schema(tool) for tool in FOR_MODELS])
 
 
-def _described(one: Tool) -> FunctionSchema:
-    schema = one.schema
+def _function_schema(tool: Tool) -> FunctionSchema:
+    schema = tool.schema
     definitions = schema.get("$defs", {})
     return FunctionSchema(
-        one.name,
-        one.description,
-        _inlined(schema["properties"], definitions),
+        tool.name,
+        tool.description,
+        _inline_references(schema["properties"], definitions),
         schema.get("required", []),
     )
 
 
-def _inlined(node: Any, definitions: dict[str, Any]) -> Any:  # noqa: ANN401 - any part of a JSON schema
-    """The schema without references, which some models' services do not follow."""
+def _inline_references(node: Any, definitions: dict[str, Any]) -> Any:  # noqa: ANN401 - any part of a JSON schema
+    """The schema without references, which some LLM services do not follow."""
     if isinstance(node, dict):
         if "$ref" in node:
-            return _inlined(definitions[node["$ref"].rpartition("/")[2]], definitions)
-        return {key: _inlined(value, definitions) for key, value in node.items()}
-    return [_inlined(value, definitions) for value in node] if isinstance(node, list) else node
+            return _inline_references(definitions[node["$ref"].rpartition("/")[2]], definitions)
+        return {key: _inline_references(value, definitions) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_inline_references(value, definitions) for value in node]
+    return node
 
 
-def _handler(one: Tool, memory: Memory, user_id: str) -> Any:  # noqa: ANN401 - pipecat's handlers have several forms
+def _handler(tool: Tool, memory: Memory, user_id: str) -> Any:  # noqa: ANN401 - pipecat's handlers have several forms
     async def handle(params: FunctionCallParams) -> None:
         try:
             if memory.withholds(str(params.arguments.get("content", "")), user_id=user_id):
@@ -68,12 +68,12 @@ def _handler(one: Tool, memory: Memory, user_id: str) -> Any:  # noqa: ANN401 - 
             with acting(Actor.TOOL):
                 answer = {
                     "note": NOTES,
-                    **escape_json_for_prompt(await one.call(memory, user_id, params.arguments)),
+                    **escape_json_for_prompt(await tool.call(memory, user_id, params.arguments)),
                 }
         except HotMemError as error:
             answer = {"error": escape_for_prompt(str(error))}
-        except Exception as error:  # the border at which a failing memory must not silence the bot
-            log.error("tool failed", tool=one.name, error=type(error).__name__)
+        except Exception as error:  # a failing memory must not silence the bot
+            log.error("tool call failed", tool=tool.name, error=type(error).__name__)
             answer = {"error": "The memory failed."}
         await params.result_callback(answer)
 

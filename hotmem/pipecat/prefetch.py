@@ -1,4 +1,4 @@
-"""The search that runs while the user still speaks."""
+"""Prefetch: recall while the user is still speaking."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,31 +6,45 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Final, TypeAlias
 
-from hotmem.pipecat.transcript import gist
+from hotmem.pipecat.transcript import speech_key
 from hotmem.types import ContextBlock
 
-Recall: TypeAlias = asyncio.Future[ContextBlock | None]
-"""A search, in progress or done; None if it failed."""
-
-SETTLED_S: Final = (0.1, 0.6, 1.0)
-"""Seconds without a new word after which what was heard is searched for: at least, for a first
-transcript, and at most. The next one comes within half a second where recognisers stream, and a
-search begun before it is in vain."""
-
-PAUSE: Final = 1.5
-"""Times the longest gap between the turn's transcripts so far: what comes at an even pace is not
-over yet. A search for every transcript would cost a fifth of a core a speaker, and fifty
-speakers would wait for each other."""
+RecallTask: TypeAlias = asyncio.Future[ContextBlock | None]
+"""A recall, running or done; its result is None if it failed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """What is searched for.
+class SettleTime:
+    """Seconds without a new word after which a prefetch starts.
 
     Attributes:
-        text: The user's words.
-        visible: What the language model has before it already, without them.
-        turn: Which turn of the user's it is.
+        minimum: The minimum.
+        first: After the first transcript of a turn.
+        maximum: The maximum.
+    """
+
+    minimum: float = 0.1
+    first: float = 0.6
+    maximum: float = 1.0
+
+
+SETTLE_TIME: Final = SettleTime()
+"""Streaming recognisers send the next interim transcript within this time, which would make a
+recall started earlier useless."""
+
+PAUSE_FACTOR: Final = 1.5
+"""Settle time in units of the longest gap between the turn's transcripts so far, so that steady
+speech does not start a recall with every transcript."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRequest:
+    """An utterance to recall memories for.
+
+    Attributes:
+        text: The utterance.
+        visible: The conversation the language model sees besides it.
+        turn: The number of the user's turn.
     """
 
     text: str
@@ -39,92 +53,101 @@ class Ask:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for two asks that the same block answers."""
-        return gist(self.text), self.visible, self.turn
+        """Equal for two requests that have the same block as answer."""
+        return speech_key(self.text), self.visible, self.turn
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """A search and when it began, by `time.perf_counter()`."""
+class PrefetchedRecall:
+    """A prefetched recall.
 
-    ask: Ask
-    task: Recall
-    began: float = field(default_factory=perf_counter)
+    Attributes:
+        request: The request.
+        task: The recall.
+        started_at: When it started, by `time.perf_counter()`.
+    """
+
+    request: RecallRequest
+    task: RecallTask
+    started_at: float = field(default_factory=perf_counter)
 
 
 class Prefetch:
-    """One search at a time, for the latest words.
+    """Prefetches for the latest transcript, one recall at a time.
 
-    What an earlier one has parsed and embedded stays in the memory's caches.
+    A recall for an earlier transcript is cancelled; its parse and embeddings remain in the
+    memory's caches.
     """
 
     def __init__(self) -> None:
-        self._wanted: Ask | None = None
-        self._latest: Search | None = None
+        self._scheduled: RecallRequest | None = None
+        self._running: PrefetchedRecall | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._heard_at = 0.0
-        self._gap = 0.0
+        self._longest_gap = 0.0
 
-    def hear(self, ask: Ask, search: Callable[[], Recall], *, at_once: bool) -> None:
-        """Takes note of what was heard so far, and searches for it unless more words follow soon.
+    def schedule(
+        self, request: RecallRequest, recall: Callable[[], RecallTask], *, immediately: bool
+    ) -> None:
+        """Schedule a recall for a transcript, in place of any earlier one.
 
         Args:
-            ask: What was heard.
-            search: Begins the search.
-            at_once: Whether no more words are waited for.
+            request: The request.
+            recall: Starts the recall.
+            immediately: Whether to start it now, instead of once no more words come.
         """
-        if not at_once and self._wanted is not None and self._wanted.key == ask.key:
+        if not immediately and self._scheduled is not None and self._scheduled.key == request.key:
             return
-        self._disarm()
-        settled_s = self._settled_s(ask)
-        self._wanted = ask
-        if at_once:
-            self._begin(ask, search)
+        self._cancel_timer()
+        settle_s = self._settle_s(request)
+        self._scheduled = request
+        if immediately:
+            self._start(request, recall)
         else:
-            self._timer = asyncio.get_running_loop().call_later(settled_s, self._begin, ask, search)
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(settle_s, self._start, request, recall)
 
-    def take(self, ask: Ask) -> Search | None:
-        """Hands over the search that answers it, finished or not, if there is one.
-
-        Any other is given up.
-        """
-        taken = self._latest
-        if taken is not None and taken.ask.key == ask.key:
-            self._latest = None
-            self._disarm()
-            return taken
+    def take(self, request: RecallRequest) -> PrefetchedRecall | None:
+        """Remove and return the recall for a request, running or done; cancel any other."""
+        prefetched = self._running
+        if prefetched is not None and prefetched.request.key == request.key:
+            self._running = None
+            self._cancel_timer()
+            return prefetched
         self.stop()
         return None
 
     def stop(self) -> None:
-        """Gives up a search that is still running."""
-        self._disarm()
-        self._wanted = None
-        if self._latest is not None:
-            self._latest.task.cancel()
-            self._latest = None
+        """Cancel the recall that is scheduled or running."""
+        self._cancel_timer()
+        self._scheduled = None
+        if self._running is not None:
+            self._running.task.cancel()
+            self._running = None
 
-    def _settled_s(self, ask: Ask) -> float:
-        """Seconds to wait for more words, by the pace at which they came."""
-        least, first, most = SETTLED_S
+    def _settle_s(self, request: RecallRequest) -> float:
+        """Seconds to wait for more words, from the pace of the transcripts so far."""
         now, before = perf_counter(), self._heard_at
         self._heard_at = now
-        if self._wanted is None or self._wanted.turn != ask.turn:
-            self._gap = 0.0
-            return first
-        self._gap = max(self._gap, now - before)
-        return min(max(PAUSE * self._gap, least), most)
+        if self._scheduled is None or self._scheduled.turn != request.turn:
+            self._longest_gap = 0.0
+            return SETTLE_TIME.first
+        self._longest_gap = max(self._longest_gap, now - before)
+        return min(max(PAUSE_FACTOR * self._longest_gap, SETTLE_TIME.minimum), SETTLE_TIME.maximum)
 
-    def _begin(self, ask: Ask, search: Callable[[], Recall]) -> None:
-        """Searches for these words, in place of any search for others."""
-        self._disarm()
-        if not gist(ask.text) or (self._latest is not None and self._latest.ask.key == ask.key):
+    def _start(self, request: RecallRequest, recall: Callable[[], RecallTask]) -> None:
+        """Start a recall unless one for the same words is running or the text has no words."""
+        self._cancel_timer()
+        running = self._running
+        if not speech_key(request.text):
             return
-        if self._latest is not None:
-            self._latest.task.cancel()
-        self._latest = Search(ask, search())
+        if running is not None:
+            if running.request.key == request.key:
+                return
+            running.task.cancel()
+        self._running = PrefetchedRecall(request, recall())
 
-    def _disarm(self) -> None:
+    def _cancel_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,13 +1,13 @@
-"""The frame processor: hands the language model what is known, remembers what was said, learns from what was heard."""
+"""HotMemProcessor: handles frames; each part of the work has its own module.
+
+Recall: `recall_session`, injected by `context_injector`. Storing: `turn_writer`. End: `shutdown`.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import Final
 from uuid import uuid4
 
@@ -20,47 +20,50 @@ from pipecat.frames.frames import (
     LLMContextAssistantTurnFrame,
     LLMContextFrame,
     LLMContextUserTurnFrame,
-    MetricsFrame,
     TranscriptionFrame,
 )
-from pipecat.metrics.metrics import ProcessingMetricsData
-from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, FrameProcessorSetup
 from pipecat.utils.tracing.tracing_context import TracingContext
 
 from hotmem.core.logs import log
-from hotmem.core.loop_thread import run_off_loop
-from hotmem.core.validation import validate_number
-from hotmem.errors import DeadlineExceeded, HotMemError, StoreError, StoreLocked, StoreReadOnly
+from hotmem.errors import HotMemError
 from hotmem.memory import Memory
-from hotmem.options import MIN_TOKENS, Options
-from hotmem.pipecat.context import spoken, visible_texts, with_block
-from hotmem.pipecat.recall_session import RecallSession, Terms
-from hotmem.pipecat.redaction import Redaction
+from hotmem.options import Options
+from hotmem.pipecat.context_injector import ContextInjector
+from hotmem.pipecat.memory_handle import MemoryHandle
+from hotmem.pipecat.recall_session import RecallResult, RecallSession
+from hotmem.pipecat.session_settings import (
+    SessionSettings,
+    resolve_deadline_ms,
+    validate_max_tokens,
+    validate_opening_tokens,
+)
 from hotmem.pipecat.session_start import SessionStart
+from hotmem.pipecat.shutdown import Shutdown
 from hotmem.pipecat.taps import AfterModel, Listener
-from hotmem.pipecat.telemetry import log_recall, trace_recall
+from hotmem.pipecat.telemetry import log_opening, log_recall, recall_metrics, trace_recall
 from hotmem.pipecat.transcript import Transcript
-from hotmem.pipecat.turn_state import Timing, TurnState, answered
+from hotmem.pipecat.turn_retention import TurnRetention
+from hotmem.pipecat.turn_writer import TurnWriter
+from hotmem.pipecat.voice_commands import VoiceCommands
 from hotmem.pipecat.write_queue import WriteQueue
-from hotmem.settings import Settings
-from hotmem.storage.spool import Removal
 from hotmem.text.validation import validate_id
-from hotmem.types import ContextBlock, Role, Turn
+from hotmem.types import ContextBlock
 
-PARTING_S: Final = 5.0
-"""Seconds that the last writes with the end of the session, and then closing, may take when the
-pipeline ends."""
-
-UNDERSTOOD_S: Final = 1.0
-"""Seconds of those for which what was said last is waited to be understood: who calls again at
-once is known."""
+EVENTS: Final = (
+    "on_memory_opened",
+    "on_memory_recalled",
+    "on_memory_stored",
+    "on_memory_spooled",
+    "on_memory_used",
+    "on_memory_error",
+)
 
 
 class HotMemProcessor(FrameProcessor):
-    """Gives a voice bot a long-term memory.
+    """Long-term memory for a voice bot.
 
-    Belongs between the user aggregator and the language model.
+    Belongs between the user aggregator and the LLM:
 
         memory = HotMemProcessor("memory.db", user_id="ana")
         pipeline = Pipeline([
@@ -68,34 +71,33 @@ class HotMemProcessor(FrameProcessor):
             memory.after_model, tts, transport.output(), aggregators.assistant(),
         ])
 
-    `listener` lets the search run while the user speaks; `after_model` gives memory to the model
-    when a tool has answered. Either may be left out.
+    `listener` starts recalls while the user speaks; `after_model` gives memory to the LLM after
+    tool calls. Both are optional.
 
-    The model gets a copy of the context with one block of memory before the latest user message;
-    the shared context stays as it is. The block has the role of the user, as it quotes what people
-    said. What the user had forgotten is hidden in the copy, and what the bot says of it all the
-    same is not remembered. What the user said and the part of the reply that was heard are
-    remembered after the frame has gone on. Nothing that fails here stops a frame: failures are
-    logged, counted in `failures`, and the bot speaks without memory.
+    The LLM gets a copy of the context with a context block before the latest user message; the
+    shared context is not changed. The block has the role `user`, as it quotes people. Content that
+    the user had forgotten is redacted in the copy, and not stored again if the bot repeats it.
+    User turns and the spoken part of replies are stored after their frames were pushed. A failure
+    stops no frame: it is logged and counted in `failures`, and the bot speaks without memory.
 
-    Without being asked the model is told who the user is, what they want of the bot, what is at
-    hand today and tomorrow, and what was left open: when the bot speaks first, and with the user's
-    first turn. The user's wishes ("call me Annie") are told with every later turn too.
+    When the bot speaks first, and with the user's first turn, the LLM also gets an opening block:
+    who the user is, their instructions for the bot, upcoming events and open matters. The
+    instructions ("call me Annie") are injected with every later turn too.
 
-    Events: `on_memory_opened(processor, block)` for what is told without being asked,
-    `on_memory_recalled(processor, block, timing)` for each block that is in time,
-    `on_memory_stored(processor, turn)` for each turn that is remembered,
-    `on_memory_spooled(processor, turn)` for each that has to wait beside a memory file that is
-    locked, full or gone, `on_memory_used(processor, usage)` after each reply made of a block with
-    items, and `on_memory_error(processor, stage, error)` for each failure.
+    Events:
+        on_memory_opened(processor, block): An opening block was injected.
+        on_memory_recalled(processor, block, timing): A block was injected in time.
+        on_memory_stored(processor, turn): A turn was stored.
+        on_memory_spooled(processor, turn): A turn was spooled, as the memory file is locked, full
+            or gone.
+        on_memory_used(processor, usage): A reply used items of its block.
+        on_memory_error(processor, stage, error): The memory failed.
 
     Attributes:
         session_id: The conversation's id.
         listener: Belongs right after speech recognition.
-        after_model: Belongs right after the language model.
-        failures: Times the memory raised an error.
-        spooled: Turns that the memory file could not take at once; they are stored when it can be
-            written, in their order.
+        after_model: Belongs right after the LLM.
+        failures: Number of failures.
     """
 
     def __init__(
@@ -113,461 +115,197 @@ class HotMemProcessor(FrameProcessor):
         options: Options | None = None,
         clock: Callable[[], datetime] | None = None,
     ) -> None:
-        """Prepares the processor; files are opened when the pipeline is set up.
+        """Create the processor; files are opened when the pipeline starts.
 
         Args:
-            memory: An open memory, which stays the caller's to close, or the path of one, which the
-                processor opens and closes. None is the file of HOTMEM_DATABASE, else memory.db.
-            user_id: Whose memory it is.
-            session_id: The conversation's id; None makes a new one.
-            user_name: The user's name, if known; shown as the speaker of their turns.
-            bot_name: The bot's name, if it has one.
-            speakers: Names by the ids that the transport gives the people in the room; whoever is
-                not among them, or bears the user's name, is the user. Others cannot have anything
-                deleted or told of what is known of the user.
-            deadline_ms: Milliseconds a context frame waits for its block at most; 0 takes only what
-                is ready. None takes the recall deadline of the memory's options, if they have one,
-                else HOTMEM_RECALL_DEADLINE_MS, else 150.
-            max_tokens: Tokens of a block at most; None takes the memory's own option.
-            opening_tokens: Tokens at most of what is told without being asked; None takes the
-                memory's own option, 0 tells nothing.
-            options: Options of the memory opened from a path; None takes them from the environment,
-                as `Memory` does.
-            clock: Tells when something was said, in the user's zone, by which "yesterday" is
-                reckoned; that of the memory's options (HOTMEM_TIME_ZONE), if not given. Replays
-                pass the recording's own time.
+            memory: An open memory, which the caller closes, or the path of one, which the
+                processor opens and closes. None for HOTMEM_DATABASE, else memory.db.
+            user_id: The user.
+            session_id: The conversation's id; None for a new one.
+            user_name: The user's name, the speaker of their turns.
+            bot_name: The bot's name.
+            speakers: Names by the transport's ids of the people in the room. A speaker without a
+                name here, or with the user's name, is the user. Other speakers cannot delete or
+                list the user's memories.
+            deadline_ms: Maximum time a context frame waits for its block, in milliseconds; 0 takes
+                only what is ready. None for the recall deadline of the memory's options, else
+                HOTMEM_RECALL_DEADLINE_MS, else 150.
+            max_tokens: Maximum number of tokens of a block; None for the memory's option.
+            opening_tokens: Maximum number of tokens of the opening block; None for the memory's
+                option, 0 for no opening block.
+            options: Options of a memory given by path; None for those of the environment, as for
+                `Memory`.
+            clock: The current time, in the user's time zone, which "yesterday" is relative to.
+                None for the clock of the memory's options (HOTMEM_TIME_ZONE). Replays pass the
+                time of the recording.
 
         Raises:
-            InvalidInput: If an id, a number or a HOTMEM_ variable cannot be used, naming it.
+            InvalidInput: If an id, a number or a HOTMEM_ variable is invalid.
         """
         super().__init__()
-        asked = memory if isinstance(memory, Memory) else Memory(memory, options)
-        clock = clock or asked.options.now
-        self.session_id = validate_id(session_id or uuid4().hex, "session_id")
         self.failures = 0
-        self.spooled = 0
-        self._spooled_last = ""
-        self.listener = Listener(self._heard)
-        self.after_model = AfterModel(self._with_memory)
-        self._owned = None if asked is memory else asked
-        self._user_id = validate_id(user_id, "user_id")
-        self._user_name = user_name
-        self._bot_name = bot_name
-        self._speakers = dict(speakers or {})
-        self._guests = frozenset(one for one, name in self._speakers.items() if name != user_name)
-        self._clock = clock
-        self._outbox = WriteQueue(
-            self._failed,
-            lambda: (
-                self._questions.memory is not None and self._questions.memory.blocked() is not None
-            ),
+        self.listener = Listener(self._on_speech)
+        self._handle = handle = MemoryHandle(memory, options)
+        self._settings = settings = SessionSettings(
+            session_id=validate_id(session_id or uuid4().hex, "session_id"),
+            user_id=validate_id(user_id, "user_id"),
+            deadline_ms=resolve_deadline_ms(deadline_ms, handle.memory.options),
+            max_tokens=validate_max_tokens(max_tokens),
+            clock=clock or handle.memory.options.now,
+            opening_tokens=validate_opening_tokens(opening_tokens),
+            user_name=user_name,
+            bot_name=bot_name,
+            speakers=dict(speakers or {}),
         )
-        self._writer: asyncio.Task[None] | None = None
-        self._hearing = Transcript()
-        self._redaction = Redaction()
+        self.session_id = settings.session_id
+        self._transcript = Transcript()
         self._tracing: TracingContext | None = None
-        deadline = _deadline(deadline_ms, asked.options)
-        max_tokens = (
-            None
-            if max_tokens is None
-            else validate_number(max_tokens, "max_tokens", MIN_TOKENS, whole=True)
+        self._writer_task: asyncio.Task[None] | None = None
+        self._queue = WriteQueue(self._report_failure, handle.is_blocked)
+        retention = TurnRetention()
+        self._commands = VoiceCommands(settings.user_id, settings.session_id, retention)
+        self._session_start = SessionStart(handle, settings, self.create_task, self._report_failure)
+        self._recalls = RecallSession(
+            handle,
+            settings,
+            retention=retention,
+            commands=self._commands,
+            session_start=self._session_start,
+            create_task=self.create_task,
+            report_failure=self._report_failure,
+            drain_writes=self._queue.drain,
         )
-        terms = Terms(user_id, self.session_id, deadline, max_tokens, clock)
-        self._questions = RecallSession(terms, self.create_task, self._failed, self._outbox.drained)
-        self._questions.memory = memory if isinstance(memory, Memory) else None
-        self._deadline_s = deadline / 1000
-        opening_tokens = (
-            None
-            if opening_tokens is None
-            else validate_number(opening_tokens, "opening_tokens", 0, whole=True)
+        self._injector = ContextInjector(
+            handle,
+            settings,
+            retention=retention,
+            recalls=self._recalls,
+            session_start=self._session_start,
+            report_opening=self._report_opening,
+            report_recall=self._report_recall,
+            report_failure=self._report_failure,
         )
-        self._opening = SessionStart(terms, opening_tokens, self.create_task, self._failed)
-        self._opened: ContextBlock | None = None
-        for event in (
-            "on_memory_opened",
-            "on_memory_recalled",
-            "on_memory_stored",
-            "on_memory_spooled",
-            "on_memory_used",
-            "on_memory_error",
-        ):
+        self._writer = TurnWriter(
+            handle,
+            settings,
+            retention=retention,
+            commands=self._commands,
+            session_start=self._session_start,
+            queue=self._queue,
+            emit_event=self._call_event_handler,
+            report_failure=self._report_failure,
+        )
+        self._shutdown = Shutdown(
+            handle,
+            settings,
+            recalls=self._recalls,
+            session_start=self._session_start,
+            queue=self._queue,
+            report_failure=self._report_failure,
+        )
+        self.after_model = AfterModel(self._injector.inject)
+        for event in EVENTS:
             self._register_event_handler(event)
-
-    def can_generate_metrics(self) -> bool:
-        """Yes: how long contexts wait for their blocks, as processing time."""
-        return True
 
     @property
     def late(self) -> int:
-        """RecallSession whose block missed the deadline, or a part of it."""
-        return self._questions.late
+        """Number of turns whose block missed the deadline, or was incomplete."""
+        return self._recalls.deadlines_missed
+
+    @property
+    def spooled(self) -> int:
+        """Number of turns spooled beside the memory file, to store once it can be written."""
+        return self._writer.spooled
+
+    def can_generate_metrics(self) -> bool:
+        """Yes: the time that contexts wait for their blocks, as processing time."""
+        return True
 
     async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]  # as pipecat's own FrameProcessor does
-        """Opens a memory given by its path and starts the writing task."""
+        """Open a memory given by path, and start the write queue."""
         await super().setup(setup)
         self._tracing = setup.tracing_context if setup.enable_tracing else None
-        if self._owned is not None:
-            try:
-                await self._owned.start()
-                self._questions.memory = self._owned
-            except Exception as error:  # a bot without its memory still speaks
-                await self._failed("open", error)
-        if self._questions.memory is not None:
-            self._opening.prepare(self._questions.memory)
-        self._writer = self.create_task(self._outbox.run(), "hotmem-writer")
+        try:
+            await self._handle.open()
+        except Exception as error:  # the bot speaks without memory
+            await self._report_failure("open", error)
+        self._session_start.prepare()
+        self._writer_task = self.create_task(self._queue.run(), "hotmem-writer")
 
     async def cleanup(self) -> None:
-        """Finishes the writes, ends the session, and closes the memory if it was opened here."""
-        if self._writer is not None:
-            await self._part(self._writer)
-            self._writer = None
+        """Finish the writes, end the session, and close the memory if it was opened here."""
+        if self._writer_task is not None:
+            await self._shutdown.run(partial(self.cancel_task, self._writer_task))
+            self._writer_task = None
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it untyped
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Adds memory to contexts, takes note of turns, and passes every frame on."""
+        """Inject memory into context frames, store turns, and push every frame."""
         await super().process_frame(frame, direction)
         match frame:
             case InterruptionFrame():
-                self._questions.interrupted()
+                self._recalls.interrupt()
             case FunctionCallsStartedFrame():
-                self._questions.calling()
+                self._recalls.start_tool_call()
             case LLMContextUserTurnFrame():
-                await self._remember_user(frame.text)
+                await self._on_user_turn(frame)
             case LLMContextAssistantTurnFrame():
-                await self._remember_reply(frame)
+                await self._on_assistant_turn(frame)
             case LLMContextFrame() if direction is FrameDirection.DOWNSTREAM:
-                frame = await self._with_memory(frame)
+                frame = await self._injector.inject(frame)
         await self.push_frame(frame, direction)
 
-    async def _heard(self, frame: Frame) -> None:
-        """Searches ahead for what is being said."""
+    async def _on_user_turn(self, frame: LLMContextUserTurnFrame) -> None:
+        segments = self._transcript.end_turn(frame.text)
+        removed = self._recalls.end_turn(frame.text, segments)
+        await self._writer.add_user_turn(frame.text, segments, removed)
+
+    async def _on_assistant_turn(self, frame: LLMContextAssistantTurnFrame) -> None:
+        self._commands.add_reply(frame.text)
+        turn = self._recalls.replied_turn(frame.timestamp)
+        await self._writer.add_reply(frame.text, frame.timestamp, turn)
+
+    async def _on_speech(self, frame: Frame) -> None:
+        """Prefetch for the transcript so far."""
         try:
             match frame:
                 case TranscriptionFrame():
-                    self._hearing.hear(frame.text, frame.user_id)
+                    self._transcript.add_final(frame.text, frame.user_id)
                 case InterimTranscriptionFrame() | EagerTranscriptionFrame():
-                    self._hearing.guess(frame.text)
-            final = isinstance(frame, TranscriptionFrame | EagerTranscriptionFrame)
-            self._questions.prefetch(
-                self._hearing.text,
+                    self._transcript.set_interim(frame.text)
+            self._recalls.prefetch(
+                self._transcript.text,
                 paused=not isinstance(frame, InterimTranscriptionFrame),
-                final=final,
+                final=isinstance(frame, TranscriptionFrame | EagerTranscriptionFrame),
             )
-        except Exception as error:  # what was said goes on to the user's turn
-            await self._failed("listen", error)
+        except Exception as error:  # the user aggregator must still get the frame
+            await self._report_failure("listen", error)
 
-    async def _with_memory(self, frame: LLMContextFrame) -> LLMContextFrame:
-        """The frame with a copy of its context that holds what is known, or the frame itself if nothing is in time."""
-        began = perf_counter()
-        exchange: TurnState | None = None
-        recalled: tuple[ContextBlock, Timing] | None = None
-        try:
-            exchange = self._questions.asked(frame.context, speculation=frame.speculation)
-            if exchange is not None:
-                recalled = await self._recalled(exchange)
-        except Exception as error:  # the frame goes on, without a block if need be
-            await self._failed("context", error)
-        opened = await self._opened_with(exchange, began)
-        blocks = [
-            block.text
-            for block in (opened, recalled[0] if recalled else None)
-            if block is not None and block.text
-        ]
-        notice = (
-            ""
-            if recalled and _tells_what_was_done(recalled[0])
-            else self._questions.commands.notice
-        )
-        context = await self._without_forgotten(frame.context)
-        if blocks or notice or context is not frame.context:
-            frame = replace(frame, context=with_block(context, *blocks, notice=notice))
-        try:
-            await self._tell_of(opened, recalled, exchange)
-        except Exception as error:  # the frame goes on
-            await self._failed("context", error)
-        return frame
+    async def _report_opening(self, block: ContextBlock) -> None:
+        log_opening(block, self.session_id)
+        await self._call_event_handler("on_memory_opened", block)
 
-    async def _without_forgotten(self, context: LLMContext) -> LLMContext:
-        memory = self._questions.memory
-        if memory is None:
-            return context
-        applied = partial(
-            self._redaction.applied, context, partial(memory.hides, user_id=self._user_id)
-        )
-        return await run_off_loop(sum(map(len, visible_texts(context))), applied)
-
-    async def _recalled(self, exchange: TurnState) -> tuple[ContextBlock, Timing] | None:
-        """The block of an exchange and what it cost; None if none is in time."""
-        block, timing = await self._questions.block(exchange)
-        return None if block is None else (block, timing)
-
-    async def _opened_with(self, exchange: TurnState | None, began: float) -> ContextBlock | None:
-        """What is told without being asked, if it is there before the deadline of the frame that came at `began`."""
-        try:
-            question = None if exchange is None else exchange.question
-            return await self._opening.block(question, self._deadline_s - (perf_counter() - began))
-        except Exception as error:  # the frame goes on without it
-            await self._failed("opening", error)
-            return None
-
-    async def _tell_of(
-        self,
-        opened: ContextBlock | None,
-        recalled: tuple[ContextBlock, Timing] | None,
-        exchange: TurnState | None,
-    ) -> None:
-        """Notes which blocks the model was given, and tells of those that are new."""
-        if (
-            opened is not None
-            and opened.text
-            and opened is self._opening.whole
-            and opened is not self._opened
-        ):
-            self._opened = opened
-            self._questions.opened = opened.items
-            log.info(
-                "opened",
-                session_id=self.session_id,
-                block_id=opened.id,
-                items=len(opened.items),
-                tokens=opened.tokens,
-            )
-            await self._call_event_handler("on_memory_opened", opened)
-        if exchange is None or recalled is None:
-            return
-        block, timing = recalled
-        new = exchange.given is not block
-        exchange.given, exchange.interrupted = block, False
-        self._questions.commands.told(block)
-        if new:
-            await self._tell(block, timing, exchange.began)
-        if new and _tells_what_was_done(block) and self._questions.memory is not None:
-            self._opening.refresh(
-                self._questions.memory, whole=True
-            )  # something may have been forgotten
-
-    async def _tell(self, block: ContextBlock, timing: Timing, began: float) -> None:
-        """Tells of a block that was given: in the log, as a metric, as spans, and as an event."""
-        log_recall(block, timing)
+    async def _report_recall(self, result: RecallResult, started_at: float) -> None:
+        """Log, measure and trace a recall, and call its event handlers."""
+        log_recall(result.block, result.timing)
         if self.metrics_enabled:
-            await self.push_frame(
-                MetricsFrame(
-                    data=[ProcessingMetricsData(processor=self.name, value=timing.waited / 1000)]
-                )
-            )
+            await self.push_frame(recall_metrics(self.name, result.timing))
         if self._tracing is not None:
-            trace_recall(self._tracing.get_turn_context(), block, timing, began)
-        await self._call_event_handler("on_memory_recalled", block, timing)
+            turn = self._tracing.get_turn_context()
+            trace_recall(turn, result.block, result.timing, started_at)
+        await self._call_event_handler("on_memory_recalled", result.block, result.timing)
 
-    async def _remember_user(self, text: str) -> None:
-        """Notes a turn for remembering, cut up by speaker where the transport names them, and what the user takes back with it for removing."""
-        pieces, commands, memory = (
-            self._hearing.turn(text),
-            self._questions.commands,
-            self._questions.memory,
-        )
-        going = self._questions.turn_ended(text, pieces, self._guests)
-        if memory is not None and going:
-            self._outbox.put(
-                "take back",
-                partial(self._take_back, memory, going),
-                partial(memory.spool, Removal(self._user_id, going)),
-            )
-        if not commands.keeps:
-            if memory is not None and commands.notice:
-                self._outbox.put("withhold", partial(memory.withhold, text, user_id=self._user_id))
-            return
-        if memory is not None:
-            await run_off_loop(len(text), partial(memory.speaks_of, text, user_id=self._user_id))
-        for piece in pieces:
-            await self._remember(
-                Role.USER, piece.text, self._speakers.get(piece.speaker or "", self._user_name)
-            )
+    async def _report_failure(self, stage: str, error: Exception) -> None:
+        """Count and log a failure, and call its event handlers.
 
-    async def _remember_reply(self, frame: LLMContextAssistantTurnFrame) -> None:
-        """Notes what was heard of a reply, for remembering and as feedback.
-
-        Off the record not even the question's is kept.
-        """
-        self._questions.commands.replied(frame.text)
-        memory, exchange = (
-            self._questions.memory,
-            answered(self._questions.exchanges, frame.timestamp),
-        )
-        number = None if exchange is None else exchange.question.turn
-        if not self._questions.commands.keeps_reply(number):
-            return
-        await self._remember(Role.ASSISTANT, frame.text, self._bot_name, number)
-        if memory is None or exchange is None or exchange.given is None:
-            return
-        exchange.heard = spoken(f"{exchange.heard} {frame.text}")
-        if exchange.heard and exchange.completed_by(frame.timestamp):
-            self._outbox.put(
-                "feedback",
-                partial(
-                    self._feed_back, memory, exchange.given, exchange.heard, exchange.interrupted
-                ),
-            )
-
-    async def _remember(
-        self, role: Role, text: str, speaker: str | None, replies_to: int | None = None
-    ) -> None:
-        """Notes a turn for remembering.
-
-        What was said is dated now, not when its write comes round.
-        """
-        memory, words = self._questions.memory, spoken(text)
-        if memory is None or not words:
-            return
-        try:
-            turn = Turn(
-                self._user_id,
-                self.session_id,
-                role,
-                words,
-                spoken_at=self._clock(),
-                speaker=speaker,
-            )
-        except HotMemError as error:
-            await self._failed("remember", error)
-            return
-        self._questions.commands.noted(turn.id, replies_to)
-        self._outbox.put(
-            "remember", partial(self._store, memory, turn), partial(self._spool, memory, turn)
-        )
-
-    async def _store(self, memory: Memory, turn: Turn) -> None:
-        """Remembers a turn; one that the memory file cannot take waits beside it, and those that come after it too."""
-        if memory.spooled:
-            await self._spool(memory, turn)
-            return
-        try:
-            kept = await memory.remember(turn)
-        except StoreReadOnly:
-            raise
-        except StoreError as error:
-            await self._spool(memory, turn)
-            await self._failed("remember", error)
-            return
-        if not kept:
-            return
-        if turn.role is Role.USER:
-            self._opening.refresh(memory)
-        await self._call_event_handler("on_memory_stored", turn)
-
-    async def _spool(self, memory: Memory, turn: Turn) -> None:
-        if turn.id == self._spooled_last:
-            return
-        await memory.spool(turn)
-        self._spooled_last = turn.id
-        self.spooled += 1
-        log.warning(
-            "turn waits for the memory file", session_id=self.session_id, waiting=memory.spooled
-        )
-        await self._call_event_handler("on_memory_spooled", turn)
-
-    async def _take_back(self, memory: Memory, going: tuple[str, ...]) -> None:
-        """Removes turns that were taken back.
-
-        While the memory file cannot be written that waits beside it, as they may.
-        """
-        try:
-            await self._questions.commands.take_back(memory, going)
-        except StoreReadOnly:
-            raise
-        except StoreError:
-            await memory.spool(Removal(self._user_id, going))
-            raise
-
-    async def _feed_back(
-        self, memory: Memory, block: ContextBlock, reply: str, interrupted: bool
-    ) -> None:
-        usage = await memory.feedback(block, reply, interrupted=interrupted)
-        if usage.uses:
-            await self._call_event_handler("on_memory_used", usage)
-
-    async def _part(self, writer: asyncio.Task[None]) -> None:
-        """Every step is tried, whatever became of the one before."""
-        memory = self._questions.memory
-        self._questions.stop()
-        blocked = _not_blocked if memory is None else memory.blocked
-        if memory is not None:
-            await self._within("end of session", self._finish(memory), blocked)
-        overdue = _overdue(blocked())
-        await self.cancel_task(writer)
-        await self._outbox.close()
-        for write in self._outbox.abandon():
-            await self._failed(write.name, overdue)
-            if write.instead is not None:
-                await self._within(write.name, write.instead(), blocked)
-        await self._questions.close()
-        await self._opening.close()
-        if self._owned is not None:
-            await self._within("close", self._owned.close(), blocked)
-
-    async def _finish(self, memory: Memory) -> None:
-        await self._outbox.drained()
-        await memory.end_session(user_id=self._user_id, session_id=self.session_id)
-        if self._owned is not None:
-            with suppress(TimeoutError):  # the rest is understood when the memory is opened next
-                await asyncio.wait_for(memory.settle(), UNDERSTOOD_S)
-
-    async def _within(
-        self, stage: str, work: Awaitable[object], blocked: Callable[[], StoreLocked | None]
-    ) -> None:
-        """Waits for a step of the parting, not longer than `PARTING_S`."""
-        task = asyncio.ensure_future(work)
-        try:
-            done, _ = await asyncio.wait({task}, timeout=PARTING_S)
-            if done:
-                task.result()
-                return
-            error = _overdue(
-                blocked()
-            )  # before the step is given up, and with it the wait for the lock
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-            await self._failed(stage, error)
-        except Exception as error:  # the other steps of the parting still have to be done
-            await self._failed(stage, error)
-
-    async def _failed(self, stage: str, error: Exception) -> None:
-        """Counts, logs and tells of a failure.
-
-        Only HotMem's own messages are logged: they never hold speech.
+        Only HotMem's own messages are logged, as others may hold user text.
         """
         self.failures += 1
-        reason = str(error) if isinstance(error, HotMemError) else None
         log.error(
             "memory failed",
             stage=stage,
             session_id=self.session_id,
             error=type(error).__name__,
-            reason=reason,
+            reason=str(error) if isinstance(error, HotMemError) else None,
         )
         await self._call_event_handler("on_memory_error", stage, error)
-
-
-def _tells_what_was_done(block: ContextBlock) -> bool:
-    """Whether the block of a question answers what was asked of the memory itself."""
-    return bool(block.text) and block.trace.analysis is None
-
-
-def _not_blocked() -> None:
-    """There is no memory, and nothing that holds it."""
-
-
-def _overdue(blocked: StoreLocked | None) -> HotMemError:
-    """Why a step of the parting was not done in time."""
-    return blocked or DeadlineExceeded(
-        f"It was not done within {PARTING_S:.0f} s of the end of the pipeline and was given up."
-    )
-
-
-def _deadline(given: float | None, options: Options) -> float:
-    """Milliseconds a context waits: those given in code, else those of the environment."""
-    if given is not None:
-        return validate_number(given, "deadline_ms", 0.0)
-    if options.recall.deadline_ms is not None:
-        return options.recall.deadline_ms
-    return Settings.from_environment().recall_deadline_ms

@@ -1,340 +1,355 @@
-"""The user's questions and the search for each one's block.
-
-Ahead of the question, in time for it, and kept when it was late.
-"""
+"""Recalls of one conversation: prefetched, awaited within the deadline, completed afterwards."""
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from time import perf_counter
-from typing import Final, TypeAlias
 
 from pipecat.processors.aggregators.llm_context import LLMContext
 
-from hotmem.core.logs import log
 from hotmem.memory import Memory
-from hotmem.pipecat.context import Question, latest_question, spoken, visible_before, visible_texts
-from hotmem.pipecat.prefetch import Ask, Prefetch, Recall
-from hotmem.pipecat.transcript import Piece, gist
-from hotmem.pipecat.turn_state import Timing, TurnState, now_ms
-from hotmem.pipecat.voice_commands import VoiceCommands
+from hotmem.pipecat.callbacks import CreateTask, ReportFailure
+from hotmem.pipecat.context import (
+    UserMessage,
+    collapse_spaces,
+    latest_user_message,
+    visible_besides,
+    visible_texts,
+)
+from hotmem.pipecat.memory_handle import MemoryHandle
+from hotmem.pipecat.prefetch import Prefetch, RecallRequest, RecallTask
+from hotmem.pipecat.session_settings import LONG_DEADLINE_MS, SessionSettings
+from hotmem.pipecat.session_start import SessionStart
+from hotmem.pipecat.telemetry import log_deadline_missed
+from hotmem.pipecat.transcript import SpeakerSegment, speech_key
+from hotmem.pipecat.turn_retention import TurnRetention
+from hotmem.pipecat.turn_state import RecallTiming, TurnState, find_replied_turn, now_ms
+from hotmem.pipecat.voice_commands import CommandRequest, VoiceCommands
 from hotmem.types import ContextBlock, Item
-
-MEMORY_SHARE: Final = 0.95
-"""Share of the deadline the memory is told, so that a block of what was ready by then still
-arrives in time."""
-
-UNHURRIED_MS: Final = 2000.0
-"""Deadline of a search that nobody waits for: one ahead of the question, or one for what was
-late."""
-
-Spawn: TypeAlias = Callable[[Coroutine[object, object, ContextBlock | None], str], Recall]
-"""Makes a named task that the pipeline owns."""
-
-Failed: TypeAlias = Callable[[str, Exception], Awaitable[None]]
-"""Told the stage of a failure and its exception."""
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """What is the same for all questions of a conversation.
+class RecallResult:
+    """A block that was ready in time, and its timing."""
 
-    Attributes:
-        user_id: Whose memory it is.
-        session_id: The conversation.
-        deadline_ms: Milliseconds a question waits for its block at most; 0 takes only what is
-            ready.
-        max_tokens: Tokens of a block at most; None takes the memory's own option.
-        clock: Tells when something was said.
-    """
-
-    user_id: str
-    session_id: str
-    deadline_ms: float
-    max_tokens: int | None
-    clock: Callable[[], datetime]
-
-    @property
-    def search_ms(self) -> float:
-        """Deadline of a search that a question waits for."""
-        return self.deadline_ms * MEMORY_SHARE or UNHURRIED_MS
+    block: ContextBlock
+    timing: RecallTiming
 
 
 class RecallSession:
-    """The questions of one conversation.
+    """Recalls of one conversation.
 
     Args:
-        terms: What is the same for all of them.
-        spawn: Makes a named task that the pipeline owns.
-        failed: Told of failures.
-        written: Returns once all that was said before is written: what is to be forgotten must not
-            be stored afterwards.
+        handle: The memory.
+        settings: The conversation.
+        retention: The user's turns.
+        commands: Voice commands.
+        session_start: The opening block.
+        create_task: Creates the tasks of recalls.
+        report_failure: Reports failures.
+        drain_writes: Waits until every write so far is done, so that nothing is stored after a
+            command has deleted it.
 
     Attributes:
-        memory: The memory; None while there is none.
-        commands: What the user asked of the memory itself.
-        exchanges: The last two questions, oldest first.
-        late: Questions whose block was late, or in part.
-        opened: Items that the model was given without being asked.
+        deadlines_missed: Number of turns whose block was late or incomplete.
     """
 
     def __init__(
-        self, terms: Terms, spawn: Spawn, failed: Failed, written: Callable[[], Awaitable[None]]
+        self,
+        handle: MemoryHandle,
+        settings: SessionSettings,
+        *,
+        retention: TurnRetention,
+        commands: VoiceCommands,
+        session_start: SessionStart,
+        create_task: CreateTask,
+        report_failure: ReportFailure,
+        drain_writes: Callable[[], Awaitable[None]],
     ) -> None:
-        self.memory: Memory | None = None
-        self.commands = VoiceCommands(terms.user_id, terms.session_id)
-        self.exchanges: deque[TurnState] = deque(maxlen=2)
-        self.late = 0
-        self.opened: Sequence[Item] = ()
-        self._terms = terms
-        self._spawn = spawn
-        self._failed = failed
-        self._written = written
+        self.deadlines_missed = 0
+        self._handle = handle
+        self._settings = settings
+        self._retention = retention
+        self._commands = commands
+        self._session_start = session_start
+        self._create_task = create_task
+        self._report_failure = report_failure
+        self._drain_writes = drain_writes
         self._prefetch = Prefetch()
+        self._turns: deque[TurnState] = deque(maxlen=2)
+        self._ended_turns = 0
         self._context: LLMContext | None = None
-        self._turns = 0
 
-    def prefetch(self, heard: str, *, paused: bool, final: bool) -> None:
-        """Searches ahead for what is being said.
+    def prefetch(self, transcript: str, *, paused: bool, final: bool) -> None:
+        """Schedule a recall for the transcript of the turn so far.
 
         Args:
-            heard: All of the turn so far.
-            paused: Whether the speaker has paused; otherwise the search waits until the words
-                settle.
-            final: Whether the question may come any moment, so that a part of the answer in time is
-                better than all of it too late.
+            transcript: The transcript.
+            paused: Whether the user has paused; otherwise the recall waits for more words.
+            final: Whether the context frame may come at any moment, so that an incomplete block in
+                time is better than a complete one too late.
         """
-        memory = self.memory
+        memory = self._handle.current
         if memory is None or (memory.options.rewriting.model and not paused):
-            return  # half a sentence is not sent to a language model that may be far away
-        ask = Ask(
-            spoken(heard),
+            return  # a rewriting model may be remote, and is not called with half a sentence
+        request = RecallRequest(
+            collapse_spaces(transcript),
             () if self._context is None else visible_texts(self._context),
-            self._turns + 1,
+            self._ended_turns + 1,
         )
-        search_ms = self._terms.search_ms if final else UNHURRIED_MS
-        self._prefetch.hear(
-            ask,
-            lambda: self._spawn(self._search(memory, ask, search_ms), "hotmem-search"),
-            at_once=paused,
+        deadline_ms = self._settings.recall_ms if final else LONG_DEADLINE_MS
+        self._prefetch.schedule(
+            request,
+            lambda: self._create_task(self._recall(memory, request, deadline_ms), "hotmem-search"),
+            immediately=paused,
         )
 
-    def turn_ended(
-        self, text: str, pieces: Sequence[Piece] = (), guests: Collection[str | None] = ()
-    ) -> tuple[str, ...]:
-        """Notes that a turn of the user is over; the same words after it are another question.
+    def end_turn(self, text: str, segments: Sequence[SpeakerSegment] = ()) -> tuple[str, ...]:
+        """Record that a user turn has ended; the same text after it is another turn.
 
-        What a guess asked of the memory itself is done only now that it was really said.
+        The voice command of a speculative turn is executed now.
 
         Args:
-            text: What was said.
-            pieces: The same, cut up by speaker.
-            guests: Speakers that are not the user.
+            text: The text of the turn.
+            segments: The same, by speaker.
 
         Returns:
-            Ids of turns that the user took back.
+            Ids of stored turns to remove.
         """
-        self._turns += 1
+        self._ended_turns += 1
         own, others = (
-            " ".join(spoken(piece.text) for piece in pieces if (piece.speaker in guests) is theirs)
-            for theirs in (False, True)
-        )
-        going = self.commands.hear(self._turns, spoken(text), others, own=own if pieces else None)
-        exchange = self.exchanges[-1] if self.exchanges else None
-        if exchange is not None and exchange.guessed and gist(exchange.ask.text) == gist(text):
-            exchange.guessed = False
-            if self.memory is not None and self.commands.concern(text):
-                exchange.unhurried = self._spawn(
-                    self._command(self.memory, exchange.ask, self._given()), "hotmem-command"
-                )
-        return going
-
-    def interrupted(self) -> None:
-        """Notes that the user broke into the reply."""
-        if self.exchanges:
-            self.exchanges[-1].interrupted = True
-
-    def calling(self) -> None:
-        """Notes that the model called a tool: the reply goes on once the tool has answered."""
-        if self.exchanges:
-            self.exchanges[-1].resumed_at = None
-
-    def asked(self, context: LLMContext, *, speculation: bool) -> TurnState | None:
-        """The exchange a context belongs to.
-
-        The current one when a tool's result or a confirmed guess comes back, else a new one.
-
-        None if there is nothing to ask or no memory to be asked.
-        """
-        if not speculation:
-            self._context = context
-        question = latest_question(context, self._turns + speculation)
-        if question is None or self.memory is None:
-            return None
-        if not self.exchanges or self.exchanges[-1].question != question:
-            self._append(
-                self._exchange(
-                    self.memory, question, visible_before(context, question), guessed=speculation
-                )
+            " ".join(
+                collapse_spaces(segment.text)
+                for segment in segments
+                if self._settings.is_guest(segment.speaker) is by_guest
             )
-        elif self.exchanges[-1].resumed_at is None:
-            self.exchanges[-1].resumed_at = now_ms()
-        return self.exchanges[-1]
-
-    async def block(self, exchange: TurnState) -> tuple[ContextBlock | None, Timing]:
-        """The block of an exchange with what is ready by the deadline; None if nothing is.
-
-        What is late is kept for the next question.
-        """
-        arrived = perf_counter()
-        if not exchange.recall.done():
-            await asyncio.wait({exchange.recall}, timeout=self._patience_ms(exchange) / 1000)
-        block = own = exchange.block
-        if not exchange.recall.done() or (
-            block is not None and block.trace.late and exchange.unhurried is None
-        ):
-            self._note_late(exchange)
+            for by_guest in (False, True)
+        )
+        removed = self._retention.end_turn(
+            self._ended_turns, collapse_spaces(text), others, own=own if segments else None
+        )
+        turn = self._turns[-1] if self._turns else None
         if (
-            block is not None
-            and not block.text
-            and block.trace.analysis is not None
-            and not block.trace.analysis.needs_memory
+            turn is not None
+            and turn.speculative
+            and speech_key(turn.request.text) == speech_key(text)
         ):
-            block = self._left_over() or block
-        stages = (
-            own.trace.stages
-            if own is not None and own is block and exchange.unhurried is None
-            else {}
-        )
-        return block, Timing(
-            max(arrived - exchange.began, 0) * 1000, (perf_counter() - arrived) * 1000, stages
-        )
+            turn.speculative = False
+            memory = self._handle.current
+            if memory is not None and self._commands.handles(text):
+                turn.follow_up = self._create_task(
+                    self._execute_command(memory, turn.request, self._delivered_items()),
+                    "hotmem-command",
+                )
+        return removed
 
-    def stop(self) -> None:
-        """Begins no search ahead any more."""
-        self.memory = None
+    def interrupt(self) -> None:
+        """Record that the user has interrupted the reply."""
+        if self._turns:
+            self._turns[-1].interrupted = True
+
+    def start_tool_call(self) -> None:
+        """Record that the model has called a tool; the reply continues after its result."""
+        if self._turns:
+            self._turns[-1].prompted_at = None
+
+    def turn_of(self, context: LLMContext, *, speculative: bool) -> TurnState | None:
+        """The turn of a context: the current one after a tool call or a confirmed speculation.
+
+        Otherwise a new turn, whose recall starts here. None without a user message or a memory.
+        """
+        if not speculative:
+            self._context = context
+        message = latest_user_message(context, self._ended_turns + speculative)
+        memory = self._handle.current
+        if message is None or memory is None:
+            return None
+        if not self._turns or self._turns[-1].message != message:
+            request = RecallRequest(message.text, visible_besides(context, message), message.turn)
+            self._append(self._start_turn(memory, message, request, speculative=speculative))
+        elif self._turns[-1].prompted_at is None:
+            self._turns[-1].prompted_at = now_ms()
+        return self._turns[-1]
+
+    def replied_turn(self, timestamp: str) -> TurnState | None:
+        """The turn that a reply belongs to.
+
+        Args:
+            timestamp: When the reply began, ISO 8601.
+        """
+        return find_replied_turn(self._turns, timestamp)
+
+    async def wait(self, turn: TurnState) -> RecallResult | None:
+        """The block of a turn, as complete as it is by the deadline; None without one.
+
+        A late block is kept for the next turn.
+        """
+        arrived_at = perf_counter()
+        if not turn.recall.done():
+            await asyncio.wait({turn.recall}, timeout=self._timeout_s(turn))
+        own = turn.block
+        is_incomplete = own is not None and own.trace.late and turn.follow_up is None
+        if is_incomplete or not turn.recall.done():
+            self._complete_later(turn)
+        if own is None:
+            return None
+        block = own
+        if not own.text and own.trace.analysis is not None and not own.trace.analysis.needs_memory:
+            block = self._late_block() or own
+        timing = RecallTiming(
+            max(arrived_at - turn.started_at, 0) * 1000,
+            (perf_counter() - arrived_at) * 1000,
+            own.trace.stages if own is block and turn.follow_up is None else {},
+            turn.prefetched is not None,
+        )
+        return RecallResult(block, timing)
+
+    def add_delivered(self, turn: TurnState, block: ContextBlock) -> bool:
+        """Record that the language model was given the block of a turn.
+
+        Returns:
+            Whether it was not given before.
+        """
+        is_new = turn.delivered is not block
+        turn.delivered, turn.interrupted = block, False
+        self._commands.add_delivered(block)
+        return is_new
+
+    def stop_prefetch(self) -> None:
+        """Cancel the prefetch."""
         self._prefetch.stop()
 
     async def close(self) -> None:
-        """Ends all searches."""
-        self.stop()
-        searches = [search for exchange in self.exchanges for search in exchange.searches]
-        for search in searches:
-            search.cancel()
-        await asyncio.gather(*searches, return_exceptions=True)
+        """Cancel all recalls."""
+        self._prefetch.stop()
+        recalls = [recall for turn in self._turns for recall in turn.recalls]
+        for recall in recalls:
+            recall.cancel()
+        await asyncio.gather(*recalls, return_exceptions=True)
 
-    def _patience_ms(self, exchange: TurnState) -> float:
-        """What is asked of the memory itself is worth a pause.
+    def _timeout_s(self, turn: TurnState) -> float:
+        """Seconds to wait for a block; longer for a voice command, whose question must be asked."""
+        deadline_ms = self._settings.deadline_ms
+        if deadline_ms and turn.is_command:
+            deadline_ms = max(deadline_ms, LONG_DEADLINE_MS)
+        return deadline_ms / 1000
 
-        A deletion that the bot does not ask about is not done.
-        """
-        deadline = self._terms.deadline_ms
-        return max(deadline, UNHURRIED_MS) if deadline and exchange.command else deadline
+    def _append(self, turn: TurnState) -> None:
+        """Add a turn, in place of a speculative one that was withdrawn or else of the oldest."""
+        if self._turns and self._turns[-1].speculative:
+            _cancel(self._turns.pop())
+        elif len(self._turns) == self._turns.maxlen:
+            _cancel(self._turns.popleft())
+        self._turns.append(turn)
 
-    def _append(self, exchange: TurnState) -> None:
-        """A guess that was withdrawn makes room for what was really said.
-
-        Of the others the oldest goes.
-        """
-        if self.exchanges and self.exchanges[-1].guessed:
-            _give_up(self.exchanges.pop())
-        elif len(self.exchanges) == self.exchanges.maxlen:
-            _give_up(self.exchanges.popleft())
-        self.exchanges.append(exchange)
-
-    def _exchange(
-        self, memory: Memory, question: Question, visible: tuple[str, ...], *, guessed: bool
+    def _start_turn(
+        self, memory: Memory, message: UserMessage, request: RecallRequest, *, speculative: bool
     ) -> TurnState:
-        """Takes over the search that was begun ahead, if it was for these words."""
-        ask = Ask(question.text, visible, question.turn)
-        ahead, command = self._prefetch.take(ask), self.commands.concern(ask.text)
-        if ahead is None:
-            recall = self._spawn(self._answer(memory, ask, None, guessed=guessed), "hotmem-recall")
-            return TurnState(question, ask, recall, perf_counter(), guessed, command=command)
-        found = ahead.task.result() if ahead.task.done() else None
-        if found is None or memory.outdated(found) or (not guessed and command):
-            recall = self._spawn(
-                self._answer(memory, ask, ahead.task, guessed=guessed), "hotmem-recall"
+        """Start the recall of a turn, or take over the prefetched one."""
+        prefetched = self._prefetch.take(request)
+        is_command = self._commands.handles(request.text)
+        block = None
+        if prefetched is not None and prefetched.task.done():
+            block = prefetched.task.result()
+        recall: RecallTask
+        if block is None or memory.outdated(block) or (not speculative and is_command):
+            task = None if prefetched is None else prefetched.task
+            recall = self._create_task(
+                self._answer(memory, request, task, speculative=speculative), "hotmem-recall"
             )
         else:
             recall = asyncio.get_running_loop().create_future()
-            recall.set_result(replace(found, query=ask.text, at=self._terms.clock()))
-        return TurnState(question, ask, recall, ahead.began, guessed, ahead.task, command=command)
+            recall.set_result(self._as_answer(block, request))
+        return TurnState(
+            message,
+            request,
+            recall,
+            perf_counter() if prefetched is None else prefetched.started_at,
+            speculative,
+            None if prefetched is None else prefetched.task,
+            is_command=is_command,
+        )
 
     async def _answer(
-        self, memory: Memory, ask: Ask, ahead: Recall | None, *, guessed: bool
+        self,
+        memory: Memory,
+        request: RecallRequest,
+        prefetched: RecallTask | None,
+        *,
+        speculative: bool,
     ) -> ContextBlock | None:
-        """What was asked of the memory itself is done; for anything else there is a search."""
-        if not guessed and (done := await self._command(memory, ask, self._given())) is not None:
-            return done
-        found = None if ahead is None else await asyncio.shield(ahead)
-        if found is None or memory.outdated(found):
-            return await self._search(memory, ask, self._terms.search_ms)
-        return replace(found, query=ask.text, at=self._terms.clock())
+        """Execute a voice command; for any other utterance, recall."""
+        if not speculative:
+            outcome = await self._execute_command(memory, request, self._delivered_items())
+            if outcome is not None:
+                return outcome
+        block = None if prefetched is None else await asyncio.shield(prefetched)
+        if block is None or memory.outdated(block):
+            return await self._recall(memory, request, self._settings.recall_ms)
+        return self._as_answer(block, request)
 
-    async def _command(
-        self, memory: Memory, ask: Ask, given: Sequence[Item]
+    def _as_answer(self, block: ContextBlock, request: RecallRequest) -> ContextBlock:
+        """A prefetched block, with the final transcript as its query."""
+        return replace(block, query=request.text, at=self._settings.clock())
+
+    async def _execute_command(
+        self, memory: Memory, request: RecallRequest, items: Sequence[Item]
     ) -> ContextBlock | None:
-        terms = self._terms
         try:
-            if self.commands.concern(ask.text):
-                await self._written()
-            return await self.commands.answer(
-                memory,
-                ask.text,
-                terms.clock(),
-                given,
-                terms.max_tokens or memory.options.recall.max_tokens,
+            if self._commands.handles(request.text):
+                await self._drain_writes()
+            max_tokens = self._settings.max_tokens or memory.options.recall.max_tokens
+            return await self._commands.execute(
+                CommandRequest(memory, request.text, self._settings.clock(), items, max_tokens)
             )
-        except Exception as error:  # the turn goes on without a block
-            await self._failed("command", error)
+        except Exception as error:  # the turn continues without a block
+            await self._report_failure("command", error)
             return None
 
-    async def _search(self, memory: Memory, ask: Ask, deadline_ms: float) -> ContextBlock | None:
-        terms = self._terms
+    async def _recall(
+        self, memory: Memory, request: RecallRequest, deadline_ms: float
+    ) -> ContextBlock | None:
+        settings = self._settings
         try:
             return await memory.recall(
-                ask.text,
-                user_id=terms.user_id,
-                session_id=terms.session_id,
-                at=terms.clock(),
-                max_tokens=terms.max_tokens,
+                request.text,
+                user_id=settings.user_id,
+                session_id=settings.session_id,
+                at=settings.clock(),
+                max_tokens=settings.max_tokens,
                 deadline_ms=deadline_ms,
-                visible=(*ask.visible, ask.text),
+                visible=(*request.visible, request.text),
             )
-        except Exception as error:  # the turn goes on without a block
-            await self._failed("recall", error)
+        except Exception as error:  # the turn continues without a block
+            await self._report_failure("recall", error)
             return None
 
-    def _given(self) -> Sequence[Item]:
-        """The items that the language model was given last."""
-        return next(
-            (exchange.given.items for exchange in reversed(self.exchanges) if exchange.given),
-            self.opened,
-        )
+    def _delivered_items(self) -> Sequence[Item]:
+        """Items of the block that the language model was given last."""
+        blocks = (turn.delivered for turn in reversed(self._turns))
+        delivered = next((block for block in blocks if block), None)
+        return self._session_start.delivered_items if delivered is None else delivered.items
 
-    def _note_late(self, exchange: TurnState) -> None:
-        """Counts a block that was late, and looks without haste for what it lacks."""
-        self.late += 1
-        log.warning(
-            "recall late", session_id=self._terms.session_id, deadline_ms=self._terms.deadline_ms
-        )
-        if exchange.recall.done() and self.memory is not None:
-            exchange.unhurried = self._spawn(
-                self._search(self.memory, exchange.ask, UNHURRIED_MS), "hotmem-search"
+    def _complete_later(self, turn: TurnState) -> None:
+        """Count a missed deadline, and recall again with a long one if the block is incomplete."""
+        self.deadlines_missed += 1
+        log_deadline_missed(self._settings.session_id, self._settings.deadline_ms)
+        memory = self._handle.current
+        if turn.recall.done() and memory is not None:
+            turn.follow_up = self._create_task(
+                self._recall(memory, turn.request, LONG_DEADLINE_MS), "hotmem-search"
             )
 
-    def _left_over(self) -> ContextBlock | None:
-        """What came too late for the question before.
+    def _late_block(self) -> ContextBlock | None:
+        """The late block of the previous turn, for a turn that needs no memory itself."""
+        memory = self._handle.current
+        if memory is None or len(self._turns) < 2:
+            return None
+        block = self._turns[0].late_block
+        return None if block is None or memory.outdated(block) else block
 
-        Offered to a turn that asks for nothing itself.
-        """
-        late = self.exchanges[0].late if len(self.exchanges) == self.exchanges.maxlen else None
-        return None if late is None or self.memory is None or self.memory.outdated(late) else late
 
-
-def _give_up(exchange: TurnState) -> None:
-    for search in exchange.searches:
-        search.cancel()
+def _cancel(turn: TurnState) -> None:
+    for recall in turn.recalls:
+        recall.cancel()

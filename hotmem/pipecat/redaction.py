@@ -1,48 +1,51 @@
-"""Keeps from the language model what the user had forgotten, which the conversation still holds."""
+"""Hide forgotten content that is still in the conversation from the language model."""
 
 from collections.abc import Callable
 from typing import Final
 
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMessage
 
-from hotmem.pipecat.context import latest_user_message, role_of, spoken_in
+from hotmem.pipecat.context import latest_user_index, message_role, speech_text
 
-NOTE: Final = "[forgotten at the user's request]"
+REDACTED: Final = "[forgotten at the user's request]"
 
 
 class Redaction:
-    """The messages of one conversation that stay hidden, also once the user speaks of the same again."""
+    """The redacted messages of one conversation.
+
+    A message stays redacted when the user speaks about its content again.
+    """
 
     def __init__(self) -> None:
-        self._hidden: set[tuple[str | None, str]] = set()
+        self._redacted: set[tuple[str | None, str]] = set()
 
-    def applied(self, context: LLMContext, forgotten: Callable[[str], bool]) -> LLMContext:
-        """The context, or a copy in which a note stands for what user and bot said before of what is forgotten.
+    def redact(self, context: LLMContext, is_forgotten: Callable[[str], bool]) -> LLMContext:
+        """A copy of the context without forgotten speech; the context itself if it has none.
 
-        What the user says last stays as it is. So do calls of tools with their results, which
-        services check against each other.
+        The latest user message is not redacted. Nor are tool calls and results, which services
+        check against each other.
 
         Args:
-            context: The context; it is not changed.
-            forgotten: Whether a text tells what was forgotten.
+            context: The context.
+            is_forgotten: Whether a text has forgotten content.
         """
         messages = context.get_messages()
-        latest = latest_user_message(messages)
-        said = [
-            (role_of(message), "" if place == latest else spoken_in(message))
-            for place, message in enumerate(messages)
+        latest = latest_user_index(messages)
+        speech = [
+            (message_role(message), "" if index == latest else speech_text(message))
+            for index, message in enumerate(messages)
         ]
-        self._hidden = {
-            one for one in said if one[1] and (one in self._hidden or forgotten(one[1]))
+        self._redacted = {
+            one for one in speech if one[1] and (one in self._redacted or is_forgotten(one[1]))
         }
-        if not self._hidden:
+        if not self._redacted:
             return context
-        shown = [
-            _noted(message) if one in self._hidden else message
-            for message, one in zip(messages, said, strict=True)
+        redacted = [
+            _redacted(message) if one in self._redacted else message
+            for message, one in zip(messages, speech, strict=True)
         ]
-        return LLMContext(messages=shown, tools=context.tools, tool_choice=context.tool_choice)
+        return LLMContext(messages=redacted, tools=context.tools, tool_choice=context.tool_choice)
 
 
-def _noted(message: LLMContextMessage) -> LLMContextMessage:
-    return {**message, "content": NOTE}  # type: ignore[return-value, dict-item]  # a message of the standard form, as it held speech
+def _redacted(message: LLMContextMessage) -> LLMContextMessage:
+    return {**message, "content": REDACTED}  # type: ignore[return-value, dict-item]  # speech is in standard messages only

@@ -1,140 +1,158 @@
-"""What one conversation is told without asking.
+"""The opening block: what the bot knows before the user asks.
 
-Prepared when it opens, whole at its start, the user's wishes ever after.
+Injected when the bot speaks first and with the user's first turn; the user's standing instructions
+with every later turn.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 from hotmem.memory import Memory
-from hotmem.pipecat.context import Question
-from hotmem.pipecat.recall_session import Failed, Terms
-from hotmem.types import ContextBlock
+from hotmem.pipecat.callbacks import CreateTask, ReportFailure
+from hotmem.pipecat.context import UserMessage
+from hotmem.pipecat.memory_handle import MemoryHandle
+from hotmem.pipecat.session_settings import SessionSettings
+from hotmem.types import ContextBlock, Item
 
-SETTLED_S: Final = 10.0
-"""Seconds for which what was said is waited to be understood before it is read again."""
-
-Spawn: TypeAlias = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
-"""Makes a named task that the pipeline owns."""
+SETTLE_TIMEOUT_S: Final = 10.0
+"""Seconds to wait for background work before the opening block is made again."""
 
 
 class SessionStart:
-    """The opening of one conversation.
-
-    It is read in a task of its own; nobody waits for it longer than they wish.
+    """The opening block of one conversation, made in a task.
 
     Args:
-        terms: What is the same for the whole conversation.
-        max_tokens: Tokens of the block at most; None takes the memory's own option, 0 switches it
-            off.
-        spawn: Makes a task that the pipeline owns.
-        failed: Told of failures.
-
-    Attributes:
-        whole: All of it, once it was read.
+        handle: The memory.
+        settings: The conversation.
+        create_task: Creates the task.
+        report_failure: Reports failures.
     """
 
-    def __init__(self, terms: Terms, max_tokens: int | None, spawn: Spawn, failed: Failed) -> None:
-        self._terms = terms
-        self._max_tokens = max_tokens
-        self._spawn = spawn
-        self._failed = failed
-        self._read = asyncio.Event()
-        self.whole: ContextBlock | None = None
-        self._wishes: ContextBlock | None = None
-        self._first: tuple[int, int] | None = None
+    def __init__(
+        self,
+        handle: MemoryHandle,
+        settings: SessionSettings,
+        create_task: CreateTask,
+        report_failure: ReportFailure,
+    ) -> None:
+        self._handle = handle
+        self._settings = settings
+        self._create_task = create_task
+        self._report_failure = report_failure
+        self._ready = asyncio.Event()
+        self._opening: ContextBlock | None = None
+        self._instructions: ContextBlock | None = None
+        self._delivered: ContextBlock | None = None
+        self._first_message: tuple[int, int] | None = None
         self._task: asyncio.Task[None] | None = None
-        self._awaited = False
-        self._stale = False
-        self._whole_stale = False
+        self._has_waited = False
+        self._is_stale = False
+        self._is_opening_stale = False
 
-    def prepare(self, memory: Memory) -> None:
-        """Begins to read it; a second time once all that was said before is understood."""
-        if self._switched_on(memory):
-            self._task = self._spawn(self._prepare(memory), "hotmem-opening")
+    def prepare(self) -> None:
+        """Start to make the block, and make it again once background work is done."""
+        memory = self._handle.current
+        if memory is not None and self._is_enabled(memory):
+            self._task = self._create_task(self._prepare(memory), "hotmem-opening")
 
     def refresh(self, memory: Memory, *, whole: bool = False) -> None:
-        """Reads again what may have changed, once what was said is understood.
+        """Make the block again once background work is done.
 
         Args:
             memory: The memory.
-            whole: Whether more than wishes may have changed, as when something was forgotten.
+            whole: Whether more than the user's instructions may have changed, as after a deletion.
         """
-        self._stale = True
-        self._whole_stale = self._whole_stale or whole
-        if self._switched_on(memory) and (self._task is None or self._task.done()):
-            self._task = self._spawn(self._refresh(memory), "hotmem-opening")
+        self._is_stale = True
+        self._is_opening_stale = self._is_opening_stale or whole
+        if self._is_enabled(memory) and (self._task is None or self._task.done()):
+            self._task = self._create_task(self._refresh(memory), "hotmem-opening")
 
-    async def block(self, question: Question | None, wait_s: float) -> ContextBlock | None:
-        """What the model is to be told besides the block of its question.
-
-        None if nothing is there in time.
+    async def wait(self, message: UserMessage | None, timeout_s: float) -> ContextBlock | None:
+        """The block for a turn; None if it is not ready in time.
 
         Args:
-            question: What is asked; None where the bot speaks first.
-            wait_s: Seconds it is waited for at most.
+            message: The user message; None where the bot speaks first.
+            timeout_s: Maximum time to wait, in seconds; only the first call waits.
         """
         if self._task is None:
             return None
-        if not self._read.is_set() and wait_s > 0 and not self._awaited:
-            self._awaited = True
+        if not self._ready.is_set() and timeout_s > 0 and not self._has_waited:
+            self._has_waited = True
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._read.wait(), wait_s)
-        if self.whole is None:
+                await asyncio.wait_for(self._ready.wait(), timeout_s)
+        if self._opening is None:
             return None
-        turn = None if question is None else (question.turn, question.number)
-        if turn is not None and self._first is None:
-            self._first = turn
-        return self.whole if turn in (None, self._first) else self._wishes
+        key = None if message is None else (message.turn, message.number)
+        if key is not None and self._first_message is None:
+            self._first_message = key
+        return self._opening if key in (None, self._first_message) else self._instructions
+
+    def add_delivered(self, block: ContextBlock) -> bool:
+        """Record that the language model was given a block.
+
+        Returns:
+            Whether it is a whole opening block that was not given before.
+        """
+        if not block.text or block is not self._opening or block is self._delivered:
+            return False
+        self._delivered = block
+        return True
+
+    @property
+    def delivered_items(self) -> Sequence[Item]:
+        """Items of the opening block that the language model was given."""
+        return () if self._delivered is None else self._delivered.items
 
     async def close(self) -> None:
-        """Ends the reading."""
+        """Cancel the task."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    def _switched_on(self, memory: Memory) -> bool:
-        return (
-            memory.options.recall.opening_tokens if self._max_tokens is None else self._max_tokens
-        ) > 0
+    def _is_enabled(self, memory: Memory) -> bool:
+        max_tokens = self._settings.opening_tokens
+        return (memory.options.recall.opening_tokens if max_tokens is None else max_tokens) > 0
 
     async def _prepare(self, memory: Memory) -> None:
-        await self._update(memory, settled=False)
+        await self._update(memory, settle=False)
         await self._refresh(memory)
 
     async def _refresh(self, memory: Memory) -> None:
-        self._stale = True
-        while self._stale:
-            self._stale = False
-            await self._update(memory, settled=True)
+        self._is_stale = True
+        while self._is_stale:
+            self._is_stale = False
+            await self._update(memory, settle=True)
 
-    async def _update(self, memory: Memory, *, settled: bool) -> None:
-        """Reads it as it is, or once all is understood.
+    async def _update(self, memory: Memory, *, settle: bool) -> None:
+        """Make the block.
 
-        While something is not, the second reading is worth waiting for.
+        Args:
+            memory: The memory.
+            settle: Whether to wait for background work first. A block made before that is not
+                ready if it is incomplete.
         """
         try:
-            if settled:
+            if settle:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(memory.settle(), SETTLED_S)
-            if self._first is None or self._whole_stale:
-                self._whole_stale = False
-                self.whole = await self._opening(memory, rules_only=False)
-            self._wishes = await self._opening(memory, rules_only=True)
-            if settled or not self._wishes.trace.late:
-                self._read.set()
+                    await asyncio.wait_for(memory.settle(), SETTLE_TIMEOUT_S)
+            if self._first_message is None or self._is_opening_stale:
+                self._is_opening_stale = False
+                self._opening = await self._make_block(memory, rules_only=False)
+            self._instructions = await self._make_block(memory, rules_only=True)
+            if settle or not self._instructions.trace.late:
+                self._ready.set()
         except Exception as error:  # the bot speaks without it
-            self._read.set()
-            await self._failed("opening", error)
+            self._ready.set()
+            await self._report_failure("opening", error)
 
-    async def _opening(self, memory: Memory, *, rules_only: bool) -> ContextBlock:
-        terms = self._terms
+    async def _make_block(self, memory: Memory, *, rules_only: bool) -> ContextBlock:
+        settings = self._settings
         return await memory.opening(
-            user_id=terms.user_id,
-            session_id=terms.session_id,
-            at=terms.clock(),
-            max_tokens=self._max_tokens,
+            user_id=settings.user_id,
+            session_id=settings.session_id,
+            at=settings.clock(),
+            max_tokens=settings.opening_tokens,
             rules_only=rules_only,
         )

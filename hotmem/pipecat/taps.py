@@ -1,7 +1,4 @@
-"""Where HotMem listens besides its own place.
-
-After speech recognition, and after the language model.
-"""
+"""Taps outside the processor's own place: after speech recognition and after the LLM."""
 
 from collections.abc import Awaitable, Callable
 
@@ -15,7 +12,7 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
-HEARD = (
+SPEECH_FRAMES = (
     InterimTranscriptionFrame,
     TranscriptionFrame,
     EagerTranscriptionFrame,
@@ -24,45 +21,43 @@ HEARD = (
 
 
 class Listener(FrameProcessor):
-    """Tells the memory what is being said.
+    """Passes transcripts to the prefetch.
 
-    Belongs right after speech recognition: the user aggregator keeps transcripts to itself.
+    Belongs right after speech recognition, as the user aggregator consumes transcripts.
 
     Args:
-        heard: Told each transcript, and each end of speech; nothing slow, for the frame waits, and
-            nothing is raised.
+        on_speech: Called with each frame of `SPEECH_FRAMES`. The frame waits for it, so it must be
+            fast; it must not raise.
     """
 
-    def __init__(self, heard: Callable[[Frame], Awaitable[None]]) -> None:
+    def __init__(self, on_speech: Callable[[Frame], Awaitable[None]]) -> None:
         super().__init__()
-        self._heard = heard
+        self._on_speech = on_speech
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Passes every frame on and tells of those that were heard."""
+        """Report speech frames and push every frame."""
         await super().process_frame(frame, direction)
-        if isinstance(frame, HEARD):
-            await self._heard(frame)
+        if isinstance(frame, SPEECH_FRAMES):
+            await self._on_speech(frame)
         await self.push_frame(frame, direction)
 
 
 class AfterModel(FrameProcessor):
-    """Gives memory to contexts that come to the model from behind, as results of tools do.
+    """Injects memory into contexts that reach the LLM from downstream, as tool results do.
 
-    Belongs right after the language model.
+    Belongs right after the LLM.
 
     Args:
-        with_memory: Makes the frame that the model is to get.
+        inject: Makes the frame with memory.
     """
 
-    def __init__(
-        self, with_memory: Callable[[LLMContextFrame], Awaitable[LLMContextFrame]]
-    ) -> None:
+    def __init__(self, inject: Callable[[LLMContextFrame], Awaitable[LLMContextFrame]]) -> None:
         super().__init__()
-        self._with_memory = with_memory
+        self._inject = inject
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Adds memory to contexts on their way up and passes every frame on."""
+        """Inject memory into upstream context frames and push every frame."""
         await super().process_frame(frame, direction)
         if isinstance(frame, LLMContextFrame) and direction is FrameDirection.UPSTREAM:
-            frame = await self._with_memory(frame)
+            frame = await self._inject(frame)
         await self.push_frame(frame, direction)

@@ -1,4 +1,4 @@
-"""What has been recognised of the turn that is being spoken, and by whom."""
+"""Transcripts of the turn being spoken, by speaker."""
 
 import re
 from dataclasses import dataclass
@@ -9,18 +9,20 @@ from hotmem.text.truncation import truncate_middle
 
 HESITATIONS: Final = frozenset({"um", "uh", "uhm", "erm", "hmm", "mm"})
 
-MOST_FINALS: Final = 40
-"""Final transcripts of a turn that are told apart; a turn of more is remembered as one, and
-searched for when it has ended."""
+MAX_FINALS: Final = 40
+"""Maximum number of final transcripts kept for a turn.
+
+A turn with more is stored as one segment, and is not prefetched.
+"""
 
 _APOSTROPHES: Final = re.compile(r"['’ʼ]")
 _WORD: Final = re.compile(r"\w+")
 
 
-def content(text: str) -> tuple[str, ...]:
-    """The words, whatever their case, punctuation and hesitations.
+def normalized_words(text: str) -> tuple[str, ...]:
+    """The words without case, punctuation and hesitations.
 
-    Recognisers write the final transcript otherwise than the interim ones.
+    Interim and final transcripts of the same speech differ in these.
     """
     return tuple(
         word
@@ -29,66 +31,79 @@ def content(text: str) -> tuple[str, ...]:
     )
 
 
-def gist(text: str) -> tuple[str, ...]:
-    """The same of both ends of a long text: enough to tell it from another."""
-    return content(truncate_middle(text))
+def speech_key(text: str) -> tuple[str, ...]:
+    """Equal for two transcripts of the same speech; of a long text, only both ends count."""
+    return normalized_words(truncate_middle(text))
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """Words and who said them, as the transport names them; None where that is not known."""
+class SpeakerSegment:
+    """A part of a turn by one speaker.
+
+    Attributes:
+        speaker: The transport's id of the speaker; None if not known.
+        text: The text.
+    """
 
     speaker: str | None
     text: str
 
 
 class Transcript:
-    """The transcripts of one turn.
-
-    Final ones in order, and an interim one that the next takes the place of.
-    """
+    """The transcripts of one turn: the final ones in order, and the latest interim one."""
 
     def __init__(self) -> None:
-        self._finals: list[Piece] = []
+        self._finals: list[SpeakerSegment] = []
         self._interim = ""
 
     @property
     def text(self) -> str:
-        """All that was heard so far."""
-        return " ".join((*(piece.text for piece in self._finals), self._interim)).strip()
+        """The whole text so far."""
+        return " ".join((*(segment.text for segment in self._finals), self._interim)).strip()
 
-    def guess(self, text: str) -> None:
-        """Notes an interim transcript."""
+    def set_interim(self, text: str) -> None:
+        """Replace the interim transcript."""
         self._interim = text.strip()
 
-    def hear(self, text: str, speaker: str | None) -> None:
-        """Notes a final transcript."""
+    def add_final(self, text: str, speaker: str | None) -> None:
+        """Add a final transcript."""
         self._interim = ""
-        self._finals = [*self._finals[1 - MOST_FINALS :], Piece(speaker or None, text.strip())]
+        self._finals = [
+            *self._finals[1 - MAX_FINALS :],
+            SpeakerSegment(speaker or None, text.strip()),
+        ]
 
-    def turn(self, text: str) -> tuple[Piece, ...]:
-        """The turn that has ended with these words, cut up by speaker where they were heard here.
+    def end_turn(self, text: str) -> tuple[SpeakerSegment, ...]:
+        """Split a turn that has ended by speaker, and drop its transcripts.
 
-        What was heard before them was not meant for the bot, and what was heard after them belongs
-        to the next turn.
+        Final transcripts before the turn were not meant for the bot and are dropped too; those
+        after it belong to the next turn.
+
+        Args:
+            text: The text of the turn.
+
+        Returns:
+            The segments; one without a speaker if the text is not that of final transcripts.
         """
-        words, heard = content(text), [content(piece.text) for piece in self._finals]
+        words = normalized_words(text)
+        heard = [normalized_words(segment.text) for segment in self._finals]
         flat, edges = tuple(chain.from_iterable(heard)), [0, *accumulate(map(len, heard))]
-        pieces = {edge: number for number, edge in enumerate(edges)}
-        spans = ((number, edge, edge + len(words)) for number, edge in enumerate(edges))
+        final_at = {edge: index for index, edge in enumerate(edges)}
+        spans = ((index, edge, edge + len(words)) for index, edge in enumerate(edges))
         start, stop = next(
             (
-                (number, pieces[end])
-                for number, edge, end in spans
-                if end in pieces and flat[edge:end] == words
+                (index, final_at[end])
+                for index, edge, end in spans
+                if end in final_at and flat[edge:end] == words
             ),
             (0, 0),
         )
-        said, self._finals = self._finals[start:stop], self._finals[stop:] if stop else []
+        turn, self._finals = self._finals[start:stop], self._finals[stop:] if stop else []
         self._interim = ""
-        if len({piece.speaker for piece in said}) < 2:
-            return (Piece(said[0].speaker if said else None, text),)
-        groups = groupby(said, key=lambda piece: piece.speaker)
+        if len({segment.speaker for segment in turn}) < 2:
+            return (SpeakerSegment(turn[0].speaker if turn else None, text),)
+        groups = groupby(turn, key=lambda segment: segment.speaker)
         return tuple(
-            Piece(speaker, " ".join(piece.text for piece in part)) for speaker, part in groups
+            SpeakerSegment(speaker, " ".join(segment.text for segment in segments))
+            for speaker, segments in groups
         )

@@ -1,127 +1,137 @@
-"""A question of the user's and what became of it; and which question a reply belongs to."""
+"""State of one turn: the utterance, its recalls and the reply."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from hotmem.pipecat.context import Question
-from hotmem.pipecat.prefetch import Ask, Recall
+from hotmem.pipecat.context import UserMessage, collapse_spaces
+from hotmem.pipecat.prefetch import RecallRequest, RecallTask
 from hotmem.types import ContextBlock
 
 
 def now_ms() -> datetime:
-    """The wall clock in UTC, cut to milliseconds like the times pipecat puts into its frames."""
+    """The current time in UTC, truncated to milliseconds as in pipecat's frames."""
     now = datetime.now(UTC)
     return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
-    """What memory cost a turn, in ms.
+class RecallTiming:
+    """Timing of a recall, in milliseconds.
 
     Attributes:
-        ahead: How long before the context came its search had begun; 0 for one that began with it.
-        waited: How long the context waited for its block.
-        stages: The search's stages, in order; what they add up to beyond `ahead` had to be waited
-            for. None where the block is another search's.
+        prefetch_ms: How long before the context frame the recall started.
+        waited_ms: How long the context frame waited for the block.
+        stages_ms: Duration of each stage of the recall, in order; empty if the block is another
+            recall's.
+        prefetch_hit: Whether the recall was prefetched.
     """
 
-    ahead: float
-    waited: float
-    stages: Mapping[str, float]
+    prefetch_ms: float
+    waited_ms: float
+    stages_ms: Mapping[str, float]
+    prefetch_hit: bool
 
 
 @dataclass(slots=True)
 class TurnState:
-    """A question, the search for its block, and what became of both.
+    """One turn.
 
     Attributes:
-        question: What the user said.
-        ask: What is searched for.
-        recall: The search; it outlives an interruption of the frame that waits for it.
-        began: When the search began, by `time.perf_counter()`.
-        guessed: Whether it may not have been said: the recogniser foresaw the end of the turn.
-        ahead: The search that was begun ahead and that `recall` waits for, if there was one.
-        unhurried: A second search without haste, where the first was late; or what a guess asked of
-            the memory itself.
-        asked_at: When it was asked, by the wall clock.
-        given: The block that was in time for the language model, if any.
-        interrupted: Whether the user broke into the reply.
-        resumed_at: When the model was last asked, again after each tool it called, by the wall
-            clock; None while a tool is at work.
-        heard: What was heard of the reply so far.
-        command: Whether it asks something of the memory itself, or may answer what it asked.
+        message: The user message.
+        request: The recall request.
+        recall: The recall; it outlives an interruption of the frame that waits for it.
+        started_at: When the recall started, by `time.perf_counter()`.
+        speculative: Whether the turn may not have ended (eager end-of-turn detection).
+        prefetched: The prefetched recall that `recall` waits for.
+        follow_up: A second recall with a long deadline, after the first missed its own; or the
+            voice command of a turn that was speculative.
+        asked_at: When the user message came, in UTC.
+        delivered: The block the language model was given.
+        interrupted: Whether the user interrupted the reply.
+        prompted_at: When the language model last got a context, which is again after each tool
+            call, in UTC; None while a tool runs.
+        reply: The spoken part of the reply so far.
+        is_command: Whether it is a voice command, or may answer a confirmation question.
     """
 
-    question: Question
-    ask: Ask
-    recall: Recall
-    began: float
-    guessed: bool = False
-    ahead: Recall | None = None
-    unhurried: Recall | None = None
+    message: UserMessage
+    request: RecallRequest
+    recall: RecallTask
+    started_at: float
+    speculative: bool = False
+    prefetched: RecallTask | None = None
+    follow_up: RecallTask | None = None
     asked_at: datetime = field(default_factory=now_ms)
-    given: ContextBlock | None = None
+    delivered: ContextBlock | None = None
     interrupted: bool = False
-    resumed_at: datetime | None = field(default_factory=now_ms)
-    heard: str = ""
-    command: bool = False
+    prompted_at: datetime | None = field(default_factory=now_ms)
+    reply: str = ""
+    is_command: bool = False
 
     @property
-    def searches(self) -> tuple[Recall, ...]:
-        """All searches, running or not."""
-        return tuple(
-            search for search in (self.unhurried, self.recall, self.ahead) if search is not None
-        )
+    def recalls(self) -> tuple[RecallTask, ...]:
+        """All recalls of the turn, running or done."""
+        recalls = (self.follow_up, self.recall, self.prefetched)
+        return tuple(recall for recall in recalls if recall is not None)
 
     @property
     def block(self) -> ContextBlock | None:
-        """The fullest block that is there by now."""
-        tasks = (
-            search
-            for search in (self.unhurried, self.recall)
-            if search is not None and search.done() and not search.cancelled()
-        )
-        return next(
-            (block for block in (task.result() for task in tasks) if block is not None), None
-        )
+        """The most complete block so far."""
+        for recall in (self.follow_up, self.recall):
+            if recall is None or not recall.done() or recall.cancelled():
+                continue
+            if (block := recall.result()) is not None:
+                return block
+        return None
 
     @property
-    def late(self) -> ContextBlock | None:
-        """What was found or done only after the language model had been asked.
-
-        That nothing is known is not worth telling late.
-        """
+    def late_block(self) -> ContextBlock | None:
+        """A block with items or a command's outcome that the language model was not given."""
         block = self.block
-        worth_telling = block is not None and (
-            block.items or (block.text and block.trace.analysis is None)
-        )
-        return block if worth_telling and block is not self.given else None
+        if block is None or block is self.delivered:
+            return None
+        return block if block.items or is_command_outcome(block) else None
 
-    def completed_by(self, timestamp: str) -> bool:
-        """Whether a reply that began then is the answer, and no more what was said before a tool was called."""
-        return self.resumed_at is not None and _read(timestamp, self.resumed_at) >= self.resumed_at
+    def add_reply(self, text: str) -> None:
+        """Append to the spoken part of the reply."""
+        self.reply = collapse_spaces(f"{self.reply} {text}")
+
+    def is_answered_by(self, timestamp: str) -> bool:
+        """Whether a reply is the answer, not what the bot said before a tool call.
+
+        Args:
+            timestamp: When the reply began, ISO 8601.
+        """
+        if self.prompted_at is None:
+            return False
+        return _parse_time(timestamp, self.prompted_at) >= self.prompted_at
 
 
-def answered(exchanges: Sequence[TurnState], timestamp: str) -> TurnState | None:
-    """The exchange that a reply answers: the latest one asked before the reply began.
+def is_command_outcome(block: ContextBlock) -> bool:
+    """Whether a block is the outcome of a voice command."""
+    return bool(block.text) and block.trace.analysis is None
 
-    When the user breaks in, what was heard of the old reply can arrive after the new question.
+
+def find_replied_turn(turns: Sequence[TurnState], timestamp: str) -> TurnState | None:
+    """The turn a reply belongs to: the latest whose user message came before the reply began.
+
+    After an interruption, the spoken part of the old reply may arrive after the new user message.
 
     Args:
-        exchanges: The last exchanges, oldest first.
-        timestamp: When the reply began, ISO 8601; without one it answers the latest question.
+        turns: The latest turns, oldest first.
+        timestamp: When the reply began, ISO 8601; if empty, it belongs to the latest turn.
     """
-    if not exchanges:
+    if not turns:
         return None
-    began = _read(timestamp, exchanges[-1].asked_at)
-    return next((exchange for exchange in reversed(exchanges) if exchange.asked_at <= began), None)
+    began_at = _parse_time(timestamp, turns[-1].asked_at)
+    return next((turn for turn in reversed(turns) if turn.asked_at <= began_at), None)
 
 
-def _read(timestamp: str, otherwise: datetime) -> datetime:
-    """A frame's time, ISO 8601; `otherwise` where it has none."""
+def _parse_time(timestamp: str, default: datetime) -> datetime:
+    """A frame's timestamp, in UTC without an offset; the default if it is not ISO 8601."""
     try:
-        told = datetime.fromisoformat(timestamp)
+        time = datetime.fromisoformat(timestamp)
     except ValueError:
-        return otherwise
-    return told if told.tzinfo else told.replace(tzinfo=UTC)
+        return default
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

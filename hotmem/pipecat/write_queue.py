@@ -1,111 +1,103 @@
-"""Writes that must not hold up a frame, done one after the other in the order they were said."""
+"""Queue of writes to the memory, which run one by one and delay no frame."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
-AFTER_S: Final = 0.03
-"""Seconds that the first write after a pause waits: the language model gets its context first,
-and the interpreter's lock with it."""
+from hotmem.pipecat.callbacks import ReportFailure
+
+DELAY_S: Final = 0.03
+"""Seconds that the first write after a pause waits, as it would compete with the context frame of
+its turn for the interpreter's lock."""
+
+FALLBACK_AFTER_S: Final = 0.3
+"""Seconds after which a write that waits for a lock is replaced by its fallback, as the lock may
+be held until the process ends."""
+
+Operation: TypeAlias = Callable[[], Awaitable[object]]
 
 
-PATIENCE_S: Final = 0.3
-"""Seconds that a write may take before what can be done instead is done: a file that is locked
-for longer may stay so until the process ends."""
-
-
-class Write(NamedTuple):
-    """One write.
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A write.
 
     Attributes:
         name: Its name, for the log.
-        run: What to await.
-        instead: What to await when the pipeline ends before it is done, if anything can be done.
+        run: The write itself.
+        fallback: What to run if it is blocked, or the pipeline ends first.
     """
 
     name: str
-    run: Callable[[], Awaitable[object]]
-    instead: Callable[[], Awaitable[object]] | None = None
+    run: Operation
+    fallback: Operation | None = None
 
 
 class WriteQueue:
-    """A queue of writes. A write that fails is reported and does not stop the ones after it.
+    """Runs writes in order; a failed write is reported and does not stop the next.
 
     Args:
-        failed: Told the name of a failed write and its exception.
-        blocked: Whether a write waits for another program's lock at this moment.
+        report_failure: Called with the name of a failed write and its exception.
+        is_blocked: Whether a write waits for another program's lock.
     """
 
-    def __init__(
-        self,
-        failed: Callable[[str, Exception], Awaitable[None]],
-        blocked: Callable[[], object] = lambda: False,
-    ) -> None:
+    def __init__(self, report_failure: ReportFailure, is_blocked: Callable[[], bool]) -> None:
         self._writes: asyncio.Queue[Write] = asyncio.Queue()
-        self._failed = failed
-        self._blocked = blocked
+        self._report_failure = report_failure
+        self._is_blocked = is_blocked
         self._running: Write | None = None
-        self._slow: set[asyncio.Task[object]] = set()
+        self._tasks: set[asyncio.Task[object]] = set()
 
-    def put(
-        self,
-        name: str,
-        run: Callable[[], Awaitable[object]],
-        instead: Callable[[], Awaitable[object]] | None = None,
-    ) -> None:
-        """Adds a write; returns at once."""
-        self._writes.put_nowait(Write(name, run, instead))
+    def put(self, name: str, run: Operation, fallback: Operation | None = None) -> None:
+        """Add a write."""
+        self._writes.put_nowait(Write(name, run, fallback))
 
     async def run(self) -> None:
-        """Does the writes until cancelled."""
+        """Run the writes until cancelled."""
         while True:
-            paused = self._writes.empty()
+            was_empty = self._writes.empty()
             write = await self._writes.get()
             self._running = write
             try:
-                if paused:
-                    await asyncio.sleep(AFTER_S)
-                await self._done(write)
-            except Exception as error:  # the border at which a failed write must not stop the next
-                await self._failed(write.name, error)
+                if was_empty:
+                    await asyncio.sleep(DELAY_S)
+                await self._run(write)
+            except Exception as error:  # a failed write must not stop the next
+                await self._report_failure(write.name, error)
             finally:
                 self._writes.task_done()
             self._running = None
 
-    async def _done(self, write: Write) -> None:
-        """Does a write.
-
-        For one that waits for a lock what can be done instead is done, and the next does not wait
-        for it.
-        """
-        work = asyncio.ensure_future(write.run())
-        self._slow.add(work)
-        work.add_done_callback(self._slow.discard)
-        while write.instead is not None and not (await asyncio.wait({work}, timeout=PATIENCE_S))[0]:
-            if self._blocked():
-                work.add_done_callback(lambda done: done.cancelled() or done.exception())
-                await write.instead()
+    async def _run(self, write: Write) -> None:
+        """Run a write, or its fallback if it is blocked; the write then continues on its own."""
+        task = asyncio.ensure_future(write.run())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        while write.fallback is not None:
+            done, _ = await asyncio.wait({task}, timeout=FALLBACK_AFTER_S)
+            if done:
+                break
+            if self._is_blocked():
+                task.add_done_callback(lambda done: done.cancelled() or done.exception())
+                await write.fallback()
                 return
-        await work
+        await task
 
     async def close(self) -> None:
-        """Ends the writes that still wait for a lock."""
-        for work in self._slow:
-            work.cancel()
-        await asyncio.gather(*self._slow, return_exceptions=True)
+        """Cancel the writes that still wait for a lock."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def abandon(self) -> list[Write]:
-        """Gives up the writes that are left once `run` was cancelled, the one it was at among them.
-
-        Returns them.
-        """
+        """Remove and return the writes left after `run` was cancelled, with the one it was at."""
         left = [] if self._running is None else [self._running]
         while not self._writes.empty():
             left.append(self._writes.get_nowait())
             self._writes.task_done()
         return left
 
-    async def drained(self) -> None:
-        """Returns once every write so far is done."""
+    async def drain(self) -> None:
+        """Wait until every write so far is done."""
         await self._writes.join()
-        await asyncio.gather(*self._slow, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hotmem.pipecat.voice_commands import VoiceCommands
+from hotmem.pipecat.turn_retention import TurnRetention
 from tests.attacks.cases import cases
 
 UNHEARD = {
@@ -44,16 +44,16 @@ HEARD_WRONGLY = {
 
 def stored(turns: list[dict[str, str]]) -> list[int]:
     """Return the indexes of the turns that the processor stores."""
-    commands, kept, number = VoiceCommands("ana", "monday"), set[str](), 0
+    retention, kept, number = TurnRetention(), set[str](), 0
     for place, turn in enumerate(turns):
         if turn["who"] == "user":
             number += 1
-            kept -= set(commands.hear(number, turn["say"]))
-            keeps, replies_to = commands.keeps, None
+            kept -= set(retention.end_turn(number, turn["say"]))
+            keeps, replies_to = retention.stores_turn, None
         else:
-            keeps, replies_to = commands.keeps_reply(number), number
+            keeps, replies_to = retention.stores_reply(number), number
         if keeps:
-            commands.noted(str(place), replies_to)
+            retention.add_stored(str(place), replies_to)
             kept.add(str(place))
     return sorted(map(int, kept))
 

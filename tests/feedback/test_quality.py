@@ -291,7 +291,7 @@ def test_a_block_of_the_memorys_own_words_is_no_recall() -> None:
         "Done.",
         2,
         (),
-        Trace(reason="the user asked something of the memory"),
+        Trace(reason="the utterance is a voice command"),
         "ana",
         None,
         "Forget that.",

@@ -14,8 +14,7 @@ from pipecat.frames.frames import (
 from pipecat.tests.utils import SleepFrame, run_test
 
 from hotmem import Memory, Usage
-from hotmem.pipecat import HotMemProcessor
-from hotmem.pipecat import processor as module
+from hotmem.pipecat import HotMemProcessor, shutdown
 from tests.pipecat.daniel import SMALL_TALK, TOLD, asking, blocks, contexts, daniels, tell
 from tests.pipecat.failing import Hanging
 from tests.pipecat.scene import scene, turns_in
@@ -80,7 +79,7 @@ async def test_neither_the_block_nor_the_history_is_stored_again_as_if_the_user_
 async def test_the_spoken_path_has_a_deadline(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "PARTING_S", 0.1)
+    monkeypatch.setattr(shutdown, "STEP_TIMEOUT_S", 0.1)
     processor = daniels(Hanging(database), deadline_ms=150)
     moments: list[float] = []
 

@@ -1,5 +1,7 @@
 """Reading a context, and the copy with a block."""
 
+from typing import Any
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pipecat.processors.aggregators.llm_context import (
@@ -9,12 +11,12 @@ from pipecat.processors.aggregators.llm_context import (
 )
 
 from hotmem.pipecat.context import (
-    Question,
-    latest_question,
-    spoken,
-    visible_before,
+    UserMessage,
+    collapse_spaces,
+    inject_blocks,
+    latest_user_message,
+    visible_besides,
     visible_texts,
-    with_block,
 )
 
 BLOCK = "<memory>block</memory>"
@@ -46,7 +48,7 @@ def test_block_stands_right_before_the_latest_user_message_of_a_copy(
     given_messages: list[LLMContextMessage],
 ) -> None:
     context = LLMContext(messages=[*given_messages])
-    copy = with_block(context, BLOCK, notice="Said by HotMem.")
+    copy = inject_blocks(context, BLOCK, notice="Said by HotMem.")
     assert context.get_messages() == given_messages
     place = copy.get_messages().index({"role": "user", "content": BLOCK})
     assert copy.get_messages()[place + 1] == {"role": "developer", "content": "Said by HotMem."}
@@ -62,25 +64,26 @@ def test_question_and_visible_texts_are_plain_words(
     given_messages: list[LLMContextMessage],
 ) -> None:
     context = LLMContext(messages=[*given_messages])
-    question = latest_question(context, 0)
+    question = latest_user_message(context, 0)
     texts = visible_texts(context)
-    assert all(text and text == spoken(text) for text in texts)
+    assert all(text and text == collapse_spaces(text) for text in texts)
     if question is not None:
         assert question.number == roles(context).count("user")
         assert question.text in texts
-        assert sorted((*visible_before(context, question), question.text)) == sorted(texts)
+        assert sorted((*visible_besides(context, question), question.text)) == sorted(texts)
 
 
-def test_lists_specific_messages_and_images() -> None:
+def test_content_lists_service_messages_and_images() -> None:
     image = {"type": "image_url", "image_url": {"url": "data:,"}}
-    asked = {"role": "user", "content": [{"type": "text", "text": "What is  this?"}, image]}
-    context = LLMContext(messages=[LLMSpecificMessage("google", {"thought": "x"}), asked])  # type: ignore[list-item]
-    assert latest_question(context, 0) == Question(0, number=1, text="What is this?")
-    assert latest_question(LLMContext(messages=[{"role": "user", "content": [image]}]), 0) is None  # type: ignore[list-item]
-    assert latest_question(LLMContext(), 0) is None
+    asked: Any = {"role": "user", "content": [{"type": "text", "text": "What is  this?"}, image]}
+    shown: Any = {"role": "user", "content": [image]}
+    context = LLMContext(messages=[LLMSpecificMessage("google", {"thought": "x"}), asked])
+    assert latest_user_message(context, 0) == UserMessage(0, number=1, text="What is this?")
+    assert latest_user_message(LLMContext(messages=[shown]), 0) is None
+    assert latest_user_message(LLMContext(), 0) is None
 
 
 def test_tools_go_with_the_copy() -> None:
     context = LLMContext(messages=[{"role": "user", "content": "Hi"}], tool_choice="none")
-    copy = with_block(context, BLOCK)
+    copy = inject_blocks(context, BLOCK)
     assert (copy.tools, copy.tool_choice) == (context.tools, context.tool_choice)

@@ -15,7 +15,7 @@ from pipecat.tests.utils import SleepFrame, run_test
 
 from hotmem import Memory
 from hotmem.pipecat import HotMemProcessor
-from hotmem.pipecat.turn_state import Timing
+from hotmem.pipecat.turn_state import RecallTiming
 from tests.pipecat.daniel import asking, blocks, contexts, daniels, tell
 from tests.pipecat.failing import Slow
 from tests.pipecat.scene import NOW, turns_in
@@ -104,7 +104,7 @@ async def test_the_interruption_at_the_start_of_a_turn_leaves_its_search_alone(
 ) -> None:
     await tell(memory)
     processor = daniels(memory)
-    timings: list[Timing] = []
+    timings: list[RecallTiming] = []
     processor.add_event_handler("on_memory_recalled", lambda _, __, timing: timings.append(timing))
     heard = InterimTranscriptionFrame(QUESTION, "user", NOW)
     turn = LLMContextUserTurnFrame(text=QUESTION, timestamp=NOW)
@@ -118,6 +118,6 @@ async def test_the_interruption_at_the_start_of_a_turn_leaves_its_search_alone(
         SleepFrame(0.2),
     ]
     down, _ = await run_test(whole(processor), frames_to_send=frames)
-    assert timings[0].ahead > sum(timings[0].stages.values()) > 0
+    assert timings[0].prefetch_ms > sum(timings[0].stages_ms.values()) > 0
     (shown,) = contexts(down)
     assert len(blocks([dict(message) for message in shown.context.get_messages()])) == 1  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from pipecat.metrics.metrics import ProcessingMetricsData
 from pipecat.observers.base_observer import BaseObserver, FramePushed
 
 from hotmem import Memory, Turn, Usage
-from hotmem.pipecat.turn_state import Timing
+from hotmem.pipecat.turn_state import RecallTiming
 from hotmem.types import ContextBlock
 from tests.logs import captured_logs
 from tests.pipecat.daniel import daniels, tell
@@ -57,7 +57,7 @@ class Metrics(BaseObserver):
 
 async def test_the_breakdown_of_a_turn_adds_up(memory: Memory) -> None:
     await tell(memory)
-    timings: list[Timing] = []
+    timings: list[RecallTiming] = []
     processor = daniels(memory)
     processor.add_event_handler("on_memory_recalled", lambda _, __, timing: timings.append(timing))
     async with scene(processor) as bot:
@@ -65,18 +65,18 @@ async def test_the_breakdown_of_a_turn_adds_up(memory: Memory) -> None:
         await bot.speak("what is", "what is my dog called", final=QUESTION, pause_s=0.6)
         await bot.reply()
     for timing in timings:
-        assert list(timing.stages) == ["query", "layers", "evidence", "context"]
-        assert timing.waited == pytest.approx(
-            max(sum(timing.stages.values()) - timing.ahead, 0), abs=15
+        assert list(timing.stages_ms) == ["query", "layers", "evidence", "context"]
+        assert timing.waited_ms == pytest.approx(
+            max(sum(timing.stages_ms.values()) - timing.prefetch_ms, 0), abs=15
         )
-    assert timings[0].waited > timings[1].waited
+    assert timings[0].waited_ms > timings[1].waited_ms
 
 
 async def test_metrics_frames_say_how_long_contexts_waited(memory: Memory) -> None:
     await tell(memory)
     processor = daniels(memory)
     metrics = Metrics()
-    timings: list[Timing] = []
+    timings: list[RecallTiming] = []
     processor.add_event_handler("on_memory_recalled", lambda _, __, timing: timings.append(timing))
     async with scene(processor, observed=True) as bot:
         bot.worker.add_observer(metrics)
@@ -93,7 +93,7 @@ async def test_metrics_frames_say_how_long_contexts_waited(memory: Memory) -> No
         if isinstance(one, ProcessingMetricsData) and one.processor == processor.name
     ]
     assert [value for value in waits if value] == [
-        pytest.approx(timings[0].waited / 1000, abs=0.005)
+        pytest.approx(timings[0].waited_ms / 1000, abs=0.005)
     ], "besides the 0 that every processor begins with"
 
 

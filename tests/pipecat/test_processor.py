@@ -20,8 +20,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMe
 from pipecat.tests.utils import SleepFrame, run_test
 
 from hotmem import Memory, Usage
-from hotmem.pipecat import HotMemProcessor
-from hotmem.pipecat import processor as module
+from hotmem.pipecat import HotMemProcessor, shutdown
 from hotmem.types import ContextBlock
 from tests.logs import captured_logs
 from tests.pipecat.daniel import PATIENT_MS, asking, contexts, daniels, tell
@@ -67,7 +66,7 @@ async def test_odd_contexts_pass(memory: Memory) -> None:
 async def test_a_failing_memory_lets_every_frame_through_in_time(
     kind: type[Memory], failures: int, late: int, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "PARTING_S", 0.3)
+    monkeypatch.setattr(shutdown, "STEP_TIMEOUT_S", 0.3)
     processor = daniels(kind(database), deadline_ms=100)
     turn = LLMContextUserTurnFrame(
         text="I am allergic to peanuts.", timestamp="2026-03-05T08:00:00Z"
@@ -141,10 +140,10 @@ async def test_one_log_line_a_recall_without_speech(memory: Memory) -> None:
         await run_test(
             daniels(memory), frames_to_send=[asking("What is my dog called?"), SleepFrame(0.3)]
         )
-    (line,) = [entry for entry in logs if entry["event"] == "recall"]
+    (line,) = [entry for entry in logs if entry["event"] == "recall finished"]
     assert line["items"] >= 1
     assert line["top_source"] in ("facts", "sessions", "semantic", "verbatim")
-    assert {"hits", "merged", "tokens", "ms"} <= line.keys()
+    assert {"hits", "merged", "tokens", "recall_ms"} <= line.keys()
     assert "Rocky" not in str(logs)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
 
-from hotmem.pipecat.redaction import NOTE, Redaction
+from hotmem.pipecat.redaction import REDACTED, Redaction
 
 CALL: Any = {
     "role": "assistant",
@@ -29,19 +29,19 @@ MESSAGES: list[Any] = [
 
 def test_speech_is_hidden_and_all_else_stays() -> None:
     context, redaction = LLMContext(messages=[*MESSAGES]), Redaction()
-    shown = redaction.applied(context, lambda text: "Marlow" in text).get_messages()
+    shown = redaction.redact(context, lambda text: "Marlow" in text).get_messages()
     assert context.get_messages() == MESSAGES
     assert [place for place, message in enumerate(shown) if message != MESSAGES[place]] == [1, 2]
-    assert shown[1] == {"role": "user", "content": NOTE}
+    assert shown[1] == {"role": "user", "content": REDACTED}
 
 
 def test_what_was_hidden_stays_hidden() -> None:
     context, redaction = LLMContext(messages=MESSAGES[:3]), Redaction()
-    redaction.applied(context, lambda text: "nice" in text)
-    messages = redaction.applied(context, lambda _: False).get_messages()
-    assert str(messages[2]["content"]) == NOTE  # type: ignore[index]
+    redaction.redact(context, lambda text: "nice" in text)
+    messages = redaction.redact(context, lambda _: False).get_messages()
+    assert str(messages[2]["content"]) == REDACTED  # type: ignore[index]
 
 
 def test_nothing_forgotten_makes_no_copy() -> None:
     context = LLMContext(messages=[*MESSAGES])
-    assert Redaction().applied(context, lambda _: False) is context
+    assert Redaction().redact(context, lambda _: False) is context

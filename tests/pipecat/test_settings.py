@@ -25,10 +25,10 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_what_is_not_given_is_taken_from_the_environment() -> None:
     processor = HotMemProcessor(user_id="ana")
-    assert processor._owned is not None and processor._owned.path == Path("mine.db")
-    assert processor._owned.options.recall.max_facts == 2
-    assert processor._questions._terms.deadline_ms == 80
-    assert processor._clock().tzinfo == ZoneInfo("Asia/Tokyo")
+    assert processor._handle.owned and processor._handle.memory.path == Path("mine.db")
+    assert processor._handle.memory.options.recall.max_facts == 2
+    assert processor._settings.deadline_ms == 80
+    assert processor._settings.clock().tzinfo == ZoneInfo("Asia/Tokyo")
 
 
 def test_what_is_given_comes_first() -> None:
@@ -36,10 +36,10 @@ def test_what_is_given_comes_first() -> None:
     processor = HotMemProcessor(
         "other.db", user_id="ana", deadline_ms=0, clock=lambda: at, options=Options()
     )
-    assert processor._owned is not None and processor._owned.path == Path("other.db")
-    assert processor._owned.options == Options()
-    assert processor._questions._terms.deadline_ms == 0
-    assert processor._clock() == at
+    assert processor._handle.owned and processor._handle.memory.path == Path("other.db")
+    assert processor._handle.memory.options == Options()
+    assert processor._settings.deadline_ms == 0
+    assert processor._settings.clock() == at
 
 
 def test_the_options_of_a_memory_come_before_the_environment() -> None:
@@ -48,8 +48,8 @@ def test_the_options_of_a_memory_come_before_the_environment() -> None:
         Options(recall=RecallOptions(deadline_ms=40), time_zone=ZoneInfo("Europe/Lisbon")),
     )
     processor = HotMemProcessor(memory, user_id="ana")
-    assert processor._questions._terms.deadline_ms == 40
-    assert processor._clock().tzinfo == ZoneInfo("Europe/Lisbon")
+    assert processor._settings.deadline_ms == 40
+    assert processor._settings.clock().tzinfo == ZoneInfo("Europe/Lisbon")
 
 
 def test_an_unusable_value_is_told_when_the_bot_is_built(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,9 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from hotmem.pipecat.context import Question
-from hotmem.pipecat.prefetch import Ask
-from hotmem.pipecat.turn_state import TurnState, answered, now_ms
+from hotmem.pipecat.context import UserMessage
+from hotmem.pipecat.prefetch import RecallRequest
+from hotmem.pipecat.turn_state import TurnState, find_replied_turn, now_ms
 from hotmem.types import ContextBlock
 
 EIGHT = datetime(2026, 3, 5, 8, tzinfo=UTC)
@@ -17,22 +17,22 @@ async def nothing() -> ContextBlock | None:
 
 async def test_a_reply_answers_the_latest_question_asked_before_it_began() -> None:
     task = asyncio.create_task(nothing())
-    exchanges = [
+    turns = [
         TurnState(
-            Question(number, number, "?"),
-            Ask("?"),
+            UserMessage(number, number, "?"),
+            RecallRequest("?"),
             task,
             0.0,
             asked_at=EIGHT + timedelta(seconds=10 * number),
         )
         for number in (1, 2)
     ]
-    assert answered(exchanges, "2026-03-05T08:00:05.000+00:00") is None
-    assert answered(exchanges, "2026-03-05T08:00:10.000+00:00") is exchanges[0]
-    assert answered(exchanges, "2026-03-05T08:00:19.999+00:00") is exchanges[0]
-    assert answered(exchanges, "2026-03-05T08:00:20.000+00:00") is exchanges[1]
-    assert answered(exchanges, "") is exchanges[1]
-    assert answered([], "") is None
+    assert find_replied_turn(turns, "2026-03-05T08:00:05.000+00:00") is None
+    assert find_replied_turn(turns, "2026-03-05T08:00:10.000+00:00") is turns[0]
+    assert find_replied_turn(turns, "2026-03-05T08:00:19.999+00:00") is turns[0]
+    assert find_replied_turn(turns, "2026-03-05T08:00:20.000+00:00") is turns[1]
+    assert find_replied_turn(turns, "") is turns[1]
+    assert find_replied_turn([], "") is None
     await task
 
 

@@ -29,7 +29,7 @@ from pipecat.workers.runner import WorkerRunner
 from hotmem import Memory, Turn, Usage
 from hotmem.models import Language
 from hotmem.pipecat import HotMemProcessor
-from hotmem.pipecat.turn_state import Timing
+from hotmem.pipecat.turn_state import RecallTiming
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.types import ContextBlock
 from tests.logs import captured_logs
@@ -41,7 +41,7 @@ QUESTION = "What is my dog called?"
 GROWING = ("what", "what is", "what is my", "what is my dog", "what is my dog called")
 
 
-class Recalls(list[tuple[ContextBlock, Timing]]):
+class Recalls(list[tuple[ContextBlock, RecallTiming]]):
     """Every recall of a processor."""
 
     def __init__(self, processor: HotMemProcessor) -> None:
@@ -63,8 +63,8 @@ async def test_what_was_heard_before_the_final_transcript_costs_the_turn_nothing
     (block, timing) = recalls[0]
     assert "Rocky" in blocks(bot.model.shown[0])[0]
     assert block.query == QUESTION
-    assert timing.ahead > sum(timing.stages.values()) > 0
-    assert timing.waited < 20
+    assert timing.prefetch_ms > sum(timing.stages_ms.values()) > 0
+    assert timing.waited_ms < 20
 
 
 async def test_a_final_without_interims_is_searched_for_at_once(memory: Memory) -> None:
@@ -75,7 +75,9 @@ async def test_a_final_without_interims_is_searched_for_at_once(memory: Memory) 
         await bot.speak(final=QUESTION)
         await bot.reply()
     assert "Rocky" in blocks(bot.model.shown[0])[0]
-    assert recalls[0][1].ahead > 0, "it began when the transcript came, not when the context did"
+    assert recalls[0][1].prefetch_ms > 0, (
+        "it began when the transcript came, not when the context did"
+    )
 
 
 async def test_other_words_in_the_end_are_searched_for_anew(memory: Memory) -> None:
@@ -100,7 +102,7 @@ async def test_several_finals_in_one_turn_are_one_question(memory: Memory) -> No
         await bot.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
         await bot.reply()
     assert [block.query for block, _ in recalls] == ["Well, tell me, what is my dog called?"]
-    assert recalls[0][1].waited < 50
+    assert recalls[0][1].waited_ms < 50
     assert "Rocky" in blocks(bot.model.shown[0])[0]
 
 
@@ -449,7 +451,7 @@ async def test_a_monologue_of_ten_minutes_is_heard_to_its_end(
         await bot.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
         await bot.reply()
     assert "Rocky" in blocks(bot.model.shown[0])[0]
-    assert recalls[0][1].waited < 100
+    assert recalls[0][1].waited_ms < 100
     assert turns_in(database)[len(TOLD)] == ("user", " ".join(words))
 
 

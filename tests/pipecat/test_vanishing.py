@@ -18,9 +18,8 @@ from pipecat.frames.frames import LLMContextUserTurnFrame
 from pipecat.tests.utils import SleepFrame, run_test
 
 from hotmem import Memory, StoreGone, StoreLocked, Turn
-from hotmem.pipecat import HotMemProcessor
-from hotmem.pipecat import processor as module
-from hotmem.pipecat.write_queue import PATIENCE_S, WriteQueue
+from hotmem.pipecat import HotMemProcessor, shutdown
+from hotmem.pipecat.write_queue import FALLBACK_AFTER_S, WriteQueue
 from hotmem.storage.spool import path_of
 from hotmem.storage.sqlite import connection
 from tests.pipecat.daniel import MONDAY, asking, contexts, daniels, tell
@@ -183,7 +182,7 @@ async def test_a_lock_in_a_call_is_told_with_who_holds_it(
 async def test_a_lock_that_outlasts_the_call_is_told_of_every_turn(
     memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "PARTING_S", 0.3)
+    monkeypatch.setattr(shutdown, "STEP_TIMEOUT_S", 0.3)
     await memory.settle()
     processor = daniels(memory)
     failed, stored = listen(processor)
@@ -208,9 +207,9 @@ async def test_a_memory_of_a_path_is_closed_while_its_file_is_locked(database: P
     call = asyncio.create_task(
         run_test(processor, frames_to_send=[SleepFrame(3), turn("I have a cat.")], start_timeout=60)
     )
-    while processor._questions.memory is None:  # noqa: ASYNC110 - it tells nobody
+    while processor._handle.current is None:  # noqa: ASYNC110 - it tells nobody
         await asyncio.sleep(0.05)
-    await processor._questions.memory.settle()
+    await processor._handle.current.settle()
     with locked(database):
         await call
     assert [stage for stage, _ in failed][:2] == ["end of session", "remember"]
@@ -232,11 +231,11 @@ async def test_a_write_that_waits_for_a_lock_does_not_keep_the_others_in_the_pro
     async def failed(name: str, error: Exception) -> None:
         raise AssertionError(name) from error
 
-    outbox = WriteQueue(failed, lambda: True)
-    running = asyncio.create_task(outbox.run())
+    queue = WriteQueue(failed, lambda: True)
+    running = asyncio.create_task(queue.run())
     for name in ("first", "second"):
-        outbox.put(name, asyncio.Event().wait, partial(instead, name))
-    await asyncio.sleep(3 * PATIENCE_S)
+        queue.put(name, asyncio.Event().wait, partial(instead, name))
+    await asyncio.sleep(3 * FALLBACK_AFTER_S)
     assert done == ["first", "second"]
     running.cancel()
-    await outbox.close()
+    await queue.close()

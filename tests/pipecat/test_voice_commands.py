@@ -14,9 +14,8 @@ import pytest
 
 from hotmem import Memory, Turn
 from hotmem.pipecat import HotMemProcessor, write_queue
-from hotmem.pipecat.voice_commands import VoiceCommands
+from hotmem.pipecat.turn_retention import TurnRetention
 from hotmem.storage.sqlite.connection import connect
-from hotmem.understanding.query.voice_commands import Command, CommandKind
 from tests.pipecat.daniel import THURSDAY, TOLD, blocks, daniels, tell
 from tests.pipecat.scene import scene, turns_in
 
@@ -302,7 +301,7 @@ async def test_a_stranger_is_told_that_nothing_is_known(memory: Memory) -> None:
 async def test_what_is_forgotten_is_not_written_afterwards(
     memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(write_queue, "AFTER_S", 0.3)
+    monkeypatch.setattr(write_queue, "DELAY_S", 0.3)
     await tell(memory)
     async with scene(daniels(memory)) as bot:
         await bot.exchange("My code word is Oleander.")
@@ -436,11 +435,11 @@ async def test_a_yes_to_another_question_deletes_nothing(memory: Memory, databas
 
 
 async def test_forget_that_means_what_the_user_said_and_not_a_guest() -> None:
-    commands = VoiceCommands("daniel", "thursday")
-    commands.hear(1, "I hid the key under the mat.")
-    commands.noted("key")
-    commands.hear(2, "I like jazz.", "I like jazz.", own="")
-    commands.noted("jazz")
-    commands.hear(3, "Forget that.")
-    what, _ = commands._meant(Command(CommandKind.FORGET_LAST))
-    assert what == {"turn_ids": ("key",)}
+    retention = TurnRetention()
+    retention.end_turn(1, "I hid the key under the mat.")
+    retention.add_stored("key")
+    retention.end_turn(2, "I like jazz.", "I like jazz.", own="")
+    retention.add_stored("jazz")
+    retention.end_turn(3, "Forget that.")
+    turn = retention.last_own_turn()
+    assert turn is not None and turn.stored_ids == ["key"]

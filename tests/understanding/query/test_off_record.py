@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem.pipecat.voice_commands import VoiceCommands
+from hotmem.pipecat.turn_retention import TurnRetention
 from hotmem.understanding.query.off_record import RecordRequest, Scope, find_record_request
 
 TOLD = json.loads(Path(__file__).with_name("off_record.json").read_text())
@@ -316,13 +316,13 @@ def test_similar_utterances_are_not_requests(said: str) -> None:
 
 @pytest.mark.parametrize("case", TOLD, ids=lambda case: case["turns"][-1])
 def test_separately_written_conversations(case: dict[str, Any]) -> None:
-    commands, kept = VoiceCommands("ana", "monday"), dict[str, bool]()
+    retention, kept = TurnRetention(), dict[str, bool]()
     for number, text in enumerate(case["turns"]):
-        for gone in commands.hear(number, text):
+        for gone in retention.end_turn(number, text):
             kept[gone] = False
-        kept[str(number)] = commands.keeps
-        if commands.keeps:
-            commands.noted(str(number))
+        kept[str(number)] = retention.stores_turn
+        if retention.stores_turn:
+            retention.add_stored(str(number))
     assert list(kept.values()) == case["kept"]
 
 

@@ -1,0 +1,122 @@
+"""Inject memory into context frames before the LLM."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+from time import perf_counter
+from typing import TypeAlias
+
+from pipecat.frames.frames import LLMContextFrame
+from pipecat.processors.aggregators.llm_context import LLMContext
+
+from hotmem.core.loop_thread import run_off_loop
+from hotmem.pipecat.callbacks import ReportFailure
+from hotmem.pipecat.context import inject_blocks, visible_texts
+from hotmem.pipecat.memory_handle import MemoryHandle
+from hotmem.pipecat.recall_session import RecallResult, RecallSession
+from hotmem.pipecat.redaction import Redaction
+from hotmem.pipecat.session_settings import SessionSettings
+from hotmem.pipecat.session_start import SessionStart
+from hotmem.pipecat.turn_retention import TurnRetention
+from hotmem.pipecat.turn_state import TurnState, is_command_outcome
+from hotmem.types import ContextBlock
+
+ReportOpening: TypeAlias = Callable[[ContextBlock], Awaitable[None]]
+ReportRecall: TypeAlias = Callable[[RecallResult, float], Awaitable[None]]
+
+
+class ContextInjector:
+    """Injects the blocks of one conversation into copies of its context.
+
+    Args:
+        handle: The memory.
+        settings: The conversation.
+        retention: The user's turns, with the notice for those that are not stored.
+        recalls: The recalls.
+        session_start: The opening block.
+        report_opening: Reports an opening block that is injected for the first time.
+        report_recall: Reports a recall whose block is injected for the first time, and when it
+            started, by `time.perf_counter()`.
+        report_failure: Reports failures.
+    """
+
+    def __init__(
+        self,
+        handle: MemoryHandle,
+        settings: SessionSettings,
+        *,
+        retention: TurnRetention,
+        recalls: RecallSession,
+        session_start: SessionStart,
+        report_opening: ReportOpening,
+        report_recall: ReportRecall,
+        report_failure: ReportFailure,
+    ) -> None:
+        self._handle = handle
+        self._settings = settings
+        self._retention = retention
+        self._recalls = recalls
+        self._session_start = session_start
+        self._report_opening = report_opening
+        self._report_recall = report_recall
+        self._report_failure = report_failure
+        self._redaction = Redaction()
+
+    async def inject(self, frame: LLMContextFrame) -> LLMContextFrame:
+        """A frame with a copy of the context that has memory; the same frame if there is none."""
+        arrived_at = perf_counter()
+        turn: TurnState | None = None
+        result: RecallResult | None = None
+        try:
+            turn = self._recalls.turn_of(frame.context, speculative=frame.speculation)
+            if turn is not None:
+                result = await self._recalls.wait(turn)
+        except Exception as error:  # the frame continues without the block
+            await self._report_failure("context", error)
+        opening = await self._opening(turn, arrived_at)
+        block = None if result is None else result.block
+        texts = [one.text for one in (opening, block) if one is not None and one.text]
+        is_outcome = block is not None and is_command_outcome(block)
+        notice = "" if is_outcome else self._retention.notice
+        context = await self._redact(frame.context)
+        if texts or notice or context is not frame.context:
+            frame = replace(frame, context=inject_blocks(context, *texts, notice=notice))
+        try:
+            await self._report(opening, result, turn)
+        except Exception as error:  # the frame continues
+            await self._report_failure("context", error)
+        return frame
+
+    async def _opening(self, turn: TurnState | None, arrived_at: float) -> ContextBlock | None:
+        """The opening block, if it is ready within the rest of the frame's deadline."""
+        message = None if turn is None else turn.message
+        timeout_s = self._settings.deadline_ms / 1000 - (perf_counter() - arrived_at)
+        try:
+            return await self._session_start.wait(message, timeout_s)
+        except Exception as error:  # the frame continues without it
+            await self._report_failure("opening", error)
+            return None
+
+    async def _redact(self, context: LLMContext) -> LLMContext:
+        memory = self._handle.current
+        if memory is None:
+            return context
+        is_forgotten = partial(memory.hides, user_id=self._settings.user_id)
+        return await run_off_loop(
+            sum(map(len, visible_texts(context))),
+            partial(self._redaction.redact, context, is_forgotten),
+        )
+
+    async def _report(
+        self, opening: ContextBlock | None, result: RecallResult | None, turn: TurnState | None
+    ) -> None:
+        """Record the injected blocks, and report those that are new."""
+        if opening is not None and self._session_start.add_delivered(opening):
+            await self._report_opening(opening)
+        if turn is None or result is None or not self._recalls.add_delivered(turn, result.block):
+            return
+        await self._report_recall(result, turn.started_at)
+        memory = self._handle.current
+        if memory is not None and is_command_outcome(result.block):
+            # A command may have deleted memories of the opening block.
+            self._session_start.refresh(memory, whole=True)

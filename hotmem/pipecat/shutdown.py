@@ -1,0 +1,114 @@
+"""Shutdown of a conversation: finish the writes, end the session, close the memory."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Final, TypeAlias
+
+from hotmem.errors import DeadlineExceeded, HotMemError, StoreLocked
+from hotmem.memory import Memory
+from hotmem.pipecat.callbacks import ReportFailure
+from hotmem.pipecat.memory_handle import MemoryHandle
+from hotmem.pipecat.recall_session import RecallSession
+from hotmem.pipecat.session_settings import SessionSettings
+from hotmem.pipecat.session_start import SessionStart
+from hotmem.pipecat.write_queue import WriteQueue
+
+STEP_TIMEOUT_S: Final = 5.0
+"""Maximum duration of a step of the shutdown, in seconds."""
+
+SETTLE_TIMEOUT_S: Final = 1.0
+"""Seconds of it to wait for background work on the last turns, so that a user who calls again at
+once is remembered."""
+
+FindLock: TypeAlias = Callable[[], StoreLocked | None]
+"""The error of a write that waits for another program's lock, if one does."""
+
+
+class Shutdown:
+    """Ends a conversation; every step runs, whatever failed before it.
+
+    Args:
+        handle: The memory.
+        settings: The conversation.
+        recalls: The recalls.
+        session_start: The opening block.
+        queue: The write queue.
+        report_failure: Reports failures.
+    """
+
+    def __init__(
+        self,
+        handle: MemoryHandle,
+        settings: SessionSettings,
+        *,
+        recalls: RecallSession,
+        session_start: SessionStart,
+        queue: WriteQueue,
+        report_failure: ReportFailure,
+    ) -> None:
+        self._handle = handle
+        self._settings = settings
+        self._recalls = recalls
+        self._session_start = session_start
+        self._queue = queue
+        self._report_failure = report_failure
+
+    async def run(self, cancel_writer: Callable[[], Awaitable[None]]) -> None:
+        """End the conversation.
+
+        Args:
+            cancel_writer: Cancels the task that runs the write queue.
+        """
+        memory = self._handle.current
+        find_lock: FindLock = _no_lock if memory is None else memory.blocked
+        self._handle.release()
+        self._recalls.stop_prefetch()
+        if memory is not None:
+            await self._step("end of session", self._end_session(memory), find_lock)
+        error = _timeout_error(find_lock())
+        await cancel_writer()
+        await self._queue.close()
+        for write in self._queue.abandon():
+            await self._report_failure(write.name, error)
+            if write.fallback is not None:
+                await self._step(write.name, write.fallback(), find_lock)
+        await self._recalls.close()
+        await self._session_start.close()
+        if self._handle.owned:
+            await self._step("close", self._handle.memory.close(), find_lock)
+
+    async def _end_session(self, memory: Memory) -> None:
+        settings = self._settings
+        await self._queue.drain()
+        await memory.end_session(user_id=settings.user_id, session_id=settings.session_id)
+        if self._handle.owned:
+            with suppress(TimeoutError):  # the rest is done when the memory is opened next
+                await asyncio.wait_for(memory.settle(), SETTLE_TIMEOUT_S)
+
+    async def _step(self, name: str, work: Awaitable[object], find_lock: FindLock) -> None:
+        """Run a step within `STEP_TIMEOUT_S`, and report its failure."""
+        task = asyncio.ensure_future(work)
+        try:
+            done, _ = await asyncio.wait({task}, timeout=STEP_TIMEOUT_S)
+            if done:
+                task.result()
+                return
+            # Cancelling the step would also end its wait for the lock.
+            error = _timeout_error(find_lock())
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            await self._report_failure(name, error)
+        except Exception as error:  # the other steps must still run
+            await self._report_failure(name, error)
+
+
+def _no_lock() -> None:
+    return None
+
+
+def _timeout_error(lock: StoreLocked | None) -> HotMemError:
+    return lock or DeadlineExceeded(
+        f"It did not finish within {STEP_TIMEOUT_S:.0f} s of the end of the pipeline and was"
+        " cancelled."
+    )

@@ -1,0 +1,180 @@
+"""Which turns of a conversation are stored: off the record, "don't keep that"."""
+
+from collections import deque
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+from hotmem.pipecat.command_notices import OFF_RECORD_TURN, SKIPPED_TURN
+from hotmem.understanding.query.voice_commands import (
+    DELETIONS,
+    NOT_STORED,
+    Command,
+    CommandKind,
+    find_command,
+)
+
+MAX_TURNS: Final = 16
+"""Number of the user's latest turns that "don't keep that" can remove."""
+
+_WITHOUT_STATEMENT: Final = DELETIONS | {
+    CommandKind.UNDO,
+    CommandKind.OFF_RECORD,
+    CommandKind.ON_RECORD,
+}
+"""Commands whose turn states nothing: "don't keep that" then means the turn before."""
+
+
+@dataclass(slots=True)
+class UserTurn:
+    """A turn of the user.
+
+    Attributes:
+        number: Its number in the conversation; -1 for an utterance outside it.
+        text: The whole text.
+        own: The part the user said.
+        others: The part other speakers said.
+        command: The user's voice command in it.
+        stored: Whether the turn and its reply are stored.
+        stored_ids: Ids of its stored turns, including the reply's.
+    """
+
+    number: int
+    text: str
+    own: str
+    others: str = ""
+    command: Command | None = None
+    stored: bool = True
+    stored_ids: list[str] = field(default_factory=list)
+
+
+class TurnRetention:
+    """The latest user turns of a conversation, and which of them are stored.
+
+    Attributes:
+        off_record: Whether the user is off the record.
+    """
+
+    def __init__(self) -> None:
+        self.off_record = False
+        self._last: UserTurn | None = None
+        self._turns: deque[UserTurn] = deque(maxlen=MAX_TURNS)
+        self._removing: set[str] = set()
+
+    def end_turn(
+        self, number: int, text: str, others: str = "", *, own: str | None = None
+    ) -> tuple[str, ...]:
+        """Add a turn that has ended, and decide whether it is stored.
+
+        A turn off the record is not stored, nor one that asks to forget something it names.
+
+        Args:
+            number: The number of the turn.
+            text: The whole text.
+            others: The part other speakers said.
+            own: The part the user said; None for the whole text.
+
+        Returns:
+            Ids of stored turns to remove.
+        """
+        turn = UserTurn(number, text, text if own is None else own, others)
+        turn.command = command = self._find_command(turn.own)
+        by_others = find_command(others)
+        kinds = {one.kind for one in (command, by_others) if one is not None}
+        on_again = command is not None and command.kind is CommandKind.ON_RECORD and self.off_record
+        if on_again:
+            self.off_record = False
+        elif CommandKind.OFF_RECORD in kinds:
+            self.off_record = True
+        continues = on_again and command is not None and command.continues
+        turn.stored = continues or not (
+            self.off_record or on_again or kinds & (NOT_STORED | DELETIONS)
+        )
+        removed: tuple[str, ...] = ()
+        if command is not None and command.kind is CommandKind.SKIP_LAST:
+            removed = self._withdraw(command.turns)
+            self._removing = set(removed)
+        elif turn.stored or not kinds & _WITHOUT_STATEMENT:
+            self._turns.append(turn)
+        self._last = turn
+        return removed
+
+    def add_stored(self, turn_id: str, number: int | None = None) -> None:
+        """Add the id of a stored turn: one of the user, or the reply to one.
+
+        Args:
+            turn_id: The id.
+            number: The number of the user's turn; None for the latest.
+        """
+        turn = self._find(number)
+        if turn is not None:
+            turn.stored_ids.append(turn_id)
+
+    def confirm_removed(self, turn_ids: Collection[str]) -> None:
+        """Record that turns `end_turn` returned have been removed."""
+        self._removing.difference_update(turn_ids)
+
+    @property
+    def removing(self) -> bool:
+        """Whether the turns of the latest request are not all removed yet."""
+        return bool(self._removing)
+
+    @property
+    def stores_turn(self) -> bool:
+        """Whether the latest turn is stored."""
+        return self._last is None or self._last.stored
+
+    def stores_reply(self, number: int | None = None) -> bool:
+        """Whether the reply to a turn is stored.
+
+        Args:
+            number: The number of the user's turn; None for the latest.
+        """
+        turn = self._find(number)
+        return turn.stored if turn is not None else self._last is None
+
+    @property
+    def notice(self) -> str:
+        """Notice to inject if the latest turn is not stored, else ""."""
+        if self.off_record:
+            return OFF_RECORD_TURN
+        return SKIPPED_TURN if self._last is not None and _skips_itself(self._last) else ""
+
+    def turn_of(self, text: str) -> UserTurn:
+        """The latest turn if it has this text, else an utterance outside the conversation."""
+        if self._last is not None and self._last.text == text:
+            return self._last
+        return UserTurn(-1, text, text, command=self._find_command(text))
+
+    def last_own_turn(self) -> UserTurn | None:
+        """The latest turn in which the user, and not only others, spoke."""
+        return next((turn for turn in reversed(self._turns) if turn.own.strip()), None)
+
+    def _find_command(self, text: str) -> Command | None:
+        command = find_command(text)
+        if command is not None and command.kind is CommandKind.SKIP_LAST and not self._turns:
+            # Without earlier turns, "don't keep that" means what comes next.
+            return Command(CommandKind.OFF_RECORD)
+        return command
+
+    def _withdraw(self, count: int) -> tuple[str, ...]:
+        """Mark the latest turns as not stored; the ids of those that were."""
+        removed: list[str] = []
+        for turn in islice(reversed(self._turns), count):
+            turn.stored = False
+            removed += turn.stored_ids
+            turn.stored_ids.clear()
+        return tuple(removed)
+
+    def _find(self, number: int | None) -> UserTurn | None:
+        if number is None or self._last is None:
+            return self._last
+        return next((turn for turn in (self._last, *self._turns) if turn.number == number), None)
+
+
+def _skips_itself(turn: UserTurn) -> bool:
+    return any(
+        command is not None and command.kind is CommandKind.SKIP_TURN
+        for command in (find_command(turn.own), find_command(turn.others))
+    )

@@ -1,0 +1,181 @@
+"""Store the turns of user and bot, and learn from replies, after their frames were pushed."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from hotmem.core.logs import log
+from hotmem.core.loop_thread import run_off_loop
+from hotmem.errors import HotMemError, StoreError, StoreReadOnly
+from hotmem.memory import Memory
+from hotmem.pipecat.callbacks import EmitEvent, ReportFailure
+from hotmem.pipecat.context import collapse_spaces
+from hotmem.pipecat.memory_handle import MemoryHandle
+from hotmem.pipecat.session_settings import SessionSettings
+from hotmem.pipecat.session_start import SessionStart
+from hotmem.pipecat.transcript import SpeakerSegment
+from hotmem.pipecat.turn_retention import TurnRetention
+from hotmem.pipecat.turn_state import TurnState
+from hotmem.pipecat.voice_commands import VoiceCommands
+from hotmem.pipecat.write_queue import WriteQueue
+from hotmem.storage.spool import Removal
+from hotmem.types import ContextBlock, Role, Turn
+
+
+class TurnWriter:
+    """Queues the writes of one conversation.
+
+    Args:
+        handle: The memory.
+        settings: The conversation.
+        retention: Which turns are stored.
+        commands: Voice commands.
+        session_start: The opening block, made again after each stored user turn.
+        queue: The write queue.
+        emit_event: Calls event handlers.
+        report_failure: Reports failures.
+
+    Attributes:
+        spooled: Number of turns that had to be spooled, as the memory file could not be written.
+    """
+
+    def __init__(
+        self,
+        handle: MemoryHandle,
+        settings: SessionSettings,
+        *,
+        retention: TurnRetention,
+        commands: VoiceCommands,
+        session_start: SessionStart,
+        queue: WriteQueue,
+        emit_event: EmitEvent,
+        report_failure: ReportFailure,
+    ) -> None:
+        self.spooled = 0
+        self._handle = handle
+        self._settings = settings
+        self._retention = retention
+        self._commands = commands
+        self._session_start = session_start
+        self._queue = queue
+        self._emit_event = emit_event
+        self._report_failure = report_failure
+        self._last_spooled_id = ""
+
+    async def add_user_turn(
+        self, text: str, segments: Sequence[SpeakerSegment], removed: tuple[str, ...]
+    ) -> None:
+        """Queue a user turn, one stored turn for each segment.
+
+        Args:
+            text: The text of the turn.
+            segments: The same, by speaker.
+            removed: Ids of stored turns that it withdraws, to remove.
+        """
+        memory, user_id = self._handle.current, self._settings.user_id
+        if memory is not None and removed:
+            self._queue.put(
+                "remove turns",
+                partial(self._remove, memory, removed),
+                partial(memory.spool, Removal(user_id, removed)),
+            )
+        if not self._retention.stores_turn:
+            if memory is not None and self._retention.notice:
+                self._queue.put("withhold", partial(memory.withhold, text, user_id=user_id))
+            return
+        if memory is not None:
+            await run_off_loop(len(text), partial(memory.speaks_of, text, user_id=user_id))
+        for segment in segments:
+            name = self._settings.user_speaker_name(segment.speaker)
+            await self._add(Role.USER, segment.text, name)
+
+    async def add_reply(self, text: str, timestamp: str, turn: TurnState | None) -> None:
+        """Queue the spoken part of a reply, and feedback on the block it was made from.
+
+        Args:
+            text: The spoken part.
+            timestamp: When the reply began, ISO 8601.
+            turn: The turn it belongs to.
+        """
+        memory = self._handle.current
+        number = None if turn is None else turn.message.turn
+        if not self._retention.stores_reply(number):
+            return
+        await self._add(Role.ASSISTANT, text, self._settings.bot_name, number)
+        if memory is None or turn is None or turn.delivered is None:
+            return
+        turn.add_reply(text)
+        if turn.reply and turn.is_answered_by(timestamp):
+            self._queue.put(
+                "feedback",
+                partial(self._give_feedback, memory, turn.delivered, turn.reply, turn.interrupted),
+            )
+
+    async def _add(
+        self, role: Role, text: str, speaker: str | None, replies_to: int | None = None
+    ) -> None:
+        """Queue a turn, with the current time as the time it was spoken."""
+        memory, words = self._handle.current, collapse_spaces(text)
+        if memory is None or not words:
+            return
+        settings = self._settings
+        try:
+            turn = Turn(
+                settings.user_id,
+                settings.session_id,
+                role,
+                words,
+                spoken_at=settings.clock(),
+                speaker=speaker,
+            )
+        except HotMemError as error:
+            await self._report_failure("remember", error)
+            return
+        self._retention.add_stored(turn.id, replies_to)
+        self._queue.put(
+            "remember", partial(self._store, memory, turn), partial(self._spool, memory, turn)
+        )
+
+    async def _store(self, memory: Memory, turn: Turn) -> None:
+        """Store a turn; spool it if the file cannot be written, or if earlier turns are spooled."""
+        if memory.spooled:
+            await self._spool(memory, turn)
+            return
+        try:
+            is_stored = await memory.remember(turn)
+        except StoreReadOnly:
+            raise
+        except StoreError as error:
+            await self._spool(memory, turn)
+            await self._report_failure("remember", error)
+            return
+        if not is_stored:
+            return
+        if turn.role is Role.USER:
+            self._session_start.refresh(memory)
+        await self._emit_event("on_memory_stored", turn)
+
+    async def _spool(self, memory: Memory, turn: Turn) -> None:
+        if turn.id == self._last_spooled_id:
+            return
+        await memory.spool(turn)
+        self._last_spooled_id = turn.id
+        self.spooled += 1
+        log.warning("turn spooled", session_id=self._settings.session_id, spooled=memory.spooled)
+        await self._emit_event("on_memory_spooled", turn)
+
+    async def _remove(self, memory: Memory, turn_ids: tuple[str, ...]) -> None:
+        """Remove withdrawn turns; spool the removal if the file cannot be written."""
+        try:
+            await self._commands.remove_turns(memory, turn_ids)
+        except StoreReadOnly:
+            raise
+        except StoreError:
+            await memory.spool(Removal(self._settings.user_id, turn_ids))
+            raise
+
+    async def _give_feedback(
+        self, memory: Memory, block: ContextBlock, reply: str, interrupted: bool
+    ) -> None:
+        usage = await memory.feedback(block, reply, interrupted=interrupted)
+        if usage.uses:
+            await self._emit_event("on_memory_used", usage)
