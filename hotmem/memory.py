@@ -195,15 +195,15 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         return ended
 
     async def settle(self) -> None:
-        """Waits until all background jobs are done; those that failed for good do not count.
+        """Waits until all background jobs are done; those that were set aside do not count.
 
-        A read-only file has no background jobs.
+        Where they run elsewhere, it waits for the other process. A read-only file has none.
         """
         runtime = self.runtime
         if not runtime.database.read_only:
             with suppress(StoreError):
                 await runtime.replay_spool()
-            await runtime.worker.settle()
+            await runtime.settle()
 
     async def recall(
         self,

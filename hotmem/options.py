@@ -7,6 +7,7 @@ number out of range raises `InvalidInput`.
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, dataclass, field
 from datetime import datetime, tzinfo
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -79,22 +80,38 @@ class LearningOptions:
         return self.adaptive and self.weights is None
 
 
+class BackgroundMode(StrEnum):
+    """Where the background jobs of a memory run.
+
+    HERE: in this process. ELSEWHERE: in another one that has the file open, such as `hotmem
+    worker`. OFF: nowhere; turns are stored and found by their words alone.
+    """
+
+    HERE = "here"
+    ELSEWHERE = "elsewhere"
+    OFF = "off"
+
+
 @dataclass(frozen=True, slots=True)
 class BackgroundOptions(Bounded):
     """Options of background jobs.
 
     Attributes:
+        mode: Where they run.
         idle_s: Seconds without a turn after which a session is summarised.
         batch: Texts embedded at once.
         attempts: Attempts before a job is set aside, until the memory is opened again or
             `hotmem doctor --retry`.
         pause_s: Seconds before the second attempt; each further pause is four times as long.
+        poll_s: Seconds between two looks for jobs that other processes add.
     """
 
+    mode: BackgroundMode = BackgroundMode.HERE
     idle_s: float = bounded(600.0, 0)
     batch: int = bounded(32, 1, whole=True)
     attempts: int = bounded(3, 1, whole=True)
     pause_s: float = bounded(1.0, 0)
+    poll_s: float = bounded(30.0, 0.05)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from hotmem.retrieval.context import FormerEncoder
 from hotmem.storage import Storage, queries
 from hotmem.types import (
     EvidenceKind,
+    JobKind,
     Role,
     SessionSummary,
     SignBits,
@@ -54,6 +55,7 @@ class WriteContext:
         encoder_id: The encoder's identity in the database.
         reader: Turns → what they state.
         former: The database's former encoder, while rows still have its vectors.
+        worker_id: Owner of the leases of this process's worker.
     """
 
     storage: Storage
@@ -61,6 +63,7 @@ class WriteContext:
     encoder_id: str
     reader: TurnReader
     former: FormerEncoder
+    worker_id: str
 
 
 async def store_turn(storage: Storage, turn: Turn, now: datetime) -> bool:
@@ -81,9 +84,18 @@ async def embed_rows(
 ) -> None:
     """Stores vectors and token signs of some rows of one kind."""
     texts = [text for _, _, text in rows]
-    vectors, signs = await asyncio.to_thread(_encode, context.encoder, rows[0][0], texts)
+    kind = rows[0][0]
+    vectors, signs = await asyncio.to_thread(_encode, context.encoder, kind, texts)
     await context.storage.database.write(
-        queries.embedding.put, context.encoder_id, rows, vectors, signs, anew=anew
+        queries.claims.finish,
+        context.worker_id,
+        JobKind(kind),
+        queries.embedding.put,
+        context.encoder_id,
+        rows,
+        vectors,
+        signs,
+        anew=anew,
     )
 
 
@@ -95,7 +107,14 @@ async def understand_turns(context: WriteContext, waiting: Sequence[tuple[int, T
     understandings = await asyncio.to_thread(context.reader.read, turns, names, owners)
     stated = dict(zip((key for key, _ in waiting), understandings, strict=True))
     await context.storage.database.write(
-        queries.memories.learn_all, stated, find_supersession, apply_correction, find_same_subjects
+        queries.claims.finish,
+        context.worker_id,
+        JobKind.TURN,
+        queries.memories.learn_all,
+        stated,
+        find_supersession,
+        apply_correction,
+        find_same_subjects,
     )
 
 
@@ -104,10 +123,25 @@ async def summarise_session(context: WriteContext, session: int) -> None:
     database = context.storage.database
     seen = await database.read(queries.summaries.unsummarised, session)
     if seen is None:
-        await database.write(queries.summaries.done, session)
+        await database.write(
+            queries.claims.finish,
+            context.worker_id,
+            JobKind.SESSION,
+            queries.summaries.done,
+            session,
+        )
         return
     summary, topics = await asyncio.to_thread(_summary, context.reader, seen)
-    await database.write(queries.summaries.put, seen, summary, topics, render_summary(summary))
+    await database.write(
+        queries.claims.finish,
+        context.worker_id,
+        JobKind.SESSION,
+        queries.summaries.put,
+        seen,
+        summary,
+        topics,
+        render_summary(summary),
+    )
 
 
 def _summary(reader: TurnReader, seen: SummaryInput) -> tuple[SessionSummary, Mapping[str, Topic]]:

@@ -5,14 +5,16 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from hotmem.core.encryption_key import EncryptionKey
 from hotmem.core.logs import log
 from hotmem.core.priority import ForegroundPriority
+from hotmem.core.process_id import new_process_id
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_former, load_language
 from hotmem.models.rewriter import Rewriter
 from hotmem.operations.retention import Retention
-from hotmem.options import Options
+from hotmem.options import BackgroundMode, Options
 from hotmem.ranking.relevance import RelevanceModel, fitted_model
 from hotmem.recall import RecallContext
 from hotmem.remember import WriteContext
@@ -24,6 +26,9 @@ from hotmem.storage.spool import Record, Spool, path_of
 from hotmem.understanding.turn_reader import TurnReader
 from hotmem.worker import Worker
 from hotmem.worker_threads import WorkerThreads
+
+SETTLE_CHECK_S: Final = 0.2
+"""Seconds between two looks whether another process has done all jobs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,7 @@ class Runtime:
         worker: Runs background jobs.
         threads: Run recalls and explicit stores, one at a time each.
         spool: Turns that the database could not take yet.
+        background: Where background jobs run.
     """
 
     storage: Storage
@@ -70,6 +76,7 @@ class Runtime:
     worker: Worker
     threads: WorkerThreads
     spool: Spool
+    background: BackgroundMode
 
     @property
     def database(self) -> Database:
@@ -77,12 +84,22 @@ class Runtime:
         return self.storage.database
 
     def start(self) -> None:
-        """Starts the background jobs, unless the database is read-only."""
+        """Starts the spool and, if they run here, the background jobs; neither if read-only."""
         if self.database.read_only:
             log.info("memory opened read-only")
             return
-        self.worker.start()
+        if self.background is BackgroundMode.HERE:
+            self.worker.start()
         self.spool.start()
+
+    async def settle(self) -> None:
+        """Waits until no background job is left; returns at once if they are off."""
+        match self.background:
+            case BackgroundMode.HERE:
+                await self.worker.settle()
+            case BackgroundMode.ELSEWHERE:
+                while any((await self.database.read(queries.jobs.waiting)).values()):  # noqa: ASYNC110
+                    await asyncio.sleep(SETTLE_CHECK_S)
 
     async def replay_spool(self) -> None:
         """Stores what waits in the spool, so that what comes now is stored after it.
@@ -153,12 +170,13 @@ async def open_runtime(
         encoder_id=queries.encoders.identified(models.encoder.name, models.encoder.dimension),
         reader=TurnReader(models.encoder, models.language, priority),
         former=former,
+        worker_id=new_process_id(),
     )
     retention = Retention(storage, options.retention, options.audit.days)
     worker = Worker(write, options.background, options.evolution, retention, priority)
     spool = _spool(path, options, key, replay)
     threads = WorkerThreads.open(networked=rewriter is not None)
-    return Runtime(storage, recall, write, worker, threads, spool)
+    return Runtime(storage, recall, write, worker, threads, spool, options.background.mode)
 
 
 async def _adopt_encoder(storage: Storage, encoder: Encoder, options: Options) -> FormerEncoder:

@@ -23,6 +23,7 @@ from hotmem.core.logs import log
 from hotmem.errors import InvalidInput
 from hotmem.options import (
     AuditOptions,
+    BackgroundMode,
     BackgroundOptions,
     EvolutionOptions,
     ForgettingOptions,
@@ -176,6 +177,10 @@ class Settings(Variables):
         default=None,
         description="Time zone of the user, such as Europe/Berlin; empty: that of this machine.",
     )
+    background: BackgroundMode = Field(
+        default=DEFAULTS.background.mode,
+        description="Where background jobs run: here, elsewhere (`hotmem worker`) or off.",
+    )
     session_idle_s: float = Field(
         default=DEFAULTS.background.idle_s,
         ge=0,
@@ -315,7 +320,7 @@ class Settings(Variables):
                 analytics=self.usage_analytics,
                 weights=self.weights,
             ),
-            background=BackgroundOptions(idle_s=self.session_idle_s),
+            background=BackgroundOptions(mode=self.background, idle_s=self.session_idle_s),
             evolution=EvolutionOptions(
                 on=self.evolution,
                 every_s=self.evolution_hours * 3600,

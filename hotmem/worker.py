@@ -8,6 +8,7 @@ pauses that grow, and then set aside; the others go on.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -17,8 +18,10 @@ from hotmem.consolidation.clustering import can_cluster, check_can_cluster
 from hotmem.consolidation.evolution import evolve
 from hotmem.core.logs import log
 from hotmem.core.priority import ForegroundPriority
+from hotmem.core.process_id import has_died
 from hotmem.errors import (
     MemoryClosed,
+    StoreError,
     StoreFull,
     StoreGone,
     StoreLocked,
@@ -36,8 +39,10 @@ from hotmem.remember import (
     understand_turns,
 )
 from hotmem.storage import queries, steps
+from hotmem.storage.queries.claims import Claimed
 from hotmem.storage.queries.jobs import Served
-from hotmem.types import Category, EvolutionResult, JobKind, UserKey
+from hotmem.storage.queries.leases import Claimant
+from hotmem.types import Category, EvolutionResult, JobKind, Turn, UserKey
 from hotmem.understanding.turn_reader import BATCH
 
 T = TypeVar("T")
@@ -57,6 +62,9 @@ RETRY_BATCH: Final = 64
 
 RETRY_EVERY_S: Final = 3600.0
 """Seconds between two such tries while a memory is open."""
+
+OTHERS_CHECK_S: Final = 0.1
+"""Seconds between two looks whether other workers are done, while `settle` waits for them."""
 
 MIN_PAUSE_S: Final = 0.05
 """Seconds between two looks for jobs at least."""
@@ -116,9 +124,14 @@ class Worker:
         self._wanted.set()
 
     async def settle(self) -> None:
-        """Returns when no job is left. Those set aside do not count."""
+        """Returns when no job is left, here or in other workers. Those set aside do not count."""
         self.wake()
         await self._settled.wait()
+        while await self._database.read(queries.leases.any_other, self._claimant()):
+            await asyncio.sleep(OTHERS_CHECK_S)
+            await self._release_dead_workers()
+            self.wake()
+            await self._settled.wait()
 
     async def evolve(self, user: UserKey, categories: Iterable[Category]) -> list[EvolutionResult]:
         """Finds the subcategories of categories again, one category after the other.
@@ -143,13 +156,24 @@ class Worker:
         return found
 
     async def close(self) -> None:
-        """Stops after the current job; the others stay in the database."""
+        """Stops after the current job and releases the leases; other jobs stay in the database."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+            with suppress(StoreError):
+                if await self._database.read(queries.leases.any_of, self._context.worker_id):
+                    await self._database.write(queries.leases.release_all, self._context.worker_id)
         self._settled.set()
 
+    async def _release_dead_workers(self) -> None:
+        """Releases leases of workers on this machine that died, before they expire."""
+        for owner in await self._database.read(queries.leases.owners):
+            if has_died(owner):
+                await self._database.write(queries.leases.release_all, owner)
+
     async def _run(self) -> None:
+        with suppress(StoreError):
+            await self._release_dead_workers()
         while True:
             self._wanted.clear()
             await self._priority.wait_idle()
@@ -165,10 +189,11 @@ class Worker:
 
     def _pause_s(self) -> float:
         """Seconds until there may be jobs that nothing signals."""
-        pause = IDLE_CHECK_S
+        longest = min(IDLE_CHECK_S, self._options.poll_s)
+        pause = longest
         if self._resumes_at:
             pause = (self._resumes_at - datetime.now(UTC)).total_seconds()
-        return min(IDLE_CHECK_S, max(min(pause, self._options.idle_s), MIN_PAUSE_S))
+        return min(longest, max(min(pause, self._options.idle_s), MIN_PAUSE_S))
 
     async def _run_round(self) -> bool:
         """Runs some jobs of each kind; False if there are none.
@@ -178,8 +203,11 @@ class Worker:
         """
         try:
             self._resumes_at = await steps.resume_failures(self._database, datetime.now(UTC))
+            claimed = await self._claim()
             outcomes = await asyncio.gather(
-                self._embed(), self._understand(), return_exceptions=True
+                self._embed(claimed.texts),
+                self._understand(claimed.turns),
+                return_exceptions=True,
             )
             for outcome in outcomes:
                 if isinstance(outcome, BaseException):
@@ -231,6 +259,9 @@ class Worker:
     ) -> None:
         log.warning("job failed", kind=kind, key=key, error=type(error).__name__)
         await self._database.write(
+            queries.claims.finish,
+            self._context.worker_id,
+            kind,
             queries.jobs.failed,
             kind,
             key,
@@ -241,10 +272,19 @@ class Worker:
             user,
         )
 
-    async def _embed(self) -> bool:
-        waiting = await self._database.read(
-            queries.embedding.waiting, self._context.encoder_id, self._options.batch, self._served
+    def _claimant(self) -> Claimant:
+        return Claimant(self._context.worker_id, datetime.now(UTC))
+
+    async def _claim(self) -> Claimed:
+        """Takes the leases of some jobs; writes only if there are any."""
+        claimant, encoder = self._claimant(), self._context.encoder_id
+        if not await self._database.read(queries.claims.any_waiting, encoder, claimant):
+            return Claimed([], [])
+        return await self._database.write(
+            queries.claims.claim, encoder, self._served, claimant, self._options.batch, BATCH
         )
+
+    async def _embed(self, waiting: Sequence[WaitingText]) -> bool:
         for kind, group in groupby(waiting, key=lambda row: row[0]):
             await self._attempt(
                 JobKind(kind),
@@ -283,9 +323,8 @@ class Worker:
             await self._database.write(queries.embedding.skip, rows[0][0], keys)
         return True
 
-    async def _understand(self) -> bool:
+    async def _understand(self, waiting: Sequence[tuple[int, Turn]]) -> bool:
         """Understands some turns, each user's in order."""
-        waiting = await self._database.read(queries.turns.waiting, self._served, BATCH)
         if waiting:
             await self._attempt(
                 JobKind.TURN,
@@ -314,14 +353,17 @@ class Worker:
             self._options.idle_s,
             thorough=thorough,
         )
-        if session is not None:
+        if session is None:
+            return False
+        if await self._database.write(queries.claims.claim_session, self._claimant(), session):
             await self._attempt(
                 JobKind.SESSION,
                 [session],
                 lambda session: session,
                 lambda sessions: summarise_session(self._context, sessions[0]),
             )
-        return session is not None
+            return True
+        return False
 
     async def _evolve(self) -> bool:
         """Evolves a category that is due."""
@@ -339,6 +381,11 @@ class Worker:
             self._evolution_checked_at = now
             return False
         user, category = found
+        if not await self._database.write(
+            queries.claims.claim_category, self._claimant(), user, category
+        ):
+            self._evolution_checked_at = now
+            return False
         try:
             await self.evolve(user, [category])
         except DATABASE_ERRORS:
@@ -346,7 +393,15 @@ class Worker:
         except Exception as error:  # a category that cannot evolve must not hold up the others
             await self._count_failure(JobKind.CATEGORY, category, error, user)
         else:
-            await self._database.write(queries.jobs.succeeded, JobKind.CATEGORY, category, user)
+            await self._database.write(
+                queries.claims.finish,
+                self._context.worker_id,
+                JobKind.CATEGORY,
+                queries.jobs.succeeded,
+                JobKind.CATEGORY,
+                category,
+                user,
+            )
         return True
 
     async def _retry(self) -> bool:

@@ -22,6 +22,7 @@ from hotmem.cli.encryption import decrypt, encrypt, rekey
 from hotmem.cli.models import prepare_models
 from hotmem.cli.retention import retain
 from hotmem.cli.tables import id_column
+from hotmem.cli.worker import worker
 from hotmem.errors import HotMemError, InvalidInput
 from hotmem.replay.command import evaluate
 from hotmem.settings import Settings
@@ -54,7 +55,7 @@ def shared(
 
 register(app)
 app.command("eval", rich_help_panel="See whether it helps")(evaluate)
-for of_file in (doctor, audit, retain, encrypt, decrypt, rekey):
+for of_file in (doctor, worker, audit, retain, encrypt, decrypt, rekey):
     app.command(rich_help_panel="The file")(of_file)
 app.command("prepare", rich_help_panel="Models")(prepare_models)
 

@@ -72,6 +72,7 @@ NOT_KEPT = {
     "deletions",
     "deleted_rows",
     "failures",
+    "leases",
     "audit",
 }
 """Tables of which no deletion keeps rows: they are the file's own, tell of the deletions and who

@@ -5,6 +5,7 @@ They hold no state, and pass through `Database.read` and `Database.write`.
 
 from hotmem.storage.queries import (
     audit,
+    claims,
     cooccurrence,
     decisions,
     deletion_marks,
@@ -26,6 +27,7 @@ from hotmem.storage.queries import (
     index_entries,
     jobs,
     layer_weights,
+    leases,
     maintenance,
     memories,
     new_memories,
@@ -47,6 +49,7 @@ from hotmem.storage.queries import (
 
 __all__ = [
     "audit",
+    "claims",
     "cooccurrence",
     "decisions",
     "deletion_marks",
@@ -68,6 +71,7 @@ __all__ = [
     "index_entries",
     "jobs",
     "layer_weights",
+    "leases",
     "maintenance",
     "memories",
     "new_memories",

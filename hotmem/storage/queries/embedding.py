@@ -21,6 +21,7 @@ from hotmem.storage.queries import (
     users,
 )
 from hotmem.storage.queries.edits import Wording
+from hotmem.storage.queries.leases import Claimant
 from hotmem.storage.search import vectors
 from hotmem.types import EvidenceKind, NewMemory, SignBits, UserKey, Vector
 
@@ -31,13 +32,17 @@ def superseded(conn: Connection, encoder: str) -> bool:
 
 
 def waiting(
-    conn: Connection, encoder: str, limit: int, served: jobs.Served
+    conn: Connection,
+    encoder: str,
+    limit: int,
+    served: jobs.Served,
+    claimant: Claimant | None = None,
 ) -> list[tuple[EvidenceKind, int, str]]:
     """The next texts without a vector, users in turn: kind, row number, text.
 
     None if the encoder is superseded: a process with the database's encoder embeds them.
     """
-    return [] if superseded(conn, encoder) else vectors.waiting(conn, limit, served)
+    return [] if superseded(conn, encoder) else vectors.waiting(conn, limit, served, claimant)
 
 
 def put(

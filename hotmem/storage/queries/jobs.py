@@ -16,7 +16,9 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from hotmem.storage.database import Connection
+from hotmem.storage.queries import leases
 from hotmem.storage.queries.imports import TAKEN
+from hotmem.storage.queries.leases import Claimant
 from hotmem.storage.queries.order import BEHIND
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.types import FailedJob, JobKind, UserKey
@@ -102,59 +104,100 @@ class Served:
         self.first = 0
 
 
-def following(conn: Connection, work: JobKind, served: Served, limit: int) -> list[int]:
-    """Keys of the next waiting rows, shared out among all who have some, those first who were not served last."""
-    queue = QUEUES[work]
-    users = _next(conn, queue, "import IS NULL", "user_key", served.user[work], limit)
+def following(
+    conn: Connection, kind: JobKind, served: Served, limit: int, claimant: Claimant | None = None
+) -> list[int]:
+    """Keys of the next waiting rows, users in turn, each user's oldest first.
+
+    Args:
+        conn: A connection; the writer, if there is a claimant.
+        kind: Kind of job.
+        served: Which users were served last.
+        limit: Rows at most.
+        claimant: Takes leases of the users, and skips users whose lease another worker has.
+    """
+    queue = QUEUES[kind]
+    told = "import IS NULL"
+    users = _next_owners(conn, kind, told, "user_key", served.user[kind], limit, claimant)
     keys: list[int] = []
     for place, user in enumerate(users):
-        keys += _oldest(
-            conn,
-            queue,
-            "import IS NULL AND user_key = ?",
-            user,
-            -(-(limit - len(keys)) // (len(users) - place)),
-        )
-        served.user[work] = user
+        share = -(-(limit - len(keys)) // (len(users) - place))
+        keys += _oldest(conn, queue, f"{told} AND user_key = ?", user, share)
+        served.user[kind] = user
+    if claimant is not None:
+        leases.take(conn, claimant, kind, users)
     if len(keys) < limit:
-        imported = _next(
-            conn, queue, "import NOT NULL", "import", served.imported[work], limit - len(keys)
+        imports = _next_owners(
+            conn,
+            kind,
+            "import IS NOT NULL",
+            "import",
+            served.imported[kind],
+            limit - len(keys),
+            claimant,
         )
-        for place, key in enumerate(imported):
-            keys += _oldest(
-                conn, queue, "import = ?", key, -(-(limit - len(keys)) // (len(imported) - place))
-            )
-            served.imported[work] = key
+        for place, key in enumerate(imports):
+            share = -(-(limit - len(keys)) // (len(imports) - place))
+            keys += _oldest(conn, queue, "import = ?", key, share)
+            served.imported[kind] = key
+        if claimant is not None:
+            importing = conn.execute("SELECT id, user_key FROM imports").fetchall()
+            leases.take(conn, claimant, kind, [user for key, user in importing if key in imports])
     return keys
 
 
-def _next(
-    conn: Connection, queue: Queue, whose: str, owner: str, after: int, most: int
+def is_waiting(conn: Connection, kind: JobKind, claimant: Claimant) -> bool:
+    """Whether a job of a kind waits whose lease no other worker has."""
+    served = Served()
+    return bool(
+        _next_owners(conn, kind, "import IS NULL", "user_key", served.user[kind], 1, claimant)
+        or _next_owners(
+            conn, kind, "import IS NOT NULL", "import", served.imported[kind], 1, claimant
+        )
+    )
+
+
+def _next_owners(
+    conn: Connection,
+    kind: JobKind,
+    condition: str,
+    owner: str,
+    after: int,
+    limit: int,
+    claimant: Claimant | None,
 ) -> list[int]:
-    """Who has something waiting, beginning behind a number and going once around."""
+    """Users, or imports, with waiting rows, from a number on and once around."""
+    queue = QUEUES[kind]
+    free, values = "", tuple[object, ...]()
+    if claimant is not None:
+        sql, values = claimant.is_free(kind, f"{queue.table}.user_key")
+        free = f"AND {sql}"
     found: list[int] = []
     for low, high in ((after, LAST), (-1, after)):
-        while len(found) < most:
+        while len(found) < limit:
             row = conn.execute(
-                f"SELECT {owner} FROM {queue.table} WHERE {queue.waits} AND {whose} AND {owner} > ? AND {owner} <= ? ORDER BY {owner} LIMIT 1",
-                (low, high),
+                f"""SELECT {owner} FROM {queue.table}
+                    WHERE {queue.waits} AND {condition} AND {owner} > ? AND {owner} <= ? {free}
+                    ORDER BY {owner} LIMIT 1""",
+                (low, high, *values),
             ).fetchone()
             if row is None:
                 break
             low = row[0]
-            if (
-                owner == "user_key"
-                or conn.execute(
-                    "SELECT 1 FROM imports WHERE id = ? AND state = ?", (low, TAKEN)
-                ).fetchone()
-            ):
+            if owner == "user_key" or _is_finished_import(conn, low):
                 found.append(low)
     return found
 
 
-def _oldest(conn: Connection, queue: Queue, whose: str, owner: int, limit: int) -> list[int]:
+def _is_finished_import(conn: Connection, key: int) -> bool:
+    sql = "SELECT 1 FROM imports WHERE id = ? AND state = ?"
+    return conn.execute(sql, (key, TAKEN)).fetchone() is not None
+
+
+def _oldest(conn: Connection, queue: Queue, condition: str, owner: int, limit: int) -> list[int]:
     rows = conn.execute(
-        f"SELECT {queue.key} FROM {queue.table} WHERE {queue.waits} AND {whose} ORDER BY user_key, {queue.key} LIMIT ?",
+        f"""SELECT {queue.key} FROM {queue.table} WHERE {queue.waits} AND {condition}
+            ORDER BY user_key, {queue.key} LIMIT ?""",
         (owner, limit),
     )
     return [row[0] for row in rows]

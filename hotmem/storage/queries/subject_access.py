@@ -80,6 +80,7 @@ LEFT_OUT: Final = {
     "passage_words": WORKED_OUT,
     "memory_words": WORKED_OUT,
     "index_revisions": "counts changes of the search indexes",
+    "leases": "which worker runs background jobs, for a minute at a time",
     "deleted_rows": "what was asked to be forgotten; it is gone for good at the time that deletions tell",
     "tombstones": "keyed hashes of the ids of what was forgotten, which tell nothing else",
 }

@@ -7,6 +7,7 @@ from datetime import datetime
 from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import derived, index_entries, jobs, order, users
+from hotmem.storage.queries.leases import Claimant
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.text.passages import split_passages
 from hotmem.text.timezones import to_named_zone, zone_name
@@ -125,9 +126,11 @@ def numbered(conn: Connection, keys: Sequence[int]) -> list[tuple[int, Turn]]:
     )
 
 
-def waiting(conn: Connection, served: jobs.Served, limit: int) -> list[tuple[int, Turn]]:
+def waiting(
+    conn: Connection, served: jobs.Served, limit: int, claimant: Claimant | None = None
+) -> list[tuple[int, Turn]]:
     """The next turns to understand with their row numbers, users in turn, each user's in order."""
-    return numbered(conn, jobs.following(conn, JobKind.TURN, served, limit))
+    return numbered(conn, jobs.following(conn, JobKind.TURN, served, limit, claimant))
 
 
 def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tuple[int, Turn]]:

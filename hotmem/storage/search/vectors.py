@@ -17,6 +17,7 @@ from hotmem.core.matmul import matmul
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import encoders, index_entries, jobs, reembedding
 from hotmem.storage.queries.index_entries import TABLES, to_bits
+from hotmem.storage.queries.leases import Claimant
 from hotmem.storage.search import token_signs
 from hotmem.storage.search.user_index import WORD, Index
 from hotmem.types import EvidenceKind, QueryVectors, SignBits, UserKey, Vector
@@ -56,7 +57,10 @@ def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
 
 
 def waiting(
-    conn: Connection, limit: int, served: jobs.Served | None = None
+    conn: Connection,
+    limit: int,
+    served: jobs.Served | None = None,
+    claimant: Claimant | None = None,
 ) -> list[tuple[EvidenceKind, int, str]]:
     """The next rows without a vector.
 
@@ -65,7 +69,8 @@ def waiting(
     Args:
         conn: A connection.
         limit: Rows at most.
-        served: Whose were taken last; nobody's, if not given.
+        served: Which users were served last.
+        claimant: Takes leases of their users.
 
     With the name a question about someone finds what they said: LoCoMo's evidence within 1,000
     tokens by late interaction alone rises from 0.55 to 0.77.
@@ -73,7 +78,10 @@ def waiting(
     served = served or jobs.Served()
     rows: list[tuple[EvidenceKind, int, str]] = []
     for work in jobs.rotated(served):
-        kind, keys = EvidenceKind(work), jobs.following(conn, work, served, limit - len(rows))
+        kind, keys = (
+            EvidenceKind(work),
+            jobs.following(conn, work, served, limit - len(rows), claimant),
+        )
         rows += [(kind, key, words) for key, words in reembedding.text_of(conn, kind, keys)]
     return rows
 

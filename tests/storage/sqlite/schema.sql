@@ -16,6 +16,8 @@ CREATE INDEX failures_of_user ON failures (user_key);
 CREATE INDEX imports_decided ON imports (decision) WHERE decision IS NOT NULL;
 CREATE INDEX imports_of_source ON imports (source, user_key);
 CREATE INDEX imports_of_user ON imports (user_key);
+CREATE INDEX leases_of_owner ON leases (owner, kind);
+CREATE INDEX leases_of_user ON leases (user_key);
 CREATE INDEX memories_amending ON memories (amends) WHERE amends IS NOT NULL;
 CREATE INDEX memories_by_category ON memories (user_key, category) WHERE merged_into IS NULL;
 CREATE INDEX memories_by_relation ON memories (user_key, relation, subject COLLATE NOCASE, value);
@@ -64,6 +66,7 @@ CREATE TABLE imports ( id INTEGER PRIMARY KEY AUTOINCREMENT, user_key INTEGER NO
 CREATE TABLE index_revisions ( user_key INTEGER, kind TEXT, number INTEGER NOT NULL, PRIMARY KEY (user_key, kind) ) WITHOUT ROWID;
 CREATE TABLE intent_weights ( user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, intent TEXT NOT NULL, moved TEXT NOT NULL, PRIMARY KEY (user_key, intent) ) WITHOUT ROWID;
 CREATE TABLE learning_state ( user_key INTEGER PRIMARY KEY REFERENCES users ON DELETE CASCADE, version INTEGER NOT NULL, state TEXT NOT NULL );
+CREATE TABLE leases ( kind TEXT NOT NULL, user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, owner TEXT NOT NULL, expires_at INTEGER NOT NULL, PRIMARY KEY (kind, user_key) ) WITHOUT ROWID;
 CREATE TABLE memories ( id INTEGER PRIMARY KEY AUTOINCREMENT, user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, public_id TEXT NOT NULL UNIQUE, text TEXT NOT NULL, subject TEXT NOT NULL, relation TEXT NOT NULL, object TEXT NOT NULL, kind TEXT NOT NULL, category TEXT NOT NULL, importance INTEGER NOT NULL, hedged INTEGER NOT NULL, negated INTEGER NOT NULL, changes INTEGER NOT NULL, single INTEGER NOT NULL, said_at INTEGER NOT NULL, valid_until INTEGER, superseded_by INTEGER REFERENCES memories ON DELETE SET NULL, amends INTEGER REFERENCES memories ON DELETE CASCADE, confirmations INTEGER NOT NULL DEFAULT 0, accesses INTEGER NOT NULL DEFAULT 0, accessed_at INTEGER, vector BLOB, value TEXT NOT NULL DEFAULT '', stored_at INTEGER, source TEXT, note TEXT, merged_into INTEGER REFERENCES memories ON DELETE CASCADE, import INTEGER, told_at INTEGER NOT NULL DEFAULT 0, held INTEGER NOT NULL DEFAULT 0 );
 CREATE TABLE memory_entities ( entity INTEGER NOT NULL REFERENCES entities ON DELETE CASCADE, memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE, PRIMARY KEY (entity, memory) ) WITHOUT ROWID;
 CREATE TABLE memory_entries ( user_key INTEGER, id INTEGER, session INTEGER NOT NULL, length INTEGER NOT NULL, bits BLOB, PRIMARY KEY (user_key, id) ) WITHOUT ROWID;

@@ -512,6 +512,16 @@ CREATE TABLE deleted_rows (
     PRIMARY KEY (deletion, place)
 ) WITHOUT ROWID;
 
+CREATE TABLE leases (
+    kind TEXT NOT NULL,
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    owner TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (kind, user_key)
+) WITHOUT ROWID;
+CREATE INDEX leases_of_user ON leases (user_key);
+CREATE INDEX leases_of_owner ON leases (owner, kind);
+
 CREATE TABLE former_vectors (
     kind TEXT PRIMARY KEY,
     encoder TEXT NOT NULL,

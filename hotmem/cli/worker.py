@@ -1,0 +1,56 @@
+"""`hotmem worker`: runs the background jobs of a memory in a process of its own."""
+
+import asyncio
+import signal
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from hotmem.cli import console
+from hotmem.cli.console import Database
+from hotmem.memory import Memory
+from hotmem.options import BackgroundMode, Options
+from hotmem.settings import Settings
+from hotmem.storage import queries
+
+POLL_S: Final = 0.5
+"""Seconds between two looks for jobs that bots add."""
+
+
+def worker(
+    database: Database = None,
+    once: Annotated[bool, typer.Option("--once", help="Stop when no job is left.")] = False,
+) -> None:
+    """Run the background jobs of a memory: embedding, understanding, summaries.
+
+    For bots that run with HOTMEM_BACKGROUND=elsewhere. Several workers share the jobs; those of a
+    worker that dies are taken over. Stop it with Control-C or SIGTERM.
+    """
+    options = Settings().options()
+    background = replace(options.background, mode=BackgroundMode.HERE, poll_s=POLL_S)
+    path = console.existing(database)
+    try:
+        asyncio.run(_run(path, replace(options, background=background), once=once))
+    except KeyboardInterrupt:
+        console.screen.print("Stopped.")
+
+
+async def _run(path: Path, options: Options, *, once: bool) -> None:
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    async with Memory.open(path, options) as memory:
+        waiting = sum((await memory.runtime.database.read(queries.jobs.waiting)).values())
+        console.screen.print(f"{waiting:,} jobs wait in {path}.", soft_wrap=True)
+        if not once:
+            await stopped.wait()
+            return
+        settled = asyncio.ensure_future(memory.settle())
+        stopping = asyncio.ensure_future(stopped.wait())
+        await asyncio.wait({settled, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        console.screen.print("No job is left." if settled.done() else "Stopped.")
+        for task in (settled, stopping):
+            task.cancel()
+        await asyncio.gather(settled, stopping, return_exceptions=True)

@@ -1,0 +1,97 @@
+"""Claims jobs for one worker and finishes them, each in one transaction."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Concatenate, Final, ParamSpec, TypeVar
+
+from hotmem.storage.database import Connection
+from hotmem.storage.queries import embedding, jobs, leases, turns
+from hotmem.storage.queries.leases import Claimant
+from hotmem.types import Category, EvidenceKind, JobKind, Turn, UserKey
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+EMBEDDED: Final = (JobKind.PASSAGE, JobKind.MEMORY, JobKind.SUMMARY)
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """Jobs that a worker has the leases of.
+
+    Attributes:
+        texts: Rows to embed: kind, row number, text.
+        turns: Turns to understand, with their row numbers.
+    """
+
+    texts: list[tuple[EvidenceKind, int, str]]
+    turns: list[tuple[int, Turn]]
+
+
+def any_waiting(conn: Connection, encoder: str, claimant: Claimant) -> bool:
+    """Whether `claim` would find a job."""
+    if jobs.is_waiting(conn, JobKind.TURN, claimant):
+        return True
+    return not embedding.superseded(conn, encoder) and any(
+        jobs.is_waiting(conn, kind, claimant) for kind in EMBEDDED
+    )
+
+
+def claim(
+    conn: Connection,
+    encoder: str,
+    served: jobs.Served,
+    claimant: Claimant,
+    max_texts: int,
+    max_turns: int,
+) -> Claimed:
+    """Takes the leases of some jobs, users in turn.
+
+    Args:
+        conn: The writer, within a transaction.
+        encoder: Identity of the worker's encoder.
+        served: Which users were served last.
+        claimant: The worker.
+        max_texts: Texts to embed at most.
+        max_turns: Turns to understand at most.
+    """
+    return Claimed(
+        embedding.waiting(conn, encoder, max_texts, served, claimant),
+        turns.waiting(conn, served, max_turns, claimant),
+    )
+
+
+def claim_session(conn: Connection, claimant: Claimant, session: int) -> bool:
+    """Takes the lease of summarising a session; False if another worker has it, or it is gone."""
+    row = conn.execute("SELECT user_key FROM sessions WHERE id = ?", (session,)).fetchone()
+    return row is not None and _claim_one(
+        conn, claimant, JobKind.SESSION, UserKey(row[0]), leases.LEASE_S
+    )
+
+
+def claim_category(conn: Connection, claimant: Claimant, user: UserKey, category: Category) -> bool:
+    """Takes the lease of evolving a user's categories; False if another worker has it."""
+    return _claim_one(conn, claimant, JobKind.CATEGORY, user, leases.LONG_LEASE_S)
+
+
+def finish(
+    conn: Connection,
+    owner: str,
+    kind: JobKind,
+    store: Callable[Concatenate[Connection, P], T],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> T:
+    """Stores the result of jobs and releases their leases."""
+    result = store(conn, *args, **kwargs)
+    leases.release(conn, owner, kind)
+    return result
+
+
+def _claim_one(
+    conn: Connection, claimant: Claimant, kind: JobKind, user: UserKey, seconds: float
+) -> bool:
+    if leases.holds_other(conn, claimant, kind, user):
+        return False
+    leases.take(conn, claimant, kind, [user], seconds)
+    return True

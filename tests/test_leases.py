@@ -1,0 +1,234 @@
+"""Several workers on one memory: no job is done twice, and the jobs of a dead worker are taken over."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from hotmem import Memory, Options
+from hotmem.models import Language
+from hotmem.models.encoder import Vectors
+from hotmem.options import BackgroundMode
+from hotmem.storage import queries
+from hotmem.storage.queries import jobs, leases, turns
+from hotmem.storage.queries.leases import Claimant
+from hotmem.storage.sqlite.connection import Connection, connect
+from hotmem.storage.sqlite.database import SqliteDatabase
+from hotmem.types import JobKind
+from tests.conversation import said
+from tests.letters import LetterEncoder
+
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+
+USERS = ("ana", "ben", "cleo", "dora")
+EACH = 8
+
+
+class CountingEncoder(LetterEncoder):
+    """Counts how often each text is embedded."""
+
+    def __init__(self, counts: Counter[str]) -> None:
+        self.counts = counts
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        self.counts.update(texts)
+        return super().encode(texts)
+
+
+class CountingLanguage:
+    """Counts how often each text is parsed."""
+
+    def __init__(self, language: Language, counts: Counter[str]) -> None:
+        self._language = language
+        self._counts = counts
+
+    def parse(self, texts: Sequence[str], **named: bool) -> object:
+        self._counts.update(texts)
+        return self._language.parse(texts, **named)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._language, name)
+
+
+def background(mode: BackgroundMode) -> Options:
+    """Options whose background jobs run there."""
+    options = Options()
+    return replace(options, background=replace(options.background, mode=mode))
+
+
+async def test_two_workers_do_no_job_twice(database: Path, language: Language) -> None:
+    embedded, parsed = Counter[str](), Counter[str]()
+
+    def opened() -> Memory:
+        return Memory.open(
+            database,
+            encoder=CountingEncoder(embedded),
+            language=CountingLanguage(language, parsed),  # type: ignore[arg-type]
+        )
+
+    async with opened() as first, opened() as second:
+        for number in range(EACH):
+            for place, user in enumerate(USERS):
+                memory = (first, second)[(number + place) % 2]
+                text = f"{user.title()} saw bird number {number * 7 + place} in Porto."
+                await memory.remember(said(text, user=user, minutes=number, name=f"{number}"))
+        await asyncio.gather(first.settle(), second.settle())
+        assert not await first.runtime.database.read(queries.leases.owners)
+        for user in USERS:
+            assert len([line async for line in first.export(user)]) > EACH
+    passages = {text: count for text, count in embedded.items() if "bird number" in text}
+    assert len(passages) >= len(USERS) * EACH
+    whole = [count for text, count in passages.items() if ": " in text]
+    assert whole and set(whole) == {1}
+    turns_parsed = [count for text, count in parsed.items() if "bird number" in text]
+    assert len(turns_parsed) == len(USERS) * EACH and set(turns_parsed) == {1}
+
+
+STALLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from hotmem import Memory
+from hotmem.models import load_language
+from tests.letters import LetterEncoder
+
+class Stalled(LetterEncoder):
+    def encode(self, texts):
+        print("claimed", flush=True)
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+async def main():
+    async with Memory.open(sys.argv[1], encoder=Stalled(), language=load_language()) as memory:
+        await memory.settle()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("dies", [True, False], ids=["killed", "stopped"])
+async def test_jobs_of_a_worker_that_stops_are_taken_over(
+    dies: bool, database: Path, language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    off = background(BackgroundMode.OFF)
+    async with Memory.open(database, off, encoder=LetterEncoder(), language=language) as memory:
+        for number in range(3):
+            await memory.remember(said(f"I saw {number} herons.", name=str(number)))
+    stalled = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", STALLED, str(database), stdout=subprocess.PIPE
+    )
+    assert stalled.stdout is not None
+    try:
+        assert (await asyncio.wait_for(stalled.stdout.readline(), 60)).strip() == b"claimed"
+        with closing(connect(database, read_only=True)) as conn:
+            assert leases.owners(conn)
+        if dies:
+            os.kill(stalled.pid, signal.SIGKILL)
+            await stalled.wait()
+        else:  # as if a minute passed
+            with closing(connect(database)) as conn:
+                conn.execute("UPDATE leases SET expires_at = 0")
+        async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+            await asyncio.wait_for(memory.settle(), 30)
+            waiting = await memory.runtime.database.read(queries.jobs.waiting)
+            assert not any(waiting.values())
+    finally:
+        if stalled.returncode is None:
+            stalled.kill()
+            await stalled.wait()
+
+
+async def test_jobs_run_elsewhere_or_not_at_all(database: Path, language: Language) -> None:
+    for mode in (BackgroundMode.OFF, BackgroundMode.ELSEWHERE):
+        options = background(mode)
+        async with Memory.open(
+            database, options, encoder=LetterEncoder(), language=language
+        ) as memory:
+            await memory.remember(said("My dog is called Potola.", name=mode))
+            assert sum((await memory.runtime.database.read(queries.jobs.waiting)).values()) > 0
+            if mode is BackgroundMode.OFF:
+                await memory.settle()
+                assert sum((await memory.runtime.database.read(queries.jobs.waiting)).values()) > 0
+                block = await memory.recall("What is the dog Potola?", user_id="ana")
+                assert "Potola" in block.text
+                continue
+            settled = asyncio.create_task(memory.settle())
+            await asyncio.sleep(0.3)
+            assert not settled.done()
+            async with Memory.open(database, encoder=LetterEncoder(), language=language) as other:
+                await other.settle()
+                await asyncio.wait_for(settled, 5)
+            assert [known.text for known in await memory.memories("ana")]
+
+
+def test_a_worker_is_a_command(database: Path, tmp_path: Path) -> None:
+    """It works through what waits and stops."""
+
+    async def remember() -> None:
+        async with Memory.open(database, background(BackgroundMode.OFF)) as memory:
+            await memory.remember(said("My dog is called Potola."))
+
+    asyncio.run(remember())
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from hotmem.cli.app import main; main()",
+            *("worker", "--once", "--database", str(database)),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert "No job is left." in run.stdout
+    with closing(connect(database, read_only=True)) as conn:
+        assert not any(jobs.waiting(conn).values()) and not leases.owners(conn)
+
+
+def test_a_lease_keeps_other_workers_away_until_it_expires(database: Path) -> None:
+    opened = SqliteDatabase.open(database)
+    try:
+        with closing(connect(database)) as conn:
+            for number, user in enumerate(("ana", "ana", "ben")):
+                turns.add(conn, said("I am here.", user=user, name=str(number)), NOW)
+            first, second = Claimant("first", NOW), Claimant("second", NOW)
+
+            def claimed(claimant: Claimant, limit: int = 8) -> list[int]:
+                return jobs.following(conn, JobKind.TURN, jobs.Served(), limit, claimant)
+
+            assert claimed(first, 1) == [1]
+            assert claimed(second) == [3]
+            assert claimed(first) == [1, 2], "the lease covers all of a user's turns"
+            assert not jobs.is_waiting(conn, JobKind.TURN, Claimant("third", NOW))
+            later = NOW + timedelta(seconds=leases.LEASE_S)
+            assert claimed(Claimant("third", later)) == [1, 2, 3]
+            leases.release_all(conn, "third")
+            assert claimed(second) == [1, 2, 3]
+    finally:
+        asyncio.run(opened.close())
+
+
+def test_leases_go_with_their_user(database: Path) -> None:
+    opened = SqliteDatabase.open(database)
+    try:
+        with closing(connect(database)) as conn:
+            turns.add(conn, said("I am here."), NOW)
+            jobs.following(conn, JobKind.TURN, jobs.Served(), 8, Claimant("first", NOW))
+            conn.execute("DELETE FROM users")
+            assert count(conn) == 0
+    finally:
+        asyncio.run(opened.close())
+
+
+def count(conn: Connection) -> int:
+    """Leases there are."""
+    return int(conn.execute("SELECT count(*) FROM leases").fetchone()[0])
