@@ -417,7 +417,7 @@ def test_every_table_is_kept_or_is_known_not_to_be(conn: Connection) -> None:
         if ("users",)
         in conn.execute(f"SELECT \"table\" FROM pragma_foreign_key_list('{name}')").fetchall()
     }
-    assert owned == set(OWNED) | {"deletions", "failures", "audit"}
+    assert owned == set(OWNED) | {"deletions", "failures", "leases", "audit"}
     for relation, links in LINKS.items():
         references = conn.execute(
             f'SELECT "from", "table", on_delete FROM pragma_foreign_key_list(\'{relation}\')'
