@@ -1,4 +1,4 @@
-"""Which statements say the same: by cases that are not among the fitted ones, and by properties."""
+"""Statement equivalence: cases that were not used for fitting, and properties."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ def sayings(encoder: CachedEncoder, one: str, other: str) -> StatementPair:
         ("The recycling truck comes at quarter to seven.", "At 6:45 the recycling truck comes."),
     ],
 )
-def test_the_same_in_other_words_is_merged(encoder: CachedEncoder, one: str, other: str) -> None:
+def test_close_paraphrases_are_merged(encoder: CachedEncoder, one: str, other: str) -> None:
     assert equivalence_probability(sayings(encoder, one, other)) >= MERGE_THRESHOLD
 
 
@@ -52,7 +52,7 @@ def test_the_same_in_other_words_is_merged(encoder: CachedEncoder, one: str, oth
         ("My niece lives in a flat in Bremen.", "The user's niece has an apartment in Bremen."),
     ],
 )
-def test_the_same_is_at_least_suggested(encoder: CachedEncoder, one: str, other: str) -> None:
+def test_paraphrases_are_at_least_suggested(encoder: CachedEncoder, one: str, other: str) -> None:
     assert equivalence_probability(sayings(encoder, one, other)) >= SUGGESTION_THRESHOLD
 
 
@@ -74,15 +74,17 @@ def test_the_same_is_at_least_suggested(encoder: CachedEncoder, one: str, other:
         ("I take the tram from Altona to Eppendorf.", "I take the tram from Eppendorf to Altona."),
     ],
 )
-def test_what_differs_is_never_merged(encoder: CachedEncoder, one: str, other: str) -> None:
+def test_different_statements_are_never_merged(
+    encoder: CachedEncoder, one: str, other: str
+) -> None:
     assert equivalence_probability(sayings(encoder, one, other)) < MERGE_THRESHOLD
 
 
-def test_no_difference_makes_two_statements_more_alike() -> None:
+def test_signs_of_coefficients() -> None:
     _, weights = coefficients()
-    told = dict(zip(FEATURES, weights, strict=True))
-    assert all(told[name] >= 0 for name in POSITIVE_FEATURES) and all(
-        told[name] <= 0 for name in NEGATIVE_FEATURES
+    values = dict(zip(FEATURES, weights, strict=True))
+    assert all(values[name] >= 0 for name in POSITIVE_FEATURES) and all(
+        values[name] <= 0 for name in NEGATIVE_FEATURES
     )
 
 
@@ -107,9 +109,7 @@ def test_no_difference_makes_two_statements_more_alike() -> None:
         ("ten to", {10}, ("to",)),
     ],
 )
-def test_figures_are_read_as_they_are_said(
-    words: str, found: set[int], left: tuple[str, ...]
-) -> None:
+def test_spoken_numbers(words: str, found: set[int], left: tuple[str, ...]) -> None:
     assert extract_numbers(words.split()) == (frozenset(found), left)
 
 
@@ -138,7 +138,7 @@ def test_figures_are_read_as_they_are_said(
         max_size=9,
     )
 )
-def test_any_words_have_figures(words: list[str]) -> None:
+def test_any_words_are_accepted(words: list[str]) -> None:
     _, left = extract_numbers(words)
     assert not set(left) & {"two", "ten", "twenty", "first", "7", "12", "3rd"}
 
@@ -156,14 +156,14 @@ def test_any_two_texts_have_a_probability(one: str, other: str, cosine: float) -
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from([text for pair in pairs() for text in (pair.one, pair.other)]))
-def test_nothing_differs_from_itself(text: str) -> None:
+def test_no_differences_from_itself(text: str) -> None:
     found = find_differences(statement_features(text), statement_features(text))
     assert not (found.dropped or found.added or found.other_differences)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(pairs()))
-def test_differences_are_the_same_from_either_side(pair: Pair) -> None:
+def test_differences_are_symmetric(pair: Pair) -> None:
     one, other = statement_features(pair.one), statement_features(pair.other)
     forth, back = find_differences(one, other), find_differences(other, one)
     assert (forth.dropped, forth.added, forth.other_differences) == (
@@ -173,7 +173,7 @@ def test_differences_are_the_same_from_either_side(pair: Pair) -> None:
     )
 
 
-def test_the_shape_of_an_apostrophe_tells_nothing() -> None:
+def test_apostrophes_are_equivalent() -> None:
     straight = StatementPair("I don't eat the fish of Ana's shop.", "I eat fish of any shop.", 0.8)
     curly = replace(straight, one=straight.one.replace("'", "’"))
     assert (pair_features(straight) == pair_features(curly)).all()
@@ -190,5 +190,5 @@ def test_the_shape_of_an_apostrophe_tells_nothing() -> None:
         ("My train leaves from platform nine.", "My train leaves from platform 9.", False),
     ],
 )
-def test_another_value_in_the_same_words(one: str, other: str, *, differs: bool) -> None:
+def test_differs_in_one_word(one: str, other: str, *, differs: bool) -> None:
     assert differs_in_one_word(one, other) is differs

@@ -1,4 +1,4 @@
-"""Categories evolve: groups are found and named, new memories placed, names kept, everything taken back, nothing forgotten left in a word."""
+"""Evolution of categories: clustering, names, placement of new memories, undo and forgetting."""
 
 import asyncio
 import csv
@@ -45,8 +45,8 @@ TAUGHT = ("plant care", "sleep and energy", "personal finance")
 """Topics of the category learnings."""
 
 
-def told(topic: str) -> list[str]:
-    """Our statements on a topic."""
+def statements(topic: str) -> list[str]:
+    """Statements on a topic, written by hand."""
     with TOPICS.open(encoding="utf-8", newline="") as lines:
         return [
             row["text"]
@@ -55,8 +55,8 @@ def told(topic: str) -> list[str]:
         ]
 
 
-async def keep(memory: Memory, *texts: str, category: Category = Category.LEARNINGS) -> list[str]:
-    """Stores statements in a category; their ids."""
+async def store(memory: Memory, *texts: str, category: Category = Category.LEARNINGS) -> list[str]:
+    """Store statements in a category; return their ids."""
     readings = encode_tokens(memory.runtime.recall.encoder, texts)
     notes = [NewMemory(text, Kind.FACT, category, 3) for text in texts]
     return [
@@ -75,14 +75,14 @@ async def keep(memory: Memory, *texts: str, category: Category = Category.LEARNI
 
 
 async def evolved(memory: Memory) -> None:
-    """A memory whose learnings have evolved on three topics."""
+    """Store statements on three topics and evolve the category learnings."""
     for topic in TAUGHT:
-        await keep(memory, *told(topic)[:12])
+        await store(memory, *statements(topic)[:12])
     await memory.evolve("ana")
 
 
 async def placed(memory: Memory) -> dict[str, str | None]:
-    """The subcategory of each memory, by its words."""
+    """The subcategory of each memory, by its text."""
     user = await memory.runtime.storage.database.read(queries.users.find, "ana")
     assert user is not None
     return {
@@ -103,24 +103,24 @@ def around(centres: int, each: int, spread: float, seed: int = 0) -> NDArray[np.
     return np.asarray(rows, dtype=np.float32)
 
 
-def test_what_lies_together_is_a_group() -> None:
+def test_dense_rows_are_a_cluster() -> None:
     centroids, places = cluster(around(4, 20, 0.08), LEAST, MOST)
     assert len(centroids) == 4
     assert [len(set(places[start : start + 20])) for start in range(0, 80, 20)] == [1, 1, 1, 1]
     np.testing.assert_allclose(np.linalg.norm(centroids, axis=1), 1, rtol=1e-5)
 
 
-def test_there_are_never_more_groups_than_asked_for() -> None:
+def test_maximum_number_of_clusters() -> None:
     centroids, places = cluster(around(12, 10, 0.08), LEAST, 5)
     assert len(centroids) == 5 and set(places) == set(range(5))
 
 
-def test_too_few_are_no_group() -> None:
+def test_too_few_rows_give_no_cluster() -> None:
     centroids, places = cluster(around(1, 9, 0.1), LEAST, MOST)
     assert centroids.shape == (0, 32) and len(places) == 0
 
 
-def test_recalls_go_before_each_step_of_the_clustering() -> None:
+def test_clustering_waits_for_recalls_at_each_step() -> None:
     ways: list[int] = []
     cluster(around(12, 40, 0.08), LEAST, 5, lambda: ways.append(1))
     blocks = -(-12 * 40 // BLOCK)
@@ -131,7 +131,7 @@ def test_recalls_go_before_each_step_of_the_clustering() -> None:
 
 
 @given(st.integers(0, 60), st.integers(2, 8), st.integers(1, 6), st.integers(0, 5))
-def test_every_row_is_in_the_nearest_group_and_no_group_is_small(
+def test_rows_are_in_the_nearest_cluster_and_no_cluster_is_small(
     count: int, least: int, most: int, seed: int
 ) -> None:
     rows = np.random.default_rng(seed).normal(size=(count, 8)).astype(np.float32)
@@ -143,7 +143,7 @@ def test_every_row_is_in_the_nearest_group_and_no_group_is_small(
         assert np.bincount(places, minlength=len(centroids)).min() >= least
 
 
-def test_what_all_have_in_common_tells_nothing() -> None:
+def test_the_common_mean_has_no_effect() -> None:
     rows, centroids = around(4, 20, 0.3), np.eye(4, 32, dtype=np.float32)
     shared = np.full(32, 2, dtype=np.float32)
     np.testing.assert_array_equal(
@@ -152,13 +152,13 @@ def test_what_all_have_in_common_tells_nothing() -> None:
     assert nearest_centroids(rows, centroids[:1]).tolist() == [0] * 80
 
 
-def test_keywords_set_a_group_apart() -> None:
+def test_keywords_are_distinctive() -> None:
     dogs = ["Rex barks at night", "the dog Rex ate it", "Rex the dog sleeps at night"]
     ferns = ["the fern needs shade", "ferns at the window at night", "a fern in the shade by night"]
     assert extract_keywords([dogs, ferns]) == [("rex", "dog"), ("fern", "shade")]
 
 
-def test_a_name_is_its_first_keywords_and_no_two_are_alike() -> None:
+def test_names_are_keywords_and_unique() -> None:
     assert assign_names(
         [("rex", "dog", "vet"), ("rex", "dog", "night"), (), ()], [None] * 4, "contexts"
     ) == [
@@ -173,7 +173,7 @@ def test_a_name_is_its_first_keywords_and_no_two_are_alike() -> None:
     ]
 
 
-def test_a_group_keeps_its_name_while_most_of_it_stays() -> None:
+def test_name_is_kept_while_most_members_stay() -> None:
     before = {"dogs": frozenset(range(10)), "ferns": frozenset(range(10, 20))}
     assert match_previous_names(
         before, [frozenset([*range(8), *range(100, 150)]), frozenset(range(8, 20))]
@@ -184,7 +184,7 @@ def test_a_group_keeps_its_name_while_most_of_it_stays() -> None:
     assert match_previous_names({}, [frozenset([1])]) == [None]
 
 
-async def test_topics_become_subcategories_and_what_is_new_is_placed(memory: Memory) -> None:
+async def test_topics_become_subcategories_and_new_memories_are_placed(memory: Memory) -> None:
     await evolved(memory)
     parts = await memory.subcategories("ana")
     assert 3 <= len(parts) <= MOST and {part.category for part in parts} == {Category.LEARNINGS}
@@ -197,11 +197,11 @@ async def test_topics_become_subcategories_and_what_is_new_is_placed(memory: Mem
         for part in parts
     )
     where = await placed(memory)
-    (plants,) = {where[text] for text in told("plant care")[:12][:1]}
-    fresh = told("plant care")[20:30]
-    await keep(memory, *fresh)
+    (plants,) = {where[text] for text in statements("plant care")[:12][:1]}
+    fresh = statements("plant care")[20:30]
+    await store(memory, *fresh)
     where = await placed(memory)
-    at_home = [where[text] for text in told("plant care")[:12]]
+    at_home = [where[text] for text in statements("plant care")[:12]]
     assert None not in at_home and sum(where[text] in at_home for text in fresh) >= 8
     assert plants in {part.name for part in await memory.subcategories("ana")}
     found = await memory.search_memory(fresh[0], user_id="ana")
@@ -211,7 +211,7 @@ async def test_topics_become_subcategories_and_what_is_new_is_placed(memory: Mem
     ] >= LEAST
 
 
-async def test_what_was_said_is_placed_when_it_is_embedded(memory: Memory) -> None:
+async def test_facts_are_placed_when_they_are_embedded(memory: Memory) -> None:
     for number, text in enumerate(
         (
             "walnuts",
@@ -236,10 +236,10 @@ async def test_what_was_said_is_placed_when_it_is_embedded(memory: Memory) -> No
     assert (await placed(memory))["Ana likes apricots."] is not None
 
 
-async def test_names_stay_and_an_evolution_is_taken_back(memory: Memory) -> None:
+async def test_names_stay_and_an_evolution_is_undone(memory: Memory) -> None:
     await evolved(memory)
     before, where = await memory.subcategories("ana"), await placed(memory)
-    await keep(memory, *told("cooking tricks")[:15])
+    await store(memory, *statements("cooking tricks")[:15])
     (learnings,) = [
         one
         for one in (
@@ -272,7 +272,7 @@ async def test_names_stay_and_an_evolution_is_taken_back(memory: Memory) -> None
     assert (await validate_storage(memory, "ana", Nothing())).sound
 
 
-async def test_an_evolution_that_another_followed_is_not_taken_back(memory: Memory) -> None:
+async def test_an_evolution_followed_by_another_cannot_be_undone(memory: Memory) -> None:
     await evolved(memory)
     (first,) = [
         one.id
@@ -284,16 +284,16 @@ async def test_an_evolution_that_another_followed_is_not_taken_back(memory: Memo
         await undo_decision(memory, "ana", Undo(decision=first))
 
 
-async def test_no_word_of_what_is_forgotten_stays(database: Path, memory: Memory) -> None:
-    plants = told("plant care")[:12]
-    await keep(
+async def test_forgotten_words_are_removed(database: Path, memory: Memory) -> None:
+    plants = statements("plant care")[:12]
+    await store(
         memory,
-        *told("sleep and energy")[:12],
+        *statements("sleep and energy")[:12],
         *(f"{text} So said Xylomander." for text in plants[:6]),
         *plants[6:],
     )
     await memory.evolve("ana")
-    await keep(memory, *told("personal finance")[:12])
+    await store(memory, *statements("personal finance")[:12])
     await memory.evolve("ana")
     assert any("xylomander" in part.keywords for part in await memory.subcategories("ana"))
     await memory.forget(user_id="ana", entity="Xylomander")
@@ -304,16 +304,14 @@ async def test_no_word_of_what_is_forgotten_stays(database: Path, memory: Memory
         for part in parts
         if "xylomander" in json.dumps((part.name, part.keywords, part.digest))
     ]
-    await keep(memory, "The ficus wants to stand by the window and be turned now and then.")
+    await store(memory, "The ficus wants to stand by the window and be turned now and then.")
     assert None not in (await placed(memory)).values()
     await memory.close()
     held = await asyncio.to_thread(database.read_bytes)
     assert b"xyloman" not in held.lower()
 
 
-async def test_a_user_who_is_forgotten_leaves_no_subcategory(
-    database: Path, memory: Memory
-) -> None:
+async def test_forgetting_a_user_removes_subcategories(database: Path, memory: Memory) -> None:
     await evolved(memory)
     await memory.forget(user_id="ana", everything=True)
     await memory.close()
@@ -325,7 +323,7 @@ async def test_a_user_who_is_forgotten_leaves_no_subcategory(
     conn.close()
 
 
-async def test_an_export_takes_subcategories_along(
+async def test_export_includes_subcategories(
     memory: Memory, tmp_path: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     await evolved(memory)
@@ -338,53 +336,53 @@ async def test_an_export_takes_subcategories_along(
         kept = [line for line in lines if kind_of(line) not in PASSED_OVER]
         assert [line async for line in second.export("ana")] == kept
         assert await second.subcategories("ana") == await memory.subcategories("ana")
-        await keep(second, *told("plant care")[20:25])
+        await store(second, *statements("plant care")[20:25])
         assert None not in (await placed(second)).values()
 
 
 async def evolutions(memory: Memory) -> int:
-    """How often a category of Ana's has evolved."""
+    """Number of evolutions of Ana's categories."""
     return [
         one.action for one in (await memory_decisions(memory, "ana", Recent(limit=1000))).decisions
     ].count("evolved")
 
 
-async def test_it_evolves_by_itself_when_it_is_time_and_has_grown(
+async def test_evolution_is_scheduled_by_time_and_growth(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     options = Options(evolution=EvolutionOptions(every_s=0.0))
     async with Memory.open(database, options, encoder=encoder, language=language) as memory:
         for topic in TAUGHT:
-            await keep(memory, *told(topic)[:12])
+            await store(memory, *statements(topic)[:12])
         await memory.settle()
         parts = await memory.subcategories("ana")
         assert parts
         times = await evolutions(memory)
-        await keep(memory, "The basil wants water from below.")
+        await store(memory, "The basil wants water from below.")
         await memory.settle()
         assert await evolutions(memory) == times > 0, "one memory more is no growth"
     never = replace(options, evolution=EvolutionOptions(every_s=timedelta(hours=6).total_seconds()))
     async with Memory.open(
         database.with_name("other.db"), never, encoder=encoder, language=language
     ) as memory:
-        await keep(memory, *told("plant care")[:20])
+        await store(memory, *statements("plant care")[:20])
         await memory.settle()
         assert await memory.subcategories("ana") == []
 
 
-async def test_a_category_of_one_topic_or_of_few_memories_stays_whole(memory: Memory) -> None:
-    await keep(memory, *told("plant care")[:4])
+async def test_one_topic_or_few_memories_give_no_subcategories(memory: Memory) -> None:
+    await store(memory, *statements("plant care")[:4])
     (learnings,) = [one for one in await memory.evolve("ana") if one.memories]
     assert (learnings.subcategories, learnings.new, learnings.decision) == ((), (), None)
     assert await memory.evolve("nobody") == []
 
 
-async def test_what_is_forgotten_while_it_evolves_does_not_come_back(memory: Memory) -> None:
+async def test_forgetting_during_an_evolution(memory: Memory) -> None:
     await evolved(memory)
     user = await memory.runtime.storage.database.read(queries.users.find, "ana")
     assert user is not None
-    ids = await keep(
-        memory, *(f"{text} So said Xylomander." for text in told("cooking tricks")[:10])
+    ids = await store(
+        memory, *(f"{text} So said Xylomander." for text in statements("cooking tricks")[:10])
     )
     members = await memory.runtime.storage.database.read(
         queries.subcategories.members, user, Category.LEARNINGS, 2000
@@ -418,9 +416,9 @@ async def test_what_is_forgotten_while_it_evolves_does_not_come_back(memory: Mem
     }
 
 
-async def test_the_tools_evolve_and_list(memory: Memory) -> None:
+async def test_tools(memory: Memory) -> None:
     for topic in TAUGHT:
-        await keep(memory, *told(topic)[:12])
+        await store(memory, *statements(topic)[:12])
     answer = await tool("evolve_categories").call(memory, "ana", {"category": "learnings"})
     listed = await tool("memory_subcategories").call(memory, "ana", {})
     assert set(answer["categories"][0]["new"]) == {part["name"] for part in listed["subcategories"]}

@@ -1,6 +1,6 @@
-"""A session is summarised on as it grows.
+"""Incremental summaries of a growing session.
 
-Whole while it is short, and at the same cost for one more turn however long it is.
+Short sessions are summarised as a whole; in long ones the cost of one more turn is constant.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -37,7 +37,7 @@ from tests.letters import LetterEncoder
 SERVED = Served()
 
 MOST_AGAIN = 15 + 5 * summaries.REPLIED_WITHIN
-"""Turns that a full summary quotes, and those behind what it left open."""
+"""Turns that a full summary quotes, and those after its open loops."""
 
 
 def said(place: int, text: str, role: Role = Role.USER) -> Turn:
@@ -61,13 +61,13 @@ async def storage(database: Path) -> AsyncIterator[Storage]:
     await opened.database.close()
 
 
-async def add(storage: Storage, told: Sequence[Turn]) -> None:
-    """Stores turns and their vectors in one go."""
+async def add(storage: Storage, session: Sequence[Turn]) -> None:
+    """Store turns and their vectors."""
 
     def put(conn: Connection) -> None:
-        for turn in told:
+        for turn in session:
             turns.add(conn, turn, START)
-        waiting = vectors.waiting(conn, len(told) * 2)
+        waiting = vectors.waiting(conn, len(session) * 2)
         rows = list(LetterEncoder().encode([text for _, _, text in waiting]))
         vectors.put(
             conn, EvidenceKind.PASSAGE, [key for _, key, _ in waiting], rows, [NO_SIGNS] * len(rows)
@@ -89,13 +89,13 @@ async def due(storage: Storage) -> SummaryInput | None:
 
 
 def of_first(seen: SummaryInput) -> SessionSummary:
-    """A full summary that quotes the first turns of what it is made from."""
+    """A full summary that quotes the first turns of its input."""
     quoted = tuple(SummarySentence(turn.text, turn.id) for turn in seen.turns[:5])
     return SessionSummary(("ferry",), quoted, quoted, quoted)
 
 
 async def summarised_to_the_end(storage: Storage) -> list[int]:
-    """Turns read for each step."""
+    """Number of turns read in each step."""
     read = []
     while (seen := await due(storage)) is not None:
         read.append(len(seen.turns))
@@ -110,7 +110,7 @@ async def summarised_to_the_end(storage: Storage) -> list[int]:
 
 
 @pytest.mark.parametrize("length", [10, 450, 3000])
-async def test_one_more_turn_reads_no_more_of_a_long_session(storage: Storage, length: int) -> None:
+async def test_cost_of_one_more_turn_is_bounded(storage: Storage, length: int) -> None:
     await add(storage, [said(place, "The ferry was late.") for place in range(length)])
     if length > WHOLE:
         steps = await summarised_to_the_end(storage)
@@ -126,8 +126,8 @@ async def test_one_more_turn_reads_no_more_of_a_long_session(storage: Storage, l
         assert seen.topics["ferry"].written == "ferry"
 
 
-async def test_no_statement_reads_all_of_a_session(storage: Storage) -> None:
-    """What is due, and what it is made from, is found by an index."""
+async def test_no_query_reads_a_whole_session(storage: Storage) -> None:
+    """Due sessions and the summary's input are found by an index."""
     await add(storage, [said(0, "The ferry was late.")])
     asked: list[str] = []
 
@@ -149,18 +149,18 @@ async def test_no_statement_reads_all_of_a_session(storage: Storage) -> None:
     assert not [line for line in await storage.database.read(plans) if line.startswith(tables)]
 
 
-async def test_up_to_two_hundred_turns_are_summarised_in_one_go(
+async def test_up_to_two_hundred_sessionare_summarised_in_one_step(
     storage: Storage, language: Language
 ) -> None:
-    told = [
+    session = [
         said(place, SPOKEN[place % len(SPOKEN)][1], SPOKEN[place % len(SPOKEN)][0])
         for place in range(WHOLE)
     ]
-    await add(storage, told)
+    await add(storage, session)
     seen = await due(storage)
     assert seen is not None
-    assert seen.turns == tuple(told)
-    docs = language.parse([turn.text for turn in told])
+    assert seen.turns == tuple(session)
+    docs = language.parse([turn.text for turn in session])
     first = summarise(seen.turns, docs, seen.vectors)
     await storage.database.write(queries.summaries.put, seen, first, {}, render_summary(first))
     again = await due(storage)
@@ -169,7 +169,7 @@ async def test_up_to_two_hundred_turns_are_summarised_in_one_go(
     assert (again.vectors == seen.vectors).all()
 
 
-async def test_what_was_decided_early_is_still_told_when_a_session_has_grown_long(
+async def test_early_decisions_stay_in_the_summary_of_a_long_session(
     memory: Memory,
 ) -> None:
     small_talk = [
@@ -191,7 +191,7 @@ async def test_what_was_decided_early_is_still_told_when_a_session_has_grown_lon
     assert "t900" in {sentence.turn_id for sentence in summary.narrative}
 
 
-async def test_what_was_answered_later_is_open_no_more(storage: Storage) -> None:
+async def test_questions_answered_later_are_not_open(storage: Storage) -> None:
     await add(storage, [said(place, "The ferry was late.") for place in range(WHOLE)])
     await add(storage, [said(WHOLE, "Does the ferry take bicycles?")])
     while (seen := await due(storage)) is not None:
@@ -211,10 +211,10 @@ async def test_what_was_answered_later_is_open_no_more(storage: Storage) -> None
 
 
 @pytest.mark.parametrize("goes", ["quoted", "summary"])
-async def test_a_summary_of_what_was_forgotten_meanwhile_is_dropped(
+async def test_summary_of_sessionforgotten_meanwhile_is_dropped(
     storage: Storage, goes: str
 ) -> None:
-    """Of a turn that is read again, and of one whose topics alone are counted."""
+    """For a turn that is read again, and for one of which only topics are counted."""
     await add(storage, [said(place, "The ferry was late.") for place in range(2 * WHOLE)])
     await summarised_to_the_end(storage)
     await add(storage, [said(2 * WHOLE, "The ferry was on time.")])
@@ -232,11 +232,9 @@ async def test_a_summary_of_what_was_forgotten_meanwhile_is_dropped(
     assert again.summarised is None and not again.topics
 
 
-def test_topics_of_two_parts_weigh_as_much_as_those_of_the_whole(
-    language: Language, encoder: CachedEncoder
-) -> None:
-    told = [said(place, text, role) for place, (role, text) in enumerate(SPOKEN)]
-    spoken = list(zip(told, language.parse([turn.text for turn in told]), strict=True))
+def test_topic_counts_are_additive(language: Language, encoder: CachedEncoder) -> None:
+    session = [said(place, text, role) for place, (role, text) in enumerate(SPOKEN)]
+    spoken = list(zip(session, language.parse([turn.text for turn in session]), strict=True))
     whole, parts = count_topics(spoken), count_topics(spoken[6:], count_topics(spoken[:6]))
     assert {name: round(topic.weight, 6) for name, topic in parts.items()} == {
         name: round(topic.weight, 6) for name, topic in whole.items()

@@ -1,4 +1,4 @@
-"""Whose facts a statement may confirm or end."""
+"""Resolution of subjects."""
 
 import pytest
 from hypothesis import given
@@ -21,25 +21,55 @@ SURE = [
     ("another name", LEO, KnownSubjects((MAX,)), {LEO}),
     ("the only one known by name", SON, KnownSubjects((SON, MAX)), {SON, MAX}),
     ("the only one named", SON, KnownSubjects((SON,), named((SON, "Max"))), {SON}),
-    ("a name for one told of without", MAX, KnownSubjects((SON,), named((SON, "Max"))), {MAX}),
-    ("a name for one said to be called so", MAX, KnownSubjects((SON,), named((SON, "Max"), sole=True)), {MAX, SON}),
-    ("a name for the only one there is", "Ana's wife Clara", KnownSubjects(("Ana's wife",)), {"Ana's wife Clara", "Ana's wife"}),
-    ("a second wife", "Ana's wife Clara", KnownSubjects(("Ana's wife", "Ana's wife Jane")), {"Ana's wife Clara"}),
-    ("the name with a qualifier", MAX, KnownSubjects(("Ana's older son Max",)), {MAX, "Ana's older son Max"}),
+    ("a name for one known without", MAX, KnownSubjects((SON,), named((SON, "Max"))), {MAX}),
+    (
+        "a name for one said to be called so",
+        MAX,
+        KnownSubjects((SON,), named((SON, "Max"), sole=True)),
+        {MAX, SON},
+    ),
+    (
+        "a name for the only one there is",
+        "Ana's wife Clara",
+        KnownSubjects(("Ana's wife",)),
+        {"Ana's wife Clara", "Ana's wife"},
+    ),
+    (
+        "a second wife",
+        "Ana's wife Clara",
+        KnownSubjects(("Ana's wife", "Ana's wife Jane")),
+        {"Ana's wife Clara"},
+    ),
+    (
+        "the name with a qualifier",
+        MAX,
+        KnownSubjects(("Ana's older son Max",)),
+        {MAX, "Ana's older son Max"},
+    ),
     ("the name alone", "Max", KnownSubjects((MAX,)), {"Max", MAX}),
     ("the name with what he is", MAX, KnownSubjects(("Max",)), {MAX, "Max"}),
     ("the speaker's namesake", "Ana", KnownSubjects(("Ana's cousin Ana",)), {"Ana"}),
     ("a thing of another purpose", NUMBER, KnownSubjects((WORK_NUMBER,)), {NUMBER}),
     ("a thing of that purpose", WORK_NUMBER, KnownSubjects((NUMBER, WORK_NUMBER)), {WORK_NUMBER}),
-    ("what the only son has", "Ana's son's school", KnownSubjects(("Ana's son Max's school",)), {"Ana's son's school", "Ana's son Max's school"}),
-    ("another family's son", "Ana's sister's son", KnownSubjects((SON, MAX)), {"Ana's sister's son"}),
-]  # fmt: skip
+    (
+        "what the only son has",
+        "Ana's son's school",
+        KnownSubjects(("Ana's son Max's school",)),
+        {"Ana's son's school", "Ana's son Max's school"},
+    ),
+    (
+        "another family's son",
+        "Ana's sister's son",
+        KnownSubjects((SON, MAX)),
+        {"Ana's sister's son"},
+    ),
+]
 
 DOUBTFUL = [
     ("two by name", SON, KnownSubjects((MAX, LEO))),
     ("two named", SON, KnownSubjects((), named((SON, "Max"), (SON, "Leo")))),
     ("said to be two", SON, KnownSubjects((), (), (("Ana", "two sons"),))),
-    ("told of as more than one", SON, KnownSubjects(("Ana's sons",))),
+    ("mentioned in the plural", SON, KnownSubjects(("Ana's sons",))),
     ("an older one too", SON, KnownSubjects(("Ana's older son",))),
     ("of whom there are mostly several", "Ana's friend", KnownSubjects()),
     ("two of the name", "Max", KnownSubjects((MAX, "Ana's friend Max"))),
@@ -55,18 +85,18 @@ DOUBTFUL = [
 @pytest.mark.parametrize(
     ("subject", "known", "same"), [case[1:] for case in SURE], ids=[case[0] for case in SURE]
 )
-def test_the_same_subjects_are_found(subject: str, known: KnownSubjects, same: set[str]) -> None:
+def test_same_subjects(subject: str, known: KnownSubjects, same: set[str]) -> None:
     assert find_same_subjects(subject, known) == frozenset(same)
 
 
 @pytest.mark.parametrize(
     ("subject", "known"), [case[1:] for case in DOUBTFUL], ids=[case[0] for case in DOUBTFUL]
 )
-def test_one_of_several_is_in_doubt(subject: str, known: KnownSubjects) -> None:
+def test_ambiguous_subjects(subject: str, known: KnownSubjects) -> None:
     assert find_same_subjects(subject, known) is None
 
 
-def test_a_denial_is_of_the_one_told_of() -> None:
+def test_negated_statement_is_about_the_known_subject() -> None:
     assert find_same_subjects(
         "Ana's uncle", KnownSubjects(("Ana's uncle",)), denies=True
     ) == frozenset({"Ana's uncle"})
@@ -92,7 +122,7 @@ subjects = st.lists(
     st.lists(subjects, max_size=6),
     st.lists(st.tuples(subjects, subjects, st.booleans()), max_size=3),
 )
-def test_any_subjects_can_be_compared(
+def test_any_subjects_are_accepted(
     subject: str, known: list[str], names: list[tuple[str, str, bool]]
 ) -> None:
     found = find_same_subjects(subject, KnownSubjects(tuple(known), tuple(names)))

@@ -1,4 +1,4 @@
-"""Summaries of a session in its speakers' own words."""
+"""Session summaries."""
 
 from datetime import UTC, datetime, timedelta
 from time import perf_counter
@@ -21,18 +21,27 @@ START = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
 SPOKEN = [
     (Role.USER, "Hi, good morning!"),
     (Role.ASSISTANT, "Good morning Ana! How are you?"),
-    (Role.USER, (
-"I have been thinking. The old kitchen is falling apart and we want a new one before "
-"Christmas."
-)),
-    (Role.ASSISTANT, "A kitchen is a big project. Consider the layout, the budget, the appliances and the "
-"light. "
+    (
+        Role.USER,
+        (
+            "I have been thinking. The old kitchen is falling apart and we want a new one before "
+            "Christmas."
+        ),
+    ),
+    (
+        Role.ASSISTANT,
+        "A kitchen is a big project. "
+        "Consider the layout, the budget, the appliances and the light. "
         "First, measure the room. Second, compare several suppliers. Third, think of storage. "
-"Fourth, plan the wiring. Fifth, ask for references."),
-    (Role.USER, (
-"Our budget is eight thousand euros and my sister Marta knows a carpenter in Porto called "
-"Rui."
-)),
+        "Fourth, plan the wiring. Fifth, ask for references.",
+    ),
+    (
+        Role.USER,
+        (
+            "Our budget is eight thousand euros and my sister Marta knows a carpenter in Porto "
+            "called Rui."
+        ),
+    ),
     (Role.ASSISTANT, "That sounds wonderful."),
     (Role.USER, "We decided to take oak for the kitchen because Rui works with oak."),
     (Role.USER, "I still have to call Rui about the delivery date of the oak."),
@@ -40,7 +49,7 @@ SPOKEN = [
     (Role.USER, "Do you know whether the permit from the city takes long?"),
     (Role.ASSISTANT, "I don't know, sorry."),
     (Role.USER, "Thanks, bye!"),
-]  # fmt: skip
+]
 
 
 def session(spoken: list[tuple[Role, str]]) -> list[Turn]:
@@ -58,7 +67,7 @@ def summarised(
     return summarise(turns, language.parse(texts), encoder.encode(texts))
 
 
-def test_a_session_is_told_in_its_own_words(language: Language, encoder: CachedEncoder) -> None:
+def test_narrative_is_verbatim(language: Language, encoder: CachedEncoder) -> None:
     summary = summarised(SPOKEN, language, encoder)
     texts = {f"t{at}": text for at, (_, text) in enumerate(SPOKEN)}
     assert 0 < len(summary.narrative) <= MAX_SENTENCES
@@ -69,14 +78,14 @@ def test_a_session_is_told_in_its_own_words(language: Language, encoder: CachedE
     assert places == sorted(places)
 
 
-def test_topics_are_what_the_session_was_about(language: Language, encoder: CachedEncoder) -> None:
+def test_topics(language: Language, encoder: CachedEncoder) -> None:
     topics = summarised(SPOKEN, language, encoder).topics
     assert len(topics) <= MAX_TOPICS
     assert "Rui" in topics
     assert any("kitchen" in topic for topic in topics)
 
 
-def test_decisions_and_open_loops_are_found(language: Language, encoder: CachedEncoder) -> None:
+def test_decisions_and_open_loops(language: Language, encoder: CachedEncoder) -> None:
     summary = summarised(SPOKEN, language, encoder)
     assert [sentence.turn_id for sentence in summary.decisions] == ["t6"]
     assert [sentence.turn_id for sentence in summary.open_loops] == ["t7", "t9"]
@@ -92,7 +101,7 @@ def test_decisions_and_open_loops_are_found(language: Language, encoder: CachedE
         ("remind me about the gym on thursday", True),
     ],
 )
-def test_what_others_think_and_reminders_refused_are_not_open(
+def test_opinions_and_declined_reminders_are_not_open_loops(
     language: Language, encoder: CachedEncoder, said: str, is_open: bool
 ) -> None:
     assert (
@@ -105,15 +114,15 @@ def test_what_others_think_and_reminders_refused_are_not_open(
     )
 
 
-def test_greetings_questions_and_long_answers_do_not_carry_it(
+def test_greetings_questions_and_long_answers_do_not_dominate(
     language: Language, encoder: CachedEncoder
 ) -> None:
-    told = [sentence.turn_id for sentence in summarised(SPOKEN, language, encoder).narrative]
-    assert not {"t0", "t1", "t5", "t9", "t11"} & set(told)
-    assert told.count("t3") <= 1
+    quoted = [sentence.turn_id for sentence in summarised(SPOKEN, language, encoder).narrative]
+    assert not {"t0", "t1", "t5", "t9", "t11"} & set(quoted)
+    assert quoted.count("t3") <= 1
 
 
-def test_an_empty_session_and_one_of_courtesies_say_nothing(
+def test_empty_sessions_and_courtesies_give_empty_summaries(
     language: Language, encoder: CachedEncoder
 ) -> None:
     assert summarise([], [], np.zeros((0, 384), dtype=np.float32)) == SessionSummary()
@@ -127,9 +136,7 @@ def test_an_empty_session_and_one_of_courtesies_say_nothing(
     )
 
 
-def test_the_rendered_summary_holds_every_sentence(
-    language: Language, encoder: CachedEncoder
-) -> None:
+def test_rendered_summary_has_every_sentence(language: Language, encoder: CachedEncoder) -> None:
     summary = summarised(SPOKEN, language, encoder)
     text = render_summary(summary)
     for sentence in (*summary.narrative, *summary.decisions, *summary.open_loops):
@@ -137,7 +144,7 @@ def test_the_rendered_summary_holds_every_sentence(
     assert all(topic in text for topic in summary.topics)
 
 
-def test_thirty_turns_take_little_time(language: Language, encoder: CachedEncoder) -> None:
+def test_duration_for_thirty_turns(language: Language, encoder: CachedEncoder) -> None:
     turns = session((SPOKEN * 3)[:30])
     docs, vectors = (
         language.parse([turn.text for turn in turns]),

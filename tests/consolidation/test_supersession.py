@@ -1,7 +1,4 @@
-"""What a new statement does to what is known.
-
-Tables, and the rule that the order of telling must not matter.
-"""
+"""Supersession: tables, and independence of the order of import."""
 
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -57,20 +54,20 @@ def known(
     negated: bool = False,
     name: str = "",
 ) -> StoredMemory:
-    told = statement(value, relation, negated=negated)
+    new = statement(value, relation, negated=negated)
     ended = None if until is None else day(until)
     return StoredMemory(
         name or value,
-        told.text,
+        new.text,
         "Ana",
         relation,
         value,
-        told.kind,
-        told.category,
+        new.kind,
+        new.category,
         3,
         negated,
-        told.changes,
-        told.single,
+        new.changes,
+        new.single,
         day(said),
         day(said),
         ended,
@@ -82,40 +79,154 @@ def known(
 TABLE = [
     ("nothing known", statement("Porto"), 5, [], Supersession()),
     ("the same again", statement("Porto"), 5, [known("Porto", 1)], Supersession(confirms="Porto")),
-    ("the same in other letters", statement("the porto!"), 5, [known("Porto", 1)], Supersession(confirms="Porto")),
-    ("the same, told late", statement("Porto"), 1, [known("Porto", 5)], Supersession(confirms="Porto")),
+    (
+        "the same in other letters",
+        statement("the porto!"),
+        5,
+        [known("Porto", 1)],
+        Supersession(confirms="Porto"),
+    ),
+    (
+        "the same, imported late",
+        statement("Porto"),
+        1,
+        [known("Porto", 5)],
+        Supersession(confirms="Porto"),
+    ),
     ("a new value", statement("Lisbon"), 5, [known("Porto", 1)], Supersession(ends=("Porto",))),
-    ("a new value at the same moment", statement("Lisbon"), 1, [known("Porto", 1)], Supersession(ends=("Porto",))),
-    ("an old value, told late", statement("Porto"), 1, [known("Lisbon", 5)], Supersession(valid_until=day(5))),
-    ("between two", statement("Braga"), 5, [known("Lisbon", 9), known("Porto", 1, until=9)], Supersession(ends=("Porto",), valid_until=day(9))),
-    ("before two", statement("Braga"), 1, [known("Lisbon", 9), known("Porto", 5, until=9)], Supersession(valid_until=day(5))),
-    ("back again", statement("Porto"), 9, [known("Lisbon", 5), known("Porto", 1, until=5)], Supersession(ends=("Lisbon",))),
-    ("what has ended stays ended", statement("Braga"), 9, [known("Lisbon", 5), known("Porto", 1, until=5)], Supersession(ends=("Lisbon",))),
-    ("a denial ends", statement("Porto", negated=True), 5, [known("Porto", 1)], Supersession(ends=("Porto",))),
-    ("a denial of another value", statement("Braga", negated=True), 5, [known("Porto", 1)], Supersession()),
-    ("a denial again", statement("Porto", negated=True), 5, [known("Porto", 1, negated=True)], Supersession(confirms="Porto")),
-    ("a denial, told late", statement("Porto", negated=True), 1, [known("Porto", 5)], Supersession(valid_until=day(5))),
-    ("what was denied", statement("Porto"), 5, [known("Porto", 1, negated=True)], Supersession(ends=("Porto",))),
-    ("what is denied later", statement("Porto"), 1, [known("Porto", 5, negated=True)], Supersession(valid_until=day(5))),
+    (
+        "a new value at the same moment",
+        statement("Lisbon"),
+        1,
+        [known("Porto", 1)],
+        Supersession(ends=("Porto",)),
+    ),
+    (
+        "an old value, imported late",
+        statement("Porto"),
+        1,
+        [known("Lisbon", 5)],
+        Supersession(valid_until=day(5)),
+    ),
+    (
+        "between two",
+        statement("Braga"),
+        5,
+        [known("Lisbon", 9), known("Porto", 1, until=9)],
+        Supersession(ends=("Porto",), valid_until=day(9)),
+    ),
+    (
+        "before two",
+        statement("Braga"),
+        1,
+        [known("Lisbon", 9), known("Porto", 5, until=9)],
+        Supersession(valid_until=day(5)),
+    ),
+    (
+        "back again",
+        statement("Porto"),
+        9,
+        [known("Lisbon", 5), known("Porto", 1, until=5)],
+        Supersession(ends=("Lisbon",)),
+    ),
+    (
+        "what has ended stays ended",
+        statement("Braga"),
+        9,
+        [known("Lisbon", 5), known("Porto", 1, until=5)],
+        Supersession(ends=("Lisbon",)),
+    ),
+    (
+        "a denial ends",
+        statement("Porto", negated=True),
+        5,
+        [known("Porto", 1)],
+        Supersession(ends=("Porto",)),
+    ),
+    (
+        "a denial of another value",
+        statement("Braga", negated=True),
+        5,
+        [known("Porto", 1)],
+        Supersession(),
+    ),
+    (
+        "a denial again",
+        statement("Porto", negated=True),
+        5,
+        [known("Porto", 1, negated=True)],
+        Supersession(confirms="Porto"),
+    ),
+    (
+        "a denial, imported late",
+        statement("Porto", negated=True),
+        1,
+        [known("Porto", 5)],
+        Supersession(valid_until=day(5)),
+    ),
+    (
+        "what was denied",
+        statement("Porto"),
+        5,
+        [known("Porto", 1, negated=True)],
+        Supersession(ends=("Porto",)),
+    ),
+    (
+        "what is denied later",
+        statement("Porto"),
+        1,
+        [known("Porto", 5, negated=True)],
+        Supersession(valid_until=day(5)),
+    ),
     ("beside a denial", statement("Lisbon"), 5, [known("Porto", 1, negated=True)], Supersession()),
     ("one of many", statement("tea", LIKES), 5, [known("coffee", 1, LIKES)], Supersession()),
-    ("one of many again", statement("tea", LIKES), 5, [known("coffee", 1, LIKES), known("tea", 2, LIKES)], Supersession(confirms="tea")),
-    ("one of many denied", statement("tea", LIKES, negated=True), 5, [known("coffee", 1, LIKES), known("tea", 2, LIKES)], Supersession(ends=("tea",))),
-    ("a denial that says less", statement("Porto", negated=True), 5, [known("Porto in Portugal", 1)], Supersession(ends=("Porto in Portugal",))),
-    ("a denial of any", statement("", negated=True), 5, [known("Porto", 1)], Supersession(ends=("Porto",))),
-    ("liked again", statement("tea", LIKES), 5, [known("tea", 2, LIKES, negated=True)], Supersession(ends=("tea",))),
-]  # fmt: skip
+    (
+        "one of many again",
+        statement("tea", LIKES),
+        5,
+        [known("coffee", 1, LIKES), known("tea", 2, LIKES)],
+        Supersession(confirms="tea"),
+    ),
+    (
+        "one of many denied",
+        statement("tea", LIKES, negated=True),
+        5,
+        [known("coffee", 1, LIKES), known("tea", 2, LIKES)],
+        Supersession(ends=("tea",)),
+    ),
+    (
+        "a denial that says less",
+        statement("Porto", negated=True),
+        5,
+        [known("Porto in Portugal", 1)],
+        Supersession(ends=("Porto in Portugal",)),
+    ),
+    (
+        "a denial of any",
+        statement("", negated=True),
+        5,
+        [known("Porto", 1)],
+        Supersession(ends=("Porto",)),
+    ),
+    (
+        "liked again",
+        statement("tea", LIKES),
+        5,
+        [known("tea", 2, LIKES, negated=True)],
+        Supersession(ends=("tea",)),
+    ),
+]
 
 
 @pytest.mark.parametrize(
-    ("told", "said", "memories", "revision"),
+    ("new", "said", "memories", "revision"),
     [case[1:] for case in TABLE],
     ids=[case[0] for case in TABLE],
 )
-def test_revisions(
-    told: Statement, said: int, memories: list[StoredMemory], revision: Supersession
+def test_find_supersession(
+    new: Statement, said: int, memories: list[StoredMemory], revision: Supersession
 ) -> None:
-    assert find_supersession(told, day(said), memories) == revision
+    assert find_supersession(new, day(said), memories) == revision
 
 
 @pytest.mark.parametrize(
@@ -127,9 +238,7 @@ def test_revisions(
         ("smokes in the choirs", "can", True),
     ],
 )
-def test_what_is_over_ends_what_was_told_in_other_words(
-    value: str, relation: str, ends: bool
-) -> None:
+def test_termination_of_other_relations(value: str, relation: str, ends: bool) -> None:
     over = replace(
         statement("given up the choir", "did", negated=True),
         ending=Termination(("choir",), ("can", "does")),
@@ -138,10 +247,10 @@ def test_what_is_over_ends_what_was_told_in_other_words(
     assert find_supersession(over, day(5), [held]) == Supersession(ends=(held.id,) if ends else ())
 
 
-def learnt(told: list[tuple[str, int]]) -> dict[str, tuple[int, datetime | None]]:
-    """When each value was said and until when it held, after telling them in this order."""
+def stored_after(spoken: list[tuple[str, int]]) -> dict[str, tuple[int, datetime | None]]:
+    """When each value was said and until when it was valid, after import in this order."""
     memories: dict[str, StoredMemory] = {}
-    for value, said in told:
+    for value, said in spoken:
         latest_first = sorted(memories.values(), key=lambda memory: memory.said_at, reverse=True)
         revision = find_supersession(statement(value), day(said), latest_first)
         assert revision.confirms is None
@@ -156,17 +265,17 @@ def learnt(told: list[tuple[str, int]]) -> dict[str, tuple[int, datetime | None]
 
 
 @given(st.lists(st.integers(0, 50), min_size=2, max_size=4, unique=True))
-def test_the_order_of_telling_does_not_matter(days: list[int]) -> None:
-    told = [(f"Town {number}", said) for number, said in enumerate(days)]
-    outcomes = [learnt(list(order)) for order in permutations(told)]
+def test_order_of_import_does_not_matter(days: list[int]) -> None:
+    new = [(f"Town {number}", said) for number, said in enumerate(days)]
+    outcomes = [stored_after(list(order)) for order in permutations(new)]
     assert all(outcome == outcomes[0] for outcome in outcomes)
-    in_time = sorted(told, key=lambda one: one[1])
+    in_time = sorted(new, key=lambda one: one[1])
     for (value, _), (_, following) in pairwise(in_time):
         assert outcomes[0][value][1] == day(following)
     assert outcomes[0][in_time[-1][0]][1] is None
 
 
-def test_a_named_mistake_is_exchanged() -> None:
+def test_named_mistake_is_corrected() -> None:
     dog = known("Paola", 1, "is called")
     amended = apply_correction(Correction("Paola", "Potola", 3, 20), [known("Porto", 2), dog])
     assert amended is not None
@@ -182,7 +291,7 @@ def test_a_named_mistake_is_exchanged() -> None:
     assert new.entities == ("Potola",)
 
 
-def test_what_is_put_right_still_changes_with_time() -> None:
+def test_corrected_fact_still_changes_with_time() -> None:
     for old in (
         known("Siemens", 1, "works at"),
         replace(known("Siemens", 1, "works at"), changes=True),
@@ -191,7 +300,7 @@ def test_what_is_put_right_still_changes_with_time() -> None:
         assert amended is not None and amended[1].changes is old.changes
 
 
-def test_the_latest_memory_that_holds_the_mistake_is_meant() -> None:
+def test_latest_memory_with_the_mistake_is_corrected() -> None:
     amended = apply_correction(
         Correction("porto", "Lisbon", 0, 5), [known("Porto", 5, "works in"), known("Porto", 1)]
     )
@@ -202,12 +311,12 @@ def test_the_latest_memory_that_holds_the_mistake_is_meant() -> None:
     )
 
 
-def test_a_mistake_is_a_whole_word() -> None:
+def test_mistakes_are_whole_words() -> None:
     assert apply_correction(Correction("Port", "Lisbon", 0, 5), [known("Porto", 1)]) is None
     assert apply_correction(Correction("C++", "Rust", 0, 5), [known("C++", 1, LIKES)]) is not None
 
 
-def test_an_unnamed_mistake_is_the_last_of_its_relation() -> None:
+def test_unnamed_mistake_is_the_last_of_its_relation() -> None:
     memories = [known("tea", 3, LIKES), known("Porto", 2), known("Braga", 1)]
     amended = apply_correction(Correction("", "Lisbon", 0, 5, LIVES), memories)
     assert (
@@ -222,7 +331,7 @@ def test_an_unnamed_mistake_is_the_last_of_its_relation() -> None:
     assert apply_correction(Correction("", "Lisbon", 0, 5, LIVES), []) is None
 
 
-def test_a_count_takes_the_place_of_the_one_before_the_same_thing() -> None:
+def test_corrected_count_of_the_same_thing() -> None:
     kids, cats = known("two kids", 1, "has"), known("two cats", 2, "has")
     old, new = apply_correction(Correction("", "three kids", 0, 5), [cats, kids]) or pytest.fail(
         "not understood"
@@ -231,7 +340,7 @@ def test_a_count_takes_the_place_of_the_one_before_the_same_thing() -> None:
     assert apply_correction(Correction("", "three kids", 0, 5), [known("kids", 1, "has")]) is None
 
 
-def test_a_day_takes_the_place_of_the_latest_one_planned() -> None:
+def test_corrected_day_replaces_the_latest_planned_one() -> None:
     vet = known("pick up Milo on 2026-11-23 (Monday) at 17:00", 3, "has to")
     past, later = known("moved in the week of 2020-03-02", 4, "did"), known("Porto", 5)
     assert START.date() < date(2026, 11, 23)
@@ -246,7 +355,7 @@ def test_a_day_takes_the_place_of_the_latest_one_planned() -> None:
 
 
 @given(st.text(max_size=30), st.text(min_size=1, max_size=30), st.text(max_size=30))
-def test_any_correction_can_be_tried(wrong: str, right: str, value: str) -> None:
+def test_any_correction_is_accepted(wrong: str, right: str, value: str) -> None:
     amended = apply_correction(Correction(wrong, right, 0, 1, LIVES), [known(value, 1)])
     assert amended is None or isinstance(amended[1], Statement)
 
@@ -261,10 +370,10 @@ def test_any_correction_can_be_tried(wrong: str, right: str, value: str) -> None
         ('"Potola."', "potola"),
     ],
 )
-def test_values_are_compared_without_their_dress(value: str, bare: str) -> None:
+def test_values_are_normalized(value: str, bare: str) -> None:
     assert normalize_value(value) == bare
 
 
 @given(st.text(max_size=40))
-def test_a_plain_value_stays_plain(value: str) -> None:
+def test_normalization_is_idempotent(value: str) -> None:
     assert normalize_value(value) == " ".join(normalize_value(value).split())

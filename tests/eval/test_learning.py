@@ -38,7 +38,7 @@ from hotmem.models import CachedEncoder
 from hotmem.recall import retrieve
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Intent, Layer
 from tests.eval.test_studies import PEOPLE, PNG, written
-from tests.feedback.test_weights import MEANT
+from tests.feedback.test_weights import SEMANTIC_USED
 
 INVERTED = Plan(OURS, "inverted", 0.0)
 
@@ -135,10 +135,10 @@ def test_the_search_stays_at_the_shipped_weights_unless_others_are_better(tiny: 
 
 def test_a_step_back_forgets_what_intents_taught() -> None:
     learner = Ours.at(START_WEIGHTS)
-    learner.told(Intent.FACT, MEANT, tuple(Layer))
+    learner.told(Intent.FACT, SEMANTIC_USED, tuple(Layer))
     assert learner.intents and learner.weights(Intent.FACT) != START_WEIGHTS
     learner.state = replace(learner.state, lead=10 * ROLLBACK_LEAD)
-    learner.told(Intent.FACT, MEANT, tuple(Layer))
+    learner.told(Intent.FACT, SEMANTIC_USED, tuple(Layer))
     assert learner.intents == {} and learner.weights(Intent.FACT).as_dict() == pytest.approx(
         START_WEIGHTS.as_dict()
     )

@@ -1,8 +1,4 @@
-"""Feedback through the memory.
-
-Frozen, reset, looked at, by two at once, with a clock that jumps, and with weights that are
-nonsense.
-"""
+"""Feedback through `Memory`: freezing, reset, concurrency, clock jumps and invalid weights."""
 
 import asyncio
 import json
@@ -30,7 +26,7 @@ LATER = START + timedelta(days=3)
 ASKED = "What's my dog called?"
 
 
-async def told(memory: Memory) -> ContextBlock:
+async def remembered(memory: Memory) -> ContextBlock:
     for text in (
         "My dog is called Potola.",
         "My dog hates the postman.",
@@ -44,16 +40,16 @@ async def told(memory: Memory) -> ContextBlock:
 
 
 def again(block: ContextBlock) -> ContextBlock:
-    """The same block as of another recall: a block's use counts once."""
+    """A copy of a block as of another recall; usage of a block counts once."""
     return replace(block, id=uuid4().hex)
 
 
-async def test_with_learning_off_recall_is_the_same_to_the_bit_after_a_thousand_feedbacks(
+async def test_recall_is_identical_after_feedback_with_learning_off(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     off = Options(learning=LearningOptions(adaptive=False))
     async with Memory.open(database, off, encoder=encoder, language=language) as memory:
-        before = await told(memory)
+        before = await remembered(memory)
         for _ in range(1000):
             await memory.feedback(again(before), reply="She's called Potola!")
         after = await memory.recall(ASKED, user_id="ana", session_id="thursday", at=LATER)
@@ -64,11 +60,11 @@ async def test_with_learning_off_recall_is_the_same_to_the_bit_after_a_thousand_
         )
 
 
-async def test_what_is_learnt_can_be_looked_at_frozen_and_reset(
+async def test_weights_can_be_listed_frozen_and_reset(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(database, encoder=encoder, language=language) as memory:
-        block = await told(memory)
+        block = await remembered(memory)
         for _ in range(3):
             usage = await memory.feedback(again(block), reply="She's called Potola!")
         steps = await memory.weights_over_time("ana")
@@ -89,14 +85,14 @@ async def test_what_is_learnt_can_be_looked_at_frozen_and_reset(
         assert await memory.weights_over_time("nobody") == []
 
 
-async def test_two_at_once_lose_no_step(
+async def test_concurrent_updates_lose_no_step(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with (
         Memory.open(database, encoder=encoder, language=language) as one,
         Memory.open(database, encoder=encoder, language=language) as other,
     ):
-        block = await told(one)
+        block = await remembered(one)
         await asyncio.gather(
             *(
                 memory.feedback(again(block), reply="She's called Potola!")
@@ -110,7 +106,7 @@ async def test_two_at_once_lose_no_step(
 
 
 def learn_often(path: Path, steps: int) -> None:
-    """Takes steps from what is learnt, each a tenth of the way from the facts' weight to 1.5.
+    """Take learning steps, each a tenth of the way from the facts' weight to 1.5.
 
     The body of a process.
     """
@@ -137,7 +133,7 @@ def learn_often(path: Path, steps: int) -> None:
     asyncio.run(taken())
 
 
-async def test_two_processes_lose_no_step(memory: Memory, database: Path) -> None:
+async def test_updates_of_two_processes_lose_no_step(memory: Memory, database: Path) -> None:
     await memory.remember(said("My dog is called Potola."))
     context = multiprocessing.get_context("spawn")
     both = [context.Process(target=learn_often, args=(database, 15)) for _ in range(2)]
@@ -154,9 +150,9 @@ async def test_two_processes_lose_no_step(memory: Memory, database: Path) -> Non
     )
 
 
-async def test_a_clock_that_jumps_changes_nothing_of_what_is_learnt(memory: Memory) -> None:
+async def test_clock_jumps_do_not_change_learning(memory: Memory) -> None:
     block, storage, encoder = (
-        await told(memory),
+        await remembered(memory),
         memory.runtime.storage,
         memory.runtime.recall.encoder,
     )
@@ -181,10 +177,10 @@ async def test_a_clock_that_jumps_changes_nothing_of_what_is_learnt(memory: Memo
 
 
 @pytest.mark.parametrize("nonsense", ["1e300", "-5", "'heavy'", "9e999"])
-async def test_weights_written_by_hand_count_as_far_as_they_make_sense(
+async def test_manually_written_weights_are_validated(
     memory: Memory, database: Path, nonsense: str
 ) -> None:
-    block = await told(memory)
+    block = await remembered(memory)
     await memory.feedback(again(block), reply="She's called Potola!")
     with closing(connect(database)) as conn:
         conn.execute(f"UPDATE weights SET weight = {nonsense}")
@@ -208,10 +204,10 @@ async def test_weights_written_by_hand_count_as_far_as_they_make_sense(
     ],
     ids=["singular", "negative", "lopsided", "far off", "no float", "no weights", "no object"],
 )
-async def test_a_state_written_by_hand_teaches_no_nonsense(
+async def test_manually_written_state_is_validated(
     memory: Memory, database: Path, state: object
 ) -> None:
-    block = await told(memory)
+    block = await remembered(memory)
     for _ in range(3):
         before = (await memory.feedback(again(block), reply="She's called Potola!")).weights
     with closing(connect(database)) as conn:
@@ -235,8 +231,8 @@ async def test_a_state_written_by_hand_teaches_no_nonsense(
     )
 
 
-async def test_a_step_that_goes_back_leaves_no_intent_moved(memory: Memory) -> None:
-    await told(memory)
+async def test_rollback_resets_intent_offsets(memory: Memory) -> None:
+    await remembered(memory)
     user = await memory.runtime.storage.database.read(queries.users.find, "ana")
     assert user is not None
     moved = LearningState(intent=(0.1, 0.0, 0.0, 0.0), precision=(1.0,) * 25, version=1)

@@ -1,4 +1,4 @@
-"""The quality record: what one reply adds, how sums are read, and that it stays small and whole whatever comes."""
+"""The quality record: records of a reply, sums, bounds and consistency."""
 
 import asyncio
 import json
@@ -43,8 +43,8 @@ TALLIES = st.builds(
 ONE = Tally(1, 4, 1, 100, 60, 1, 0, 0, Latencies.of(20.0))
 
 
-async def told(memory: Memory) -> ContextBlock:
-    """The block of a question after two things were said."""
+async def remembered(memory: Memory) -> ContextBlock:
+    """The block of a question after two statements."""
     for number, text in enumerate(
         ("My dog is called Potola.", "My dog sleeps in the old laundry basket.")
     ):
@@ -56,9 +56,7 @@ async def told(memory: Memory) -> ContextBlock:
 
 
 @given(TIMES, st.floats(0.01, 1))
-def test_a_time_read_from_the_histogram_is_nearly_the_time(
-    times: list[float], share: float
-) -> None:
+def test_histogram_quantile_error_is_bounded(times: list[float], share: float) -> None:
     counted = sum(map(Latencies.of, times), Latencies())
     exact = sorted(times)[max(0, -(-round(share * len(times) * 1e9) // 10**9) - 1)]
     found = counted.quantile(share)
@@ -67,7 +65,7 @@ def test_a_time_read_from_the_histogram_is_nearly_the_time(
 
 
 @pytest.mark.parametrize("ms", [0.0, -5.0, 1e-9, 1e12, float("inf"), float("nan")])
-def test_a_clock_that_jumps_still_gives_a_time(ms: float) -> None:
+def test_any_duration_has_a_bin(ms: float) -> None:
     found = Latencies.of(ms).quantile(0.5)
     assert found is not None and 0.2 < found < 70_000
 
@@ -79,7 +77,7 @@ def test_tallies_add_up_in_any_order(one: Tally, other: Tally, third: Tally) -> 
     assert one + Tally() == one
 
 
-def test_shares_of_nothing_are_none() -> None:
+def test_ratios_of_empty_tallies_are_none() -> None:
     nothing = Tally()
     assert (
         nothing.precision,
@@ -92,7 +90,7 @@ def test_shares_of_nothing_are_none() -> None:
 
 
 async def test_a_reply_adds_to_its_day_intent_and_layers(memory: Memory) -> None:
-    block = await told(memory)
+    block = await remembered(memory)
     usage = await memory.feedback(block, reply="She's called Potola!")
     found = await memory.quality("ana")
     whole = found.total()
@@ -120,10 +118,10 @@ async def test_a_reply_adds_to_its_day_intent_and_layers(memory: Memory) -> None
         (None, 0),
     ],
 )
-async def test_what_is_not_known_for_certain_counts_as_unknown(
+async def test_possibly_related_counts_as_unknown(
     memory: Memory, known: Answerability | None, counts: int
 ) -> None:
-    block = await told(memory)
+    block = await remembered(memory)
     await memory.feedback(
         replace(block, trace=replace(block.trace, known=known)), reply="I am not sure."
     )
@@ -132,14 +130,14 @@ async def test_what_is_not_known_for_certain_counts_as_unknown(
     assert found.total(block.items[0].layer).empty == 0, "the layer found something"
 
 
-async def test_what_is_known_and_in_sight_is_not_unknown(memory: Memory) -> None:
-    block = await told(memory)
+async def test_visible_memories_do_not_count_as_unknown(memory: Memory) -> None:
+    block = await remembered(memory)
     await memory.feedback(replace(block, items=(), text=""), reply="Potola.")
     assert (await memory.quality("ana")).total().empty == 0
 
 
 async def test_a_block_counts_once_and_an_unheard_reply_not_at_all(memory: Memory) -> None:
-    block = await told(memory)
+    block = await remembered(memory)
     await memory.feedback(block, reply="She's called Potola!")
     before = await memory.quality("ana")
     await memory.feedback(block, reply="She's called Potola!")
@@ -147,8 +145,8 @@ async def test_a_block_counts_once_and_an_unheard_reply_not_at_all(memory: Memor
     assert await memory.quality("ana") == before
 
 
-async def test_it_is_counted_that_nothing_was_known_and_small_talk_is_not(memory: Memory) -> None:
-    await told(memory)
+async def test_unknown_answers_count_and_small_talk_does_not(memory: Memory) -> None:
+    await remembered(memory)
     for question in ("What is the name of Gwendolyn's accountant?", "Hello there!"):
         block = await memory.recall(question, user_id="ana", at=LATER)
         assert not block.items
@@ -158,7 +156,7 @@ async def test_it_is_counted_that_nothing_was_known_and_small_talk_is_not(memory
 
 
 async def test_a_late_block_counts_as_late(memory: Memory) -> None:
-    await told(memory)
+    await remembered(memory)
     late = await memory.recall("What is my dog called?", user_id="ana", at=LATER, deadline_ms=0)
     await memory.feedback(late, reply="I do not know.")
     found = await memory.quality("ana")
@@ -170,24 +168,24 @@ async def test_a_late_block_counts_as_late(memory: Memory) -> None:
     ["Potola.", "Potola " * 5_000, "Elle s'appelle Potola, bien sûr.", "いいえ", "\x00 \ud800 …"],
 )
 async def test_any_reply_is_counted(memory: Memory, reply: str) -> None:
-    usage = await memory.feedback(await told(memory), reply=reply)
+    usage = await memory.feedback(await remembered(memory), reply=reply)
     total = (await memory.quality("ana")).total()
     assert total.turns == 1 and total.used == len(usage.used)
 
 
-async def test_switched_off_nothing_is_recorded(
+async def test_recording_can_be_disabled(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     options = Options(learning=LearningOptions(analytics=False))
     async with Memory.open(database, options, encoder=encoder, language=language) as memory:
-        await memory.feedback(await told(memory), reply="She's called Potola!")
+        await memory.feedback(await remembered(memory), reply="She's called Potola!")
         assert await memory.quality("ana") == Quality()
 
 
-async def test_two_writers_lose_no_turn(
+async def test_concurrent_writers_lose_no_turn(
     memory: Memory, encoder: CachedEncoder, language: Language
 ) -> None:
-    block = await told(memory)
+    block = await remembered(memory)
     async with Memory.open(memory.path, encoder=encoder, language=language) as other:
         replies = [
             one.feedback(replace(block, id=f"{number}"), reply="Potola!")
@@ -198,10 +196,10 @@ async def test_two_writers_lose_no_turn(
     assert (await memory.quality("ana")).total().turns == 10
 
 
-async def test_an_export_holds_it_whole_and_forgetting_the_user_removes_it(
+async def test_export_includes_it_and_forgetting_removes_it(
     memory: Memory, tmp_path: Path, encoder: CachedEncoder, language: Language
 ) -> None:
-    await memory.feedback(await told(memory), reply="She's called Potola!")
+    await memory.feedback(await remembered(memory), reply="She's called Potola!")
     before, file = await memory.quality("ana"), tmp_path / "export.jsonl"
     lines = [line async for line in memory.export("ana")]
     await asyncio.to_thread(file.write_text, "\n".join(lines), "utf-8")
@@ -222,7 +220,7 @@ async def test_an_export_holds_it_whole_and_forgetting_the_user_removes_it(
 
 
 async def test_a_question_is_forgotten_with_its_turn(memory: Memory) -> None:
-    await told(memory)
+    await remembered(memory)
     question = "My pin is 9911, what is my dog called?"
     await memory.remember(said(question, session="thursday", minutes=4000))
     await memory.feedback(await memory.recall(question, user_id="ana", at=LATER), reply="Potola!")
@@ -231,8 +229,8 @@ async def test_a_question_is_forgotten_with_its_turn(memory: Memory) -> None:
         assert conn.execute("SELECT count(*) FROM recalls").fetchone()[0] == 0
 
 
-async def test_years_of_days_stay_bounded_whatever_the_clock_says(memory: Memory) -> None:
-    await told(memory)
+async def test_number_of_days_is_bounded(memory: Memory) -> None:
+    await remembered(memory)
     user = await memory.runtime.storage.database.read(queries.users.find, "ana")
     assert user is not None
     days = [
@@ -259,12 +257,10 @@ async def test_years_of_days_stay_bounded_whatever_the_clock_says(memory: Memory
     assert list(part.by_day(Layer.FACTS)) == days[3:6]
 
 
-async def test_recalls_are_kept_item_by_item_only_for_a_while(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_item_records_expire(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(usages, "MOST_RECALLS", 5)
     monkeypatch.setattr(usages, "PRUNED_EVERY", 3)
-    block = await told(memory)
+    block = await remembered(memory)
     for number in range(30):
         await memory.feedback(replace(block, id=f"{number}"), reply="Potola!")
     with closing(connect(memory.path, read_only=True)) as conn:
@@ -276,8 +272,8 @@ async def test_recalls_are_kept_item_by_item_only_for_a_while(
     assert (await memory.quality("ana")).total().turns == 30
 
 
-async def test_the_tool_tells_it(memory: Memory) -> None:
-    block = await told(memory)
+async def test_tool(memory: Memory) -> None:
+    block = await remembered(memory)
     await memory.feedback(replace(block, at=datetime.now(UTC)), reply="She's called Potola!")
     answer = await tool("memory_quality").call(memory, "ana", {"days": 2})
     assert answer["total"]["turns"] == 1 and answer["total"]["coverage"] == 1.0
@@ -286,8 +282,8 @@ async def test_the_tool_tells_it(memory: Memory) -> None:
     assert (await tool("memory_quality").call(memory, "nobody", {}))["total"]["precision"] is None
 
 
-def test_a_block_of_the_memorys_own_words_is_no_recall() -> None:
-    told = ContextBlock(
+def test_a_block_of_the_memory_itself_is_no_recall() -> None:
+    block = ContextBlock(
         "Done.",
         2,
         (),
@@ -297,4 +293,4 @@ def test_a_block_of_the_memorys_own_words_is_no_recall() -> None:
         "Forget that.",
         LATER,
     )
-    assert quality_records(told, (), len) == []
+    assert quality_records(block, (), len) == []

@@ -1,4 +1,4 @@
-"""How a reply used an item: a table of replies as bots give them, and what must hold for any."""
+"""Usage detection: typical replies of bots, and properties."""
 
 from dataclasses import replace
 
@@ -35,21 +35,56 @@ def item(text: str, speaker: str | None = "Ana") -> Item:
 
 TABLE = [
     ("My dog is called Potola.", "What's my dog called?", "She's called Potola!", REFERRED),
-    ("My dog is called Potola.", "What's my dog called?", "I don't know what your dog is called.", UNUSED),
-    ("The ferry to Porto leaves at nine on Sundays.", "When do we go?", "The ferry to Porto leaves at nine on Sundays, so be early.", QUOTED),
+    (
+        "My dog is called Potola.",
+        "What's my dog called?",
+        "I don't know what your dog is called.",
+        UNUSED,
+    ),
+    (
+        "The ferry to Porto leaves at nine on Sundays.",
+        "When do we go?",
+        "The ferry to Porto leaves at nine on Sundays, so be early.",
+        QUOTED,
+    ),
     ("The ferry to Porto leaves at nine on Sundays.", "When do we go?", "At nine.", REFERRED),
-    ("My appointment is on 14 May at the dentist.", "When was that again?", "It is on the 14th of May.", REFERRED),
+    (
+        "My appointment is on 14 May at the dentist.",
+        "When was that again?",
+        "It is on the 14th of May.",
+        REFERRED,
+    ),
     ("My sister Marta plays the cello.", "Who plays the cello?", "Marta does.", REFERRED),
-    ("I broke my arm on the trampoline.", "What happened to me?", "You had a fracture from bouncing around.", REFERRED),
-    ("I am allergic to walnuts.", "What shall I bake for my birthday?", "Something without nuts, a lemon cake for instance.", INFLUENCED),
-    ("I have a fear of flying.", "How shall I get to Rome?", "The night train would suit you better.", INFLUENCED),
+    (
+        "I broke my arm on the trampoline.",
+        "What happened to me?",
+        "You had a fracture from bouncing around.",
+        REFERRED,
+    ),
+    (
+        "I am allergic to walnuts.",
+        "What shall I bake for my birthday?",
+        "Something without nuts, a lemon cake for instance.",
+        INFLUENCED,
+    ),
+    (
+        "I have a fear of flying.",
+        "How shall I get to Rome?",
+        "The night train would suit you better.",
+        INFLUENCED,
+    ),
     ("I am allergic to walnuts.", "Hello?", "Hello! How can I help you?", UNUSED),
-    ("My sister lives in Porto.", "Where does my brother live?", "Your brother lives in Aberdeen.", UNUSED),
-]  # fmt: skip
+    (
+        "My sister lives in Porto.",
+        "Where does my brother live?",
+        "Your brother lives in Aberdeen.",
+        UNUSED,
+    ),
+]
 
 
 @pytest.mark.parametrize(("text", "asked", "reply", "kind"), TABLE)
-def test_replies_as_bots_give_them(
+def test_typical_replies(
     encoder: CachedEncoder, text: str, asked: str, reply: str, kind: UsageKind
 ) -> None:
     (use,) = detect_usage(encoder, [item(text)], asked, reply)
@@ -57,7 +92,7 @@ def test_replies_as_bots_give_them(
     assert (use.strength > 0.5) is (kind is not UNUSED)
 
 
-def test_each_item_is_judged_for_itself_and_in_order(encoder: CachedEncoder) -> None:
+def test_items_are_independent_and_in_order(encoder: CachedEncoder) -> None:
     items = [
         item("My dog is called Potola."),
         item("The meeting is on the fourth floor."),
@@ -78,7 +113,7 @@ def test_only_what_was_heard_counts(encoder: CachedEncoder) -> None:
     )
 
 
-def test_what_the_conversation_held_already_proves_less(encoder: CachedEncoder) -> None:
+def test_visible_words_are_weaker_evidence(encoder: CachedEncoder) -> None:
     items = [item("My dog is called Potola.")]
     asked, reply = "What's her name?", "It's Potola!"
     (fresh,) = detect_usage(encoder, items, asked, reply)
@@ -89,7 +124,7 @@ def test_what_the_conversation_held_already_proves_less(encoder: CachedEncoder) 
 @pytest.mark.parametrize(
     "reply", ["Ja.", "はい、そうです。", "\U0001f436", "word " * 5000, "Potola " * 400 + "?"]
 )
-def test_any_reply_is_judged(encoder: CachedEncoder, reply: str) -> None:
+def test_any_reply_is_accepted(encoder: CachedEncoder, reply: str) -> None:
     (use,) = detect_usage(
         encoder, [item("My dog is called Potola.")], "What's my dog called?", reply
     )
@@ -122,7 +157,7 @@ words = st.text(max_size=80)
 
 @settings(deadline=None, max_examples=25)
 @given(words, words, words)
-def test_any_words_give_a_use_with_a_strength(text: str, asked: str, reply: str) -> None:
+def test_strength_is_a_probability(text: str, asked: str, reply: str) -> None:
     (use,) = detect_usage(LETTERS, [item(text)], asked, reply)
     assert 0 <= use.strength <= 1
 
@@ -134,22 +169,26 @@ def test_silence_uses_nothing(text: str, asked: str) -> None:
 
 
 @given(words)
-def test_the_users_own_words_prove_nothing(text: str) -> None:
+def test_words_of_the_query_are_no_evidence(text: str) -> None:
     (use,) = detect_usage(LETTERS, [item(text)], text, text)
     assert use.kind is UNUSED
 
 
-def test_clauses_end_where_a_new_thing_is_said() -> None:
+def test_split_clauses() -> None:
     assert split_clauses("I'd wait, because it rains. Take the bus; it's dry - and warm!") == [
-        "I'd wait", "because it rains.", "Take the bus;", "it's dry", "and warm!",
-    ]  # fmt: skip
+        "I'd wait",
+        "because it rains.",
+        "Take the bus;",
+        "it's dry",
+        "and warm!",
+    ]
 
 
-def test_figures_are_found_however_they_are_said() -> None:
+def test_numbers_and_months() -> None:
     assert numbers_and_months("twelve of the 1,150 in June") == {"12", "1150", "june"}
 
 
-def test_runs_see_through_who_speaks() -> None:
+def test_runs_ignore_grammatical_person() -> None:
     runs = RunFinder(person_neutral_words("You said your dog ate my sock")).shared(
         person_neutral_words("I think my dog ate the sock")
     )

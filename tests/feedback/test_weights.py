@@ -1,4 +1,4 @@
-"""Layer weights: within their bounds, in the direction of use, back from afar, and never far on one reply."""
+"""Layer weights: bounds, direction, shrinkage and step size of learning."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ def used(strength: float, parts: tuple[float, ...], relevance: float = 0.5) -> I
     return ItemUse(replace(QUOTE, relevance=relevance, parts=parts), kind, strength)
 
 
-def lesson(
+def example(
     *uses: ItemUse, given: Weights = START_WEIGHTS, asked: tuple[Layer, ...] = LAYERS
 ) -> TrainingExample:
     found = TrainingExample.of(uses, given, asked)
@@ -49,33 +49,33 @@ def lesson(
     return found
 
 
-MEANT = (used(0.9, (0, 0, 2, 0)), used(0.05, (0, 0, 0, 2)))
-"""The item that meaning found was used, the one that words found was not."""
+SEMANTIC_USED = (used(0.9, (0, 0, 2, 0)), used(0.05, (0, 0, 0, 2)))
+"""The semantic layer's item was used, the verbatim layer's was not."""
 
 parts = st.tuples(*[st.floats(-20, 20)] * len(LAYERS))
 uses = st.lists(st.builds(used, st.floats(0, 1), parts, st.floats(0, 1)), min_size=2, max_size=6)
 any_weights = st.builds(Weights, *(st.floats(MIN_WEIGHT, MAX_WEIGHT) for _ in LAYERS))
 
 
-def test_the_layer_whose_item_was_used_gains_on_the_other() -> None:
-    after = update(LearningState(), lesson(*MEANT))
+def test_layer_of_the_used_item_gains() -> None:
+    after = update(LearningState(), example(*SEMANTIC_USED))
     assert (
         after.own.semantic > START_WEIGHTS.semantic and after.own.verbatim < START_WEIGHTS.verbatim
     )
-    assert after.own.facts == START_WEIGHTS.facts, "no item told of facts"
+    assert after.own.facts == START_WEIGHTS.facts, "no item is from facts"
     assert after.version == 1
 
 
-def test_all_users_follow_a_little_and_the_intent_a_little_more() -> None:
-    after = update(LearningState(), lesson(*MEANT))
+def test_shared_weights_and_intent_offset() -> None:
+    after = update(LearningState(), example(*SEMANTIC_USED))
     whole = multipliers(weights_for_intent(after.own, after.intent)) - 1
     assert multipliers(after.shared) - 1 == pytest.approx(0.1 * whole)
     assert np.array(after.intent) == pytest.approx(0.2 * whole)
 
 
-def test_too_little_teaches_nothing() -> None:
+def test_insufficient_evidence_is_ignored() -> None:
     assert TrainingExample.of((), START_WEIGHTS, LAYERS) is None
-    assert TrainingExample.of(MEANT[:1], START_WEIGHTS, LAYERS) is None, (
+    assert TrainingExample.of(SEMANTIC_USED[:1], START_WEIGHTS, LAYERS) is None, (
         "one item is not better than another"
     )
     assert (
@@ -84,26 +84,24 @@ def test_too_little_teaches_nothing() -> None:
     ), "nothing was used"
 
 
-def test_what_the_layers_add_is_taken_back_to_the_start_weights() -> None:
+def test_contributions_are_scaled_to_the_start_weights() -> None:
     doubled = to_weights(np.array([1.0, 1.0, 2.0, 1.0]))
-    assert lesson(*MEANT, given=doubled).contributions[0] == pytest.approx([0, 0, 1, 0])
+    assert example(*SEMANTIC_USED, given=doubled).contributions[0] == pytest.approx([0, 0, 1, 0])
 
 
-def test_the_place_takes_its_own_share() -> None:
-    """Items alike but for their place tell of the place alone."""
+def test_position_effect() -> None:
+    """Items that differ only in position only change the position effect."""
     state = LearningState()
     for _ in range(50):
-        state = update(state, lesson(used(0.9, (1, 1, 1, 1)), used(0.05, (1, 1, 1, 1))))
+        state = update(state, example(used(0.9, (1, 1, 1, 1)), used(0.05, (1, 1, 1, 1))))
     assert state.position_effect < -0.1 and multipliers(state.own) == pytest.approx(
         np.ones(len(LAYERS))
     )
 
 
 @given(any_weights, uses, st.sets(st.sampled_from(LAYERS)))
-def test_a_reply_moves_them_within_the_bounds_and_not_far(
-    before: Weights, told: list[ItemUse], asked: set[Layer]
-) -> None:
-    seen = TrainingExample.of(told, before, asked)
+def test_step_size_and_bounds(before: Weights, uses: list[ItemUse], asked: set[Layer]) -> None:
+    seen = TrainingExample.of(uses, before, asked)
     if seen is None:
         return
     after = update(LearningState(shared=before, own=before, good=before), seen)
@@ -121,43 +119,43 @@ def test_a_reply_moves_them_within_the_bounds_and_not_far(
 
 
 @given(st.lists(uses, min_size=1, max_size=30))
-def test_the_same_replies_always_teach_the_same(replies: list[list[ItemUse]]) -> None:
+def test_learning_is_deterministic(replies: list[list[ItemUse]]) -> None:
     def taught() -> LearningState:
         state = LearningState()
-        for told in replies:
-            seen = TrainingExample.of(told, weights_for_intent(state.own, state.intent), LAYERS)
+        for uses in replies:
+            seen = TrainingExample.of(uses, weights_for_intent(state.own, state.intent), LAYERS)
             state = state if seen is None else update(state, seen)
         return state
 
     assert taught() == taught()
 
 
-def test_weights_that_are_far_off_come_back_within_two_hundred_replies_that_tell_nothing_of_them() -> (
-    None
-):
+def test_distant_weights_return_within_two_hundred_replies() -> None:
     state = LearningState(shared=INVERTED, own=INVERTED, good=INVERTED)
-    blank = lesson(used(0.9, NO_OFFSET), used(0.05, NO_OFFSET))
+    blank = example(used(0.9, NO_OFFSET), used(0.05, NO_OFFSET))
     for _ in range(200):
         state = update(state, blank)
     assert np.abs(multipliers(state.own) - 1).max() <= FAR + 0.1
     assert np.abs(multipliers(INVERTED) - 1).max() > 1
 
 
-def test_weights_that_foretell_the_use_worse_than_the_last_good_ones_give_way_to_them() -> None:
+def test_rollback_to_the_last_good_weights() -> None:
     bad = to_weights(np.array([1.0, 1.0, 0.2, 3.0]))
     state = LearningState(own=bad, lead=ROLLBACK_LEAD)
-    after = update(state, lesson(*MEANT, given=bad))
+    after = update(state, example(*SEMANTIC_USED, given=bad))
     assert after.own == state.good and after.precision == () and after.intent == NO_OFFSET
 
 
-def test_weights_that_are_ahead_become_the_good_ones() -> None:
+def test_checkpoint_of_good_weights() -> None:
     state = LearningState()
     for _ in range(60):
-        state = update(state, lesson(*MEANT, given=weights_for_intent(state.own, state.intent)))
+        state = update(
+            state, example(*SEMANTIC_USED, given=weights_for_intent(state.own, state.intent))
+        )
     assert state.good.semantic > START_WEIGHTS.semantic
 
 
-def test_multipliers_of_nonsense_are_within_the_bounds() -> None:
+def test_multipliers_of_invalid_weights_are_within_the_bounds() -> None:
     assert multipliers(Weights(float("nan"), 99.0, -3.0, 0.4)) == pytest.approx(
         [1.0, MAX_WEIGHT / 0.8, MIN_WEIGHT / 0.6, 1.0]
     )
