@@ -30,7 +30,7 @@ from hotmem.errors import (
 )
 from hotmem.operations.retention import Retention
 from hotmem.options import BackgroundOptions, EvolutionOptions
-from hotmem.portability.importer import WRITING_S
+from hotmem.portability.importer import WRITE_S
 from hotmem.remember import (
     WaitingText,
     WriteContext,
@@ -341,7 +341,7 @@ class Worker:
                 JobKind.IMPORT,
                 [key],
                 lambda key: key,
-                lambda _: steps.roll_back_imports(self._database, WRITING_S),
+                lambda _: steps.roll_back_imports(self._database, WRITE_S),
             )
         return key is not None
 

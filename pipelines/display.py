@@ -28,8 +28,8 @@ WIDTH = 100
 
 def wide_console() -> Console:
     """A console of at most `WIDTH` columns."""
-    wide = console.console()
-    return console.console(width=min(WIDTH, wide.width) if wide.is_terminal else WIDTH)
+    wide = console.make_console()
+    return console.make_console(width=min(WIDTH, wide.width) if wide.is_terminal else WIDTH)
 
 
 def failure(error: HotMemError) -> RenderableType:

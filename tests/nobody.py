@@ -20,7 +20,7 @@ from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
 from hotmem.pipecat import HotMemProcessor
 from hotmem.storage import queries
-from hotmem.tools.import_export import Export, export_memories
+from hotmem.tools.exports import ExportArguments, export_memories
 
 SAID = Turn("ana", "later", "user", "My cat is called Fips.", datetime(2026, 3, 4, tzinfo=UTC))
 
@@ -91,7 +91,7 @@ async def main(path: Path, models: Path, out: Path) -> None:
                         await memory.runtime.storage.database.read(queries.maintenance.faults)
                     ),
                     "exported": dict(
-                        (await export_memories(memory, "ana", Export(file=str(out)))).lines
+                        (await export_memories(memory, "ana", ExportArguments(file=str(out)))).lines
                     ),
                     "errors": [error async for error in errors(memory)],
                     "spoken": spoken,

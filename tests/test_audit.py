@@ -16,8 +16,9 @@ from hotmem.operations.actor import acting
 from hotmem.options import AuditOptions
 from hotmem.storage import queries
 from hotmem.storage.sqlite.connection import connect
-from hotmem.tools.import_export import Copying, backup_restore
-from hotmem.tools.registry import CHANGES, RECORDED, TOOLS, tool
+from hotmem.tools.backups import BackupArguments, backup_restore
+from hotmem.tools.registry import TOOLS, tool
+from hotmem.tools.tool import CHANGING, NOT_AUDITED
 from hotmem.types import Action, Actor, AuditEntry
 from tests.conversation import said
 
@@ -74,7 +75,9 @@ async def test_searches_changes_exports_copies_and_deletions_are_logged_once_wit
         )
         await tool("memory_timeline").call(told, "ana", {"about": "Ottoline"})
     assert [line async for line in told.export("ana")]
-    await backup_restore(told, "", Copying(action="backup", file=str(tmp_path / "Oleander.db")))
+    await backup_restore(
+        told, "", BackupArguments(action="backup", file=str(tmp_path / "Oleander.db"))
+    )
     await told.forget(user_id="ana", entity="Ottoline", dry_run=True)
     with acting(Actor.VOICE):
         await told.forget(user_id="ana", entity="Ottoline")
@@ -136,14 +139,14 @@ async def test_the_audit_log_can_be_disabled(
 
 def test_every_tool_is_logged_by_the_memory_or_by_itself() -> None:
     names = {one.name for one in TOOLS}
-    assert names >= {*CHANGES, *RECORDED}
-    assert {one.name for one in TOOLS if one.action is Action.CHANGE} == set(CHANGES)
+    assert names >= {*CHANGING, *NOT_AUDITED}
+    assert {one.name for one in TOOLS if one.action is Action.CHANGE} == set(CHANGING)
 
 
 async def test_the_command_shows_and_filters_entries(
     told: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(console, "screen", console.console(width=200))
+    monkeypatch.setattr(console, "screen", console.make_console(width=200))
     await told.search_memory("dog", user_id="ana")
     await told.search_memory("dog", user_id="ben")
     await told.forget(user_id="ben", everything=True)

@@ -18,7 +18,7 @@ from hotmem.models.preparation import PUBLISHED
 from hotmem.options import BackgroundOptions, ModelOptions
 from hotmem.storage.queries import reembedding
 from hotmem.storage.sqlite.connection import connect
-from hotmem.tools.editing import Edit, edit_memory
+from hotmem.tools.editing import EditArguments, edit_memory
 from tests.conversation import START, said
 
 LATER = START + timedelta(days=3)
@@ -105,7 +105,7 @@ async def test_a_process_with_the_former_encoder_stores_turns_and_leaves_embeddi
             await edit_memory(
                 older,
                 "ana",
-                Edit(id=kept.id or "", content="The gate code is 4472.", tags=("gate",)),
+                EditArguments(id=kept.id or "", content="The gate code is 4472.", tags=("gate",)),
             )
             async with asyncio.timeout(20):
                 await older.settle()

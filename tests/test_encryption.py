@@ -20,7 +20,8 @@ from hotmem.storage.sqlite import encryption
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.storage.sqlite.encryption import convert
-from hotmem.tools.import_export import Copying, Export, backup_restore, export_memories
+from hotmem.tools.backups import BackupArguments, backup_restore
+from hotmem.tools.exports import ExportArguments, export_memories
 from tests.conversation import said
 
 SECRET, OTHER = 'kōri\'s "long" päss; --phrase', "another passphrase"
@@ -165,14 +166,16 @@ async def test_a_copy_keeps_the_key_and_an_export_is_plain(
     ) as memory:
         await memory.remember(said("My cat is called Fips."))
         assert (
-            await backup_restore(memory, "ana", Copying(action="backup", file=str(copy)))
+            await backup_restore(memory, "ana", BackupArguments(action="backup", file=str(copy)))
         ).encrypted
         assert (
             await backup_restore(
-                memory, "ana", Copying(action="restore", file=str(copy), target=str(again))
+                memory, "ana", BackupArguments(action="restore", file=str(copy), target=str(again))
             )
         ).encrypted
-        assert not (await export_memories(memory, "ana", Export(file=str(export)))).encrypted
+        assert not (
+            await export_memories(memory, "ana", ExportArguments(file=str(export)))
+        ).encrypted
     for path in (copy, again):
         assert names(path, EncryptionKey(SECRET)) == ["Potola", "ana"]
         with pytest.raises(StoreKeyWrong):

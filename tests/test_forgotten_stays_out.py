@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hotmem import Memory, Turn
 from hotmem.storage import queries
-from hotmem.tools.import_export import Import, import_memories
+from hotmem.tools.imports import ImportArguments, import_memories
 from tests.conversation import START, said, turns_told
 
 SECRET = "Xylomander"
@@ -110,7 +110,7 @@ async def test_importing_an_older_export_does_not_restore_forgotten_text(
     await _told(memory)
     file = await _exported(memory, tmp_path / "export.jsonl")
     receipt = await memory.forget(user_id="ana", entity=SECRET)
-    taken = await import_memories(memory, "ana", Import(file=str(file)))
+    taken = await import_memories(memory, "ana", ImportArguments(file=str(file)))
     assert (taken.turns, taken.memories) == (0, 0)
     assert sum(taken.left_out.values()) == receipt.turns + receipt.memories
     assert "with_forgotten" in next(iter(taken.left_out))

@@ -14,7 +14,8 @@ from hotmem.storage.queries.maintenance import restore
 from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import SqliteDatabase
-from hotmem.tools.import_export import Copying, Export, backup_restore, export_memories
+from hotmem.tools.backups import BackupArguments, backup_restore
+from hotmem.tools.exports import ExportArguments, export_memories
 from hotmem.tools.registry import tool
 from tests.conversation import said
 
@@ -92,8 +93,10 @@ async def test_copies_and_exports_are_private(memory: Memory, tmp_path: Path) ->
     before = os.umask(0)
     try:
         await tool("export_memories").call(memory, "ana", {"file": "one.jsonl"}, folder)
-        await export_memories(memory, "ana", Export(file=str(folder / "two.jsonl")))
-        await backup_restore(memory, "ana", Copying(action="backup", file=str(folder / "copy.db")))
+        await export_memories(memory, "ana", ExportArguments(file=str(folder / "two.jsonl")))
+        await backup_restore(
+            memory, "ana", BackupArguments(action="backup", file=str(folder / "copy.db"))
+        )
         await asyncio.to_thread(restore, folder / "copy.db", folder / "restored.db")
     finally:
         os.umask(before)

@@ -16,7 +16,7 @@ from hotmem.models import load_encoder, load_language
 from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions, ModelOptions, Options
 from hotmem.portability import importer
-from hotmem.portability.sources import own
+from hotmem.portability.sources import hotmem_source
 from hotmem.storage import open_storage, queries
 from hotmem.types import Turn
 from tests.conversation import START
@@ -70,13 +70,15 @@ async def _fail(path: Path, cache_dir: Path, out: Connection) -> None:
 
 def import_until_killed(path: Path, file: Path, out: Connection) -> None:
     """Import a file, one transaction a record, and send a message when the first is written."""
-    importer.WRITING_S = 0.0  # type: ignore[misc]
+    importer.WRITE_S = 0.0  # type: ignore[misc]
     asyncio.run(_import(path, file, out))
 
 
 async def _import(path: Path, file: Path, out: Connection) -> None:
     storage = open_storage(path)
-    await importer.import_records(storage, ForegroundPriority(), own(file), lambda: out.send(None))
+    await importer.import_records(
+        storage, ForegroundPriority(), hotmem_source(file), lambda: out.send(None)
+    )
 
 
 async def _remember(path: Path, cache_dir: Path, first: int, out: Connection) -> None:

@@ -27,7 +27,7 @@ from eval.bench.talk import START, USER, Talk
 from eval.bench.tools import prepared
 from eval.statistics import RESAMPLES, SEED, Estimate
 from hotmem import Memory, Turn
-from hotmem.tools.maintenance import Unused, optimize_tags
+from hotmem.tools.maintenance import OptimizeTagsArguments, optimize_tags
 from hotmem.types import Category, Role
 
 BLOCK: Final = 10
@@ -204,7 +204,7 @@ class _Upkeep:
         """One category, or the tags."""
         category = next(self._next)
         if category is None:
-            await optimize_tags(self._memory, USER, Unused())
+            await optimize_tags(self._memory, USER, OptimizeTagsArguments())
             self.consolidated += 1
         else:
             await self._memory.evolve(USER, category=category)

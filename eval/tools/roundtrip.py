@@ -19,7 +19,8 @@ from rich.table import Table
 from eval.datasets import Conversation, Question
 from eval.run import SESSION, Models, ingested
 from hotmem import Memory
-from hotmem.tools.import_export import Export, Import, export_memories, import_memories
+from hotmem.tools.exports import ExportArguments, export_memories
+from hotmem.tools.imports import ImportArguments, import_memories
 from hotmem.types import ContextBlock
 
 CLOSE: Final = 1e-6
@@ -82,7 +83,9 @@ async def measure(
                     file = Path(folder) / "export.jsonl"
                     lines += Counter(
                         (
-                            await export_memories(memory, conversation.user, Export(file=str(file)))
+                            await export_memories(
+                                memory, conversation.user, ExportArguments(file=str(file))
+                            )
                         ).lines
                     )
                     async with Memory.open(
@@ -90,7 +93,9 @@ async def measure(
                         encoder=models.shelved_encoder,
                         language=models.language,
                     ) as again:
-                        await import_memories(again, conversation.user, Import(file=str(file)))
+                        await import_memories(
+                            again, conversation.user, ImportArguments(file=str(file))
+                        )
                         await again.settle()
                     async with Memory.open(
                         Path(folder) / "again.db", encoder=models.encoder, language=models.language

@@ -20,7 +20,7 @@ from eval.run import Models, ingested
 from hotmem import Memory
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
-from hotmem.tools.maintenance import Unused, optimised
+from hotmem.tools.maintenance import OptimizeTagsArguments, merge_tags
 
 PAGE: Final = 1000
 """Memories read at once."""
@@ -86,11 +86,11 @@ async def measure(conversations: Iterator[Conversation], models: Models) -> Tags
             )
             found = [tags async for tags in _filed(memory, conversation)]
             unused, now = (
-                timedelta(days=Unused().unused_days),
+                timedelta(days=OptimizeTagsArguments().unused_days),
                 max(turn.spoken_at for turn in conversation.turns),
             )
-            done = await optimised(
-                memory.runtime.storage, models.shelved_encoder, memory.priority, user, unused, now
+            done = await merge_tags(
+                memory.runtime.database, models.shelved_encoder, memory.priority, user, unused, now
             )
             in_use, _ = await memory.runtime.storage.database.read(
                 queries.tags.in_use, user, done.before

@@ -1,262 +1,183 @@
-"""Pictures of a memory, as PNG.
+"""Plots as PNG files: the network of names and concepts, and the timeline.
 
-The network of what is spoken of together, and what each period brought.
-
-It needs ``pip install "pipecat-hotmem[pictures]"``.
+They need ``pip install "pipecat-hotmem[pictures]"``.
 """
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from textwrap import shorten
 from typing import Final
 
-import networkx as nx
 import numpy as np
-from adjustText import adjust_text
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Circle
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from hotmem.core.graph_layout import Canvas, draw_graph
 from hotmem.core.output_files import new_file
 from hotmem.errors import InvalidInput
 from hotmem.tools.cooccurrence import ConceptNetwork
 from hotmem.types import Period
 
-DOTS_PER_INCH: Final = 150
+DPI: Final = 150
 
-INK, GREY, PALE = "#1f2933", "#7b8794", "#e4e7eb"
-NAME, CONCEPT, TURNS, LEARNT = "#d9662b", "#2f7d87", "#9fb3c8", "#d9662b"
-"""Colours: text, faint text, lines; names and concepts; what was said and what was learnt."""
+TEXT_COLOUR, FAINT_COLOUR, GRID_COLOUR = "#1f2933", "#7b8794", "#e4e7eb"
+NAME_COLOUR, CONCEPT_COLOUR = "#d9662b", "#2f7d87"
+TURN_COLOUR, MEMORY_COLOUR = "#9fb3c8", "#d9662b"
 
-SMALLEST, LARGEST = 60.0, 1100.0
-"""Areas of nodes, square points."""
+UNITS_PER_INCH: Final = 100
+"""Units of the network's canvas in one inch."""
 
-SIZE: Final = (11.0, 8.0)
-"""Inches of the network's picture."""
+NETWORK_CANVAS: Final = Canvas(width=1100, height=740, margin=90, label_width=160, label_height=48)
+TITLE_HEIGHT: Final = 60
+"""Height of the title above the canvas, in its units."""
 
-POINTS: Final = 72.0
-"""Of an inch."""
+NODES_ON_CANVAS: Final = 40
+"""Nodes above which the canvas grows in proportion to their number."""
 
-GAP: Final = 0.03
-"""Inches between a disc and its label."""
+MAX_LABEL: Final = 24
+MAX_TITLE: Final = 80
+"""Characters of a label and of a title."""
 
-SPACING: Final = 0.78
-"""Least distance of two nodes, of that which they had on an even grid."""
-
-PUSHES: Final = 200
-"""Steps in which nodes are pushed apart, at most."""
-
-SEED: Final = 7
-"""Of the layout, so that the same memory gives the same picture."""
-
-LONGEST: Final = 24
-"""Characters of a label."""
-
-LONGEST_TITLE: Final = 80
-"""Characters of a title."""
-
-MARGIN: Final = 0.9
-"""Inches around the outermost nodes."""
-
-DAYS: Final = {"day": 1.0, "month": 28.0, "year": 350.0}
-"""Days that a bar is wide, nearly its period."""
+BAR_DAYS: Final = {"day": 1.0, "month": 28.0, "year": 350.0}
+"""Width of the bar of a period, in days."""
 
 
 def network_png(
     network: ConceptNetwork, file: Path, title: str, *, overwrite: bool = False
 ) -> None:
-    """Draws names and concepts as discs, larger the more often they come, and lines between those spoken of together.
+    """Draw names and concepts as circles and their co-occurrence as lines.
 
     Args:
-        network: What `concept_network` found.
-        file: The PNG file.
-        title: What it shows.
-        overwrite: Whether it takes the place of a file of that name.
+        network: Result of `concept_network`.
+        file: PNG file to write.
+        title: Title of the plot.
+        overwrite: Replace an existing file.
 
     Raises:
         InvalidInput: If there is nothing to draw, or the file exists or cannot be written.
     """
     if not network.nodes:
         raise InvalidInput(
-            "Nothing is spoken of often enough to be drawn. Lower min_count (--min-count), or let more be said."
+            "No name or concept is mentioned often enough to be drawn. "
+            "Lower min_count (--min-count)."
         )
-    graph: nx.Graph[str] = nx.Graph()
-    graph.add_nodes_from(node.name for node in network.nodes)
-    graph.add_weighted_edges_from((edge.one, edge.other, edge.strength) for edge in network.edges)
-    places = _layout(graph)
-    counts = np.array([node.turns + node.memories for node in network.nodes], dtype=float)
-    areas = SMALLEST + (LARGEST - SMALLEST) * np.sqrt(counts / counts.max())
-    figure = Figure(SIZE, facecolor="white")
-    axes = figure.add_axes((0, 0, 1, 0.92))
-    if network.edges:
-        strengths = np.array([edge.strength for edge in network.edges])
-        lines = [(places[edge.one], places[edge.other]) for edge in network.edges]
-        share = strengths / strengths.max()
-        axes.add_collection(
-            LineCollection(
-                lines,
-                linewidths=0.6 + 4 * share,
-                colors=[(0.48, 0.53, 0.58, 0.15 + 0.45 * one) for one in share],
-                zorder=1,
-            )
-        )
-    spots = np.array([places[node.name] for node in network.nodes])
-    colours = [NAME if node.kind == "name" else CONCEPT for node in network.nodes]
-    discs = axes.scatter(
-        spots[:, 0],
-        spots[:, 1],
-        s=areas,
-        color=colours,
-        edgecolors="white",
-        linewidths=1.2,
-        zorder=2,
+    indices = {node.name: index for index, node in enumerate(network.nodes)}
+    drawing = draw_graph(
+        [node.turns + node.memories for node in network.nodes],
+        {(indices[edge.one], indices[edge.other]): edge.weight for edge in network.edges},
+        _network_canvas(len(network.nodes)),
     )
-    sizes = 8.5 + 5 * np.sqrt(counts / counts.max())
-    labels = [
+    width, height = drawing.canvas.width, drawing.canvas.height + TITLE_HEIGHT
+    figure = Figure((width / UNITS_PER_INCH, height / UNITS_PER_INCH), facecolor="white")
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, width), ylim=(drawing.canvas.height, -TITLE_HEIGHT))
+    axes.set_axis_off()
+    axes.add_collection(
+        LineCollection(
+            [((edge.one.x, edge.one.y), (edge.other.x, edge.other.y)) for edge in drawing.edges],
+            linewidths=[edge.thickness for edge in drawing.edges],
+            colors=FAINT_COLOUR,
+            alpha=0.4,
+            zorder=1,
+        )
+    )
+    for place in drawing.nodes:
+        node = network.nodes[place.index]
+        colour = NAME_COLOUR if node.kind == "name" else CONCEPT_COLOUR
+        axes.add_patch(
+            Circle((place.x, place.y), place.radius, facecolor=colour, edgecolor="white", zorder=2)
+        )
         axes.text(
-            x,
-            y - np.sqrt(area / np.pi) / POINTS - GAP,
-            shorten(node.name, LONGEST, placeholder="…"),
-            fontsize=size,
-            color=INK,
+            place.x,
+            place.y + place.radius + 3,
+            shorten(node.name, MAX_LABEL, placeholder="…"),
+            fontsize=9.5,
+            color=TEXT_COLOUR,
             ha="center",
             va="top",
             zorder=3,
             path_effects=[withStroke(linewidth=3, foreground="white")],
         )
-        for (x, y), node, size, area in zip(spots, network.nodes, sizes, areas, strict=True)
-    ]
-    axes.set_axis_off()
-    axes.set_aspect("equal")
-    axes.set(xlim=_around(spots[:, 0], SIZE[0]), ylim=_around(spots[:, 1], SIZE[1]))
-    figure.text(0.02, 0.95, shorten(title, LONGEST_TITLE, placeholder="…"), color=INK, fontsize=15)
+    axes.text(25, -20, _shortened(title), color=TEXT_COLOUR, fontsize=15)
     kinds = [
         Line2D([], [], marker="o", linestyle="", color=colour, label=name)
-        for name, colour in (("name", NAME), ("concept", CONCEPT))
+        for name, colour in (("name", NAME_COLOUR), ("concept", CONCEPT_COLOUR))
     ]
-    axes.legend(handles=kinds, loc="lower right", frameon=False, labelcolor=GREY)
-    figure.draw_without_rendering()
-    adjust_text(
-        labels,
-        ax=axes,
-        objects=discs,
-        avoid_self=False,
-        expand=(1.02, 1.05),
-        arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.5},
-    )
+    axes.legend(handles=kinds, loc="lower right", frameon=False, labelcolor=FAINT_COLOUR)
     _save(figure, file, overwrite=overwrite)
 
 
 def timeline_png(
     periods: Sequence[Period], by: str, file: Path, title: str, *, overwrite: bool = False
 ) -> None:
-    """Draws what was said in each period as bars, and how much was learnt from it.
+    """Draw the number of turns and of new memories in each period as bars.
 
     Args:
-        periods: What `memory_timeline` found.
+        periods: Result of `memory_timeline`.
         by: "day", "month" or "year".
-        file: The PNG file.
-        title: What it shows.
-        overwrite: Whether it takes the place of a file of that name.
+        file: PNG file to write.
+        title: Title of the plot.
+        overwrite: Replace an existing file.
 
     Raises:
         InvalidInput: If there is nothing to draw, or the file exists or cannot be written.
     """
     if not periods:
-        raise InvalidInput("No period has anything to be drawn. Ask for another span or name.")
-    first = [
+        raise InvalidInput("There is nothing to draw. Choose another time range or name.")
+    first_days = [
         date.fromisoformat(period.period + "-01-01"[len(period.period) - 4 :]) for period in periods
     ]
-    days = np.array(date2num(first))  # type: ignore[no-untyped-call]
+    days = np.array(date2num(first_days))  # type: ignore[no-untyped-call]
     figure = Figure((11, 6), layout="constrained", facecolor="white")
-    said, learnt = figure.subplots(2, sharex=True, height_ratios=(3, 2))
-    for axes, counts, colour, name in (
-        (said, [period.turns for period in periods], TURNS, "turns said"),
-        (learnt, [len(period.memories) for period in periods], LEARNT, "statements learnt"),
+    turns, memories = figure.subplots(2, sharex=True, height_ratios=(3, 2))
+    for axes, counts, colour, label in (
+        (turns, [period.turns for period in periods], TURN_COLOUR, "turns"),
+        (memories, [len(period.memories) for period in periods], MEMORY_COLOUR, "new memories"),
     ):
-        _bars(axes, days, counts, DAYS[by], colour)
-        axes.set_ylabel(name, color=GREY)
-    said.set_title(
-        shorten(title, LONGEST_TITLE, placeholder="…"), loc="left", color=INK, fontsize=15, pad=14
-    )
+        _bars(axes, days, counts, BAR_DAYS[by], colour)
+        axes.set_ylabel(label, color=FAINT_COLOUR)
+    turns.set_title(_shortened(title), loc="left", color=TEXT_COLOUR, fontsize=15, pad=14)
     locator = AutoDateLocator(minticks=3, maxticks=10)  # type: ignore[no-untyped-call]
-    learnt.xaxis.set_major_locator(locator)
-    learnt.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
-    reach = max(DAYS[by], (days[-1] - days[0]) * 0.02)
-    learnt.set_xlim(days[0] - reach, days[-1] + reach)
+    memories.xaxis.set_major_locator(locator)
+    memories.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+    margin = max(BAR_DAYS[by], (days[-1] - days[0]) * 0.02)
+    memories.set_xlim(days[0] - margin, days[-1] + margin)
     _save(figure, file, overwrite=overwrite)
+
+
+def _network_canvas(nodes: int) -> Canvas:
+    factor = math.sqrt(max(nodes / NODES_ON_CANVAS, 1))
+    width, height = round(NETWORK_CANVAS.width * factor), round(NETWORK_CANVAS.height * factor)
+    return replace(NETWORK_CANVAS, width=width, height=height)
 
 
 def _bars(
     axes: Axes, days: NDArray[np.float64], counts: Sequence[int], width: float, colour: str
 ) -> None:
-    """Bars over their period's name, on a grid of whole numbers."""
     axes.bar(days, counts, width=width * 0.92, color=colour)
     axes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
-    axes.grid(axis="y", color=PALE, linewidth=0.8)
+    axes.grid(axis="y", color=GRID_COLOUR, linewidth=0.8)
     axes.set_axisbelow(True)
-    axes.tick_params(colors=GREY, length=0)
+    axes.tick_params(colors=FAINT_COLOUR, length=0)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
-    axes.spines["bottom"].set_color(PALE)
+    axes.spines["bottom"].set_color(GRID_COLOUR)
 
 
-def _layout(graph: "nx.Graph[str]") -> dict[str, NDArray[np.float64]]:
-    """Places in inches by the pull of the edges.
-
-    Parts that nothing joins stand beside each other, the largest first, and no two nodes are close.
-    """
-    names: list[str] = []
-    drawn: list[NDArray[np.float64]] = []
-    left = 0.0
-    for part in sorted(nx.connected_components(graph), key=lambda part: (-len(part), min(part))):
-        ordered, reach = sorted(part), np.sqrt(len(part))
-        inner = (
-            nx.kamada_kawai_layout(graph.subgraph(ordered), weight=None)
-            if len(part) > 2
-            else nx.circular_layout(ordered)
-        )
-        names += ordered
-        drawn += [
-            np.array([left + reach * (1 + inner[name][0]), reach * inner[name][1]])
-            for name in ordered
-        ]
-        left += 2 * reach + 1
-    spots = np.array(drawn)
-    span = np.ptp(spots, axis=0)
-    spots = (spots - spots.min(axis=0)) / np.where(span > 0, span, 1) * SIZE
-    return dict(
-        zip(names, apart(spots, SPACING * np.sqrt(SIZE[0] * SIZE[1] / len(names))), strict=True)
-    )
-
-
-def apart(spots: NDArray[np.float64], least: float) -> NDArray[np.float64]:
-    """The spots, float64 (n, 2), those closer than the least distance pushed apart, step by step."""
-    moved = spots + np.random.default_rng(SEED).normal(scale=1e-3, size=spots.shape)
-    for _ in range(PUSHES):
-        way = moved[:, None] - moved[None]
-        distance = np.hypot(*way.transpose(2, 0, 1))
-        np.fill_diagonal(distance, np.inf)
-        push = np.maximum(least - distance, 0) / 2
-        if not push.any():
-            break
-        moved = moved + (way / distance[..., None] * push[..., None]).sum(axis=1)
-    return moved
-
-
-def _around(places: NDArray[np.float64], inches: float) -> tuple[float, float]:
-    """Bounds with room for labels, at least as wide as the picture, so that a disc's size is to scale."""
-    room = max(inches / 2, float(np.ptp(places)) / 2 + MARGIN)
-    middle = float(places.min() + places.max()) / 2
-    return middle - room, middle + room
+def _shortened(title: str) -> str:
+    return shorten(title, MAX_TITLE, placeholder="…")
 
 
 def _save(figure: Figure, file: Path, *, overwrite: bool) -> None:
-    with new_file(file, overwrite=overwrite) as making:
-        figure.savefig(making, format="png", dpi=DOTS_PER_INCH)
+    with new_file(file, overwrite=overwrite) as temporary:
+        figure.savefig(temporary, format="png", dpi=DPI)

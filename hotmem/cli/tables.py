@@ -1,6 +1,6 @@
-"""Answers of the tools as a person reads them in a terminal."""
+"""Results of the memory tools as tables for the terminal."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from rich.box import SIMPLE_HEAD
@@ -10,77 +10,91 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from hotmem.storage.queries.ids import short
+from hotmem.types import StoredMemory
 
-OF_IDS: Final = ("id", "decision")
-"""Fields of records that are ids."""
+ID_FIELDS: Final = ("id", "decision")
+"""Record fields that are IDs; their columns are never cut."""
+
+NO_VALUE: Final = "–"
+
+IMPORT_FIELDS: Final = {
+    "form": "format",
+    "turns": "turns",
+    "memories": "memories",
+    "known": "already stored",
+    "sessions": "sessions",
+}
+"""Fields of an import report and their labels."""
 
 
-def id_column() -> Column:
-    """A column of ids, which are of no use when they are cut."""
+def render(name: str, result: Mapping[str, Any]) -> RenderableType:
+    """Return the result of the tool `name` as a table."""
+    return _RENDERERS.get(name, _generic)(result)
+
+
+def memory_table(memories: Iterable[StoredMemory]) -> Table:
+    """Return a table of memories."""
+    table = Table(_id_column(), "memory", "kind", "said", "until")
+    for one in memories:
+        until = one.valid_until.date().isoformat() if one.valid_until else ""
+        said = one.said_at.date().isoformat()
+        table.add_row(short(one.id), one.text, one.kind, said, until)
+    return table
+
+
+def _id_column() -> Column:
     return Column("id", no_wrap=True)
 
 
-def shown(name: str, answer: Mapping[str, Any]) -> RenderableType:
-    """A tool's answer, as `hotmem.tools.registry.Tool.call` returns it."""
-    return _SHOWN.get(name, _plain)(answer)
-
-
-def _stored(answer: Mapping[str, Any]) -> RenderableType:
-    filing, advice = answer["analysis"], answer["recommendations"]
+def _stored(result: Mapping[str, Any]) -> RenderableType:
+    analysis, advice = result["analysis"], result["recommendations"]
     table = Table.grid(padding=(0, 2))
-    table.add_row("confirmed" if answer["merged"] else "stored", answer["id"])
-    unsure = "" if filing["sure"] else "  (not sure)"
-    filed = f"{filing['category']}, {filing['kind']}, importance {filing['importance']}"
-    table.add_row("filed under", Text.assemble(filed, (unsure, "yellow")))
-    table.add_row("tags", ", ".join(filing["tags"]) or "none")
+    table.add_row("confirmed" if result["merged"] else "stored", result["id"])
+    unsure = "" if analysis["sure"] else "  (uncertain)"
+    labels = f"{analysis['category']}, {analysis['kind']}, importance {analysis['importance']}"
+    table.add_row("classified as", Text.assemble(labels, (unsure, "yellow")))
+    table.add_row("tags", ", ".join(analysis["tags"]) or "none")
     for one in advice["similar_memories"]:
         table.add_row(
-            "like" if one not in advice["suggested_merges"] else "may be the same as",
+            "similar" if one not in advice["suggested_merges"] else "possible duplicate",
             f"{one['content']} ({short(one['id'])})",
         )
     return table
 
 
-def _found(answer: Mapping[str, Any]) -> RenderableType:
-    if not answer["results"]:
-        return (
-            "nothing was found"
-            if answer["progress"] is None
-            else f"nothing was found: {answer['progress']['reason']}"
-        )
+def _search_results(result: Mapping[str, Any]) -> RenderableType:
+    if not result["results"]:
+        progress = result["progress"]
+        return "no results" if progress is None else f"no results: {progress['reason']}"
     table = Table(
-        id_column(),
+        _id_column(),
         "relevance",
-        "what",
+        "text",
         "said",
-        "sort",
-        title=f"{answer['total_found']} relevant",
+        "type",
+        title=f"{result['total_found']} relevant",
         title_justify="left",
     )
-    for one in answer["results"]:
-        sort = (
-            one["content_type"]
-            if one["category"] is None
-            else f"{one['content_type']}, {one['category']}"
-        )
+    for one in result["results"]:
+        category = "" if one["category"] is None else f", {one['category']}"
         table.add_row(
             short(one["id"]),
             f"{one['relevance_score']:.2f}",
             one["content"],
             one["created"][:10],
-            sort,
+            f"{one['content_type']}{category}",
         )
-    if answer["progress"] is not None:
+    if result["progress"] is not None:
         table.caption = (
-            f"{', '.join(answer['progress']['searched'])}: {answer['progress']['reason']}"
+            f"{', '.join(result['progress']['searched'])}: {result['progress']['reason']}"
         )
         table.caption_justify = "left"
     return table
 
 
-def _sessions(answer: Mapping[str, Any]) -> RenderableType:
+def _sessions(result: Mapping[str, Any]) -> RenderableType:
     panels = []
-    for session in answer["sessions"]:
+    for session in result["sessions"]:
         text = Text(
             "\n".join(
                 f"{message['speaker']}: {message['content']}" for message in session["messages"]
@@ -95,23 +109,23 @@ def _sessions(answer: Mapping[str, Any]) -> RenderableType:
                 title_align="left",
             )
         )
-    return Group(*panels) if panels else "nothing found"
+    return Group(*panels) if panels else "no results"
 
 
-def _plain(answer: Mapping[str, Any]) -> RenderableType:
-    """Names and values; a list of records as a table of its own."""
+def _generic(result: Mapping[str, Any]) -> RenderableType:
+    """Return names and values; a list of records becomes a table."""
     grid = Table.grid(padding=(0, 2))
     tables: list[RenderableType] = []
-    for name, value in answer.items():
+    for name, value in result.items():
         label = name.replace("_", " ")
         if isinstance(value, list) and value and isinstance(value[0], Mapping):
             tables.append(_records(value))
         elif isinstance(value, Mapping):
-            told = (
+            lines = (
                 f"{key}: {_parts(one) if isinstance(one, Mapping) else one}"
                 for key, one in value.items()
             )
-            grid.add_row(label, "\n".join(told) or "none")
+            grid.add_row(label, "\n".join(lines) or "none")
         else:
             grid.add_row(
                 label,
@@ -120,10 +134,10 @@ def _plain(answer: Mapping[str, Any]) -> RenderableType:
     return Group(grid, *tables)
 
 
-def _decisions(answer: Mapping[str, Any]) -> RenderableType:
-    table = Table(id_column(), "what", "why", "on", Column("memories", no_wrap=True))
-    for one in answer["decisions"]:
-        undone = "" if one["undone_at"] is None else f"\ntaken back on {one['undone_at'][:10]}"
+def _decisions(result: Mapping[str, Any]) -> RenderableType:
+    table = Table(_id_column(), "action", "reason", "date", Column("memories", no_wrap=True))
+    for one in result["decisions"]:
+        undone = "" if one["undone_at"] is None else f"\nundone on {one['undone_at'][:10]}"
         into = [] if one["into"] is None else [f"→ {short(one['into'])}"]
         memories = "\n".join([*map(short, one["memory_ids"]), *into])
         table.add_row(
@@ -133,7 +147,7 @@ def _decisions(answer: Mapping[str, Any]) -> RenderableType:
             one["decided_at"][:10],
             memories,
         )
-    return table if answer["decisions"] else "nothing has been decided"
+    return table if result["decisions"] else "no decisions"
 
 
 def _parts(value: Mapping[str, Any]) -> str:
@@ -141,7 +155,9 @@ def _parts(value: Mapping[str, Any]) -> str:
 
 
 def _records(records: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table(*(Column(name.replace("_", " "), no_wrap=name in OF_IDS) for name in records[0]))
+    table = Table(
+        *(Column(name.replace("_", " "), no_wrap=name in ID_FIELDS) for name in records[0])
+    )
     for record in records:
         table.add_row(*(_cell(value) for value in record.values()))
     return table
@@ -157,17 +173,17 @@ def _cell(value: object) -> str:
     )
 
 
-def _discovered(answer: Mapping[str, Any]) -> RenderableType:
-    health = answer["health"]
-    tools = Table("tool", "what it does")
-    for group in answer["tools"].values():
+def _discovered(result: Mapping[str, Any]) -> RenderableType:
+    health = result["health"]
+    tools = Table("tool", "description")
+    for group in result["tools"].values():
         for name, description in group.items():
             tools.add_row(name, description)
         tools.add_section()
     parts = Table(
         "share",
-        "of",
-        title=f"{answer['memories']} memories, health {health['score']:.2f}",
+        "measure",
+        title=f"{result['memories']} memories, health {health['score']:.2f}",
         title_justify="left",
     )
     for part in health["parts"].values():
@@ -175,190 +191,187 @@ def _discovered(answer: Mapping[str, Any]) -> RenderableType:
     return Group(tools, parts, *health["advice"])
 
 
-def _network(answer: Mapping[str, Any]) -> RenderableType:
+def _network(result: Mapping[str, Any]) -> RenderableType:
     nodes = Table("name or concept", "turns", "memories")
-    for node in answer["nodes"]:
+    for node in result["nodes"]:
         name = Text(node["name"], style="bold" if node["kind"] == "name" else "")
         nodes.add_row(name, str(node["turns"]), str(node["memories"]))
-    edges = Table("together", "weight", "strength", "in memories")
-    for edge in answer["edges"]:
-        behind = "\n".join(one["content"] for one in edge["memories"])
+    edges = Table("pair", "mentions", "strength", "memories")
+    for edge in result["edges"]:
+        memories = "\n".join(one["content"] for one in edge["memories"])
         edges.add_row(
             f"{edge['one']} – {edge['other']}",
             str(edge["weight"]),
             f"{edge['strength']:.2f}",
-            behind,
+            memories,
         )
-    return Group(nodes, edges) if answer["nodes"] else "nothing is spoken of often enough"
+    return (
+        Group(nodes, edges) if result["nodes"] else "no name or concept is mentioned often enough"
+    )
 
 
-def _patterns(answer: Mapping[str, Any]) -> RenderableType:
+def _usage(result: Mapping[str, Any]) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
-    grid.add_row("questions", f"{answer['questions']}, {answer['answered']} of them given anything")
+    grid.add_row("recalls", f"{result['questions']}, {result['answered']} with results")
     grid.add_row(
         "items",
-        f"{answer['given']} given, {answer['used']} used, precision {answer['precision']:.2f}",
+        f"{result['given']} given, {result['used']} used, precision {result['precision']:.2f}",
     )
     for name in ("by_hour", "by_weekday", "asked_about"):
         grid.add_row(
             name.replace("_", " "),
-            ", ".join(f"{key} {count}" for key, count in answer[name].items()) or "none",
+            ", ".join(f"{key} {count}" for key, count in result[name].items()) or "none",
         )
     for name in ("by_category", "by_kind", "by_tag", "by_entity"):
-        told = (
+        lines = (
             f"{key}: {share['used']} of {share['given']} used"
-            for key, share in answer[name].items()
+            for key, share in result[name].items()
         )
-        grid.add_row(name.replace("_", " "), "\n".join(told) or "none")
-    memories = Table("used", "memory", "last")
-    for one in answer["most_used"]:
+        grid.add_row(name.replace("_", " "), "\n".join(lines) or "none")
+    memories = Table("uses", "memory", "last used")
+    for one in result["most_used"]:
         memories.add_row(str(one["accesses"]), one["content"], one["last_accessed"][:10])
     unused = Table(
         "never used",
-        title=f"{answer['never_used']} memories were never used; the most important",
+        title=f"{result['never_used']} memories never used, most important first",
         title_justify="left",
     )
-    for one in answer["unused"]:
+    for one in result["unused"]:
         unused.add_row(one["content"])
-    change = "" if answer["trend"] is None else f", {answer['trend']:+.3f} in the later half"
+    change = "" if result["trend"] is None else f", {result['trend']:+.3f} in the second half"
     sessions = Table(
         "session",
-        "began",
-        "questions",
+        "start",
+        "recalls",
         "given",
         "used",
         "precision",
         title=f"sessions{change}",
         title_justify="left",
     )
-    for one in answer["sessions"]:
+    for one in result["sessions"]:
         counts = (str(one[name]) for name in ("questions", "given", "used"))
         sessions.add_row(one["session_id"], one["began"][:10], *counts, f"{one['precision']:.2f}")
     return Group(grid, memories, unused, sessions)
 
 
-def _trace(answer: Mapping[str, Any]) -> RenderableType:
-    analysis = answer["analysis"]
+def _trace(result: Mapping[str, Any]) -> RenderableType:
+    analysis = result["analysis"]
     steps = Table.grid(padding=(0, 2))
     steps.add_row(
-        "asks for",
-        f"{analysis['scope']}: {', '.join(analysis['concepts']) or 'nothing in particular'}",
+        "query",
+        f"{analysis['scope']}: {', '.join(analysis['concepts']) or 'no concepts'}",
     )
-    for layer in answer["layers"]:
+    for layer in result["layers"]:
         steps.add_row(
             layer["layer"], f"{layer['outcome']}, {layer['hits']} hits, {layer['ms']:.1f} ms"
         )
     steps.add_row(
-        "weighed",
-        ", ".join(f"{count} {kind}" for kind, count in answer["candidates"].items()) or "nothing",
+        "ranked",
+        ", ".join(f"{count} {kind}" for kind, count in result["candidates"].items()) or "nothing",
     )
-    for reason, count in answer["dropped"].items():
+    for reason, count in result["dropped"].items():
         steps.add_row("dropped", f"{count} {reason}")
     steps.add_row(
-        "took", ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in answer["milliseconds"].items())
+        "time", ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in result["milliseconds"].items())
     )
-    results = Table("relevance", "what", "by", "why (adds to the logit)")
-    for one in answer["results"]:
-        why = "\n".join(
+    results = Table("relevance", "text", "layers", "feature value (effect on the logit)")
+    for one in result["results"]:
+        features = "\n".join(
             f"{reason['feature']} {reason['value']:.2f} ({reason['adds']:+.2f})"
             for reason in one["why"]
         )
         found = one["result"]
         results.add_row(
-            f"{found['relevance_score']:.2f}", found["content"], "\n".join(found["sources"]), why
+            f"{found['relevance_score']:.2f}",
+            found["content"],
+            "\n".join(found["sources"]),
+            features,
         )
-    expected = Table(id_column(), "expected", "outcome", title_justify="left")
-    for one in answer["expected"] or ():
+    expected = Table(_id_column(), "expected", "outcome", title_justify="left")
+    for one in result["expected"] or ():
         outcome = Text.assemble(("found " if one["found"] else "", "green"), one["reason"])
         expected.add_row(short(one["id"]), one["content"], outcome)
-    told: list[RenderableType] = (
-        []
-        if answer["expected"] is None
-        else [expected if answer["expected"] else "Nothing that is stored holds what was expected."]
+    if result["expected"] is None:
+        return Group(steps, results)
+    return Group(
+        steps,
+        results,
+        expected if result["expected"] else "No stored text matches what was expected.",
     )
-    return Group(steps, results, *told)
 
 
-def _taken_in(answer: Mapping[str, Any]) -> RenderableType:
+def _import_report(result: Mapping[str, Any]) -> RenderableType:
     table = Table.grid(padding=(0, 2))
-    for name in ("form", "turns", "memories", "known", "sessions"):
-        table.add_row(name, str(answer[name]))
-    for reason, count in answer["left_out"].items():
-        table.add_row("left out", f"{count} {reason}")
-    categories = Table("their category", "filed under", "unsure")
-    for name, taken in answer["categories"].items():
-        filed = ", ".join(f"{category} {count}" for category, count in taken["filed"].items())
-        categories.add_row(name or Text("none", style="dim"), filed, str(taken["unsure"]))
-    unsure = [*answer["unsure"]]
-    if answer["unsure_ids"]:
-        unsure.append(f"Unsure where to file: {', '.join(map(short, answer['unsure_ids']))}")
-    return Group(table, *([categories] if answer["categories"] else []), *unsure)
+    for field, label in IMPORT_FIELDS.items():
+        table.add_row(label, str(result[field]))
+    for reason, count in result["left_out"].items():
+        table.add_row("skipped", f"{count} {reason}")
+    categories = Table("original category", "category", "uncertain")
+    for name, mapped in result["categories"].items():
+        counts = ", ".join(f"{category} {count}" for category, count in mapped["filed"].items())
+        categories.add_row(name or Text("none", style="dim"), counts, str(mapped["unsure"]))
+    warnings = [*result["unsure"]]
+    if result["unsure_ids"]:
+        ids = ", ".join(map(short, result["unsure_ids"]))
+        warnings.append(f"Uncertain category: {ids}")
+    return Group(table, *([categories] if result["categories"] else []), *warnings)
 
 
-def _quality(answer: Mapping[str, Any]) -> RenderableType:
+def _quality(result: Mapping[str, Any]) -> RenderableType:
     table = Table(
         "",
         "turns",
         "items",
         "used",
         "tokens",
-        "wasted",
-        "helped",
-        "nothing known",
+        "unused",
+        "helpful",
+        "unanswered",
         "ms",
         "p95",
         box=SIMPLE_HEAD,
         collapse_padding=True,
     )
-    table.add_row("everything", *_figures(answer["total"]))
+    table.add_row("total", *_figures(result["total"]))
     for part in ("by_layer", "by_intent", "by_day"):
         table.add_section()
-        for name, figures in answer[part].items():
+        for name, figures in result[part].items():
             table.add_row(name, *_figures(figures))
     return (
         table
-        if answer["total"]["turns"]
-        else f"no reply to a block is recorded since {answer['since']}"
+        if result["total"]["turns"]
+        else f"no reply to a context block is recorded since {result['since']}"
     )
 
 
 def _figures(of: Mapping[str, Any]) -> list[str]:
-    shares = map(
-        _share,
-        (
-            of["precision"],
-            of["wasted"] / of["tokens"] if of["tokens"] else None,
-            of["coverage"],
-            of["nothing_known"],
-        ),
-    )
-    used, wasted, helped, unknown = shares
-    times = ("–" if ms is None else f"{ms:.0f}" for ms in (of["p50_ms"], of["p95_ms"]))
+    wasted = of["wasted"] / of["tokens"] if of["tokens"] else None
     return [
         str(of["turns"]),
         str(of["given"]),
-        used,
+        _percent(of["precision"]),
         str(of["tokens"]),
-        wasted,
-        helped,
-        unknown,
-        *times,
+        _percent(wasted),
+        _percent(of["coverage"]),
+        _percent(of["nothing_known"]),
+        *(NO_VALUE if ms is None else f"{ms:.0f}" for ms in (of["p50_ms"], of["p95_ms"])),
     ]
 
 
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0%}"
+def _percent(share: float | None) -> str:
+    return NO_VALUE if share is None else f"{share:.0%}"
 
 
-_SHOWN: Final[Mapping[str, Callable[[Mapping[str, Any]], RenderableType]]] = {
+_RENDERERS: Final[Mapping[str, Callable[[Mapping[str, Any]], RenderableType]]] = {
     "store_memory": _stored,
-    "search_memory": _found,
+    "search_memory": _search_results,
     "search_contextual": _sessions,
     "memory_decisions": _decisions,
     "discover_memory_tools": _discovered,
     "concept_network": _network,
-    "usage_patterns": _patterns,
+    "usage_patterns": _usage,
     "trace_search": _trace,
-    "import_memories": _taken_in,
+    "import_memories": _import_report,
     "memory_quality": _quality,
 }

@@ -9,8 +9,8 @@ from hotmem.core.validation import validate_number, validate_order
 from hotmem.errors import InvalidInput
 from hotmem.facade.base import AUDITED_READERS, MemoryBase
 from hotmem.operations.actor import actor
-from hotmem.portability import exported, importer
-from hotmem.portability.sources import Incoming, own
+from hotmem.portability import export_lines, importer
+from hotmem.portability.sources import ImportSource, hotmem_source
 from hotmem.storage import queries
 from hotmem.text.validation import validate_id
 from hotmem.types import (
@@ -146,12 +146,12 @@ class KnowledgeMethods(MemoryBase):
         user = await self._find_user(user_id)
         if user is not None:
             await self.audit(Act(Action.EXPORT, "export"), user_id=user_id)
-            async for line in exported(self.runtime.storage, user, user_id):
+            async for line in export_lines(self.runtime.storage, user, user_id):
                 yield line
 
     async def import_records(
         self,
-        source: Path | Incoming,
+        source: Path | ImportSource,
         progress: Callable[[], None] = lambda: None,
         *,
         with_forgotten: bool = False,
@@ -164,7 +164,7 @@ class KnowledgeMethods(MemoryBase):
 
         Args:
             source: The file (form: `hotmem.portability.jsonl`), or records of other programs as
-                `hotmem.tools.import_export` reads them.
+                `hotmem.tools.imports` reads them.
             progress: Called after each record.
             with_forgotten: Whether forgotten turns and memories are imported as well.
 
@@ -175,7 +175,9 @@ class KnowledgeMethods(MemoryBase):
             StoreError: If it could not be written; nothing of the file is kept.
         """
         runtime = self.runtime
-        incoming = await asyncio.to_thread(own, source) if isinstance(source, Path) else source
+        incoming = (
+            await asyncio.to_thread(hotmem_source, source) if isinstance(source, Path) else source
+        )
         try:
             return await importer.import_records(
                 runtime.storage, self._priority, incoming, progress, with_forgotten=with_forgotten
@@ -188,5 +190,5 @@ class KnowledgeMethods(MemoryBase):
 
         Interrupted, it continues when the memory is next opened.
         """
-        await importer.take_back(self.runtime.storage, self._priority)
+        await importer.revert_imports(self.runtime.storage, self._priority)
         self.runtime.worker.wake()

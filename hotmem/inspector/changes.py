@@ -14,8 +14,8 @@ from hotmem.errors import InvalidInput
 from hotmem.inspector.guard import form
 from hotmem.inspector.site import Site, found, key
 from hotmem.operations.requests import checked
-from hotmem.tools.editing import Edit, edit_memory
-from hotmem.tools.maintenance import Merge, Undo, merge_memories, undo_decision
+from hotmem.tools.editing import EditArguments, edit_memory
+from hotmem.tools.maintenance import MergeArguments, UndoArguments, merge_memories, undo_decision
 
 REASON = "by hand, in the inspector"
 
@@ -41,7 +41,7 @@ async def edit(site: Site, request: Request) -> Response:
         asked["expires_at"] = _date(fields["until"], site.zone)
     elif "holds" in fields:
         asked["holds"] = fields["holds"] == "yes"
-    edited = await edit_memory(site.memory, site.user_id, checked(Edit, asked))
+    edited = await edit_memory(site.memory, site.user_id, checked(EditArguments, asked))
     row = (await rows.memories_by_id([edited.id]))[edited.id]
     return site.go(f"/memories/{row.key}?done={'edited' if edited.changed else 'unchanged'}")
 
@@ -67,7 +67,9 @@ async def merge(site: Site, request: Request) -> Response:
     ]
     ids = tuple(row.id for row in memories.values() if row is not into)
     await merge_memories(
-        site.memory, site.user_id, checked(Merge, {"into": into.id, "ids": ids, "reason": REASON})
+        site.memory,
+        site.user_id,
+        checked(MergeArguments, {"into": into.id, "ids": ids, "reason": REASON}),
     )
     return site.go(f"/memories/{into.key}?done=merged")
 
@@ -112,7 +114,7 @@ async def undo(site: Site, request: Request) -> Response:
     """Takes a decision back."""
     fields = await form(request, site.form_token)
     await undo_decision(
-        site.memory, site.user_id, checked(Undo, {"decision": fields.get("decision", "")})
+        site.memory, site.user_id, checked(UndoArguments, {"decision": fields.get("decision", "")})
     )
     return site.go("/changes?done=undone")
 

@@ -10,7 +10,8 @@ from hotmem.errors import HotMemError, InvalidInput
 from hotmem.memory import Memory
 from hotmem.operations.actor import acting
 from hotmem.text.escaping import escape_for_prompt, escape_json_for_prompt
-from hotmem.tools.registry import FOR_MODELS, Tool
+from hotmem.tools.registry import FOR_MODELS
+from hotmem.tools.tool import Tool
 from hotmem.types import Actor
 
 try:

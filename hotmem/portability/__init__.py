@@ -1,16 +1,15 @@
-"""A memory as a file, and what other programs wrote as a memory.
+"""Export of a memory to a file, and import of HotMem and foreign files.
 
-`hotmem.portability.jsonl` writes and reads our own form, JSON Lines that hold everything. Foreign
-files are read record by record, however long they are:
+`hotmem.portability.jsonl` writes and reads HotMem's own format, JSON Lines with all data of a user.
+Foreign files are read one record at a time:
 
-    mem0 export ─▶ what is known, without its origin ─▶ filed (hotmem.portability.classify) ─▶ our own form
-    chat messages, transcript ─▶ turns, understood as if they were said now
+    mem0 export ─▶ foreign memories ─▶ classified (hotmem.portability.classify) ─▶ memories
+    chat messages, transcript ─▶ turns, processed like new turns
 
-Ids of foreign records follow from the file alone, so that an import can be repeated: what is there
-already stays as it is.
+IDs of foreign records depend only on the file, so that repeating an import adds nothing.
 """
 
-from hotmem.portability.jsonl import exported, imported
+from hotmem.portability.jsonl import export_lines, read_export
 from hotmem.portability.user_mapping import UserMapping
 
-__all__ = ["UserMapping", "exported", "imported"]
+__all__ = ["UserMapping", "export_lines", "read_export"]

@@ -1,10 +1,7 @@
-"""Foreign memories in our own form.
+"""Classification of foreign memories: one of HotMem's categories, and foreign categories as tags.
 
-Each filed under one of our seven categories, with what it was filed under as tags.
-
-A foreign category that means one of ours is that one. Of others ("sports", "family") the words of
-the memory decide, as they do of what is stored here; where they do not tell enough, the import says
-so.
+A foreign category with the meaning of one of HotMem's is mapped to it. For others ("sports",
+"family") the text of the memory is classified as usual; uncertain results are reported.
 """
 
 import re
@@ -13,24 +10,27 @@ from itertools import islice
 from typing import Final
 
 from hotmem.models import Encoder, Language, encode_tokens
-from hotmem.portability.foreign_records import ForeignMemory, Notes
+from hotmem.portability.foreign_records import ForeignMemory, ImportNotes
 from hotmem.types import Category, MemoryRecord, UserRecord
 from hotmem.understanding.facts.classification import MIN_CONFIDENCE, classify
 from hotmem.understanding.query.entities import find_entities
 
 BATCH: Final = 32
-"""Memories read at once."""
+"""Memories parsed and embedded at once."""
 
-MOST_IDS: Final = 50
-"""Ids of unsure memories that are told."""
+MAX_UNSURE_IDS: Final = 50
+"""Maximum IDs of uncertain memories in the report."""
 
-LONGEST_TAG: Final = 60
+MAX_TAG: Final = 60
 """Characters of a tag."""
 
-MEANT: Final[Mapping[str, Category]] = {
+CATEGORY_SYNONYMS: Final[Mapping[str, Category]] = {
     name: category
     for category, names in {
-        Category.CONTEXTS: "context|contexts|personal details|personal information|profile|background|about me|user profile",
+        Category.CONTEXTS: (
+            "context|contexts|personal details|personal information|profile|background|about me|"
+            "user profile"
+        ),
         Category.PROJECTS: "project|projects|work in progress|goals|plans",
         Category.LEARNINGS: "learning|learnings|insights|lessons|lessons learned",
         Category.REMINDERS: "reminder|reminders|tasks|todo|todos|to do|appointments|deadlines",
@@ -40,20 +40,20 @@ MEANT: Final[Mapping[str, Category]] = {
     }.items()
     for name in names.split("|")
 }
-"""Names that other programs give to what one of our categories is. Topics are none: what is
-filed under "family" may be a reminder."""
+"""Foreign categories with the meaning of one of HotMem's. Topics are not included: a memory in
+"family" may be a reminder."""
 
 
-def records(
-    memories: Iterable[ForeignMemory], encoder: Encoder, language: Language, notes: Notes
+def classify_memories(
+    memories: Iterable[ForeignMemory], encoder: Encoder, language: Language, notes: ImportNotes
 ) -> Iterator[UserRecord]:
-    """The memories in their order. Blocking: a parse and an embedding each, some 10 ms.
+    """Classify memories, in their order. Blocking: each text is parsed and embedded.
 
     Args:
-        memories: What was read of a foreign file.
-        encoder: Texts → vectors.
-        language: Texts → parses.
-        notes: Takes where each category went and what was unsure.
+        memories: Foreign memories.
+        encoder: Encoder of the memory.
+        language: Parser of the memory.
+        notes: Collects category counts and uncertain results.
     """
     waiting = iter(memories)
     while batch := list(islice(waiting, BATCH)):
@@ -62,19 +62,24 @@ def records(
             batch, language.parse(texts), encode_tokens(encoder, texts), strict=True
         ):
             found = classify(doc, reading.vector)
-            meant = next(
-                (MEANT[plain] for name in one.categories if (plain := _plain(name)) in MEANT), None
+            mapped = next(
+                (
+                    CATEGORY_SYNONYMS[tag]
+                    for name in one.categories
+                    if (tag := _as_tag(name)) in CATEGORY_SYNONYMS
+                ),
+                None,
             )
             category, sure = (
                 (found.category, found.confidence >= MIN_CONFIDENCE)
-                if meant is None
-                else (meant, True)
+                if mapped is None
+                else (mapped, True)
             )
             for name in one.categories or ("",):
-                notes.filed[name][category] += 1
+                notes.categories[name][category] += 1
                 notes.unsure[name] += not sure
-            if not sure and len(notes.ids) < MOST_IDS:
-                notes.ids.append(one.id)
+            if not sure and len(notes.unsure_ids) < MAX_UNSURE_IDS:
+                notes.unsure_ids.append(one.id)
             record = MemoryRecord(
                 id=one.id,
                 text=one.text,
@@ -93,12 +98,12 @@ def records(
                 stored_at=one.stored_at,
                 source="mem0",
                 note=one.note,
-                tags=tuple(dict.fromkeys(_plain(name)[:LONGEST_TAG] for name in one.categories)),
+                tags=tuple(dict.fromkeys(_as_tag(name)[:MAX_TAG] for name in one.categories)),
                 entities=find_entities(doc),
             )
             yield UserRecord(one.user_id, record)
 
 
-def _plain(name: str) -> str:
-    """A category's name as a tag: lower case, words apart."""
+def _as_tag(name: str) -> str:
+    """Return a category as a tag: lower case, words separated by spaces."""
     return re.sub(r"[\s_/-]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).strip().lower()

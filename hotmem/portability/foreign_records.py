@@ -1,4 +1,4 @@
-"""What is read of a foreign file before it is ours, and what an import notes about it."""
+"""Records of other programs before they are imported, and what an import reports about them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -11,17 +11,17 @@ from hotmem.types import Category
 
 @dataclass(frozen=True, slots=True)
 class ForeignMemory:
-    """A statement that another program kept.
+    """A statement stored by another program.
 
     Attributes:
-        id: Its id there.
-        user_id: Whose memory it goes into.
-        text: The words.
-        categories: What it was filed under.
-        said_at: When it was last said or changed, UTC.
+        id: Its ID there.
+        user_id: Target user ID.
+        text: The statement.
+        categories: Its categories there.
+        said_at: When it was last stated or changed, UTC.
         stored_at: When it was stored, UTC.
-        expires_at: When it stops being true, UTC; None for never.
-        note: What else was kept of it.
+        expires_at: When it becomes invalid, UTC; None for never.
+        note: Its metadata as text.
     """
 
     id: str
@@ -35,17 +35,16 @@ class ForeignMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
-    """What a file of talk does not say itself.
+class ConversationOptions:
+    """What a transcript or a list of messages does not contain itself.
 
     Attributes:
-        user_id: Whose memory it goes into.
-        session: Name of the conversation; the sessions of a long file are named after it and their
-            beginning.
-        bots: Names, in lower case, of the speakers that are the bot.
-        zone: The time zone of its clock.
-        undated: When what carries no date was said.
-        day_first: Whether 06/05/2024 is in May; None finds out.
+        user_id: Target user ID.
+        session: Session ID; further sessions of the file add a number or their start time.
+        bots: Names of the speakers that are the bot, in lower case.
+        zone: Time zone of times without one.
+        undated: Time of turns without a date.
+        day_first: Whether 06/05/2024 is in May; None detects it.
     """
 
     user_id: str
@@ -57,37 +56,40 @@ class Talk:
 
 
 @dataclass(slots=True)
-class Notes:
-    """What is counted while a foreign file is read.
+class ImportNotes:
+    """Counts and warnings collected while a foreign file is read.
 
     Attributes:
-        left_out: Records that are not taken, by reason.
+        skipped: Skipped records, by reason.
         undated: Records without a date.
-        filed: For each foreign category the memories of each of ours.
-        unsure: For each foreign category, "" for none, the memories whose category is unsure.
-        ids: Some of those, by their ids.
-        told: What else was unsure, in sentences.
+        categories: Memories by foreign category and category of HotMem.
+        unsure: Memories with an uncertain category, by foreign category; "" for none.
+        unsure_ids: IDs of some of these memories.
+        warnings: Other warnings, as sentences.
     """
 
-    left_out: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
     undated: int = 0
-    filed: defaultdict[str, Counter[Category]] = field(default_factory=lambda: defaultdict(Counter))
+    categories: defaultdict[str, Counter[Category]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
     unsure: Counter[str] = field(default_factory=Counter)
-    ids: list[str] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    unsure_ids: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
-class Names:
-    """Ids of turns that carry none.
+class TurnIds:
+    """IDs for turns without one.
 
-    Each follows from its words and all before it, so that a file that has grown keeps those it had.
+    An ID depends on the turn and all turns before it, so that the turns of a file that has grown
+    keep their IDs.
     """
 
     def __init__(self, session: str) -> None:
         self._last = session.encode()
 
-    def following(self, words: Mapping[str, str | None]) -> str:
-        """The id of the next turn, by what is written of it."""
-        said = "\0".join(f"{name}\0{value}" for name, value in sorted(words.items()))
-        self._last = blake2b(self._last + said.encode(errors="replace"), digest_size=16).digest()
+    def next_id(self, fields: Mapping[str, str | None]) -> str:
+        """Return the ID of the next turn, given its fields in the file."""
+        content = "\0".join(f"{name}\0{value}" for name, value in sorted(fields.items()))
+        self._last = blake2b(self._last + content.encode(errors="replace"), digest_size=16).digest()
         return self._last.hex()

@@ -1,4 +1,4 @@
-"""Which form a file has."""
+"""Detection of the format of an import file."""
 
 import re
 from collections.abc import Mapping
@@ -8,16 +8,16 @@ from typing import Final
 
 from hotmem.errors import InvalidInput
 from hotmem.portability.jsonl import TYPES
-from hotmem.portability.mem0 import STATEMENT
-from hotmem.portability.records import entries
+from hotmem.portability.mem0 import TEXT_FIELDS
+from hotmem.portability.records import read_records
 from hotmem.portability.transcript import is_transcript
 
 _JSON: Final = re.compile(rb'\{|\[\s*(?:[\[{"\]]|$)')
-"""An object or a list; "[06/05/2024, 9:07] Ana: ..." begins a transcript."""
+"""Start of an object or a list, but not of a transcript: "[06/05/2024, 9:07] Ana: ..."."""
 
 
-class FileForm(StrEnum):
-    """What can be taken in."""
+class FileFormat(StrEnum):
+    """Formats of import files."""
 
     HOTMEM = "hotmem"
     MEM0 = "mem0"
@@ -25,38 +25,40 @@ class FileForm(StrEnum):
     TRANSCRIPT = "transcript"
 
 
-def form_of(path: Path) -> FileForm:
-    """The form of a file, by what it begins with.
+def detect_format(path: Path) -> FileFormat:
+    """Detect the format of a file by its first bytes and its first record.
 
     Raises:
-        InvalidInput: If it cannot be read, or is of none.
+        InvalidInput: If the file cannot be read or has no supported format.
     """
     try:
         with path.open("rb") as file:
-            begins = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
+            start = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
     except OSError as error:
         raise InvalidInput(
-            f"{path} cannot be read ({type(error).__name__}). Pass a JSON Lines file or another program's export."
+            f"{path} cannot be read ({type(error).__name__}). "
+            "Pass a JSON Lines file or an export of another program."
         ) from error
     found = None
-    if _JSON.match(begins):
-        first = next(entries(path), None)
-        found = None if first is None else _of_record(first.value, listed=first.listed)
-    elif begins and is_transcript(path):
-        found = FileForm.TRANSCRIPT
+    if _JSON.match(start):
+        first = next(read_records(path), None)
+        found = None if first is None else _format_of(first.value, listed=first.listed)
+    elif start and is_transcript(path):
+        found = FileFormat.TRANSCRIPT
     if found is None:
-        known = "our own JSON Lines, an export of mem0, a list of messages with role and content, or a transcript of lines like 'Ana: text'"
         raise InvalidInput(
-            f"{path} has no form that is known. Pass {known}; or name the form: {', '.join(FileForm)}."
+            f"{path} has no supported format. Pass a HotMem or mem0 export, a list of messages "
+            "with role and content, or a transcript with lines like 'Ana: text'; or name the "
+            f"format (--form): {', '.join(FileFormat)}."
         )
     return found
 
 
-def _of_record(record: object, *, listed: bool) -> FileForm | None:
+def _format_of(record: object, *, listed: bool) -> FileFormat | None:
     if not isinstance(record, Mapping):
         return None
     if not listed and record.get("type") in TYPES:
-        return FileForm.HOTMEM
+        return FileFormat.HOTMEM
     if "role" in record and "content" in record and "memory" not in record:
-        return FileForm.MESSAGES
-    return FileForm.MEM0 if any(name in record for name in STATEMENT) else None
+        return FileFormat.MESSAGES
+    return FileFormat.MEM0 if any(name in record for name in TEXT_FIELDS) else None

@@ -1,11 +1,11 @@
-"""Imports, a few records at a time, so that bots that use the same file go on meanwhile.
+"""Import in small transactions, so that other programs can use the file meanwhile.
 
-    records ─▶ portions, read in a thread ─▶ short transactions, each with how far the import has come ─▶ links ─▶ finished, and in the decisions
-                                                        └─ a record that cannot be used ─▶ taken back, in short transactions too
+    records ─▶ batches, read in a thread ─▶ short transactions with the progress ─▶ links ─▶ done
+                                             └─ an invalid record ─▶ reverted, in short transactions
 
-What an import brings is found by its words at once, and embedded, understood and summarised when it
-is finished. One that was killed goes on where it stopped when the same file is imported again;
-until then it can be taken back.
+Imported text can be searched by words at once; it is embedded, processed and summarised when the
+import is finished. An interrupted import resumes when the same file is imported again, and can be
+reverted until then.
 """
 
 import asyncio
@@ -16,99 +16,94 @@ from typing import Final, TypeVar
 
 from hotmem.core.priority import ForegroundPriority
 from hotmem.errors import MemoryClosed, StoreError, StoreLocked
-from hotmem.portability.sources import Incoming
+from hotmem.portability.sources import ImportSource
 from hotmem.storage import Storage, queries, steps
+from hotmem.storage.database import Database
 from hotmem.storage.queries.import_rows import ImportSession
 from hotmem.types import ImportResult
 
 T = TypeVar("T")
 
-PORTION: Final = 64
+BATCH: Final = 64
 """Records read at once, and links and sessions written in one transaction."""
 
-WRITING_S: Final = 0.03
-"""Seconds of writing after which others have their turn."""
+WRITE_S: Final = 0.03
+"""Maximum duration of a transaction in seconds, so that other writers get their turn."""
 
 
 async def import_records(
     storage: Storage,
-    precedence: ForegroundPriority,
-    incoming: Incoming,
+    priority: ForegroundPriority,
+    source: ImportSource,
     progress: Callable[[], None],
     *,
     with_forgotten: bool = False,
 ) -> ImportResult:
-    """Takes in what is not there yet: all of it or, if something cannot be used, nothing.
+    """Import records that are not stored yet: all of them, or none if one is invalid.
 
     Args:
-        storage: Where it goes.
-        precedence: Tells when recalls are on their way, which go before each portion.
-        incoming: The records.
+        storage: Target storage.
+        priority: Recalls take priority over each batch.
+        source: The records.
         progress: Called after each record.
-        with_forgotten: Whether turns and memories come back that were forgotten.
+        with_forgotten: Also import turns and memories that were deleted before.
 
     Raises:
-        InvalidInput: If a record cannot be used; what came before it is taken back.
-        StoreLocked: If another program holds the file, or imports the same; the import can be gone
-            on with.
-        StoreError: If something could not be written; what was is taken back.
+        InvalidInput: If a record is invalid; records before it are reverted.
+        StoreLocked: If another program holds the file or runs the same import; the import can be
+            resumed.
+        StoreError: If a write fails; the import is reverted.
     """
-    await take_back(storage, precedence)
-    taking = await storage.database.read(
-        queries.import_rows.taking, incoming.source, incoming.form, with_forgotten=with_forgotten
+    database = storage.database
+    await revert_imports(storage, priority)
+    session = await database.read(
+        queries.import_rows.taking, source.source, source.form, with_forgotten=with_forgotten
     )
     try:
-        return await _taken(storage, precedence, taking, incoming, progress)
+        return await _import(database, priority, session, source, progress)
     except (StoreLocked, MemoryClosed):
         raise
-    except Exception:  # whatever it is, the memory is to be as it was
-        with suppress(
-            StoreError
-        ):  # a full disk, say: the background takes back what is marked, as soon as it can
-            await storage.database.write(queries.imports.give_up, taking.source)
-            await take_back(storage, precedence)
+    except Exception:  # the memory must be restored after any error
+        # If the disk is full, for example, the background reverts the import later.
+        with suppress(StoreError):
+            await database.write(queries.imports.give_up, session.source)
+            await revert_imports(storage, priority)
         raise
 
 
-async def take_back(storage: Storage, precedence: ForegroundPriority) -> None:
-    """Takes back what came with imports that failed, or that somebody took back."""
-    while await steps.roll_back_imports(storage.database, WRITING_S):
-        await precedence.wait_idle()
+async def revert_imports(storage: Storage, priority: ForegroundPriority) -> None:
+    """Delete the records of imports that failed or were undone."""
+    while await steps.roll_back_imports(storage.database, WRITE_S):
+        await priority.wait_idle()
 
 
-async def _taken(
-    storage: Storage,
-    precedence: ForegroundPriority,
-    taking: ImportSession,
-    incoming: Incoming,
+async def _import(
+    database: Database,
+    priority: ForegroundPriority,
+    session: ImportSession,
+    source: ImportSource,
     progress: Callable[[], None],
 ) -> ImportResult:
     before = 0
-    while (
-        portion := await asyncio.to_thread(taking.following, incoming.records, PORTION)
-    ) is not None:
-        while portion:
-            await precedence.wait_idle()
-            portion = portion[
-                await storage.database.write(
-                    queries.import_rows.import_records,
-                    taking,
-                    portion,
-                    datetime.now(UTC),
-                    WRITING_S,
-                ) :
-            ]
-        for _ in range(taking.read.total() - before):
+    while (batch := await asyncio.to_thread(session.following, source.records, BATCH)) is not None:
+        while batch:
+            await priority.wait_idle()
+            now = datetime.now(UTC)
+            stored = await database.write(
+                queries.import_rows.import_records, session, batch, now, WRITE_S
+            )
+            batch = batch[stored:]
+        for _ in range(session.read.total() - before):
             progress()
-        before = taking.read.total()
-    for links in _portions(taking.links):
-        await precedence.wait_idle()
-        await storage.database.write(queries.import_rows.link, taking, links)
-    taken = await storage.database.write(queries.import_rows.finish, taking, datetime.now(UTC))
-    for sessions in _portions(sorted(taking.plain_sessions)):
-        await storage.database.write(queries.import_rows.end, sessions)
-    return taken
+        before = session.read.total()
+    for links in _batches(session.links):
+        await priority.wait_idle()
+        await database.write(queries.import_rows.link, session, links)
+    result = await database.write(queries.import_rows.finish, session, datetime.now(UTC))
+    for sessions in _batches(sorted(session.plain_sessions)):
+        await database.write(queries.import_rows.end, sessions)
+    return result
 
 
-def _portions(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (values[start : start + PORTION] for start in range(0, len(values), PORTION))
+def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (items[start : start + BATCH] for start in range(0, len(items), BATCH))

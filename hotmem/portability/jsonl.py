@@ -1,42 +1,40 @@
-"""A memory as JSON Lines.
-
-Everything that is known of one user, one record a line, for keeping, moving and evaluating.
+"""HotMem's export format: JSON Lines with all data of one user, one record per line.
 
     {"type": "export", "version": 2, "user_id": …}
     {"type": "turn", "id": …, "user_id": …, "session_id": …, "role": …, "speaker": …, "text": …,
-    "spoken_at": ISO 8601, "zone": …,
-     "entities": [names], "happenings": [see hotmem.types.EventTime], "doubts": how often it was
-     corrected, "waiting": whether it was not understood yet}
+     "spoken_at": ISO 8601, "zone": …, "entities": [names],
+     "happenings": [see hotmem.types.EventTime], "doubts": number of corrections,
+     "waiting": whether facts are not extracted yet}
     {"type": "evolution", "user_id": …, and the fields of hotmem.types.EvolutionRecord}
     {"type": "memory", "user_id": …, and the fields of hotmem.types.MemoryRecord}
     {"type": "summary", "user_id": …, and the fields of hotmem.types.SummaryRecord}
     {"type": "weights", "user_id": …, "facts": …, "sessions": …, "semantic": …, "verbatim": …}
     {"type": "quality", "user_id": …, and the fields of hotmem.types.QualityRecord}
     {"type": "decision", "user_id": …, and the fields of hotmem.types.Decision}
-    {"type": "question", "id": …, "user_id": …, "text": …, "asked_at": ISO 8601, "evidence": [turn
-    ids], "answer": ""} {"type": "end", "user_id": …, "records": how many lines there are of
-    records, turns among them}
+    {"type": "question", "id": …, "user_id": …, "text": …, "asked_at": ISO 8601,
+     "evidence": [turn ids], "answer": ""}
+    {"type": "end", "user_id": …, "records": number of turn, evolution, memory, summary, weights
+     and quality lines}
 
-Imported, an export answers as before: nothing is understood anew, vectors follow from the words.
-Tags that nothing is filed under stay behind, and subcategories that others have taken the place of.
-Decisions, from the latest to the first and without imports, can be read, and an import passes them
-over: what they decided comes with the memories, and cannot be taken back elsewhere. A file of turns
-alone, without the first line, is understood as if it were said now. Questions are those whose
-answer used remembered turns; an import passes them over too, and `python -m eval run hotmem FILE`
-measures a memory by them. An export without its last line is half of one, and is refused before
-anything of it is taken.
+After an import, a memory answers as before: facts are not extracted again, and vectors are computed
+from the texts. Unused tags and replaced subcategories are not exported. Decisions, latest first and
+without imports, are for reading and are skipped by an import, as are questions: recalls with the
+turns that the reply used, for `python -m eval run hotmem FILE`. A file that contains only turns,
+without the first line, is processed like new turns. An export without its last line is truncated
+and is refused.
 """
 
 import json
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final
 
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
 from hotmem.errors import InvalidInput
-from hotmem.portability.user_mapping import EVERYONE, UserMapping
+from hotmem.portability.user_mapping import ALL_USERS, UserMapping
 from hotmem.storage import Storage, queries
 from hotmem.storage.queries.decisions import IMPORTED
 from hotmem.storage.queries.times import from_stored
@@ -59,7 +57,7 @@ from hotmem.types import (
 VERSION: Final = 2
 
 PAGE: Final = 1000
-"""Records read at once."""
+"""Records read from the store at once."""
 
 RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
     "evolution": TypeAdapter(EvolutionRecord),
@@ -69,116 +67,109 @@ RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
     "quality": TypeAdapter(QualityRecord),
 }
 
-RECORDED: Final = ("turn", *RECORDS)
-"""Lines that the last one counts."""
+COUNTED_TYPES: Final = ("turn", *RECORDS)
+"""Types of lines that the last line counts."""
 
-PASSED_OVER: Final = ("decision", "question")
-"""Lines that are there to be read."""
+SKIPPED_TYPES: Final = ("decision", "question")
+"""Types of lines that an import skips."""
 
-TYPES: Final = ("export", *RECORDED, *PASSED_OVER, "end")
-"""Every line's type."""
+TYPES: Final = ("export", *COUNTED_TYPES, *SKIPPED_TYPES, "end")
+"""All line types."""
 
-EVERY: Final = -1
-"""A limit that leaves none out."""
+NO_LIMIT: Final = -1
+"""No limit in SQLite."""
 
-HAPPENINGS: Final = TypeAdapter(tuple[EventTime, ...])
+EVENT_TIMES: Final = TypeAdapter(tuple[EventTime, ...])
 DECISION: Final = TypeAdapter(Decision)
-DOUBTS: Final = TypeAdapter(Annotated[int, Field(ge=0)])
-PLACE: Final = TypeAdapter[AwareDatetime | None](AwareDatetime | None)
+CORRECTION_COUNT: Final = TypeAdapter(Annotated[int, Field(ge=0)])
+ORDER_TIME: Final = TypeAdapter[AwareDatetime | None](AwareDatetime | None)
 
 
-async def exported(storage: Storage, user: UserKey, user_id: str) -> AsyncIterator[str]:
-    """The lines of everything that is known of a user, without line ends."""
+async def export_lines(storage: Storage, user: UserKey, user_id: str) -> AsyncIterator[str]:
+    """Yield the lines of an export of a user, without line ends."""
+    database = storage.database
     yield _line("export", {"version": VERSION, "user_id": user_id})
     records = 0
     async for line in _records(storage, user, user_id):
         records += 1
         yield line
-    for decision in await storage.database.read(queries.decisions.of_user, user, EVERY):
+    for decision in await database.read(queries.decisions.of_user, user, NO_LIMIT):
         if decision.action != IMPORTED:
             yield _line(
                 "decision", {"user_id": user_id} | DECISION.dump_python(decision, mode="json")
             )
-    for name, query, asked_at, evidence in await storage.database.read(
-        queries.usage.recorded, user
-    ):
-        asked = {
+    for name, query, asked_at, evidence in await database.read(queries.usage.recorded, user):
+        question = {
             "id": name,
             "user_id": user_id,
             "text": query,
             "asked_at": from_stored(asked_at).isoformat(),
         }
-        yield _line("question", asked | {"evidence": evidence, "answer": ""})
+        yield _line("question", question | {"evidence": evidence, "answer": ""})
     yield _line("end", {"user_id": user_id, "records": records})
 
 
 async def _records(storage: Storage, user: UserKey, user_id: str) -> AsyncIterator[str]:
-    after = 0
-    while page := await storage.database.read(queries.turns.of_user, user, after, PAGE):
-        after = page[-1][0]
+    def line(kind: str, record: object) -> str:
+        return _line(kind, {"user_id": user_id} | RECORDS[kind].dump_python(record, mode="json"))
+
+    database, last_turn = storage.database, 0
+    while page := await database.read(queries.turns.of_user, user, last_turn, PAGE):
+        last_turn = page[-1][0]
         keys = [key for key, _ in page]
-        entities, happenings = (
-            await storage.database.read(queries.export_rows.entities_of, user, keys),
-            await storage.database.read(queries.event_times.of_turns, keys),
-        )
-        doubts, waiting, places = (
-            await storage.database.read(queries.export_rows.doubts_of, keys),
-            await storage.database.read(queries.export_rows.waiting_among, keys),
-            await storage.database.read(queries.turns.places, keys),
-        )
+        entities = await database.read(queries.export_rows.entities_of, user, keys)
+        event_times = await database.read(queries.event_times.of_turns, keys)
+        corrections = await database.read(queries.export_rows.doubts_of, keys)
+        waiting = await database.read(queries.export_rows.waiting_among, keys)
+        order_times = await database.read(queries.turns.places, keys)
         for key, turn in page:
-            said = {
+            record = {
                 "id": turn.id,
                 "user_id": user_id,
                 "session_id": turn.session_id,
                 "role": turn.role,
                 "speaker": turn.speaker,
                 "text": turn.text,
+                "spoken_at": turn.spoken_at.isoformat(),
+                "zone": zone_name(turn.spoken_at),
             }
-            when = {"spoken_at": turn.spoken_at.isoformat(), "zone": zone_name(turn.spoken_at)}
-            read = {
-                "entities": entities.get(key, ()),
-                "happenings": HAPPENINGS.dump_python(happenings.get(key, ()), mode="json"),
-            }
-            if key in places:
-                when["told_at"] = places[key].isoformat()
+            if key in order_times:
+                record["told_at"] = order_times[key].isoformat()
             yield _line(
                 "turn",
-                said | when | read | {"doubts": doubts.get(key, 0), "waiting": key in waiting},
+                record
+                | {
+                    "entities": entities.get(key, ()),
+                    "happenings": EVENT_TIMES.dump_python(event_times.get(key, ()), mode="json"),
+                    "doubts": corrections.get(key, 0),
+                    "waiting": key in waiting,
+                },
             )
-    for evolution in await storage.database.read(queries.subcategories.records, user):
-        yield _line(
-            "evolution",
-            {"user_id": user_id} | RECORDS["evolution"].dump_python(evolution, mode="json"),
-        )
-    last, after = after, 0
-    while known := await storage.database.read(
-        queries.export_rows.memories, user, after, PAGE, last
+    for evolution in await database.read(queries.subcategories.records, user):
+        yield line("evolution", evolution)
+    last_memory = 0
+    while memories := await database.read(
+        queries.export_rows.memories, user, last_memory, PAGE, last_turn
     ):
-        after = known[-1][0]
-        for _, record in known:
-            yield written(UserRecord(user_id, record))
-    for summary in await storage.database.read(queries.export_rows.summaries, user):
-        yield _line(
-            "summary", {"user_id": user_id} | RECORDS["summary"].dump_python(summary, mode="json")
-        )
-    yield _line(
-        "weights",
-        {"user_id": user_id}
-        | RECORDS["weights"].dump_python(
-            (await storage.database.read(queries.users.profile, user, ())).weights, mode="json"
-        ),
-    )
-    for cell in await storage.database.read(queries.quality.of_user, user, None, None):
-        yield _line(
-            "quality", {"user_id": user_id} | RECORDS["quality"].dump_python(cell, mode="json")
-        )
+        last_memory = memories[-1][0]
+        for _, memory in memories:
+            yield line("memory", memory)
+    for summary in await database.read(queries.export_rows.summaries, user):
+        yield line("summary", summary)
+    yield line("weights", (await database.read(queries.users.profile, user, ())).weights)
+    for cell in await database.read(queries.quality.of_user, user, None, None):
+        yield line("quality", cell)
 
 
-class _Line(NamedTuple):
-    """A line that holds a record.
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line with a record.
 
-    Its number, its type, what else it holds, and whether an export began before it.
+    Attributes:
+        number: Line number.
+        kind: Type of the record.
+        record: Its other fields.
+        exported: Whether it is part of an export.
     """
 
     number: int
@@ -187,71 +178,71 @@ class _Line(NamedTuple):
     exported: bool
 
 
-def imported(path: Path, whose: UserMapping = EVERYONE) -> Iterator[ImportRecord]:
-    """The records of a file, in its order, without decisions and questions.
+def read_export(path: Path, users: UserMapping = ALL_USERS) -> Iterator[ImportRecord]:
+    """Read the records of a file in their order, without decisions and questions.
 
-    Each is checked when it is its turn.
+    Records are validated one by one.
 
     Args:
         path: The file.
-        whose: Whose records are taken.
+        users: Selection of records.
 
     Raises:
-        InvalidInput: If the file cannot be read, is half of an export, or naming the line that is
-            not of the form above.
+        InvalidInput: If the file cannot be read, an export is truncated, or a line is invalid; the
+            message names the line.
     """
-    yield from parsed(_lines(path), whose)
+    yield from parse_lines(_lines(path), users)
 
 
-def check(path: Path) -> None:
-    """Reads a file through, without what is in its records.
+def check_export(path: Path) -> None:
+    """Check the structure of a file, but not the fields of its records.
 
     Raises:
-        InvalidInput: If it cannot be read, is half of an export, or naming the line that is no
-            record.
+        InvalidInput: If the file cannot be read, an export is truncated, or a line is not a
+            record; the message names the line.
     """
-    for _ in _outlined(_lines(path)):
+    for _ in _record_lines(_lines(path)):
         pass
 
 
-def parsed(lines: Iterable[str], whose: UserMapping = EVERYONE) -> Iterator[ImportRecord]:
-    """The records of lines that are read already."""
-    for number, kind, record, exported in _outlined(lines):
+def parse_lines(lines: Iterable[str], users: UserMapping = ALL_USERS) -> Iterator[ImportRecord]:
+    """Yield the records of lines; see `read_export`."""
+    for line in _record_lines(lines):
+        number, record = line.number, line.record
         where = f"Line {number}"
-        if kind == "turn":
-            if (user_id := whose.taken(record.get("user_id"), where)) is not None:
+        if line.kind == "turn":
+            if (user_id := users.target(record.get("user_id"), where)) is not None:
                 turn = _turn(record | {"user_id": user_id}, number)
-                yield _read_turn(turn, record, number) if exported else turn
-        elif (user_id := whose.taken(record.pop("user_id", None), where)) is not None:
-            yield UserRecord(user_id, _known(kind, record, number))
+                yield _exported_turn(turn, record, number) if line.exported else turn
+        elif (user_id := users.target(record.pop("user_id", None), where)) is not None:
+            yield UserRecord(user_id, _validated(line.kind, record, number))
 
 
-def _outlined(lines: Iterable[str]) -> Iterator[_Line]:
-    """The lines that hold records.
-
-    Whether each line is one, and an export whole, is checked on the way.
-    """
-    began: int | None = None
+def _record_lines(lines: Iterable[str]) -> Iterator[_Line]:
+    """Yield the lines with records, checking that each line is valid and each export complete."""
+    export_start: int | None = None
     records = 0
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         record = _record(line, number)
         kind = record.pop("type", None)
-        if kind in RECORDED:
+        if kind in COUNTED_TYPES:
             records += 1
-            yield _Line(number, kind, record, began is not None)
+            yield _Line(number, kind, record, export_start is not None)
         elif kind == "export":
             _check_version(record.get("version"))
-            began, records = number, 0
+            export_start, records = number, 0
         elif kind == "end":
-            _check_number(record.get("records"), records, number)
-            began = None
-        elif kind not in PASSED_OVER:
-            raise InvalidInput(f"Line {number}: type is {kind!r}. Known are {', '.join(TYPES)}.")
-    if began is not None:
+            _check_count(record.get("records"), records, number)
+            export_start = None
+        elif kind not in SKIPPED_TYPES:
+            known = ", ".join(TYPES)
+            raise InvalidInput(f"Line {number}: type is {kind!r}. Use one of: {known}.")
+    if export_start is not None:
         raise InvalidInput(
-            f"The export that begins in line {began} has no last line: it is half of one. Export again; nothing was imported."
+            f"The export that starts in line {export_start} has no end line: it is truncated. "
+            "Export again; nothing was imported."
         )
 
 
@@ -265,17 +256,13 @@ def _lines(path: Path) -> Iterator[str]:
         ) from error
 
 
-def kind_of(line: str) -> str:
-    """The type of a line that `exported` wrote; it stands first."""
+def record_type(line: str) -> str:
+    """Return the type of a line written by `export_lines`, which is its first field."""
     return line.split('"', 4)[3]
 
 
-def written(record: UserRecord) -> str:
-    """A memory as a line, without line end.
-
-    Args:
-        record: The memory, and whose it is.
-    """
+def memory_line(record: UserRecord) -> str:
+    """Return a memory as a line of an export, without line end."""
     return _line(
         "memory",
         {"user_id": record.user_id} | RECORDS["memory"].dump_python(record.record, mode="json"),
@@ -285,14 +272,16 @@ def written(record: UserRecord) -> str:
 def _check_version(version: object) -> None:
     if version != VERSION:
         raise InvalidInput(
-            f"This is an export of version {version!r}, and version {VERSION} is known. Export again with this HotMem, or update it."
+            f"The export has version {version!r}; only version {VERSION} is supported. "
+            "Export again with this version of HotMem, or update it."
         )
 
 
-def _check_number(told: object, records: int, number: int) -> None:
-    if told != records:
+def _check_count(expected: object, records: int, number: int) -> None:
+    if expected != records:
         raise InvalidInput(
-            f"Line {number} ends an export of {told} records, and {records} are there. Export again; nothing was imported."
+            f"Line {number} ends an export of {expected} records, but there are {records}. "
+            "Export again; nothing was imported."
         )
 
 
@@ -305,11 +294,11 @@ def _record(line: str, number: int) -> dict[str, Any]:
         record = json.loads(line)
     except ValueError as error:
         raise InvalidInput(
-            f"Line {number} is not JSON. Export again, or mend the line; nothing was imported."
+            f"Line {number} is not JSON. Export again, or fix the line; nothing was imported."
         ) from error
     if not isinstance(record, dict):
         raise InvalidInput(
-            f"Line {number} is not an object. Each line holds one record, such as a turn."
+            f"Line {number} is not an object. Each line must be one record, such as a turn."
         )
     return record
 
@@ -325,39 +314,39 @@ def _turn(record: dict[str, Any], number: int) -> Turn:
         return Turn(user_id, session_id, role, text, spoken_at, record.get("speaker"), record["id"])
     except KeyError as error:
         raise InvalidInput(
-            f"Line {number} has no {error.args[0]}. A turn has id, user_id, session_id, role, text and spoken_at."
+            f"Line {number} has no {error.args[0]}. "
+            "A turn has id, user_id, session_id, role, text and spoken_at."
         ) from error
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"Line {number} cannot be used: {error}") from error
+        raise InvalidInput(f"Line {number} is invalid: {error}") from error
 
 
-def _read_turn(turn: Turn, record: dict[str, Any], number: int) -> ExportedTurn:
+def _exported_turn(turn: Turn, record: dict[str, Any], number: int) -> ExportedTurn:
     try:
-        happenings = HAPPENINGS.validate_python(record.get("happenings", ()))
-        doubts = DOUBTS.validate_python(record.get("doubts", 0))
-        told_at = PLACE.validate_python(record.get("told_at"))
+        event_times = EVENT_TIMES.validate_python(record.get("happenings", ()))
+        corrections = CORRECTION_COUNT.validate_python(record.get("doubts", 0))
+        order_time = ORDER_TIME.validate_python(record.get("told_at"))
     except ValidationError as error:
-        raise InvalidInput(f"Line {number} cannot be used: {_first(error)}") from error
-    return ExportedTurn(
-        turn, _names(record, number), happenings, doubts, bool(record.get("waiting")), told_at
-    )
+        raise InvalidInput(f"Line {number} is invalid: {_first_error(error)}") from error
+    waiting = bool(record.get("waiting"))
+    return ExportedTurn(turn, _names(record, number), event_times, corrections, waiting, order_time)
 
 
 def _names(record: dict[str, Any], number: int) -> tuple[str, ...]:
     names = record.get("entities", ())
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise InvalidInput(f"Line {number} cannot be used: entities is no list of names.")
+        raise InvalidInput(f"Line {number} is invalid: entities is not a list of names.")
     return tuple(names)
 
 
-def _known(kind: str, record: dict[str, Any], number: int) -> Any:  # noqa: ANN401 - one of five classes, by the kind
+def _validated(kind: str, record: dict[str, Any], number: int) -> Any:  # noqa: ANN401
     try:
         return RECORDS[kind].validate_python(record)
     except ValidationError as error:
-        raise InvalidInput(f"Line {number} cannot be used: {_first(error)}") from error
+        raise InvalidInput(f"Line {number} is invalid: {_first_error(error)}") from error
 
 
-def _first(error: ValidationError) -> str:
-    """The first thing that is wrong, with where."""
+def _first_error(error: ValidationError) -> str:
+    """Describe the first error with its field."""
     first = error.errors()[0]
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}."

@@ -1,15 +1,15 @@
-"""Memories that mem0 kept.
+"""Import of mem0 exports.
 
-What `get_all()` returns in its open-source and its hosted form, a list of such, or the lines of
-OpenMemory's export.
+Supported are the results of `get_all()` of the open-source and hosted versions, a list of records,
+and the lines of an OpenMemory export.
 
     {"results": [{"id": …, "memory": …, "user_id": …, "metadata": {…}, "categories": [names] or
     null, "created_at": ISO 8601, "updated_at": ISO 8601,
                   "expiration_date": date or null, …}, …], "relations": […]}
 
-The statement may also be called "content" or "text" (OpenMemory's), and the category stand alone in
-the metadata. Relations of its graph are not taken: they are read off the same statements. A record
-of an agent or a run alone carries no user: the import names one.
+The statement may also be called "content" or "text" (OpenMemory), and the metadata may contain a
+single category. Graph relations are ignored, because they are extracted from the same statements. A
+record of an agent or run has no user; the import provides it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,29 +21,29 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AliasChoices, ConfigDict, Field, TypeAdapter, ValidationError
 
 from hotmem.errors import InvalidInput
-from hotmem.portability.foreign_records import ForeignMemory, Notes
-from hotmem.portability.records import entries
+from hotmem.portability.foreign_records import ForeignMemory, ImportNotes
+from hotmem.portability.records import read_records
 from hotmem.portability.user_mapping import UserMapping
 from hotmem.text.validation import MAX_STATEMENT_CHARACTERS, validate_id, validate_text
 
-STATEMENT: Final = ("memory", "content", "text")
-"""Names of the field that holds the words."""
+TEXT_FIELDS: Final = ("memory", "content", "text")
+"""Possible names of the field with the statement."""
 
-LONGEST_REMARK: Final = 2000
-"""Characters of the metadata that are kept as a note."""
+MAX_NOTE: Final = 2000
+"""Maximum characters of metadata kept as a note."""
 
-ALIVE: Final = ("active", "paused")
-"""OpenMemory's states of what is not put away."""
+ACTIVE_STATES: Final = ("active", "paused")
+"""OpenMemory states of records that are imported."""
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """A record as mem0 writes it; other fields are passed over."""
+class Mem0Record:
+    """A record of mem0; other fields are ignored."""
 
     __pydantic_config__ = ConfigDict(coerce_numbers_to_str=True)
 
     id: Annotated[str, Field(min_length=1)]
-    memory: Annotated[str, Field(strict=True, validation_alias=AliasChoices(*STATEMENT))]
+    memory: Annotated[str, Field(strict=True, validation_alias=AliasChoices(*TEXT_FIELDS))]
     user_id: str | None = None
     metadata: dict[str, Any] | None = None
     categories: list[str] | None = None
@@ -53,47 +53,47 @@ class Item:
     state: Literal["active", "paused", "archived", "deleted"] = "active"
 
 
-_ITEM: Final = TypeAdapter(Item)
+_ADAPTER: Final = TypeAdapter(Mem0Record)
 
 
 def memories(
-    path: Path, whose: UserMapping, undated: datetime, notes: Notes
+    path: Path, users: UserMapping, undated: datetime, notes: ImportNotes
 ) -> Iterator[ForeignMemory]:
-    """The memories of a file that are alive.
+    """Read the active memories of a file.
 
     Args:
         path: The file.
-        whose: Whose records are taken.
-        undated: When a memory without a date was stored, UTC.
-        notes: Takes what is left out and what is undated.
+        users: Selection of records.
+        undated: Time of memories without a date, UTC.
+        notes: Collects skipped and undated records.
 
     Raises:
-        InvalidInput: If a record cannot be used, naming it and its field.
+        InvalidInput: If a record is invalid; the message names it and its field.
     """
-    for entry in entries(path):
+    for entry in read_records(path):
         where = f"Record {entry.number}"
-        item = _item(entry.value, where)
-        user_id = whose.taken(item.user_id, where)
+        record = _record(entry.value, where)
+        user_id = users.target(record.user_id, where)
         if user_id is None:
-            notes.left_out["of other users"] += 1
-        elif item.state not in ALIVE:
-            notes.left_out[item.state] += 1
-        elif not item.memory.strip():
-            notes.left_out["without words"] += 1
+            notes.skipped["of other users"] += 1
+        elif record.state not in ACTIVE_STATES:
+            notes.skipped[record.state] += 1
+        elif not record.memory.strip():
+            notes.skipped["without text"] += 1
         else:
-            notes.undated += item.created_at is None and item.updated_at is None
-            yield _memory(item, user_id, undated, where)
+            notes.undated += record.created_at is None and record.updated_at is None
+            yield _memory(record, user_id, undated, where)
 
 
-def _item(value: object, where: str) -> Item:
+def _record(value: object, where: str) -> Mem0Record:
     if not isinstance(value, Mapping):
-        raise InvalidInput(f"{where} is no object. A record of mem0 has id and memory.")
+        raise InvalidInput(f"{where} is not an object. A mem0 record has id and memory.")
     try:
-        return _ITEM.validate_python(
+        return _ADAPTER.validate_python(
             {
                 name: value[name]
                 for name in value
-                if value[name] is not None or name not in STATEMENT
+                if value[name] is not None or name not in TEXT_FIELDS
             }
         )
     except ValidationError as error:
@@ -101,42 +101,41 @@ def _item(value: object, where: str) -> Item:
         field = ".".join(map(str, first["loc"]))
         if first["type"] == "missing":
             raise InvalidInput(
-                f"{where} has no {field}. A record of mem0 has id and memory."
+                f"{where} has no {field}. A mem0 record has id and memory."
             ) from error
-        shown = repr(first["input"])
-        raise InvalidInput(
-            f"{where}: {field} is {shown if len(shown) <= 60 else shown[:57] + '...'}. {first['msg']}."
-        ) from error
+        value = repr(first["input"])
+        shown = value if len(value) <= 60 else value[:57] + "..."
+        raise InvalidInput(f"{where}: {field} is {shown}. {first['msg']}.") from error
 
 
-def _memory(item: Item, user_id: str, undated: datetime, where: str) -> ForeignMemory:
-    metadata = dict(item.metadata or {})
-    alone = metadata.get("category")
-    named = [*(item.categories or []), *([alone] if isinstance(alone, str) else [])]
-    noted = item.created_at or item.updated_at or undated
+def _memory(record: Mem0Record, user_id: str, undated: datetime, where: str) -> ForeignMemory:
+    metadata = dict(record.metadata or {})
+    single = metadata.get("category")
+    categories = [*(record.categories or []), *([single] if isinstance(single, str) else [])]
+    stored = record.created_at or record.updated_at or undated
     try:
         return ForeignMemory(
-            id=validate_id(item.id, "id"),
+            id=validate_id(record.id, "id"),
             user_id=user_id,
-            text=validate_text(item.memory, "memory", MAX_STATEMENT_CHARACTERS),
-            categories=tuple(dict.fromkeys(name.strip() for name in named if name.strip())),
-            said_at=_utc(item.updated_at or noted),
-            stored_at=_utc(noted),
-            expires_at=None if item.expiration_date is None else _end(item.expiration_date),
+            text=validate_text(record.memory, "memory", MAX_STATEMENT_CHARACTERS),
+            categories=tuple(dict.fromkeys(name.strip() for name in categories if name.strip())),
+            said_at=_utc(record.updated_at or stored),
+            stored_at=_utc(stored),
+            expires_at=None if record.expiration_date is None else _end(record.expiration_date),
             note="; ".join(
                 f"{name}: {value}" for name, value in metadata.items() if name != "category"
-            )[:LONGEST_REMARK]
+            )[:MAX_NOTE]
             or None,
         )
     except InvalidInput as error:
-        raise InvalidInput(f"{where} cannot be used: {error}") from error
+        raise InvalidInput(f"{where} is invalid: {error}") from error
 
 
 def _utc(moment: datetime) -> datetime:
-    """In UTC; where no zone is told, mem0's own code means UTC."""
+    """Convert to UTC; times without a time zone are UTC in mem0."""
     return moment.replace(tzinfo=UTC) if moment.utcoffset() is None else moment.astimezone(UTC)
 
 
 def _end(moment: datetime) -> datetime:
-    """When it is over: a day alone counts to its end."""
+    """Return the end of validity; a date without time is valid until the end of the day."""
     return _utc(moment) + timedelta(days=1) if moment.time() == time() else _utc(moment)

@@ -1,12 +1,12 @@
-"""Chat messages as language models take them, which is also how pipecat's context holds them.
+"""Import of chat messages in the format of language model APIs and of pipecat's context.
 
     [{"role": "user", "content": "…"}, {"role": "assistant", "content": [{"type": "text", "text":
     "…"}]}, …]
 
-Also {"messages": […]}, one such object a line for several conversations, or one message a line.
-"name", "id" and a time ("timestamp", "created_at", "at": ISO 8601, or seconds since 1970) are read
-where they are given. Only what user and assistant said is taken: instructions, tool calls and their
-results are nobody's words.
+Also supported: {"messages": […]}, one such object per line for several conversations, or one message
+per line. "name", "id" and a time ("timestamp", "created_at" or "at": ISO 8601, or seconds since
+1970) are used if present. Only messages of user and assistant are imported; instructions, tool
+calls and tool results are skipped.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,91 +15,90 @@ from pathlib import Path
 from typing import Any, Final
 
 from hotmem.errors import InvalidInput
-from hotmem.portability.foreign_records import Names, Notes, Talk
-from hotmem.portability.records import Entry, entries
+from hotmem.portability.foreign_records import ConversationOptions, ImportNotes, TurnIds
+from hotmem.portability.records import JsonRecord, read_records
 from hotmem.types import Role, Turn
 
-SPOKEN: Final = tuple(Role)
+SPOKEN_ROLES: Final = tuple(Role)
 
-UNSPOKEN: Final = ("system", "developer", "tool", "function")
-"""Roles whose messages are left out."""
+SKIPPED_ROLES: Final = ("system", "developer", "tool", "function")
+"""Roles whose messages are skipped."""
 
-TIMES: Final = ("timestamp", "created_at", "at")
-"""Names of the field that tells when."""
+TIME_FIELDS: Final = ("timestamp", "created_at", "at")
+"""Possible names of the field with the time."""
 
 MILLISECONDS_FROM: Final = 1e11
-"""A number of seconds since 1970 above this would lie after the year 5000: it counts
-milliseconds."""
+"""Timestamps above this are milliseconds; as seconds they would be after the year 5000."""
 
 
-def turns(path: Path, talk: Talk, notes: Notes) -> Iterator[Turn]:
-    """The turns of a file, one conversation after the other.
+def turns(path: Path, options: ConversationOptions, notes: ImportNotes) -> Iterator[Turn]:
+    """Read the turns of a file, one conversation after the other.
 
     Args:
         path: The file.
-        talk: What the file does not say.
-        notes: Takes what is left out and what is undated.
+        options: User, session and other options.
+        notes: Collects skipped and undated messages.
 
     Raises:
-        InvalidInput: If a message cannot be used, naming it and its field.
+        InvalidInput: If a message is invalid; the message names it and its field.
     """
-    held = grouped = 0
-    session, names = talk.session, Names(talk.session)
-    for entry in entries(path):
-        if entry.group != grouped:
-            held, grouped = held + _begins(entry, grouped), entry.group
-            if held > 1:
-                session = f"{talk.session} {held}"
-                names = Names(session)
-        turn = _turn(entry, session, names, talk, notes)
+    conversations = group = 0
+    session, ids = options.session, TurnIds(options.session)
+    for record in read_records(path):
+        if record.group != group:
+            conversations += _starts_conversation(record, group)
+            group = record.group
+            if conversations > 1:
+                session = f"{options.session} {conversations}"
+                ids = TurnIds(session)
+        turn = _turn(record, session, ids, options, notes)
         if turn is not None:
             yield turn
 
 
-def _begins(entry: Entry, before: int) -> bool:
-    """Whether an outermost value begins a conversation.
-
-    A list of messages does, one message a line belongs to that before it.
-    """
-    return before == 0 or entry.listed
+def _starts_conversation(record: JsonRecord, previous_group: int) -> bool:
+    """Whether a top-level value starts a conversation: a list does, a single message does not."""
+    return previous_group == 0 or record.listed
 
 
-def _turn(entry: Entry, session: str, names: Names, talk: Talk, notes: Notes) -> Turn | None:
-    where, message = f"Message {entry.number}", entry.value
+def _turn(
+    record: JsonRecord, session: str, ids: TurnIds, options: ConversationOptions, notes: ImportNotes
+) -> Turn | None:
+    where, message = f"Message {record.number}", record.value
     if not isinstance(message, Mapping) or "role" not in message:
         raise InvalidInput(f"{where} has no role. A message has role and content.")
     role = message["role"]
-    if role in UNSPOKEN:
-        notes.left_out[f"{role} messages"] += 1
+    if role in SKIPPED_ROLES:
+        notes.skipped[f"{role} messages"] += 1
         return None
-    if role not in SPOKEN:
+    if role not in SPOKEN_ROLES:
         raise InvalidInput(
-            f"{where}: role is {role!r}. Use one of: {', '.join((*SPOKEN, *UNSPOKEN))}."
+            f"{where}: role is {role!r}. Use one of: {', '.join((*SPOKEN_ROLES, *SKIPPED_ROLES))}."
         )
     text = _text(message.get("content"), where)
     if not text.strip():
-        notes.left_out["without words"] += 1
+        notes.skipped["without text"] += 1
         return None
     speaker = message.get("name")
-    moment = _moment(message, where)
-    notes.undated += moment is None
-    name = message.get("id") or names.following({"role": role, "name": speaker, "text": text})
+    time = _time(message, where)
+    notes.undated += time is None
+    turn_id = message.get("id") or ids.next_id({"role": role, "name": speaker, "text": text})
     try:
         return Turn(
-            talk.user_id,
+            options.user_id,
             session,
             role,
             text,
-            _aware(moment or talk.undated, talk),
+            _aware(time or options.undated, options),
             speaker,
-            str(name),
+            str(turn_id),
         )
     except InvalidInput as error:
-        raise InvalidInput(f"{where} cannot be used: {error}") from error
+        raise InvalidInput(f"{where} is invalid: {error}") from error
 
 
 def _text(content: object, where: str) -> str:
-    """The words of a message: its text, or those parts of it that are text."""
+    """Return the text of a message, or the joined text of its parts."""
     if content is None or isinstance(content, str):
         return content or ""
     if isinstance(content, list):
@@ -114,8 +113,10 @@ def _text(content: object, where: str) -> str:
     )
 
 
-def _moment(message: Mapping[str, Any], where: str) -> datetime | None:
-    given = next(((name, message[name]) for name in TIMES if message.get(name) is not None), None)
+def _time(message: Mapping[str, Any], where: str) -> datetime | None:
+    given = next(
+        ((name, message[name]) for name in TIME_FIELDS if message.get(name) is not None), None
+    )
     if given is None:
         return None
     name, value = given
@@ -129,5 +130,5 @@ def _moment(message: Mapping[str, Any], where: str) -> datetime | None:
         ) from error
 
 
-def _aware(moment: datetime, talk: Talk) -> datetime:
-    return moment.replace(tzinfo=talk.zone) if moment.utcoffset() is None else moment
+def _aware(time: datetime, options: ConversationOptions) -> datetime:
+    return time.replace(tzinfo=options.zone) if time.utcoffset() is None else time

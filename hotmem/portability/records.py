@@ -1,11 +1,12 @@
-"""JSON of other programs, record by record: a list, an object that holds one, or one object a line.
+"""Streaming reader of JSON records: a list, an object that contains one, or one object per line.
 
-However long, it is never held whole.
+A file is never loaded completely.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import ijson
 from ijson.common import ObjectBuilder
@@ -13,7 +14,7 @@ from ijson.common import ObjectBuilder
 from hotmem.errors import InvalidInput
 
 LISTS: Final = ("results", "memories", "messages")
-"""Names under which an object holds its records."""
+"""Keys of an object whose value is the list of records."""
 
 _OPENS: Final = ("start_map", "start_array")
 _CLOSES: Final = ("end_map", "end_array")
@@ -21,14 +22,15 @@ _CLOSES: Final = ("end_map", "end_array")
 Event = tuple[str, str, Any]
 
 
-class Entry(NamedTuple):
-    """A record.
+@dataclass(frozen=True, slots=True)
+class JsonRecord:
+    """A record of a file.
 
     Attributes:
-        group: Number of the outermost value that it stands in, from 1.
-        number: Its own number, from 1.
-        listed: Whether that value is a list of records, or holds one.
-        value: What it holds.
+        group: Number of the top-level value that contains it, from 1.
+        number: Number of the record in the file, from 1.
+        listed: Whether the top-level value is or contains a list of records.
+        value: The record.
     """
 
     group: int
@@ -37,12 +39,12 @@ class Entry(NamedTuple):
     value: Any
 
 
-def entries(path: Path) -> Iterator[Entry]:
-    """The records of a file, in its order.
+def read_records(path: Path) -> Iterator[JsonRecord]:
+    """Read the records of a file in their order.
 
     Raises:
-        InvalidInput: If it cannot be read, or is not JSON, or only half of it, naming the record
-            where it breaks off.
+        InvalidInput: If the file cannot be read, is not JSON, or is truncated; the message names
+            the last record.
     """
     group = number = 0
     try:
@@ -52,61 +54,62 @@ def entries(path: Path) -> Iterator[Entry]:
             events = ijson.parse(file, multiple_values=True, use_float=True)
             for event in events:
                 group += 1
-                for listed, value in _within(event, events):
+                for listed, value in _records_in(event, events):
                     number += 1
-                    yield Entry(group, number, listed, value)
+                    yield JsonRecord(group, number, listed, value)
     except (ijson.JSONError, UnicodeDecodeError) as error:
-        half = any(told in str(error).lower() for told in ("premature", "incomplete json content"))
-        fact = "ends in the middle of" if half else "is not JSON after"
+        message = str(error).lower()
+        truncated = "premature" in message or "incomplete json content" in message
+        problem = "ends in the middle of" if truncated else "is not JSON after"
         raise InvalidInput(
-            f"{path} {fact} record {number + half}. Export again; nothing was imported."
+            f"{path} {problem} record {number + truncated}. Export again; nothing was imported."
         ) from error
     except OSError as error:
         raise InvalidInput(
-            f"{path} cannot be read ({type(error).__name__}). Pass a file that you may read."
+            f"{path} cannot be read ({type(error).__name__}). Pass a readable file."
         ) from error
 
 
-def _within(first: Event, events: Iterator[Event]) -> Iterator[tuple[bool, Any]]:
-    """The records of one outermost value, and whether it lists them.
+def _records_in(first: Event, events: Iterator[Event]) -> Iterator[tuple[bool, Any]]:
+    """Return the records of a top-level value, and whether they are in a list.
 
-    A list's members, those of the list in an object, or the value itself.
+    They are the items of a list, of the list in an object, or the value itself.
     """
     _, event, value = first
     if event == "start_array":
-        yield from ((True, member) for member in _members(events))
+        yield from ((True, item) for item in _items(events))
         return
     if event != "start_map":
         yield False, value
         return
-    own, listed = ObjectBuilder(), False
-    own.event(event, value)
+    builder, listed = ObjectBuilder(), False
+    builder.event(event, value)
     for _, event, value in events:
-        own.event(event, value)
+        builder.event(event, value)
         if event == "end_map":
             break
         following = next(events)
         if value in LISTS and following[1] == "start_array":
             listed = True
-            yield from ((True, member) for member in _members(events))
-            own.event("null", None)
+            yield from ((True, item) for item in _items(events))
+            builder.event("null", None)
         else:
-            _build(own, following, events)
+            _build(builder, following, events)
     if not listed:
-        yield False, own.value
+        yield False, builder.value
 
 
-def _members(events: Iterator[Event]) -> Iterator[Any]:
+def _items(events: Iterator[Event]) -> Iterator[Any]:
     for event in events:
         if event[1] == "end_array":
             return
-        member = ObjectBuilder()
-        _build(member, event, events)
-        yield member.value
+        item = ObjectBuilder()
+        _build(item, event, events)
+        yield item.value
 
 
 def _build(builder: ObjectBuilder, first: Event, events: Iterator[Event]) -> None:
-    """Builds one value, however deep."""
+    """Build one value from its events."""
     _, event, value = first
     builder.event(event, value)
     depth = int(event in _OPENS)

@@ -1,7 +1,4 @@
-"""Files on their way in.
-
-Told from each other, so that an import that was broken off goes on where it stopped.
-"""
+"""Sources of an import, identified by a fingerprint so that an interrupted import can be resumed."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -10,39 +7,42 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 
 from hotmem.errors import InvalidInput
-from hotmem.portability.formats import FileForm
-from hotmem.portability.jsonl import check, imported
-from hotmem.portability.user_mapping import EVERYONE, UserMapping
+from hotmem.portability.formats import FileFormat
+from hotmem.portability.jsonl import check_export, read_export
+from hotmem.portability.user_mapping import ALL_USERS, UserMapping
 from hotmem.types import ImportRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Incoming:
-    """What an import takes in.
+class ImportSource:
+    """The records of an import.
 
     Attributes:
-        form: What the file is.
-        source: Tells it, read in this way, from all others; nothing of its words can be read from
-            it.
-        records: Its records, the same each time.
+        form: File format.
+        source: Fingerprint (SHA-256, hex) of the file's content and the import's options.
+        records: The records, in the same order each time.
     """
 
-    form: FileForm
+    form: FileFormat
     source: str
     records: Iterator[ImportRecord]
 
 
-def incoming(
-    path: Path, form: FileForm, records: Iterable[ImportRecord], whose: UserMapping, *how: object
-) -> Incoming:
-    """The records of a file.
+def import_source(
+    path: Path,
+    form: FileFormat,
+    records: Iterable[ImportRecord],
+    users: UserMapping,
+    *options: object,
+) -> ImportSource:
+    """Return the records of a file with its fingerprint.
 
     Args:
         path: The file.
-        form: What it is.
-        records: What is read of it.
-        whose: Whose records are taken.
-        how: What else its records depend on.
+        form: File format.
+        records: Records read from the file.
+        users: Selection of records.
+        options: Other options that the records depend on.
 
     Raises:
         InvalidInput: If the file cannot be read.
@@ -52,22 +52,22 @@ def incoming(
             content = file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InvalidInput(
-            f"{path} cannot be read ({type(error).__name__}). Pass a file that you may read."
+            f"{path} cannot be read ({type(error).__name__}). Pass a readable file."
         ) from error
-    return Incoming(
+    return ImportSource(
         form,
         sha256(
-            json.dumps([form, content, whose.user_id, whose.from_user, *how]).encode()
+            json.dumps([form, content, users.user_id, users.from_user, *options]).encode()
         ).hexdigest(),
         iter(records),
     )
 
 
-def own(path: Path, whose: UserMapping = EVERYONE) -> Incoming:
-    """An export of ours, or a file of turns, which is read through once before anything of it is taken.
+def hotmem_source(path: Path, users: UserMapping = ALL_USERS) -> ImportSource:
+    """Return the records of a HotMem export or a file of turns, after validating the whole file.
 
     Raises:
-        InvalidInput: If it cannot be read, is not of our form, or is half of an export.
+        InvalidInput: If the file cannot be read, is not a HotMem export, or is truncated.
     """
-    check(path)
-    return incoming(path, FileForm.HOTMEM, imported(path, whose), whose)
+    check_export(path)
+    return import_source(path, FileFormat.HOTMEM, read_export(path, users), users)

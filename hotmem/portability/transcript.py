@@ -1,14 +1,14 @@
-"""Transcripts of talk as people and messengers write them: a name, a colon, and what was said.
+"""Import of transcripts: lines with a name, a colon and text, as messengers export them.
 
     Ana: I moved to Porto.
     [09:05] Bot: How do you like it?
     2024-05-06 09:06 Ana: Very much.
     06/05/2024, 9:07 PM - Ana: It rains a lot,          (WhatsApp and others)
-    but I like rain.                                    (goes on)
-    --- 7 May 2024 ---                                  (the day of what follows)
+    but I like rain.                                    (continued)
+    --- 7 May 2024 ---                                  (date of the following turns)
 
-Where the first turn carries a time all do, and a line without one goes on with what was said;
-elsewhere each name with its colon begins a turn.
+If the first turn has a time, every turn has one, and a line without a time continues the turn before
+it. Otherwise every line with a name and a colon starts a turn.
 """
 
 import re
@@ -22,41 +22,44 @@ from typing import Final
 from dateutil import parser
 
 from hotmem.errors import InvalidInput
-from hotmem.portability.foreign_records import Names, Notes, Talk
+from hotmem.portability.foreign_records import ConversationOptions, ImportNotes, TurnIds
 from hotmem.text.validation import MAX_TEXT_CHARACTERS
 from hotmem.types import Role, Turn
 
-PAUSE: Final = timedelta(hours=4)
-"""Silence after which a new conversation begins."""
+SESSION_GAP: Final = timedelta(hours=4)
+"""Pause after which a new session starts."""
 
-NIGHT: Final = timedelta(hours=12)
-"""A clock without a day that jumps back this far went past midnight."""
+MIDNIGHT_JUMP: Final = timedelta(hours=12)
+"""A time without date that is earlier than the previous by more than this is the next day."""
 
-LOOKED_AT: Final = 200
-"""Lines among which a file that is a transcript has a turn."""
+DETECTION_LINES: Final = 200
+"""First lines of a file in which a turn must occur."""
 
 _DAY: Final = r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
-_WORDED: Final = r"(?:[A-Za-z]+day,?\s+)?(?:\d{1,2}(?:st|nd|rd|th)?\.?\s+)?[A-Z][a-z]{2,8}\.?,?\s+(?:\d{1,2}(?:st|nd|rd|th)?,?\s+)?\d{4}"
+_WRITTEN_DATE: Final = (
+    r"(?:[A-Za-z]+day,?\s+)?(?:\d{1,2}(?:st|nd|rd|th)?\.?\s+)?[A-Z][a-z]{2,8}\.?,?\s+"
+    r"(?:\d{1,2}(?:st|nd|rd|th)?,?\s+)?\d{4}"
+)
 _CLOCK: Final = r"\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?:\s?[AaPp]\.?[Mm]\.?)?"
 _ZONE: Final = r"(?:\s?(?:Z|[+-]\d\d:?\d\d))?"
-_STAMP: Final = rf"(?:(?:{_DAY}|{_WORDED})(?:(?:,?\s+|T)(?:at\s+)?{_CLOCK}{_ZONE})?|{_CLOCK})"
+_STAMP: Final = rf"(?:(?:{_DAY}|{_WRITTEN_DATE})(?:(?:,?\s+|T)(?:at\s+)?{_CLOCK}{_ZONE})?|{_CLOCK})"
 _NAME: Final = r"[^\W\d_][\w .'’&-]{0,58}?"
 _TURN: Final = re.compile(
-    rf"^\s*(?:[\[(]?(?P<stamp>{_STAMP})[\])]?(?:\s*[-–—:|]\s*|\s+))?(?:~\s?)?\**(?P<speaker>{_NAME})\**"
+    rf"^\s*(?:[\[(]?(?P<stamp>{_STAMP})[\])]?(?:\s*[-–—:|]\s*|\s+))?"
+    rf"(?:~\s?)?\**(?P<speaker>{_NAME})\**"
     rf"(?:\s*[\[(](?P<after>{_STAMP})[\])])?\s*:\**\s+\**(?P<text>\S.*)$"
 )
-_HEADING: Final = re.compile(rf"^[\s\-–—=#*_\[(]*(?P<day>{_DAY}|{_WORDED})[\s\-–—=#*_\])]*$")
+_HEADING: Final = re.compile(rf"^[\s\-–—=#*_\[(]*(?P<day>{_DAY}|{_WRITTEN_DATE})[\s\-–—=#*_\])]*$")
 _DATED: Final = re.compile(rf"^\s*[\[(]?(?:{_DAY})[,\s]")
-_TWO_DAYS: Final = re.compile(r"^\D*(\d{1,2})[./](\d{1,2})[./]\d{2,4}")
-_HALF_DAY: Final = re.compile(r"\d\s?[AaPp]\.?[Mm]\b")
-_MARKS: Final = str.maketrans("", "", "\u200e\u200f\u202a\u202c\ufeff")
-"""Marks of direction, which messengers put before times and names; the spaces before AM are made
-plain too."""
+_AMBIGUOUS_DATE: Final = re.compile(r"^\D*(\d{1,2})[./](\d{1,2})[./]\d{2,4}")
+_AM_PM: Final = re.compile(r"\d\s?[AaPp]\.?[Mm]\b")
+_DIRECTION_MARKS: Final = str.maketrans("", "", "\u200e\u200f\u202a\u202c\ufeff")
+"""Unicode direction marks, which messengers add before times and names."""
 
 
 @dataclass(slots=True)
-class _Said:
-    """A turn while its lines are read."""
+class _RawTurn:
+    """A turn as written, with its first line number."""
 
     line: int
     stamp: str | None
@@ -66,50 +69,52 @@ class _Said:
 
 
 def is_transcript(path: Path) -> bool:
-    """Whether a turn stands among a file's first lines.
+    """Whether the first lines of a file contain a turn.
 
     Raises:
         InvalidInput: If the file cannot be read.
     """
-    return any(_TURN.match(line) for _, line in islice(_lines(path), LOOKED_AT))
+    return any(_TURN.match(line) for _, line in islice(_lines(path), DETECTION_LINES))
 
 
-def turns(path: Path, talk: Talk, notes: Notes) -> Iterator[Turn]:
-    """The turns of a file. A new session begins after each pause of four hours.
+def turns(path: Path, options: ConversationOptions, notes: ImportNotes) -> Iterator[Turn]:
+    """Read the turns of a file. A new session starts after each pause of four hours.
 
     Args:
         path: The file.
-        talk: What the file does not say.
-        notes: Takes what is left out, undated, or unsure.
+        options: User, session and other options.
+        notes: Collects skipped and undated turns, and warnings.
 
     Raises:
-        InvalidInput: If a turn cannot be used, naming its line.
+        InvalidInput: If a turn is invalid; the message names its line.
     """
-    day_first = talk.day_first if talk.day_first is not None else _day_first(path, notes)
-    names = Names(talk.session)
-    session, last = talk.session, None
-    for said in _said(path, notes):
-        where = f"Line {said.line}"
-        moment, dated = _moment(said, last, talk, where, day_first=day_first)
+    day_first = options.day_first if options.day_first is not None else _day_first(path, notes)
+    ids = TurnIds(options.session)
+    session, last = options.session, None
+    for raw in _raw_turns(path, notes):
+        where = f"Line {raw.line}"
+        time, dated = _time(raw, last, options, where, day_first=day_first)
         if not dated and last is None:
-            notes.told.append(f"The file does not tell its first day; {moment:%Y-%m-%d} was taken.")
-        notes.undated += not said.stamp and not dated
-        if last is None or moment - last > PAUSE:
-            session = f"{talk.session} {moment:%Y-%m-%d %H:%M}" if dated or last else talk.session
-        last = moment
-        role = Role.ASSISTANT if said.speaker.casefold() in talk.bots else Role.USER
-        name = names.following(
-            {"at": said.stamp, "day": said.day, "speaker": said.speaker, "text": said.text}
+            notes.warnings.append(f"The file has no first date; {time:%Y-%m-%d} is used.")
+        notes.undated += not raw.stamp and not dated
+        if last is None or time - last > SESSION_GAP:
+            session = (
+                f"{options.session} {time:%Y-%m-%d %H:%M}" if dated or last else options.session
+            )
+        last = time
+        role = Role.ASSISTANT if raw.speaker.casefold() in options.bots else Role.USER
+        turn_id = ids.next_id(
+            {"at": raw.stamp, "day": raw.day, "speaker": raw.speaker, "text": raw.text}
         )
         try:
-            yield Turn(talk.user_id, session, role, said.text, moment, said.speaker, name)
+            yield Turn(options.user_id, session, role, raw.text, time, raw.speaker, turn_id)
         except InvalidInput as error:
-            raise InvalidInput(f"{where} cannot be used: {error}") from error
+            raise InvalidInput(f"{where} is invalid: {error}") from error
 
 
-def _said(path: Path, notes: Notes) -> Iterator[_Said]:
-    """Each turn with all its lines; what stands before the first is nobody's."""
-    current: _Said | None = None
+def _raw_turns(path: Path, notes: ImportNotes) -> Iterator[_RawTurn]:
+    """Join the lines of each turn; lines before the first turn are skipped."""
+    current: _RawTurn | None = None
     day: str | None = None
     stamped: bool | None = None
     for number, line in _lines(path):
@@ -122,13 +127,14 @@ def _said(path: Path, notes: Notes) -> Iterator[_Said]:
             stamped = bool(stamp) if stamped is None else stamped
             if current is not None:
                 yield current
-            current = _Said(number, stamp, day, begun["speaker"].strip(), begun["text"].strip())
+            current = _RawTurn(number, stamp, day, begun["speaker"].strip(), begun["text"].strip())
         elif line.strip() and (current is None or (stamped and _DATED.match(line))):
-            notes.left_out["lines of no speaker"] += 1
+            notes.skipped["lines without a speaker"] += 1
         elif line.strip() and current is not None:
             if len(current.text) + len(line) > MAX_TEXT_CHARACTERS:
                 raise InvalidInput(
-                    f"Line {number} goes on with a turn of over {MAX_TEXT_CHARACTERS:,} characters. Put a name and a colon before each."
+                    f"Line {number} continues a turn of over {MAX_TEXT_CHARACTERS:,} characters. "
+                    "Start every turn with a name and a colon."
                 )
             current.text += f"\n{line.strip()}"
     if current is not None:
@@ -141,7 +147,10 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
             for number, line in enumerate(lines, 1):
                 yield (
                     number,
-                    line.translate(_MARKS).replace("\u202f", " ").replace("\xa0", " ").rstrip(),
+                    line.translate(_DIRECTION_MARKS)
+                    .replace("\u202f", " ")
+                    .replace("\xa0", " ")
+                    .rstrip(),
                 )
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(
@@ -149,55 +158,61 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         ) from error
 
 
-def _day_first(path: Path, notes: Notes) -> bool:
+def _day_first(path: Path, notes: ImportNotes) -> bool:
     """Whether 06/05/2024 is in May.
 
-    By the first date that can be read in one way only; else not where the clock says AM and PM.
+    Decided by the first unambiguous date; without one, the month is first if times have AM or PM.
     """
-    american = numbered = False
+    am_pm = ambiguous = False
     for _, line in _lines(path):
-        if numbers := _TWO_DAYS.match(line):
-            numbered = True
+        if numbers := _AMBIGUOUS_DATE.match(line):
+            ambiguous = True
             if int(numbers[1]) > 12 or int(numbers[2]) > 12:
                 return int(numbers[1]) > 12
-        american = american or bool(_HALF_DAY.search(line[:40]))
-    if numbered:
-        order = "the month" if american else "the day"
-        notes.told.append(
-            f"No date tells whether the day or the month stands first; {order} was taken. Name day_first (--day-first, --month-first) to say it."
+        am_pm = am_pm or bool(_AM_PM.search(line[:40]))
+    if ambiguous:
+        first = "month" if am_pm else "day"
+        notes.warnings.append(
+            f"The order of day and month is ambiguous; the {first} is read first. "
+            "Pass day_first (--day-first, --month-first) to set it."
         )
-    return not american
+    return not am_pm
 
 
-def _moment(
-    said: _Said, last: datetime | None, talk: Talk, where: str, *, day_first: bool
+def _time(
+    raw: _RawTurn,
+    last: datetime | None,
+    options: ConversationOptions,
+    where: str,
+    *,
+    day_first: bool,
 ) -> tuple[datetime, bool]:
-    """When a turn was said, and whether its day is told; else it is that of the turn before."""
-    stamp = said.stamp or ""
-    own = re.match(rf"(?:{_DAY}|{_WORDED})", stamp)
-    day = own[0] if own else said.day
+    """Return the time of a turn, and whether its date is given or that of the previous turn."""
+    stamp = raw.stamp or ""
+    own = re.match(rf"(?:{_DAY}|{_WRITTEN_DATE})", stamp)
+    day = own[0] if own else raw.day
     try:
         clock = stamp[own.end() :].strip(" ,T").removeprefix("at ") if own else stamp
-        start = (last or talk.undated).astimezone(talk.zone)
+        start = (last or options.undated).astimezone(options.zone)
         if day:
-            start = _read(day, day_first=day_first).replace(tzinfo=talk.zone)
-        moment = (
+            start = _parse_date(day, day_first=day_first).replace(tzinfo=options.zone)
+        time = (
             parser.parse(clock, default=start.replace(hour=0, minute=0, second=0, microsecond=0))
             if clock
             else start
         )
     except (ValueError, OverflowError) as error:
         raise InvalidInput(
-            f"{where}: {stamp or day!r} is no time. Write 2024-05-06 09:00."
+            f"{where}: {stamp or day!r} is not a time. Write 2024-05-06 09:00."
         ) from error
-    if not own and clock and last is not None and moment < last - NIGHT:
-        moment += timedelta(days=1)
-    return moment if clock or last is None or moment > last else last, bool(day)
+    if not own and clock and last is not None and time < last - MIDNIGHT_JUMP:
+        time += timedelta(days=1)
+    return time if clock or last is None or time > last else last, bool(day)
 
 
-def _read(day: str, *, day_first: bool) -> datetime:
-    """Midnight of a day as it is written; one that begins with the year has one order only."""
-    moment: datetime = parser.parse(
+def _parse_date(day: str, *, day_first: bool) -> datetime:
+    """Parse a date; one that starts with the year is always year, month, day."""
+    time: datetime = parser.parse(
         day, default=datetime(2000, 1, 1), dayfirst=day_first and not re.match(r"\d{4}", day)
     )
-    return moment
+    return time

@@ -1,4 +1,4 @@
-"""UserMapping memory the records of a file go into."""
+"""Selection of the records of an import, and the user that each is imported to."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -9,26 +9,26 @@ from hotmem.text.validation import validate_id
 
 @dataclass(frozen=True, slots=True)
 class UserMapping:
-    """UserMapping records are taken in, and into whose memory.
+    """Selection of records and their target user.
 
     Attributes:
-        user_id: Whose memory they go into; None is each record's own user.
-        from_user: The user id in the file whose records are taken; the others are left out. None
-            takes those of `user_id`, and refuses others.
+        user_id: Target user ID; None is the user ID of each record.
+        from_user: User ID in the file whose records are imported; other records are skipped. None
+            imports the records of `user_id` and refuses others.
     """
 
     user_id: str | None = None
     from_user: str | None = None
 
-    def taken(self, given: object, where: str) -> str | None:
-        """The user whose memory a record goes into; None if it is left out.
+    def target(self, given: object, where: str) -> str | None:
+        """Return the target user of a record; None if the record is skipped.
 
         Args:
-            given: The user id that the record names, or None.
-            where: Which record it is, for the error.
+            given: User ID of the record, or None.
+            where: Name of the record for the error.
 
         Raises:
-            InvalidInput: If it names no user and none was given, or another one than was given.
+            InvalidInput: If neither the record nor the import has a user ID, or they differ.
         """
         if given is not None and not isinstance(given, str):
             raise InvalidInput(f"{where}: user_id is {type(given).__name__}, not a string.")
@@ -36,15 +36,18 @@ class UserMapping:
             return self.user_id if given == self.from_user else None
         if self.user_id is not None:
             if given is not None and given != self.user_id:
-                fix = f"Only records of {self.user_id!r} go into this memory; name from_user (--from-user) {given!r} to take these in as that user's."
-                raise InvalidInput(f"{where}: user_id is {given!r}. {fix}")
+                raise InvalidInput(
+                    f"{where}: user_id is {given!r}. Only records of {self.user_id!r} are "
+                    f"imported; pass from_user (--from-user) {given!r} to import these as that "
+                    "user's."
+                )
             return self.user_id
         if not given:
             raise InvalidInput(
-                f"{where} has no user_id. Every record says whose it is, or the import does."
+                f"{where} has no user_id. Add one to every record, or pass user_id (--user)."
             )
         return validate_id(given, "user_id")
 
 
-EVERYONE: Final = UserMapping()
-"""Each record goes into its own user's memory."""
+ALL_USERS: Final = UserMapping()
+"""Every record keeps its own user ID."""

@@ -1,4 +1,4 @@
-"""What may be asked of a memory outright: keep this, find that.
+"""Memory tools: explicit operations such as store, search, edit, import and maintenance.
 
-The same operations for Python, a bot's model, MCP and the command line.
+The same tools for Python, a bot's language model, MCP clients and the command line.
 """

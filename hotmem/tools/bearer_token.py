@@ -1,4 +1,4 @@
-"""Who may call tools by HTTP: whoever has the server's token."""
+"""BearerAuth token authentication of the MCP server over HTTP."""
 
 import secrets
 from typing import Final
@@ -9,17 +9,17 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hotmem.errors import InvalidInput
 
-SHORTEST: Final = 20
-"""Characters of a token at least; one that is made has 43."""
+MIN_TOKEN: Final = 20
+"""Minimum characters of a token; generated tokens have 43."""
 
-CLOSED: Final = "Send the server's token: Authorization: Bearer TOKEN\n"
+UNAUTHORIZED: Final = "Send the server's token: Authorization: Bearer TOKEN\n"
 
 
-class Bearer:
-    """Lets requests with the token through and answers any other with 401.
+class BearerAuth:
+    """ASGI middleware that answers requests without the token with status 401.
 
     Args:
-        app: What is guarded.
+        app: Protected application.
         token: The token.
     """
 
@@ -28,12 +28,14 @@ class Bearer:
         self._token = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request."""
+        """Handle a request."""
         allowed = scope["type"] == "lifespan" or (
             scope["type"] == "http" and self._has_token(scope)
         )
         await (
-            self._app if allowed else PlainTextResponse(CLOSED, 401, {"WWW-Authenticate": "Bearer"})
+            self._app
+            if allowed
+            else PlainTextResponse(UNAUTHORIZED, 401, {"WWW-Authenticate": "Bearer"})
         )(scope, receive, send)
 
     def _has_token(self, scope: Scope) -> bool:
@@ -45,18 +47,19 @@ class Bearer:
 
 
 def new_token() -> str:
-    """A token that nobody can guess."""
+    """Return a new random token."""
     return secrets.token_urlsafe(32)
 
 
-def checked_token(token: str) -> str:
-    """A token that was given, unchanged.
+def check_token(token: str) -> str:
+    """Return the token unchanged.
 
     Raises:
-        InvalidInput: If it is too short, or cannot stand in a header.
+        InvalidInput: If it is too short or cannot be sent in a header.
     """
-    if len(token) < SHORTEST or not (token.isascii() and token.isprintable()) or " " in token:
+    if len(token) < MIN_TOKEN or not (token.isascii() and token.isprintable()) or " " in token:
         raise InvalidInput(
-            f"HOTMEM_MCP_TOKEN needs at least {SHORTEST} letters, digits and signs without spaces. Leave it out, and one is made."
+            f"HOTMEM_MCP_TOKEN needs at least {MIN_TOKEN} ASCII characters without spaces. "
+            "Without it, a new token is generated."
         )
     return token

@@ -1,4 +1,4 @@
-"""concept_network: names and concepts that are spoken of together, and what stands behind it.
+"""concept_network: co-occurrence of names and concepts in turns and memories.
 
 mentions ─▶ the most frequent ─▶ pairs in the same turn or memory ─▶ the strongest
 """
@@ -20,25 +20,25 @@ from hotmem.storage import queries
 from hotmem.text.validation import validate_text
 from hotmem.types import LabelMentions
 
-LOOKED_AT: Final = 300
-"""Names, and likewise concepts, among which the most frequent are sought."""
+MAX_MENTIONS: Final = 300
+"""Maximum names, and likewise concepts, considered."""
 
-EDGES_A_NODE: Final = 3
-"""Pairs kept for each node, in the mean."""
+EDGES_PER_NODE: Final = 3
+"""Mean number of edges per node."""
 
-BEHIND: Final = 3
-"""Memories told of each pair, the latest."""
+MEMORIES_PER_EDGE: Final = 3
+"""Maximum memories listed per edge, latest first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
-    """Which part of the network.
+class NetworkArguments:
+    """Arguments of `concept_network`.
 
     Attributes:
-        about: Only what is said beside this name, or these words.
-        limit: Nodes at most, 2 to 200.
-        min_count: Least turns and memories of a node.
-        min_weight: Least turns and memories of a pair.
+        about: Only what is mentioned together with this name or these words.
+        limit: Maximum nodes, 2 to 200.
+        min_count: Minimum turns and memories that mention a node.
+        min_weight: Minimum turns and memories that mention both nodes of an edge.
     """
 
     __pydantic_config__ = CLOSED
@@ -49,14 +49,14 @@ class Network:
             Field(
                 min_length=1,
                 max_length=200,
-                description="Only what is said beside this name, or these words.",
+                description="Only what is mentioned together with this name or these words.",
             ),
         ]
         | None
     ) = None
-    limit: Annotated[int, Field(ge=2, le=200, description="Nodes at most.")] = 40
-    min_count: Annotated[int, Field(ge=1, description="Least turns and memories of a node.")] = 2
-    min_weight: Annotated[int, Field(ge=1, description="Least turns and memories of a pair.")] = 1
+    limit: Annotated[int, Field(ge=2, le=200, description="Maximum nodes.")] = 40
+    min_count: Annotated[int, Field(ge=1, description="Minimum turns and memories of a node.")] = 2
+    min_weight: Annotated[int, Field(ge=1, description="Minimum turns and memories of a pair.")] = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,10 @@ class Node:
     """A name or a concept.
 
     Attributes:
-        name: How it is written.
+        name: Its spelling.
         kind: "name" or "concept".
-        turns: Turns that hold it.
-        memories: Memories that hold it.
+        turns: Number of turns that mention it.
+        memories: Number of memories that mention it.
     """
 
     name: str
@@ -77,8 +77,8 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
-    """A memory that a pair stands in: its id and its words."""
+class EdgeMemory:
+    """A memory that mentions both nodes of an edge: its ID and text."""
 
     id: str
     content: str
@@ -86,28 +86,28 @@ class Behind:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Two nodes that are spoken of together.
+    """Two nodes that are mentioned together.
 
     Attributes:
         one: The more frequent node.
-        other: The other.
-        weight: Turns and memories that hold both.
-        strength: The same as a share, 0 to 1: weight / √(count of one × count of the other).
-        memories: The latest memories among them.
+        other: The other node.
+        weight: Number of turns and memories that mention both.
+        strength: Normalised weight, 0 to 1: weight / √(count of one × count of the other).
+        memories: The latest memories that mention both.
     """
 
     one: str
     other: str
     weight: int
     strength: float
-    memories: tuple[Behind, ...]
+    memories: tuple[EdgeMemory, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ConceptNetwork:
-    """Nodes, the most frequent first, and edges, the strongest first.
+    """Nodes, most frequent first, and edges, strongest first.
 
-    What it is about, and its edges, stand before all.
+    With `about`, that node and its edges come first.
     """
 
     nodes: tuple[Node, ...]
@@ -116,7 +116,15 @@ class ConceptNetwork:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two mentions by their places, how many turns and memories hold both, how strongly they go together, and the row numbers of the latest."""
+    """An edge between two mentions, given by their indices.
+
+    Attributes:
+        one: Index of the more frequent mention.
+        other: Index of the other.
+        weight: Number of turns and memories that mention both.
+        strength: Normalised weight, 0 to 1.
+        memories: Row numbers of the latest memories that mention both.
+    """
 
     one: int
     other: int
@@ -125,24 +133,28 @@ class Pair:
     memories: tuple[int, ...]
 
 
-async def concept_network(memory: Memory, user_id: str, asked: Network) -> ConceptNetwork:
-    """The names and concepts of a user's memory that occur together.
+async def concept_network(
+    memory: Memory, user_id: str, arguments: NetworkArguments
+) -> ConceptNetwork:
+    """Return the names and concepts of a user that are mentioned together.
 
     Args:
         memory: An open memory.
-        user_id: Whose memory; an unknown user's is empty.
-        asked: Which part of it.
+        user_id: User ID; an unknown user has an empty network.
+        arguments: Limits and focus of the network.
 
     Raises:
-        InvalidInput: If what it is to be about holds no visible character.
+        InvalidInput: If `about` has no visible character.
         StoreError: If the file cannot be read.
     """
-    storage = memory.runtime.storage
-    user = await storage.database.read(queries.users.find, user_id) or NOBODY
-    about = None if asked.about is None else validate_text(asked.about, "about")
-    mentions = await storage.database.read(queries.cooccurrence.mentions, user, about, LOOKED_AT)
-    chosen, pairs = await asyncio.to_thread(woven, mentions, asked, centred=about is not None)
-    told = await storage.database.read(
+    database = memory.runtime.database
+    user = await database.read(queries.users.find, user_id) or NOBODY
+    about = None if arguments.about is None else validate_text(arguments.about, "about")
+    mentions = await database.read(queries.cooccurrence.mentions, user, about, MAX_MENTIONS)
+    chosen, pairs = await asyncio.to_thread(
+        select_network, mentions, arguments, centred=about is not None
+    )
+    texts = await database.read(
         queries.cooccurrence.texts, user, {key for pair in pairs for key in pair.memories}
     )
     nodes = tuple(
@@ -160,59 +172,63 @@ async def concept_network(memory: Memory, user_id: str, asked: Network) -> Conce
             nodes[pair.other].name,
             pair.weight,
             pair.strength,
-            tuple(Behind(*told[key]) for key in pair.memories if key in told),
+            tuple(EdgeMemory(*texts[key]) for key in pair.memories if key in texts),
         )
         for pair in pairs
     )
     return ConceptNetwork(nodes, edges)
 
 
-def woven(
-    mentions: Sequence[LabelMentions], asked: Network, *, centred: bool
+def select_network(
+    mentions: Sequence[LabelMentions], arguments: NetworkArguments, *, centred: bool
 ) -> tuple[list[LabelMentions], list[Pair]]:
-    """The mentions that become nodes, and the pairs among them.
+    """Select the mentions that become nodes, and the edges between them.
 
     Args:
-        mentions: Labels, the most frequent first.
-        asked: The bounds.
-        centred: Whether the first mention is the centre: then the others are those most often
-            beside it.
+        mentions: Mentions, most frequent first.
+        arguments: Limits of the network.
+        centred: The first mention is the centre; the others are those most often mentioned
+            together with it.
 
     Returns:
-        Nodes, the centre and then the most frequent first, and pairs of their places, those of the
-        centre and then the strongest first.
+        Nodes, the centre first and then by frequency; and edges, those of the centre first and
+        then by strength.
     """
     if centred:
         centre, *others = mentions
-        beside = [(_together(centre, one), one) for one in others]
-        near = sorted(
-            (pair for pair in beside if pair[0] >= asked.min_weight),
+        counted = [(_cooccurrences(centre, one), one) for one in others]
+        nearest = sorted(
+            (pair for pair in counted if pair[0] >= arguments.min_weight),
             key=lambda pair: (-pair[0], pair[1].label.key),
         )
-        chosen = [centre, *(one for _, one in near[: asked.limit - 1])] if centre.count else []
+        chosen = (
+            [centre, *(one for _, one in nearest[: arguments.limit - 1])] if centre.count else []
+        )
     else:
-        chosen = [one for one in mentions if one.count >= asked.min_count][: asked.limit]
+        chosen = [one for one in mentions if one.count >= arguments.min_count][: arguments.limit]
     weights: Counter[tuple[int, int]] = Counter(
         pair
-        for held in _by_place([one.turns for one in chosen]).values()
+        for held in _mentions_by_row([one.turns for one in chosen]).values()
         for pair in combinations(held, 2)
     )
-    behind: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
-    for memory, held in sorted(_by_place([one.memories for one in chosen]).items(), reverse=True):
+    latest: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for memory, held in sorted(
+        _mentions_by_row([one.memories for one in chosen]).items(), reverse=True
+    ):
         for pair in combinations(held, 2):
             weights[pair] += 1
-            if len(behind[pair]) < BEHIND:
-                behind[pair].append(memory)
+            if len(latest[pair]) < MEMORIES_PER_EDGE:
+                latest[pair].append(memory)
     pairs = [
         Pair(
             one,
             other,
             weight,
             weight / math.sqrt(chosen[one].count * chosen[other].count),
-            tuple(behind[one, other]),
+            tuple(latest[one, other]),
         )
         for (one, other), weight in weights.items()
-        if weight >= asked.min_weight
+        if weight >= arguments.min_weight
     ]
     pairs.sort(
         key=lambda pair: (
@@ -223,15 +239,15 @@ def woven(
             pair.other,
         )
     )
-    return chosen, pairs[: EDGES_A_NODE * asked.limit]
+    return chosen, pairs[: EDGES_PER_NODE * arguments.limit]
 
 
-def _together(one: LabelMentions, other: LabelMentions) -> int:
+def _cooccurrences(one: LabelMentions, other: LabelMentions) -> int:
     return len(one.turns & other.turns) + len(one.memories & other.memories)
 
 
-def _by_place(held: Sequence[frozenset[int]]) -> dict[int, list[int]]:
-    """For each row number the places of the mentions it holds, ascending."""
+def _mentions_by_row(held: Sequence[frozenset[int]]) -> dict[int, list[int]]:
+    """Return, for each row number, the ascending indices of the mentions in it."""
     places: defaultdict[int, list[int]] = defaultdict(list)
     for place, keys in enumerate(held):
         for key in keys:

@@ -1,9 +1,7 @@
-"""edit_memory: what a person knows better.
+"""edit_memory: change the text, classification, importance, tags, note or validity of a memory.
 
-New words take the old ones' place; category, importance, tags and validity are set as asked.
-
-Only what is given changes. What was decided by itself before is overridden, and the record says by
-what.
+Only the given arguments change. They override automatic classification, and the change is recorded
+as a decision.
 """
 
 import asyncio
@@ -25,43 +23,32 @@ from hotmem.text.validation import MAX_STATEMENT_CHARACTERS, validate_text
 from hotmem.types import Category, Kind, Vector
 from hotmem.understanding.query.entities import find_entities
 
-PLAIN: Final = {
-    "kind": "kind",
-    "category": "category",
-    "importance": "importance",
-    "note": "note",
-}
-"""Arguments that are columns, and how those are called."""
-
-NAMES: Final = {"note": "note", "valid_until": "validity"}
-"""What columns are called in the record."""
+EDITABLE_COLUMNS: Final = ("kind", "category", "importance", "note")
+"""Arguments that are stored in columns of the same name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
-    """What is to be changed of a memory; None stays as it is.
+class EditArguments:
+    """Arguments of `edit_memory`; None leaves a value unchanged.
 
     Attributes:
-        id: The memory's id.
-        content: Its words.
-        kind: What sort of statement it is.
-        category: Where it belongs.
-        importance: 1 (passing) to 5 (must not be forgotten).
-        tags: Words it is filed under, instead of those it has.
-        note: The user's note about it; "" for none.
-        expires_at: When it stops being true, with time zone.
-        holds: Whether it is true: False ends it now, True lets it hold again for as long as nothing
-            ends it.
-        reason: Why, for the record.
+        id: ID of the memory.
+        content: New text.
+        kind: Kind of statement.
+        category: Category.
+        importance: 1 (low) to 5 (high).
+        tags: Tags that replace the present ones.
+        note: Note of the user; "" removes it.
+        expires_at: Time at which it becomes invalid, with time zone.
+        holds: False ends its validity now; True makes it valid without an end.
+        reason: Reason recorded with the decision.
     """
 
     __pydantic_config__ = CLOSED
 
-    id: Annotated[str, Field(description="The id of the memory.")]
+    id: Annotated[str, Field(description="ID of the memory.")]
     content: (
-        Annotated[
-            str, Field(description="Its words, as a whole sentence that can be understood alone.")
-        ]
+        Annotated[str, Field(description="New text, as a sentence that can be understood alone.")]
         | None
     ) = None
     kind: Kind | None = None
@@ -75,134 +62,140 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
-    """What became of an edit.
+class EditResult:
+    """Result of `edit_memory`.
 
-    The memory's id, which is a new one if its words changed, and the names of what changed.
+    Attributes:
+        id: ID of the memory; a new one if its text changed.
+        changed: Names of the changed values.
     """
 
     id: str
     changed: tuple[str, ...]
 
 
-async def edit_memory(memory: Memory, user_id: str, asked: Edit) -> Edited:
-    """Changes a memory.
+async def edit_memory(memory: Memory, user_id: str, arguments: EditArguments) -> EditResult:
+    """Change a memory.
 
     Raises:
-        InvalidInput: If it is not among the user's memories, or an argument cannot be used.
-        StoreError: If it could not be written.
+        InvalidInput: If the memory is not among the user's, or an argument is invalid.
+        StoreError: If the file cannot be written.
     """
-    if asked.expires_at is not None and asked.holds is not None:
+    if arguments.expires_at is not None and arguments.holds is not None:
         raise InvalidInput(
-            "expires_at (--expires) and holds both say until when it is true. Pass one of them."
+            "expires_at (--expires) and holds both set the validity. Pass only one of them."
         )
     content = (
         None
-        if asked.content is None
-        else validate_text(asked.content, "content", MAX_STATEMENT_CHARACTERS)
+        if arguments.content is None
+        else validate_text(arguments.content, "content", MAX_STATEMENT_CHARACTERS)
     )
-    user, now = (
-        await memory.runtime.storage.database.read(queries.users.find, user_id) or NOBODY,
-        datetime.now(UTC),
-    )
-    held = await memory.runtime.storage.database.read(queries.edits.standing, user, asked.id)
-    columns = _columns(asked, held, now)
-    changed = (*columns, *(("tags",) if asked.tags is not None else ()))
+    runtime, now = memory.runtime, datetime.now(UTC)
+    user = await runtime.database.read(queries.users.find, user_id) or NOBODY
+    stored = await runtime.database.read(queries.edits.standing, user, arguments.id)
+    columns = _changed_columns(arguments, stored, now)
+    changed = (*columns, *(("tags",) if arguments.tags is not None else ()))
     if changed:
-        tags = None if asked.tags is None else await asyncio.to_thread(_tags, memory, asked.tags)
-        await memory.runtime.database.write(
+        tags = (
+            None
+            if arguments.tags is None
+            else await asyncio.to_thread(_embed_tags, memory, arguments.tags)
+        )
+        reason = f"{_describe_change(changed, columns, stored)}: {arguments.reason}"
+        await runtime.database.write(
             queries.embedding.refile,
             user,
-            memory.runtime.write.encoder_id,
-            asked.id,
+            runtime.write.encoder_id,
+            arguments.id,
             columns,
             tags,
             now,
-            f"{_told(changed, columns, held)}: {asked.reason}",
+            reason,
         )
-    if content is None or content == held["text"]:
-        return Edited(asked.id, changed)
-    wording = await asyncio.to_thread(_wording, memory, content, held)
-    return Edited(
-        await memory.runtime.database.write(
-            queries.embedding.reword,
-            user,
-            memory.runtime.write.encoder_id,
-            asked.id,
-            wording,
-            now,
-            f"new words: {asked.reason}",
-        ),
-        ("content", *changed),
+    if content is None or content == stored["text"]:
+        return EditResult(arguments.id, changed)
+    wording = await asyncio.to_thread(_new_wording, memory, content, stored)
+    reason = f"new words: {arguments.reason}"
+    new_id = await runtime.database.write(
+        queries.embedding.reword,
+        user,
+        runtime.write.encoder_id,
+        arguments.id,
+        wording,
+        now,
+        reason,
     )
+    return EditResult(new_id, ("content", *changed))
 
 
-def value_in(text: str, value: str, edited: str) -> str:
-    """What stands in an edited text where the value stood, "" unless all around it is as it was.
+def edited_value(text: str, value: str, edited: str) -> str:
+    """Return the part of an edited text that replaced a value; "" if other parts changed too.
 
     Args:
-        text: The text before.
-        value: A part of it.
-        edited: The text after.
+        text: Text before the edit.
+        value: Part of the text.
+        edited: Text after the edit.
     """
-    before, found, behind = text.rpartition(value) if value else ("", "", "")
-    kept = (
+    before, found, after = text.rpartition(value) if value else ("", "", "")
+    unchanged = (
         bool(found)
         and edited.startswith(before)
-        and edited.endswith(behind)
-        and len(before) + len(behind) < len(edited)
+        and edited.endswith(after)
+        and len(before) + len(after) < len(edited)
     )
-    return edited[len(before) : len(edited) - len(behind)].strip() if kept else ""
+    return edited[len(before) : len(edited) - len(after)].strip() if unchanged else ""
 
 
-def _tags(memory: Memory, given: Sequence[str]) -> dict[str, Vector]:
-    """The tags, in lower case and once each, with their embeddings."""
+def _embed_tags(memory: Memory, given: Sequence[str]) -> dict[str, Vector]:
+    """Return the distinct tags in lower case, with their vectors."""
     names = tuple(dict.fromkeys(tag.strip().lower() for tag in given))
     return (
         dict(zip(names, memory.runtime.recall.encoder.encode(names), strict=True)) if names else {}
     )
 
 
-def _wording(memory: Memory, content: str, held: Mapping[str, Any]) -> Wording:
-    """The new words with their parts.
+def _new_wording(memory: Memory, content: str, stored: Mapping[str, Any]) -> Wording:
+    """Return the new text with its subject, relation and object.
 
-    Those of the old ones where only the value is another, else none.
+    The relation is kept if only its value changed; otherwise there is none.
     """
-    value = value_in(held["text"], held["object"], content) if held["relation"] else ""
+    value = edited_value(stored["text"], stored["object"], content) if stored["relation"] else ""
     doc = memory.runtime.recall.language.parse([content], names=False)[0]
     return Wording(
         text=content,
-        subject=held["subject"] if value else "",
-        relation=held["relation"] if value else "",
+        subject=stored["subject"] if value else "",
+        relation=stored["relation"] if value else "",
         object=value or content,
         entities=find_entities(doc),
         vector=encode_tokens(memory.runtime.recall.encoder, [content])[0].vector,
     )
 
 
-def _columns(asked: Edit, held: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """The columns whose values are asked to be others."""
+def _changed_columns(
+    arguments: EditArguments, stored: Mapping[str, Any], now: datetime
+) -> dict[str, Any]:
+    """Return the columns whose values change."""
     wanted: dict[str, Any] = {
-        column: getattr(asked, name)
-        for name, column in PLAIN.items()
-        if getattr(asked, name) is not None
+        name: value for name in EDITABLE_COLUMNS if (value := getattr(arguments, name)) is not None
     }
     if "note" in wanted:
         wanted["note"] = wanted["note"].strip() or None
-    if asked.expires_at is not None:
-        wanted["valid_until"] = asked.expires_at
-    if asked.holds is not None and asked.holds != (
-        held["valid_until"] is None or held["valid_until"] > now
+    if arguments.expires_at is not None:
+        wanted["valid_until"] = arguments.expires_at
+    if arguments.holds is not None and arguments.holds != (
+        stored["valid_until"] is None or stored["valid_until"] > now
     ):
-        wanted["valid_until"] = None if asked.holds else now
-    return {column: value for column, value in wanted.items() if value != held[column]}
+        wanted["valid_until"] = None if arguments.holds else now
+    return {column: value for column, value in wanted.items() if value != stored[column]}
 
 
-def _told(changed: Sequence[str], columns: Mapping[str, Any], held: Mapping[str, Any]) -> str:
-    """What was changed, without any words of the memory or its tags."""
+def _describe_change(
+    changed: Sequence[str], columns: Mapping[str, Any], stored: Mapping[str, Any]
+) -> str:
+    """Describe a change without text or tags of the memory."""
     return ", ".join(
-        f"{name} {held[name]} → {columns[name]}"
+        f"{name} {stored[name]} → {columns[name]}"
         if name in ("kind", "category", "importance")
-        else NAMES.get(name, name)
+        else {"valid_until": "validity"}.get(name, name)
         for name in changed
     )

@@ -1,7 +1,4 @@
-"""Keeping a memory in order.
-
-What there is, what was decided and how it is taken back, and whether the file is sound.
-"""
+"""Maintenance tools: statistics, timeline, merges, tags, decisions, undo, validation and repair."""
 
 import asyncio
 from collections.abc import Mapping
@@ -18,7 +15,8 @@ from hotmem.memory import Memory
 from hotmem.models import Encoder
 from hotmem.operations.requests import CLOSED
 from hotmem.retrieval.query import NOBODY
-from hotmem.storage import Storage, queries
+from hotmem.storage import queries
+from hotmem.storage.database import Database
 from hotmem.types import (
     Category,
     Decision,
@@ -31,30 +29,29 @@ from hotmem.types import (
     UserKey,
 )
 
-MOST_TAGS: Final = 20_000
-"""Tags compared with each other, the most recent; all pairs of so many take some seconds."""
+MAX_TAGS: Final = 20_000
+"""Tags compared pairwise, most recent first."""
 
-
-EMBEDDED_AT_ONCE: Final = 16
-"""Tags embedded before recalls go first again; some 25 ms."""
+EMBEDDING_BATCH: Final = 16
+"""Tags embedded at once; recalls take priority between batches."""
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
+class NoArguments:
     """No arguments."""
 
     __pydantic_config__ = CLOSED
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """Which stretch of a memory.
+class TimelineArguments:
+    """Arguments of `memory_timeline`.
 
     Attributes:
         by: Length of a period, in UTC.
-        about: Only what mentions this name.
-        after: Said at or after.
-        before: Said before.
+        about: Only turns and memories that mention this name.
+        after: Earliest time, inclusive.
+        before: Latest time, exclusive.
     """
 
     __pydantic_config__ = CLOSED
@@ -69,28 +66,28 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Merge:
-    """Memories that say the same.
+class MergeArguments:
+    """Arguments of `merge_memories`.
 
     Attributes:
-        into: The id of the one that stays.
-        ids: The ids of the others.
-        reason: Why, for the record.
+        into: ID of the memory to keep.
+        ids: IDs of the memories to merge into it.
+        reason: Reason recorded with the decision.
     """
 
     __pydantic_config__ = CLOSED
 
-    into: Annotated[str, Field(description="The id of the memory that stays.")]
+    into: Annotated[str, Field(description="ID of the memory to keep.")]
     ids: Annotated[
         tuple[str, ...],
-        Field(min_length=1, max_length=100, description="The ids of those that go into it."),
+        Field(min_length=1, max_length=100, description="IDs of the memories to merge into it."),
     ]
     reason: str = "asked to"
 
 
 @dataclass(frozen=True, slots=True)
-class Recent:
-    """How many of the latest."""
+class DecisionsArguments:
+    """Arguments of `memory_decisions`: maximum entries, latest first."""
 
     __pydantic_config__ = CLOSED
 
@@ -98,10 +95,12 @@ class Recent:
 
 
 @dataclass(frozen=True, slots=True)
-class Unused:
-    """Days without use after which a tag of one memory at most is put away.
+class OptimizeTagsArguments:
+    """Arguments of `optimize_tags`.
 
-    The next memory of it brings it back, for both.
+    Attributes:
+        unused_days: Days without use after which a tag of at most one memory is archived; the
+            next memory with the tag restores it.
     """
 
     __pydantic_config__ = CLOSED
@@ -110,8 +109,8 @@ class Unused:
 
 
 @dataclass(frozen=True, slots=True)
-class Evolve:
-    """Which category is to evolve; all, if none is named."""
+class EvolveArguments:
+    """Arguments of `evolve_categories`: the category; None for all."""
 
     __pydantic_config__ = CLOSED
 
@@ -119,28 +118,28 @@ class Evolve:
 
 
 @dataclass(frozen=True, slots=True)
-class Evolution:
-    """What became of each category."""
+class EvolutionReport:
+    """Result of `evolve_categories`, by category."""
 
     categories: tuple[EvolutionResult, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Subcategories:
-    """What the categories have evolved into, by category, the largest first."""
+    """Subcategories by category, largest first."""
 
     subcategories: tuple[Subcategory, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class TagsOptimised:
-    """What became of the tags.
+class TagReport:
+    """Result of `optimize_tags`.
 
     Attributes:
-        decision: The decision's id, by which it can be taken back.
-        before: Tags in use before.
-        merged: Tags that mean the same as another, and which.
-        archived: How many were put away; used again they come back.
+        decision: ID of the decision, for `undo_decision`.
+        before: Number of tags before.
+        merged: Merged tags and the tag that replaces each.
+        archived: Number of archived tags; a tag is restored when it is used again.
     """
 
     decision: str
@@ -150,20 +149,17 @@ class TagsOptimised:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Undo:
-    """What is to be taken back."""
+class UndoArguments:
+    """Arguments of `undo_decision`."""
 
     __pydantic_config__ = CLOSED
 
-    decision: Annotated[str, Field(description="The id of the decision.")]
+    decision: Annotated[str, Field(description="ID of the decision.")]
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
-    """What became of a merge.
-
-    The decision's id, by which it can be taken back, and how many memories went into another.
-    """
+class MergeResult:
+    """Result of `merge_memories`: ID of the decision and number of merged memories."""
 
     decision: str
     memories: int
@@ -171,42 +167,42 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Every period that has anything, the earliest first."""
+    """Periods with any turn or memory, earliest first."""
 
     periods: tuple[Period, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What was decided, latest first."""
+    """Decisions, latest first."""
 
     decisions: tuple[Decision, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Soundness:
-    """Whether the file is sound, and what is wrong with it."""
+class ValidationReport:
+    """Result of `validate_storage`: whether the file is intact, and its faults."""
 
     sound: bool
     faults: tuple[Fault, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Repaired:
-    """How many index entries were made anew, and what is still wrong."""
+class RepairReport:
+    """Result of `repair_index`: number of rebuilt entries, and remaining faults."""
 
     entries: int
     faults: tuple[Fault, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class HealthPart:
-    """A part of the health score.
+class HealthMeasure:
+    """A measure that contributes to the health score.
 
     Attributes:
-        share: 0 to 1.
-        weight: What it counts in the score.
-        meaning: What it is the share of.
+        share: Value, 0 to 1.
+        weight: Weight in the score.
+        meaning: What it measures.
     """
 
     share: float
@@ -216,183 +212,192 @@ class HealthPart:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The state of a memory in one number, 0 to 1, with its parts, and what can be improved."""
+    """Health score of a memory, 0 to 1, its measures, and advice."""
 
     score: float
-    parts: Mapping[str, HealthPart]
+    parts: Mapping[str, HealthMeasure]
     advice: tuple[str, ...]
 
 
-async def memory_stats(memory: Memory, user_id: str, _: Nothing) -> Stats:
-    """What there is of a user."""
-    storage, user = await _user(memory, user_id)
-    return await storage.database.read(queries.maintenance.stats, user)
+async def memory_stats(memory: Memory, user_id: str, _: NoArguments) -> Stats:
+    """Count turns, sessions, memories and tags of a user."""
+    database, user = await _user(memory, user_id)
+    return await database.read(queries.maintenance.stats, user)
 
 
-async def memory_timeline(memory: Memory, user_id: str, asked: Span) -> Timeline:
-    """What each period brought."""
-    storage, user = await _user(memory, user_id)
+async def memory_timeline(memory: Memory, user_id: str, arguments: TimelineArguments) -> Timeline:
+    """Count turns and list new memories by period."""
+    database, user = await _user(memory, user_id)
     return Timeline(
         tuple(
-            await storage.database.read(
-                queries.maintenance.timeline, user, asked.by, asked.about, asked.after, asked.before
+            await database.read(
+                queries.maintenance.timeline,
+                user,
+                arguments.by,
+                arguments.about,
+                arguments.after,
+                arguments.before,
             )
         )
     )
 
 
-async def merge_memories(memory: Memory, user_id: str, asked: Merge) -> Merged:
-    """Lets one memory stand for others that say the same.
+async def merge_memories(memory: Memory, user_id: str, arguments: MergeArguments) -> MergeResult:
+    """MergeArguments memories that state the same into one.
 
     Raises:
-        InvalidInput: If an id is not among the user's memories.
+        InvalidInput: If an ID is not among the user's memories.
     """
-    storage, user = await _user(memory, user_id)
-    return Merged(
-        await storage.database.write(
-            queries.decisions.merge, user, asked.into, asked.ids, asked.reason, datetime.now(UTC)
+    database, user = await _user(memory, user_id)
+    return MergeResult(
+        await database.write(
+            queries.decisions.merge,
+            user,
+            arguments.into,
+            arguments.ids,
+            arguments.reason,
+            datetime.now(UTC),
         ),
-        len(asked.ids),
+        len(arguments.ids),
     )
 
 
-async def optimize_tags(memory: Memory, user_id: str, asked: Unused) -> TagsOptimised:
-    """Lets one tag stand for those that mean the same, and puts away those that hardly anything is filed under."""
-    storage, user = await _user(memory, user_id)
-    return await optimised(
-        storage,
+async def optimize_tags(
+    memory: Memory, user_id: str, arguments: OptimizeTagsArguments
+) -> TagReport:
+    """MergeArguments tags that mean the same, and archive tags that are hardly used."""
+    database, user = await _user(memory, user_id)
+    return await merge_tags(
+        database,
         memory.runtime.recall.encoder,
         memory.priority,
         user,
-        timedelta(days=asked.unused_days),
+        timedelta(days=arguments.unused_days),
         datetime.now(UTC),
     )
 
 
-async def optimised(
-    storage: Storage,
+async def merge_tags(
+    database: Database,
     encoder: Encoder,
     precedence: ForegroundPriority,
     user: UserKey,
     unused: timedelta,
     now: datetime,
-) -> TagsOptimised:
-    """The same for a user's number, as of a time.
+) -> TagReport:
+    """MergeArguments and archive the tags of one user.
 
-    Tags of what was said are embedded here, so that a conversation need not wait for it.
+    Tags are embedded here and not during conversations.
 
     Args:
-        storage: The store that writes.
-        encoder: Embeds the tags that are not yet.
-        precedence: Tells when recalls are on their way, which go before each step.
-        user: Whose tags.
-        unused: How long a tag of one memory at most stays that is not used.
-        now: When, UTC.
+        database: Database of the tags.
+        encoder: Embeds tags that have no vector yet.
+        precedence: Recalls take priority over each step.
+        user: Key of the user.
+        unused: Time without use after which a tag of at most one memory is archived.
+        now: Current time, UTC.
     """
     await precedence.wait_idle()
-    while waiting := await storage.database.read(queries.tags.unembedded, user, EMBEDDED_AT_ONCE):
+    while waiting := await database.read(queries.tags.unembedded, user, EMBEDDING_BATCH):
         rows = await asyncio.to_thread(encoder.encode, [name for _, name in waiting])
-        await storage.database.write(
+        await database.write(
             queries.embedding.embed_tags,
             queries.encoders.identified(encoder.name, encoder.dimension),
             [key for key, _ in waiting],
             list(rows),
         )
         await precedence.wait_idle()
-    tags, rows = await storage.database.read(queries.tags.counted, user, MOST_TAGS)
+    tags, rows = await database.read(queries.tags.counted, user, MAX_TAGS)
     pairs = await asyncio.to_thread(consolidate_tags, tags, rows, precedence.wait_idle_blocking)
     reason = (
         f"{len(pairs)} of {len(tags)} tags mean the same as another, cosine {MIN_COSINE} or more"
     )
     numbers = [(tag.key, into.key) for tag, into in pairs]
     await precedence.wait_idle()
-    decision, archived = await storage.database.write(
+    decision, archived = await database.write(
         queries.tags.consolidate, user, numbers, now - unused, reason, now
     )
-    return TagsOptimised(
-        decision, len(tags), {tag.name: into.name for tag, into in pairs}, archived
-    )
+    return TagReport(decision, len(tags), {tag.name: into.name for tag, into in pairs}, archived)
 
 
-async def evolve_categories(memory: Memory, user_id: str, asked: Evolve) -> Evolution:
-    """Finds the subcategories anew."""
-    return Evolution(tuple(await memory.evolve(user_id, category=asked.category)))
+async def evolve_categories(
+    memory: Memory, user_id: str, arguments: EvolveArguments
+) -> EvolutionReport:
+    """Rebuild the subcategories."""
+    return EvolutionReport(tuple(await memory.evolve(user_id, category=arguments.category)))
 
 
-async def memory_subcategories(memory: Memory, user_id: str, _: Nothing) -> Subcategories:
-    """What the categories have evolved into, with what each is about."""
+async def memory_subcategories(memory: Memory, user_id: str, _: NoArguments) -> Subcategories:
+    """List the subcategories with their keywords and examples."""
     return Subcategories(tuple(await memory.subcategories(user_id)))
 
 
-async def memory_decisions(memory: Memory, user_id: str, asked: Recent) -> Decisions:
-    """What was decided about memories, and why."""
-    storage, user = await _user(memory, user_id)
-    return Decisions(
-        tuple(await storage.database.read(queries.decisions.of_user, user, asked.limit))
-    )
+async def memory_decisions(
+    memory: Memory, user_id: str, arguments: DecisionsArguments
+) -> Decisions:
+    """List decisions about memories and their reasons."""
+    database, user = await _user(memory, user_id)
+    return Decisions(tuple(await database.read(queries.decisions.of_user, user, arguments.limit)))
 
 
-async def undo_decision(memory: Memory, user_id: str, asked: Undo) -> UndoResult:
-    """Takes a merge, an edit, a consolidation of tags, an evolution or an import back.
+async def undo_decision(memory: Memory, user_id: str, arguments: UndoArguments) -> UndoResult:
+    """Revert a merge, an edit, an import, or a change of tags or subcategories.
 
     Raises:
-        InvalidInput: If there is no such decision, or it was taken back before.
+        InvalidInput: If the decision does not exist or was already undone.
     """
-    storage, user = await _user(memory, user_id)
-    undone = await storage.database.write(
-        queries.edits.undo, user, asked.decision, datetime.now(UTC)
-    )
+    database, user = await _user(memory, user_id)
+    undone = await database.write(queries.edits.undo, user, arguments.decision, datetime.now(UTC))
     await memory.take_back()
     return undone
 
 
-async def validate_storage(memory: Memory, _: str, __: Nothing) -> Soundness:
-    """Checks the file and all its indexes."""
-    faults = tuple(await memory.runtime.storage.database.read(queries.maintenance.faults))
-    return Soundness(not faults, faults)
+async def validate_storage(memory: Memory, _: str, __: NoArguments) -> ValidationReport:
+    """Check the integrity of the file and its indexes."""
+    faults = tuple(await memory.runtime.database.read(queries.maintenance.faults))
+    return ValidationReport(not faults, faults)
 
 
-async def repair_index(memory: Memory, _: str, __: Nothing) -> Repaired:
-    """Makes all index entries anew from what is stored."""
-    return Repaired(
-        await memory.runtime.storage.database.write(queries.maintenance.reindex),
-        tuple(await memory.runtime.storage.database.read(queries.maintenance.faults)),
+async def repair_index(memory: Memory, _: str, __: NoArguments) -> RepairReport:
+    """Rebuild all index entries from the stored turns and memories."""
+    return RepairReport(
+        await memory.runtime.database.write(queries.maintenance.reindex),
+        tuple(await memory.runtime.database.read(queries.maintenance.faults)),
     )
 
 
 async def memory_health(memory: Memory, user_id: str) -> Health:
-    """How far a memory is understood, summarised and current."""
-    storage, user = await _user(memory, user_id)
-    stats = await storage.database.read(queries.maintenance.stats, user)
+    """Measure how complete, distinct and used a memory is."""
+    database, user = await _user(memory, user_id)
+    stats = await database.read(queries.maintenance.stats, user)
     parts = {
-        "understood": HealthPart(
-            1 - stats.waiting / max(stats.turns, 1), 0.4, "turns that are understood"
+        "understood": HealthMeasure(
+            1 - stats.waiting / max(stats.turns, 1), 0.4, "turns with extracted facts"
         ),
-        "summarised": HealthPart(
+        "summarised": HealthMeasure(
             min(stats.summaries / max(stats.sessions, 1), 1.0),
             0.3,
-            "conversations that are summarised",
+            "conversations with a summary",
         ),
-        "distinct": HealthPart(
+        "distinct": HealthMeasure(
             1 - stats.merged / max(stats.memories + stats.merged, 1),
             0.1,
-            "memories that say what no other says",
+            "memories that duplicate no other",
         ),
-        "used": HealthPart(
+        "used": HealthMeasure(
             1 - stats.never_used / max(stats.memories, 1),
             0.2,
-            "memories that a search or a reply has used",
+            "memories used by a search or a reply",
         ),
     }
     advice = {
-        "understood": "Turns wait to be understood: leave the memory open until settle() returns.",
-        "summarised": "Conversations are not summarised yet: call end_session() when one is over.",
+        "understood": "Turns are not processed yet: keep the memory open until settle() returns.",
+        "summarised": "Conversations have no summary yet: call end_session() when one ends.",
     }
-    told = tuple(text for name, text in advice.items() if parts[name].share < 1)
-    return Health(sum(part.share * part.weight for part in parts.values()), parts, told)
+    open_advice = tuple(text for name, text in advice.items() if parts[name].share < 1)
+    return Health(sum(part.share * part.weight for part in parts.values()), parts, open_advice)
 
 
-async def _user(memory: Memory, user_id: str) -> tuple[Storage, UserKey]:
-    return memory.runtime.storage, await memory.runtime.storage.database.read(
-        queries.users.find, user_id
-    ) or NOBODY
+async def _user(memory: Memory, user_id: str) -> tuple[Database, UserKey]:
+    database = memory.runtime.database
+    return database, await database.read(queries.users.find, user_id) or NOBODY

@@ -1,4 +1,4 @@
-"""How good the blocks were that a bot was given, as a tool tells it."""
+"""memory_quality: how useful the context blocks of the latest days were."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from hotmem.memory import Memory
 from hotmem.operations.requests import CLOSED
 from hotmem.types import Layer, Tally
 
-UNREAD: Final = "not read in time"
-"""What stands for the intent of questions that were not read in time."""
+UNKNOWN_INTENT: Final = "not read in time"
+"""Label of the intent of queries that were not analysed before the deadline."""
 
 
 @dataclass(frozen=True, slots=True)
-class LatestDays:
-    """How many days, today among them."""
+class QualityArguments:
+    """Arguments of `memory_quality`: number of days, including today."""
 
     __pydantic_config__ = CLOSED
 
@@ -26,21 +26,20 @@ class LatestDays:
 
 @dataclass(frozen=True, slots=True)
 class QualityFigures:
-    """What a number of turns came to; see `hotmem.types.Tally`.
+    """Quality figures of a number of turns; see `hotmem.types.Tally`.
 
-    Shares are 0 to 1, None where there is nothing to take a share of.
+    Shares are 0 to 1, or None if the denominator is zero.
 
     Attributes:
-        turns: Turns that asked the memory and got a reply.
-        given: Items given.
-        used: Items that the reply used.
-        precision: Items used of items given.
-        tokens: Tokens given.
-        wasted: Tokens of items that the reply did not use.
-        coverage: Share of the turns in which the reply used something.
-        nothing_known: Share of the turns in which nothing, or nothing certain, was known of what
-            was asked.
-        late: Turns in which something was not ready in time, or failed.
+        turns: Turns with a recall and a reply.
+        given: Items in context blocks.
+        used: Items that replies used.
+        precision: used / given.
+        tokens: Tokens of context blocks.
+        wasted: Tokens of items that replies did not use.
+        coverage: Share of turns in which the reply used at least one item.
+        nothing_known: Share of turns in which nothing, or nothing certain, was known.
+        late: Turns in which a layer missed its deadline or failed.
         p50_ms: Median latency.
         p95_ms: 95th percentile of the latency.
     """
@@ -59,7 +58,7 @@ class QualityFigures:
 
     @classmethod
     def of(cls, tally: Tally) -> Self:
-        """The figures of a tally, rounded for reading."""
+        """Return the figures of a tally, rounded."""
         shares = (
             None if share is None else round(share, 3)
             for share in (tally.precision, tally.coverage, tally.nothing_known)
@@ -85,14 +84,14 @@ class QualityFigures:
 
 @dataclass(frozen=True, slots=True)
 class QualityReport:
-    """The quality record of the latest days.
+    """Result of `memory_quality`.
 
     Attributes:
-        since: The first day, in UTC.
-        total: All of it.
-        by_layer: What each layer found.
-        by_intent: What was asked for.
-        by_day: Each day that has any turn.
+        since: First day, UTC.
+        total: Figures of all turns.
+        by_layer: Figures by layer.
+        by_intent: Figures by intent of the query.
+        by_day: Figures by day; days without turns are left out.
     """
 
     since: date
@@ -102,14 +101,19 @@ class QualityReport:
     by_day: Mapping[date, QualityFigures]
 
 
-async def memory_quality(memory: Memory, user_id: str, asked: LatestDays) -> QualityReport:
-    """What replies made of what was given in the latest days."""
-    since = datetime.now(UTC).date() - timedelta(days=asked.days - 1)
+async def memory_quality(
+    memory: Memory, user_id: str, arguments: QualityArguments
+) -> QualityReport:
+    """Return how much of the context blocks of the latest days the replies used."""
+    since = datetime.now(UTC).date() - timedelta(days=arguments.days - 1)
     found = await memory.quality(user_id, since=since)
     return QualityReport(
         since,
         QualityFigures.of(found.total()),
         {layer: QualityFigures.of(tally) for layer, tally in found.by_layer().items()},
-        {intent or UNREAD: QualityFigures.of(tally) for intent, tally in found.by_intent().items()},
+        {
+            intent or UNKNOWN_INTENT: QualityFigures.of(tally)
+            for intent, tally in found.by_intent().items()
+        },
         {day: QualityFigures.of(tally) for day, tally in found.by_day().items()},
     )

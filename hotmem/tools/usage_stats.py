@@ -1,7 +1,7 @@
-"""usage_patterns: what is asked of a memory, when, and what replies make of it.
+"""usage_patterns: when a memory is queried, and which of its items replies use.
 
-It counts recalls of which the reply was heard (`Memory.feedback`), that is those of bots; a search
-by a tool counts as an access of what it gave.
+Counts recalls that were followed by `Memory.feedback`, that is, those of bots. A search by a tool
+counts as an access of its results.
 """
 
 import asyncio
@@ -22,30 +22,30 @@ from hotmem.storage import queries
 from hotmem.types import AnsweredRecall, UseCount, UsedMemory
 from hotmem.understanding.query.ngrams import word_ngrams
 
-MOST_RECALLS: Final = 20_000
-"""Recalls looked at, the latest."""
+MAX_RECALLS: Final = 20_000
+"""Maximum recalls evaluated, latest first."""
 
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @dataclass(frozen=True, slots=True)
-class Patterns:
-    """Which stretch, and how much of it.
+class UsageArguments:
+    """Arguments of `usage_patterns`.
 
     Attributes:
-        after: Asked at or after.
-        before: Asked before.
-        timezone: Of hours and weekdays, as "Europe/Lisbon".
-        limit: Tags, names, memories and sessions told at most, 1 to 100.
+        after: Earliest recall, inclusive.
+        before: Latest recall, exclusive.
+        timezone: Time zone of hours and weekdays, such as "Europe/Lisbon".
+        limit: Maximum tags, names, memories and sessions, 1 to 100.
     """
 
     __pydantic_config__ = CLOSED
 
     after: AwareDatetime | None = None
     before: AwareDatetime | None = None
-    timezone: Annotated[str, Field(description="Of hours and weekdays, as Europe/Lisbon.")] = "UTC"
+    timezone: Annotated[str, Field(description="Time zone of hours and weekdays.")] = "UTC"
     limit: Annotated[
-        int, Field(ge=1, le=100, description="Tags, names, memories and sessions told at most.")
+        int, Field(ge=1, le=100, description="Maximum tags, names, memories and sessions.")
     ] = 10
 
     def __post_init__(self) -> None:
@@ -54,15 +54,15 @@ class Patterns:
 
 @dataclass(frozen=True, slots=True)
 class SessionUse:
-    """A session's recalls.
+    """Recalls of a session.
 
     Attributes:
-        session_id: The session; "" where none was named.
-        began: When it was first asked, UTC.
-        questions: How often it was asked.
-        given: Items given.
+        session_id: Session ID; "" if none was given.
+        began: Time of the first recall, UTC.
+        questions: Number of recalls.
+        given: Items in context blocks.
         used: Items that replies used.
-        precision: used / given, 0 to 1; 0 where nothing was given.
+        precision: used / given, 0 to 1; 0 without items.
     """
 
     session_id: str
@@ -75,28 +75,27 @@ class SessionUse:
 
 @dataclass(frozen=True, slots=True)
 class UsagePatterns:
-    """What a memory is used for.
+    """Result of `usage_patterns`.
 
     Attributes:
-        questions: Recalls that a reply followed.
-        answered: Those that were given anything.
-        given: Items given.
+        questions: Recalls followed by a reply.
+        answered: Recalls with at least one item.
+        given: Items in context blocks.
         used: Items that replies used.
         precision: used / given, 0 to 1.
-        by_hour: Questions of each hour of the day that has any, "09" and so on.
-        by_weekday: Questions of each day of the week that has any.
-        asked_about: Known names in questions, the most frequent first.
+        by_hour: Recalls by hour of the day, "00" to "23"; hours without recalls are left out.
+        by_weekday: Recalls by day of the week; days without recalls are left out.
+        asked_about: Known names in queries, most frequent first.
         by_category: Memories given and used, by category.
-        by_kind: The same by kind.
-        by_tag: The same by tag, the most used first.
-        by_entity: Items given and used that come from turns with a name, by name, the most used
-            first.
+        by_kind: Memories given and used, by kind.
+        by_tag: Memories given and used, by tag, most used first.
+        by_entity: Items given and used from turns that mention a name, by name, most used first.
         most_used: The memories used most.
-        never_used: How many memories that still hold were never used.
-        unused: The most important of those.
-        sessions: The latest sessions in order.
-        trend: Mean precision of the later half of these sessions, less that of the earlier half, -1
-            to 1; None of fewer than two.
+        never_used: Number of valid memories that were never used.
+        unused: The most important memories that were never used.
+        sessions: The latest sessions, in chronological order.
+        trend: Mean precision of the second half of these sessions minus that of the first half,
+            -1 to 1; None with fewer than two sessions.
     """
 
     questions: int
@@ -118,36 +117,34 @@ class UsagePatterns:
     trend: float | None
 
 
-async def usage_patterns(memory: Memory, user_id: str, asked: Patterns) -> UsagePatterns:
-    """What is asked for and used.
+async def usage_patterns(memory: Memory, user_id: str, arguments: UsageArguments) -> UsagePatterns:
+    """Return when a memory is queried and what is used.
 
     Args:
         memory: An open memory.
-        user_id: Whose memory.
-        asked: Which stretch.
+        user_id: User ID.
+        arguments: Time range and limits.
 
     Raises:
         InvalidInput: If the time zone is unknown.
         StoreError: If the file cannot be read.
     """
-    storage, clock = memory.runtime.storage, zone(asked.timezone)
-    user = await storage.database.read(queries.users.find, user_id) or NOBODY
-    recalls = await storage.database.read(
-        queries.usage_stats.asked, user, asked.after, asked.before, MOST_RECALLS
+    database, clock = memory.runtime.database, zone(arguments.timezone)
+    user = await database.read(queries.users.find, user_id) or NOBODY
+    recalls = await database.read(
+        queries.usage_stats.asked, user, arguments.after, arguments.before, MAX_RECALLS
     )
-    runs = await asyncio.to_thread(_runs, recalls)
-    names = await storage.database.read(
-        queries.usage_stats.known_names, user, json.dumps(list(runs))
+    ngrams = await asyncio.to_thread(_count_ngrams, recalls)
+    names = await database.read(queries.usage_stats.known_names, user, json.dumps(list(ngrams)))
+    shares = await database.read(
+        queries.usage_stats.shares, user, arguments.after, arguments.before, arguments.limit
     )
-    shares = await storage.database.read(
-        queries.usage_stats.shares, user, asked.after, asked.before, asked.limit
-    )
-    most_used, unused, never_used = await storage.database.read(
-        queries.usage_stats.memories, user, asked.limit
+    most_used, unused, never_used = await database.read(
+        queries.usage_stats.memories, user, arguments.limit
     )
     hours = Counter(f"{one.at.astimezone(clock):%H}" for one in recalls)
     days = Counter(one.at.astimezone(clock).weekday() for one in recalls)
-    sessions = by_session(recalls)[-asked.limit :]
+    sessions = group_by_session(recalls)[-arguments.limit :]
     given, used = sum(one.given for one in recalls), sum(one.used for one in recalls)
     return UsagePatterns(
         questions=len(recalls),
@@ -158,7 +155,7 @@ async def usage_patterns(memory: Memory, user_id: str, asked: Patterns) -> Usage
         by_hour=dict(sorted(hours.items())),
         by_weekday={WEEKDAYS[day]: count for day, count in sorted(days.items())},
         asked_about=dict(
-            Counter({names[key]: runs[key] for key in names}).most_common(asked.limit)
+            Counter({names[key]: ngrams[key] for key in names}).most_common(arguments.limit)
         ),
         by_category=shares["category"],
         by_kind=shares["kind"],
@@ -168,12 +165,12 @@ async def usage_patterns(memory: Memory, user_id: str, asked: Patterns) -> Usage
         never_used=never_used,
         unused=tuple(unused),
         sessions=tuple(sessions),
-        trend=trend(sessions),
+        trend=precision_trend(sessions),
     )
 
 
-def by_session(recalls: Sequence[AnsweredRecall]) -> list[SessionUse]:
-    """The recalls of each session together, in the order in which the sessions began."""
+def group_by_session(recalls: Sequence[AnsweredRecall]) -> list[SessionUse]:
+    """Aggregate recalls by session, in the order of their first recalls."""
     held: defaultdict[str, list[AnsweredRecall]] = defaultdict(list)
     for one in recalls:
         held[one.session_id or ""].append(one)
@@ -188,10 +185,10 @@ def by_session(recalls: Sequence[AnsweredRecall]) -> list[SessionUse]:
     return sorted(found, key=lambda one: (one.began, one.session_id))
 
 
-def trend(sessions: Sequence[SessionUse]) -> float | None:
-    """Mean precision of the later half less that of the earlier one.
+def precision_trend(sessions: Sequence[SessionUse]) -> float | None:
+    """Return the mean precision of the second half minus that of the first half.
 
-    A session in the middle counts to the later.
+    With an odd number of sessions, the middle one belongs to the second half.
     """
     half = len(sessions) // 2
     if not half:
@@ -202,8 +199,8 @@ def trend(sessions: Sequence[SessionUse]) -> float | None:
     ) / len(earlier)
 
 
-def _runs(recalls: Sequence[AnsweredRecall]) -> Counter[str]:
-    """How many questions hold each run of one to three words, in lower case."""
+def _count_ngrams(recalls: Sequence[AnsweredRecall]) -> Counter[str]:
+    """Count the queries that contain each n-gram of one to three words, in lower case."""
     return Counter(
-        run for one in recalls for run in {run.casefold() for run in word_ngrams(one.query)}
+        ngram for one in recalls for ngram in {ngram.casefold() for ngram in word_ngrams(one.query)}
     )

@@ -1,4 +1,4 @@
-"""What a terminal shows: words as they are, whatever they look like, and ids that can be typed."""
+"""Terminal output: text is printed literally, and abbreviated IDs are accepted."""
 
 import asyncio
 import json
@@ -18,17 +18,17 @@ from hotmem.storage.sqlite.connection import connect
 from tests.conversation import said
 
 MARKUP = "[/docs/readme]"
-"""Read as markup it closes a style that was never opened, which is an error."""
+"""As rich markup this closes a style that was never opened, which is an error."""
 
 STORED = f"The page {MARKUP} needs pip install x[inspect] :smile:."
 SPOKEN = f"My dog is called Potola, see {MARKUP} and x[bold]y."
 
 
 @pytest.fixture(scope="module")
-def told_once(
+def shared_file(
     tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language
 ) -> Path:
-    database = tmp_path_factory.mktemp("told") / "memory.db"
+    database = tmp_path_factory.mktemp("shared") / "memory.db"
 
     async def run() -> None:
         async with Memory.open(database, encoder=encoder, language=language) as memory:
@@ -53,27 +53,27 @@ def told_once(
 
 
 @pytest.fixture
-def told(told_once: Path, database: Path) -> Path:
-    """A file full of what looks like markup."""
-    return Path(copy(told_once, database))
+def database_file(shared_file: Path, database: Path) -> Path:
+    """A file with text that looks like markup."""
+    return Path(copy(shared_file, database))
 
 
 @pytest.fixture(autouse=True)
-def surroundings(
+def environment(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_options: ModelOptions
 ) -> None:
     monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
-    monkeypatch.setattr(console, "screen", console.console(width=80))
+    monkeypatch.setattr(console, "screen", console.make_console(width=80))
     monkeypatch.chdir(tmp_path)
 
 
 def run(*words: str | Path) -> Result:
-    """Runs a command."""
+    """Run a command."""
     return CliRunner().invoke(app.app, [str(word) for word in words])
 
 
 def refused(*words: str | Path) -> str:
-    """The one error of a command."""
+    """Return the error of a command."""
     outcome = run(*words)
     assert isinstance(outcome.exception, InvalidInput), outcome.output
     return str(outcome.exception)
@@ -96,26 +96,26 @@ def refused(*words: str | Path) -> str:
         (("optimise",), "decision"),
         (("evolve",), "references"),
         (("subcategories",), "subcategories"),
-        (("quality",), "everything"),
+        (("quality",), "total"),
         (("discover",), "search_memory"),
         (("store", "Read [/this] and x[that] :smile:.", "--tag", "[/a]"), "[/a]"),
         (("undo", MARKUP), ""),
-        (("forget", "--entity", MARKUP), "forgotten"),
+        (("forget", "--entity", MARKUP), "removed"),
     ],
 )
 def test_every_command_shows_text_that_looks_like_markup(
-    words: tuple[str, ...], shown: str, told: Path
+    words: tuple[str, ...], shown: str, database_file: Path
 ) -> None:
-    outcome = run(*words, "-u", "ana", "-d", told)
+    outcome = run(*words, "-u", "ana", "-d", database_file)
     assert outcome.exception is None or isinstance(outcome.exception, InvalidInput), repr(
         outcome.exception
     )
     assert shown in " ".join(outcome.output.split()), outcome.output
 
 
-def test_an_import_and_an_export_show_it_too(told: Path, tmp_path: Path) -> None:
+def test_import_and_export_print_it_too(database_file: Path, tmp_path: Path) -> None:
     file = tmp_path / "[out].jsonl"
-    assert run("export", file, "-u", "ana", "-d", told).exit_code == 0
+    assert run("export", file, "-u", "ana", "-d", database_file).exit_code == 0
     assert json.loads(file.read_text("utf-8").splitlines()[0])
     foreign = tmp_path / "mem0.json"
     record = {
@@ -128,18 +128,18 @@ def test_an_import_and_an_export_show_it_too(told: Path, tmp_path: Path) -> None
     foreign.write_text(json.dumps({"results": [record]}), "utf-8")
     outcome = run("import", foreign, "-u", "ana", "-d", tmp_path / "[copy].db")
     assert outcome.exit_code == 0 and "[/c]" in outcome.output, outcome.output
-    assert run("backup", tmp_path / "[b].db", "-d", told).output.endswith("[b].db\n")
+    assert run("backup", tmp_path / "[b].db", "-d", database_file).output.endswith("[b].db\n")
 
 
-def test_errors_are_shown_word_for_word_in_one_line(
-    told: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_errors_are_printed_literally_in_one_line(
+    database_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for package, words, hint in (
         ("uvicorn", ("inspect", "-u", "ana"), 'pip install "pipecat-hotmem[inspect]"'),
         ("mcp.server.lowlevel", ("serve-mcp", "-u", "ana"), 'pip install "pipecat-hotmem[mcp]"'),
         (
-            "adjustText",
-            ("network", "-u", "ana", "-d", str(told), "--png", "x.png"),
+            "networkx",
+            ("network", "-u", "ana", "-d", str(database_file), "--png", "x.png"),
             'pip install "pipecat-hotmem[pictures]"',
         ),
     ):
@@ -149,6 +149,7 @@ def test_errors_are_shown_word_for_word_in_one_line(
             if name.startswith(
                 (
                     "hotmem.inspector",
+                    "hotmem.core.graph_layout",
                     "hotmem.core.local_server",
                     "hotmem.tools.mcp",
                     "hotmem.cli.plots",
@@ -168,96 +169,108 @@ def test_errors_are_shown_word_for_word_in_one_line(
         assert line.endswith(f"Run: {hint}")
 
 
-def test_ids_can_be_typed_as_they_are_shown(told: Path) -> None:
-    listed = run("memories", "-u", "ana", "-d", told).output
+def test_ids_are_accepted_as_they_are_printed(database_file: Path) -> None:
+    listed = run("memories", "-u", "ana", "-d", database_file).output
     first, second = re.findall(r"(?m)^│ ([0-9a-f]{12}) │ .*The page", listed)
-    found = run("search", "page that needs pip install", "-u", "ana", "-d", told).output
+    found = run("search", "page that needs pip install", "-u", "ana", "-d", database_file).output
     assert f"│ {first} │" in found
-    assert run("edit", first, "-u", "ana", "-d", told, "--importance", "5").exit_code == 0
+    assert run("edit", first, "-u", "ana", "-d", database_file, "--importance", "5").exit_code == 0
     assert (
-        "found" in run("trace", "pip install", "-u", "ana", "-d", told, "--expected", second).output
+        "found"
+        in run(
+            "trace", "pip install", "-u", "ana", "-d", database_file, "--expected", second
+        ).output
     )
-    merged = json.loads(run("merge", first, second, "-u", "ana", "-d", told, "--json").output)
-    decided = run("decisions", "-u", "ana", "-d", told).output
+    merged = json.loads(
+        run("merge", first, second, "-u", "ana", "-d", database_file, "--json").output
+    )
+    decided = run("decisions", "-u", "ana", "-d", database_file).output
     assert f"│ {merged['decision'][:12]} │ merged" in decided and f"→ {first}" in decided
-    assert run("undo", merged["decision"][:12], "-u", "ana", "-d", told).exit_code == 0
-    assert "taken back on" in run("decisions", "-u", "ana", "-d", told).output
-    assert "1 memory" in run("forget", "--memory-id", first, "-u", "ana", "-d", told).output
-    assert "1 memory" in run("forget", "--memory-id", second[:8], "-u", "ana", "-d", told).output
+    assert run("undo", merged["decision"][:12], "-u", "ana", "-d", database_file).exit_code == 0
+    assert "undone on" in run("decisions", "-u", "ana", "-d", database_file).output
+    assert (
+        "1 memory" in run("forget", "--memory-id", first, "-u", "ana", "-d", database_file).output
+    )
+    assert (
+        "1 memory"
+        in run("forget", "--memory-id", second[:8], "-u", "ana", "-d", database_file).output
+    )
     assert "not among this user's memories" in refused(
-        "forget", "--memory-id", first, "-u", "ana", "-d", told
+        "forget", "--memory-id", first, "-u", "ana", "-d", database_file
     )
 
 
-def test_a_beginning_of_several_ids_is_refused(told: Path) -> None:
-    with connect(told) as conn:
+def test_an_ambiguous_abbreviation_is_refused(database_file: Path) -> None:
+    with connect(database_file) as conn:
         conn.execute("UPDATE memories SET public_id = 'abcdef12' || substr(public_id, 9)")
     conn.close()
-    error = refused("forget", "--memory-id", "abcdef12", "-u", "ana", "-d", told)
+    error = refused("forget", "--memory-id", "abcdef12", "-u", "ana", "-d", database_file)
     assert "is the beginning of several ids: abcdef12" in error and "Give more characters" in error
-    assert "abcdef12" in refused("edit", "ABCDEF12", "-u", "ana", "-d", told, "--importance", "5")
-    assert run("memories", "-u", "ana", "-d", told).output.count("abcdef12") == 3, (
+    assert "abcdef12" in refused(
+        "edit", "ABCDEF12", "-u", "ana", "-d", database_file, "--importance", "5"
+    )
+    assert run("memories", "-u", "ana", "-d", database_file).output.count("abcdef12") == 3, (
         "nothing was forgotten"
     )
     assert "not among" in refused(
-        "edit", "abcdef1", "-u", "ana", "-d", told, "--importance", "5"
+        "edit", "abcdef1", "-u", "ana", "-d", database_file, "--importance", "5"
     ), "too short to be looked up"
 
 
-def test_the_beginning_of_an_id_of_someone_else_is_no_id(told: Path) -> None:
-    run("store", "Ben likes tea.", "-u", "ben", "-d", told)
+def test_the_id_of_another_user_is_refused(database_file: Path) -> None:
+    run("store", "Ben likes tea.", "-u", "ben", "-d", database_file)
     (bens,) = re.findall(
-        r"(?m)^│ ([0-9a-f]{12}) │", run("memories", "-u", "ben", "-d", told).output
+        r"(?m)^│ ([0-9a-f]{12}) │", run("memories", "-u", "ben", "-d", database_file).output
     )
     assert "not among this user's memories" in refused(
-        "forget", "--memory-id", bens, "-u", "ana", "-d", told
+        "forget", "--memory-id", bens, "-u", "ana", "-d", database_file
     )
     assert "not among this user's memories" in refused(
-        "edit", bens, "-u", "ana", "-d", told, "--importance", "5"
+        "edit", bens, "-u", "ana", "-d", database_file, "--importance", "5"
     )
 
 
-def test_the_version_is_told() -> None:
+def test_the_version_is_printed() -> None:
     assert run("--version").output == f"hotmem {__version__}\n"
 
 
-OF_A_USER = (
-    ("memories",), ("recall", "x"), ("search", "x"), ("contextual", "x"), ("trace", "x"), ("stats",), ("timeline",), ("network",), ("usage",),
-    ("decisions",), ("optimise",), ("evolve",), ("subcategories",), ("quality",), ("discover",), ("undo", "x"),
-    ("edit", "x", "--holds"), ("merge", "x", "y"), ("forget", "--everything"), ("export", "out.jsonl"),
+USER_COMMANDS = (
+    ("memories",), ("recall", "x"), ("search", "x"), ("contextual", "x"), ("trace", "x"),
+    ("stats",), ("timeline",), ("network",), ("usage",), ("decisions",), ("optimise",),
+    ("evolve",), ("subcategories",), ("quality",), ("discover",), ("undo", "x"),
+    ("edit", "x", "--holds"), ("merge", "x", "y"), ("forget", "--everything"),
+    ("export", "out.jsonl"),
     ("timeline", "--png", "x.png"), ("network", "--png", "x.png"),
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("words", OF_A_USER, ids=" ".join)
-def test_an_unknown_user_is_told_who_is_known(
-    words: tuple[str, ...], told: Path, tmp_path: Path
+@pytest.mark.parametrize("words", USER_COMMANDS, ids=" ".join)
+def test_the_error_for_an_unknown_user_lists_known_users(
+    words: tuple[str, ...], database_file: Path, tmp_path: Path
 ) -> None:
     before = sorted(tmp_path.iterdir())
-    assert refused(*words, "-u", "bob", "-d", told).endswith(
-        "knows no user 'bob'. Name another with --user; it knows 'ana'."
+    assert refused(*words, "-u", "bob", "-d", database_file).endswith(
+        "has no user 'bob'. Name another with --user: 'ana'."
     )
     assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize("words", OF_A_USER[:4], ids=" ".join)
-def test_an_empty_memory_says_so(words: tuple[str, ...], database: Path) -> None:
+@pytest.mark.parametrize("words", USER_COMMANDS[:4], ids=" ".join)
+def test_an_empty_memory_is_reported(words: tuple[str, ...], database: Path) -> None:
     database.touch()
-    assert "is empty: nothing has been remembered yet" in refused(
-        *words, "-u", "ana", "-d", database
-    )
+    assert "is empty: no turn has been stored yet" in refused(*words, "-u", "ana", "-d", database)
 
 
-def test_what_is_no_file_is_said(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_file_is_reported(tmp_path: Path) -> None:
     assert f"{tmp_path} is a folder" in refused("stats", "-u", "ana", "-d", tmp_path)
-    assert "copy.db is not there. Name a copy" in refused("restore", "copy.db", "-d", "new.db")
+    assert "copy.db not found. Name a file" in refused("restore", "copy.db", "-d", "new.db")
     assert "A URL (sqlite://…) is no memory file" in str(
         run("stats", "-u", "ana", "-d", "sqlite:///memory.db").exception
     )
 
 
-def test_forget_names_its_options(told: Path) -> None:
+def test_forget_names_its_options(database_file: Path) -> None:
     for more in ((), ("--everything", "--entity", "Potola")):
         assert "exactly one of --entity, --session, --memory-id and --everything" in refused(
-            "forget", "-u", "ana", "-d", told, *more
+            "forget", "-u", "ana", "-d", database_file, *more
         )

@@ -1,4 +1,4 @@
-"""`hotmem doctor`: what it finds, what it says to do, and its exit code."""
+"""`hotmem doctor`: findings, fixes and exit code."""
 
 import asyncio
 import json
@@ -22,17 +22,17 @@ SECRET = "Potola"
 
 
 @pytest.fixture(autouse=True)
-def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in Settings.model_fields:
         monkeypatch.delenv(f"HOTMEM_{name.upper()}", raising=False)
-    monkeypatch.setattr(console, "screen", console.console(width=200))
+    monkeypatch.setattr(console, "screen", console.make_console(width=200))
     tmp_path.chmod(0o700)
     monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture
-def told(database: Path) -> Path:
-    """A file with two turns that wait."""
+def database_file(database: Path) -> Path:
+    """A file with two unprocessed turns."""
     turns = [
         said(f"My dog is called {SECRET}.", name="t1"),
         said("I live in Porto.", user="ben", name="t2"),
@@ -60,8 +60,8 @@ def run(*words: str | Path) -> Result:
     return CliRunner().invoke(app.app, ["doctor", *map(str, words)])
 
 
-def test_a_sound_file_is_well(told: Path) -> None:
-    done = run("-d", told)
+def test_an_intact_file_has_no_findings(database_file: Path) -> None:
+    done = run("-d", database_file)
     assert done.exit_code == 0, done.output
     for words in (
         "only its owner",
@@ -75,17 +75,17 @@ def test_a_sound_file_is_well(told: Path) -> None:
     assert SECRET not in done.output
 
 
-def test_what_was_set_aside_is_named_and_gets_its_tries_back(told: Path) -> None:
+def test_failed_jobs_are_listed_and_retried(database_file: Path) -> None:
     for work in (JobKind.TURN, JobKind.PASSAGE):
-        asyncio.run(fail(told, work, 1))
-    done = run("-d", told)
+        asyncio.run(fail(database_file, work, 1))
+    done = run("-d", database_file)
     assert done.exit_code == 1
     assert "2 pieces of work" in done.output and "hotmem doctor --retry" in done.output
     assert (
         done.output.count("ZeroDivisionError") == 2 and "ana" in done.output and "t1" in done.output
     )
     assert SECRET not in done.output
-    found = json.loads(run("-d", told, "--json").output)
+    found = json.loads(run("-d", database_file, "--json").output)
     assert found["well"] is False
     assert {
         (one["user_id"], one["work"], one["piece"], one["tries"]) for one in found["failures"]
@@ -93,39 +93,39 @@ def test_what_was_set_aside_is_named_and_gets_its_tries_back(told: Path) -> None
         ("ana", "turn", "t1", 1),
         ("ana", "passage", "t1", 1),
     }
-    done = run("-d", told, "--retry")
-    assert done.exit_code == 0 and "2 pieces of work have their tries back" in done.output
-    with closing(connect(told, read_only=True)) as conn:
+    done = run("-d", database_file, "--retry")
+    assert done.exit_code == 0 and "2 jobs will be retried" in done.output
+    with closing(connect(database_file, read_only=True)) as conn:
         assert conn.execute(
             "SELECT (SELECT sum(held) FROM pending_turns), (SELECT sum(held) FROM passages)"
         ).fetchone() == (0, 0)
 
 
-def test_a_file_that_others_may_read_needs_attention(told: Path) -> None:
-    told.chmod(0o644)
-    done = run("-d", told)
-    assert done.exit_code == 1 and f"chmod 600 {told}" in done.output.replace("\n", "")
+def test_a_file_readable_by_others_needs_attention(database_file: Path) -> None:
+    database_file.chmod(0o644)
+    done = run("-d", database_file)
+    assert done.exit_code == 1 and f"chmod 600 {database_file}" in done.output.replace("\n", "")
 
 
-def test_a_folder_that_others_may_write_needs_attention(told: Path) -> None:
-    told.parent.chmod(0o777)
-    done = run("-d", told)
+def test_a_folder_writable_by_others_needs_attention(database_file: Path) -> None:
+    database_file.parent.chmod(0o777)
+    done = run("-d", database_file)
     assert done.exit_code == 1 and "chmod go-w" in done.output
 
 
-def test_a_damaged_file_is_told_of_and_not_written(told: Path) -> None:
-    content = bytearray(told.read_bytes())
+def test_a_damaged_file_is_reported_and_not_written(database_file: Path) -> None:
+    content = bytearray(database_file.read_bytes())
     content[4096 * 4 : 4096 * 6] = b"\xff" * 8192
-    told.write_bytes(content)
-    done = run("-d", told)
+    database_file.write_bytes(content)
+    done = run("-d", database_file)
     assert done.exit_code == 1 and "estore" in done.output
-    assert told.read_bytes() == content
+    assert database_file.read_bytes() == content
 
 
-def test_an_index_that_lacks_a_row_is_to_be_repaired(told: Path) -> None:
-    with closing(connect(told)) as conn:
+def test_an_incomplete_index_is_reported(database_file: Path) -> None:
+    with closing(connect(database_file)) as conn:
         conn.execute("DELETE FROM passage_entries WHERE user_key = 1")
-    done = run("-d", told)
+    done = run("-d", database_file)
     assert done.exit_code == 1 and "hotmem repair" in done.output
 
 
@@ -146,13 +146,13 @@ def test_an_encrypted_file_without_its_key_and_with_it(
     assert done.exit_code == 0 and "encrypted" in done.output
 
 
-def test_a_file_that_is_open_is_looked_at_as_it_is(told: Path) -> None:
+def test_an_open_file_is_diagnosed(database_file: Path) -> None:
     async def opened() -> Result:
-        storage = open_storage(told)
+        storage = open_storage(database_file)
         await storage.database.write(
             queries.turns.add, said("Another sentence.", name="t3"), datetime.now(UTC)
         )
-        done = await asyncio.to_thread(run, "-d", told)
+        done = await asyncio.to_thread(run, "-d", database_file)
         await storage.database.close()
         return done
 

@@ -1,15 +1,12 @@
-"""Pictures: written as PNG, with no label on another, and with an error that says what to do where there is nothing to draw."""
+"""Plots are written as PNG; without data there is an error that names the fix."""
 
 from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib.image import imread
 
 from hotmem import InvalidInput
-from hotmem.cli.plots import apart, network_png, timeline_png
+from hotmem.cli.plots import network_png, timeline_png
 from hotmem.tools.cooccurrence import ConceptNetwork, Edge, Node
 from hotmem.types import Period
 
@@ -29,9 +26,9 @@ EDGES = (
     [ConceptNetwork(NODES, EDGES), ConceptNetwork(NODES, ()), ConceptNetwork(NODES[:1], ())],
 )
 def test_a_network_is_drawn(tmp_path: Path, network: ConceptNetwork) -> None:
-    network_png(network, tmp_path / "network.png", "What is spoken of together")
-    picture = imread(tmp_path / "network.png")
-    assert picture.shape[:2] == (1200, 1650) and picture[..., :3].std() > 0.01
+    network_png(network, tmp_path / "network.png", "Mentioned together")
+    image = imread(tmp_path / "network.png")
+    assert image.shape[:2] == (1200, 1650) and image[..., :3].std() > 0.01
 
 
 @pytest.mark.parametrize(
@@ -48,24 +45,15 @@ def test_a_timeline_is_drawn(tmp_path: Path, by: str, names: tuple[str, ...]) ->
         [Period(name, 3, ("Ana lives in Porto.",)) for name in names],
         by,
         tmp_path / "timeline.png",
-        "What was said",
+        "Turns and memories",
     )
     assert imread(tmp_path / "timeline.png").shape[:2] == (900, 1650)
 
 
-def test_what_cannot_be_drawn_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="Nothing is spoken of often enough"):
+def test_a_plot_that_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="mentioned often enough"):
         network_png(ConceptNetwork((), ()), tmp_path / "network.png", "")
-    with pytest.raises(InvalidInput, match="No period"):
+    with pytest.raises(InvalidInput, match="nothing to draw"):
         timeline_png([], "day", tmp_path / "timeline.png", "")
     with pytest.raises(InvalidInput, match="cannot be written"):
         timeline_png([Period("2026", 1, ())], "year", tmp_path / "no" / "timeline.png", "")
-
-
-@given(st.lists(st.tuples(st.floats(0, 10), st.floats(0, 8)), min_size=1, max_size=20))
-def test_no_two_nodes_are_close(spots: list[tuple[float, float]]) -> None:
-    moved = apart(np.array(spots), 0.5)
-    distances = np.hypot(*(moved[:, None] - moved[None]).transpose(2, 0, 1)) + 9 * np.eye(
-        len(moved)
-    )
-    assert distances.min() > 0.35

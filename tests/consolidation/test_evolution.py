@@ -21,14 +21,14 @@ from hotmem.consolidation.evolution import draft_subcategories
 from hotmem.core.centroids import nearest_centroids
 from hotmem.models import CachedEncoder, Language, encode_tokens
 from hotmem.options import EvolutionOptions
-from hotmem.portability.jsonl import PASSED_OVER, kind_of
+from hotmem.portability.jsonl import SKIPPED_TYPES, record_type
 from hotmem.storage import queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.maintenance import (
-    Evolve,
-    Nothing,
-    Recent,
-    Undo,
+    DecisionsArguments,
+    EvolveArguments,
+    NoArguments,
+    UndoArguments,
     evolve_categories,
     memory_decisions,
     memory_stats,
@@ -206,7 +206,7 @@ async def test_topics_become_subcategories_and_new_memories_are_placed(memory: M
     assert plants in {part.name for part in await memory.subcategories("ana")}
     found = await memory.search_memory(fresh[0], user_id="ana")
     assert found.results[0].subcategory == where[fresh[0]]
-    assert (await memory_stats(memory, "ana", Nothing())).by_subcategory[Category.LEARNINGS][
+    assert (await memory_stats(memory, "ana", NoArguments())).by_subcategory[Category.LEARNINGS][
         plants or ""
     ] >= LEAST
 
@@ -243,7 +243,7 @@ async def test_names_stay_and_an_evolution_is_undone(memory: Memory) -> None:
     (learnings,) = [
         one
         for one in (
-            await evolve_categories(memory, "ana", Evolve(category=Category.LEARNINGS))
+            await evolve_categories(memory, "ana", EvolveArguments(category=Category.LEARNINGS))
         ).categories
         if one.decision
     ]
@@ -255,33 +255,35 @@ async def test_names_stay_and_an_evolution_is_undone(memory: Memory) -> None:
     )
     latest, first = [
         one
-        for one in (await memory_decisions(memory, "ana", Recent())).decisions
+        for one in (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
         if one.action == "evolved"
     ]
     assert latest.id == learnings.decision and "51 memories of learnings" in latest.reason
-    assert (await undo_decision(memory, "ana", Undo(decision=latest.id))).restored == len(before)
+    assert (await undo_decision(memory, "ana", UndoArguments(decision=latest.id))).restored == len(
+        before
+    )
     assert {part.name for part in await memory.subcategories("ana")} == {
         part.name for part in before
     }
     returned = await placed(memory)
     assert {text: returned[text] for text in where} == where and None not in returned.values()
-    assert (await undo_decision(memory, "ana", Undo(decision=first.id))).restored == 0
+    assert (await undo_decision(memory, "ana", UndoArguments(decision=first.id))).restored == 0
     assert await memory.subcategories("ana") == []
     with pytest.raises(InvalidInput, match="taken back on"):
-        await undo_decision(memory, "ana", Undo(decision=first.id))
-    assert (await validate_storage(memory, "ana", Nothing())).sound
+        await undo_decision(memory, "ana", UndoArguments(decision=first.id))
+    assert (await validate_storage(memory, "ana", NoArguments())).sound
 
 
 async def test_an_evolution_followed_by_another_cannot_be_undone(memory: Memory) -> None:
     await evolved(memory)
     (first,) = [
         one.id
-        for one in (await memory_decisions(memory, "ana", Recent())).decisions
+        for one in (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
         if one.action == "evolved"
     ]
     await memory.evolve("ana", category=Category.LEARNINGS)
     with pytest.raises(InvalidInput, match="evolved since"):
-        await undo_decision(memory, "ana", Undo(decision=first))
+        await undo_decision(memory, "ana", UndoArguments(decision=first))
 
 
 async def test_forgotten_words_are_removed(database: Path, memory: Memory) -> None:
@@ -333,7 +335,7 @@ async def test_export_includes_subcategories(
     async with Memory.open(tmp_path / "second.db", encoder=encoder, language=language) as second:
         await second.import_records(file)
         await second.settle()
-        kept = [line for line in lines if kind_of(line) not in PASSED_OVER]
+        kept = [line for line in lines if record_type(line) not in SKIPPED_TYPES]
         assert [line async for line in second.export("ana")] == kept
         assert await second.subcategories("ana") == await memory.subcategories("ana")
         await store(second, *statements("plant care")[20:25])
@@ -343,7 +345,8 @@ async def test_export_includes_subcategories(
 async def evolutions(memory: Memory) -> int:
     """Number of evolutions of Ana's categories."""
     return [
-        one.action for one in (await memory_decisions(memory, "ana", Recent(limit=1000))).decisions
+        one.action
+        for one in (await memory_decisions(memory, "ana", DecisionsArguments(limit=1000))).decisions
     ].count("evolved")
 
 

@@ -9,7 +9,8 @@ import pytest
 from hotmem import InvalidInput, Memory
 from hotmem.cli.plots import timeline_png
 from hotmem.core.output_files import new_file
-from hotmem.tools.import_export import Copying, Export, backup_restore, export_memories
+from hotmem.tools.backups import BackupArguments, backup_restore
+from hotmem.tools.exports import ExportArguments, export_memories
 from hotmem.tools.registry import tool
 from hotmem.types import Period
 
@@ -80,16 +81,16 @@ async def test_exports_backups_and_plots_follow_no_link(memory: Memory, theirs: 
     for name in ("new", "dangling"):
         path = folder / name
         with pytest.raises(InvalidInput, match="exists"):
-            await export_memories(memory, "ana", Export(file=str(path)))
+            await export_memories(memory, "ana", ExportArguments(file=str(path)))
         with pytest.raises(InvalidInput, match="exists"):
-            await backup_restore(memory, "ana", Copying(action="backup", file=str(path)))
+            await backup_restore(memory, "ana", BackupArguments(action="backup", file=str(path)))
         with pytest.raises(InvalidInput, match="exists"):
             timeline_png([Period("2026", 1, ())], "year", path, "")
         path.unlink()
         # The link at a former temporary path is left alone.
-        await export_memories(memory, "ana", Export(file=str(path)))
+        await export_memories(memory, "ana", ExportArguments(file=str(path)))
         path.unlink()
-        await backup_restore(memory, "ana", Copying(action="backup", file=str(path)))
+        await backup_restore(memory, "ana", BackupArguments(action="backup", file=str(path)))
         assert path.stat().st_mode & 0o777 == 0o600
     assert (
         await asyncio.to_thread(theirs.read_text) == "theirs"

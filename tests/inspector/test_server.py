@@ -57,7 +57,7 @@ async def test_it_is_served_until_it_is_stopped(
 async def test_a_port_that_is_taken_and_a_user_who_is_not_known_are_named(memory: Memory) -> None:
     with (
         closing(create_server(("127.0.0.1", 0))) as taken,
-        pytest.raises(InvalidInput, match="is taken"),
+        pytest.raises(InvalidInput, match="is in use"),
     ):
         await serve(memory, "ana", taken.getsockname()[1])
     with pytest.raises(InvalidInput, match="knows no user 'eve'"):
@@ -66,13 +66,13 @@ async def test_a_port_that_is_taken_and_a_user_who_is_not_known_are_named(memory
 
 def test_the_command_explains_itself() -> None:
     outcome = CliRunner().invoke(app.app, ["inspect", "--help"])
-    assert outcome.exit_code == 0 and "changed and forgotten" in " ".join(outcome.output.split())
+    assert outcome.exit_code == 0 and "view, edit and delete" in " ".join(outcome.output.split())
 
 
 def test_a_file_that_is_no_memory_is_named(tmp_path: Path, lives: Path) -> None:
     strange = tmp_path / "strange.db"
     missing = CliRunner().invoke(app.app, ["inspect", str(strange), "--user", "ana"])
-    assert isinstance(missing.exception, InvalidInput) and "is not there" in str(missing.exception)
+    assert isinstance(missing.exception, InvalidInput) and "not found" in str(missing.exception)
     strange.write_text("These are notes, and no database at all.\n" * 50)
     assert isinstance(
         CliRunner().invoke(app.app, ["inspect", str(strange), "--user", "ana"]).exception,

@@ -6,7 +6,7 @@ import pytest
 
 from hotmem import InvalidInput, Memory
 from hotmem.operations.results import SearchTrace
-from hotmem.tools.maintenance import Merge, merge_memories
+from hotmem.tools.maintenance import MergeArguments, merge_memories
 from hotmem.types import EvidenceKind, Layer
 from tests.conversation import START, said
 
@@ -147,7 +147,7 @@ async def test_beyond_the_limit(memory: Memory) -> None:
 async def test_what_went_into_another_memory(memory: Memory) -> None:
     kept = await tell(memory)
     other = (await memory.store_memory("981 020 is written on the dog's chip.", user_id="ana")).id
-    await merge_memories(memory, "ana", Merge(into=kept, ids=(other,)))
+    await merge_memories(memory, "ana", MergeArguments(into=kept, ids=(other,)))
     trace = await traced(memory, expected=other)
     assert trace.expected and kept in trace.expected[0].reason and not trace.expected[0].found
 

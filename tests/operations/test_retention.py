@@ -220,7 +220,7 @@ async def test_the_background_does_it(
 
 @pytest.fixture
 def run(database: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
-    monkeypatch.setattr(console, "screen", console.console(width=200))
+    monkeypatch.setattr(console, "screen", console.make_console(width=200))
     monkeypatch.chdir(tmp_path)
     return lambda *words: CliRunner().invoke(app.app, ["retain", "-d", str(database), *words])
 
@@ -250,7 +250,7 @@ def test_the_command_tells_first_and_then_does_it(
     done = run()
     assert done.exit_code == 0 and "all older than 50 days" in done.output, done.output
     assert texts(database) == {"1 days ago"}
-    assert "nothing is too old" in run("--dry-run").output
+    assert "no data is older" in run("--dry-run").output
 
 
 @pytest.mark.parametrize(

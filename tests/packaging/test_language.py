@@ -27,14 +27,11 @@ OLD_PHRASES: Final = re.compile(
 """In docstrings, comments, error messages, help texts and documentation."""
 
 PENDING: Final = {
-    "cli",
     "consolidation",
     "inspector",
     "pipecat",
-    "portability",
     "replay",
     "storage",
-    "tools",
     "types",
 }
 """Packages that have not been reworded yet. Remove an entry when its package is clean."""

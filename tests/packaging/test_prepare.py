@@ -74,7 +74,7 @@ def test_models_are_prepared_once_and_then_only_read(tmp_path: Path) -> None:
     assert [line.partition(": ")[2].split(",")[0] for line in lines] == [
         "prepared",
         "prepared",
-        "there",
+        "ready",
     ]
     assert all(" MB, " in line for line in lines)
     assert str(prepared_folder(folder)) in lines[0] and str(folder) in lines[1]

@@ -1,4 +1,7 @@
-"""Imports in portions: one that fails or is taken back leaves the store as it was, one that was killed goes on, and bots go on meanwhile."""
+"""Imports in batches, concurrent with other writers.
+
+An import that fails or is undone leaves the store unchanged; an interrupted one resumes.
+"""
 
 import asyncio
 import json
@@ -17,16 +20,16 @@ from hotmem.core.priority import ForegroundPriority
 from hotmem.errors import StoreFull
 from hotmem.models import CachedEncoder, Language
 from hotmem.portability import importer
-from hotmem.portability.jsonl import written
-from hotmem.portability.sources import own
+from hotmem.portability.jsonl import memory_line
+from hotmem.portability.sources import hotmem_source
 from hotmem.storage import Storage, open_storage, queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.sqlite.database import SqliteDatabase
-from hotmem.tools.import_export import Import, import_memories
+from hotmem.tools.imports import ImportArguments, import_memories
 from hotmem.tools.maintenance import (
-    Nothing,
-    Recent,
-    Undo,
+    DecisionsArguments,
+    NoArguments,
+    UndoArguments,
     memory_decisions,
     undo_decision,
     validate_storage,
@@ -41,11 +44,11 @@ LONGEST_S = 0.15
 
 OF_IMPORTS = ("imports", "import_changes")
 NUMBERED = ("sqlite_sequence", "index_revisions")
-"""Tables of counters that only grow."""
+"""Tables of counters that are never decreased."""
 
 
 def contents(path: Path, *, without: tuple[str, ...] = ()) -> dict[str, list[Any]]:
-    """Every row of the file, by table; the index of words by the terms that rows are found by."""
+    """Return every row of the file by table; of the word index, the terms of each row."""
     with closing(connect(path, read_only=True)) as conn:
         tables = [
             name
@@ -72,13 +75,13 @@ def contents(path: Path, *, without: tuple[str, ...] = ()) -> dict[str, list[Any
 async def other(
     tmp_path: Path, encoder: CachedEncoder, language: Language
 ) -> AsyncIterator[Memory]:
-    """Where the files come from."""
+    """The memory that files are exported from."""
     async with Memory.open(tmp_path / "other.db", encoder=encoder, language=language) as opened:
         yield opened
 
 
-async def told(memory: Memory) -> None:
-    """What Ana says elsewhere.
+async def add_conversation(memory: Memory) -> None:
+    """Store a conversation of Ana.
 
     Facts, a correction, a reminder, and a note with tags; summarised, with weights and a quality
     record.
@@ -112,7 +115,7 @@ async def told(memory: Memory) -> None:
 
 
 async def here_before(memory: Memory) -> None:
-    """What is known before an import.
+    """Store turns and memories before an import.
 
     A session of the same name, the same city, and a tag of the same name.
     """
@@ -129,7 +132,7 @@ async def exported(memory: Memory, path: Path) -> list[str]:
 
 
 async def spoilt(memory: Memory, path: Path) -> Path:
-    """An export whose last memory cannot be used: its id is another user's."""
+    """An export whose last memory is invalid: its ID belongs to another user."""
     lines = await exported(memory, path)
     last = max(number for number, line in enumerate(lines) if '"type": "quality"' in line)
     lines[last] = lines[last].replace('"day": "', '"day": "someday ')
@@ -139,16 +142,16 @@ async def spoilt(memory: Memory, path: Path) -> Path:
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A record a transaction, and a row or so of what is taken back."""
-    monkeypatch.setattr(importer, "WRITING_S", 0.0)
-    monkeypatch.setattr(importer, "PORTION", 3)
+    """Commit after every record, and delete few rows in each transaction."""
+    monkeypatch.setattr(importer, "WRITE_S", 0.0)
+    monkeypatch.setattr(importer, "BATCH", 3)
 
 
 @pytest.mark.usefixtures("slow")
-async def test_one_that_fails_leaves_the_store_as_it_was(
+async def test_a_failed_import_leaves_the_store_unchanged(
     memory: Memory, other: Memory, tmp_path: Path
 ) -> None:
-    await told(other)
+    await add_conversation(other)
     await here_before(memory)
     await memory.settle()
     before = await asyncio.to_thread(contents, memory.path)
@@ -158,14 +161,14 @@ async def test_one_that_fails_leaves_the_store_as_it_was(
     assert await asyncio.to_thread(contents, memory.path) == before
     await memory.settle()
     assert await asyncio.to_thread(contents, memory.path) == before
-    assert (await validate_storage(memory, "ana", Nothing())).sound
+    assert (await validate_storage(memory, "ana", NoArguments())).sound
 
 
 @pytest.mark.usefixtures("slow")
-async def test_one_that_fails_leaves_no_user_behind(
+async def test_a_failed_import_leaves_no_new_user(
     memory: Memory, other: Memory, tmp_path: Path
 ) -> None:
-    await told(other)
+    await add_conversation(other)
     before = await asyncio.to_thread(contents, memory.path)
     with pytest.raises(InvalidInput, match="day"):
         await memory.import_records(await spoilt(other, tmp_path / "spoilt.jsonl"))
@@ -173,41 +176,41 @@ async def test_one_that_fails_leaves_no_user_behind(
 
 
 @pytest.mark.usefixtures("slow")
-async def test_taken_back_what_was_known_is_as_it_was(
+async def test_an_undone_import_leaves_the_store_unchanged(
     memory: Memory, other: Memory, tmp_path: Path
 ) -> None:
-    await told(other)
+    await add_conversation(other)
     await here_before(memory)
     await memory.settle()
     before = await asyncio.to_thread(contents, memory.path, without=(*OF_IMPORTS, "decisions"))
     await exported(other, tmp_path / "ana.jsonl")
-    taken = await memory.import_records(tmp_path / "ana.jsonl")
+    result = await memory.import_records(tmp_path / "ana.jsonl")
     await memory.settle()
     (decision,) = [
         one
-        for one in (await memory_decisions(memory, "ana", Recent())).decisions
+        for one in (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
         if one.action == "imported"
     ]
     assert (
         decision.reason
-        == f"hotmem: {taken.turns} turns and {taken.memories} memories were not there, 0 were"
+        == f"hotmem: {result.turns} turns and {result.memories} memories were not there, 0 were"
     )
-    undone = await undo_decision(memory, "ana", Undo(decision=decision.id))
-    assert (undone.restored, undone.removed) == (0, taken.turns + taken.memories)
+    undone = await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
+    assert (undone.restored, undone.removed) == (0, result.turns + result.memories)
     await memory.settle()
     after = await asyncio.to_thread(contents, memory.path, without=(*OF_IMPORTS, "decisions"))
     assert after == before
     with pytest.raises(InvalidInput, match="was taken back on"):
-        await undo_decision(memory, "ana", Undo(decision=decision.id))
+        await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
     again = await memory.import_records(tmp_path / "ana.jsonl")
-    assert again == taken
+    assert again == result
 
 
 @pytest.mark.usefixtures("slow")
-async def test_said_again_after_an_export_is_imported_it_stays(
+async def test_imported_statements_that_are_repeated_survive_an_undo(
     memory: Memory, other: Memory, tmp_path: Path
 ) -> None:
-    await told(other)
+    await add_conversation(other)
     await exported(other, tmp_path / "ana.jsonl")
     await memory.import_records(tmp_path / "ana.jsonl")
     await memory.settle()
@@ -217,24 +220,24 @@ async def test_said_again_after_an_export_is_imported_it_stays(
     await memory.settle()
     decision = next(
         one
-        for one in (await memory_decisions(memory, "ana", Recent())).decisions
+        for one in (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
         if one.action == "imported"
     )
-    await undo_decision(memory, "ana", Undo(decision=decision.id))
+    await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
     await memory.settle()
     held = {one.text: one.confirmations for one in await memory.memories("ana", past=True)}
     assert held == {"Ana moved to Leeds.": 2, "The boiler's serial number is 44 B 19.": 0}
-    assert (await validate_storage(memory, "ana", Nothing())).sound
+    assert (await validate_storage(memory, "ana", NoArguments())).sound
 
 
-async def test_what_is_said_after_an_import_outlives_it(memory: Memory, tmp_path: Path) -> None:
+async def test_turns_after_an_import_survive_an_undo(memory: Memory, tmp_path: Path) -> None:
     chat = tmp_path / "chat.txt"
     chat.write_text(
         "2024-05-06 09:00 Ana: My dog is called Potola.\n2024-05-06 09:01 Ana: I live in Porto.\n2024-05-06 09:02 Ana: I like walnuts.\n"
     )
     await memory.remember(said("I live in Braga.", minutes=-3_000_000))
     await memory.settle()
-    await import_memories(memory, "ana", Import(file=str(chat)))
+    await import_memories(memory, "ana", ImportArguments(file=str(chat)))
     await memory.settle()
     assert not next(
         one for one in await memory.memories("ana", past=True) if "Braga" in one.text
@@ -250,10 +253,10 @@ async def test_what_is_said_after_an_import_outlives_it(memory: Memory, tmp_path
     await memory.settle()
     decision = next(
         one
-        for one in (await memory_decisions(memory, "ana", Recent())).decisions
+        for one in (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
         if one.action == "imported"
     )
-    await undo_decision(memory, "ana", Undo(decision=decision.id))
+    await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
     await memory.settle()
     held = {one.text: one for one in await memory.memories("ana", past=True)}
     assert set(held) >= {"Ana lives in Braga.", "Ana's dog is called Potola.", "Ana owns a boat."}
@@ -263,12 +266,10 @@ async def test_what_is_said_after_an_import_outlives_it(memory: Memory, tmp_path
         and held["Ana's dog is called Potola."].confirmations == 1
     )
     assert "Potola" in (await memory.recall("What is my dog called?", user_id="ana")).text
-    assert (await validate_storage(memory, "ana", Nothing())).sound
+    assert (await validate_storage(memory, "ana", NoArguments())).sound
 
 
-async def test_a_bot_is_not_kept_waiting_and_what_it_stores_stays(
-    memory: Memory, tmp_path: Path
-) -> None:
+async def test_a_bot_can_write_during_an_import(memory: Memory, tmp_path: Path) -> None:
     file = tmp_path / "many.jsonl"
     lines = [turn_line(number) for number in range(1500)]
     await asyncio.to_thread(
@@ -289,7 +290,7 @@ async def test_a_bot_is_not_kept_waiting_and_what_it_stores_stays(
     assert len(await memory.memories("ana")) == 1
 
 
-async def test_what_a_full_disk_stops_is_taken_back_once_there_is_room(
+async def test_an_import_stopped_by_a_full_disk_is_reverted_later(
     memory: Memory, tmp_path: Path
 ) -> None:
     await memory.remember(said("I was here before."))
@@ -311,13 +312,13 @@ async def test_what_a_full_disk_stops_is_taken_back_once_there_is_room(
     assert [turn.text for turn in await turns(memory)] == ["I was here before."]
 
 
-async def test_taking_back_that_was_cut_short_is_finished_on_the_next_open(
+async def test_an_interrupted_undo_is_finished_on_the_next_open(
     memory: Memory, other: Memory, tmp_path: Path, encoder: CachedEncoder, language: Language
 ) -> None:
-    await told(other)
+    await add_conversation(other)
     before = await asyncio.to_thread(contents, memory.path)
     file = await spoilt(other, tmp_path / "spoilt.jsonl")
-    incoming = own(file)
+    incoming = hotmem_source(file)
     taking = await memory.runtime.storage.database.read(
         queries.import_rows.taking, incoming.source, incoming.form, with_forgotten=False
     )
@@ -332,9 +333,7 @@ async def test_taking_back_that_was_cut_short_is_finished_on_the_next_open(
         assert await asyncio.to_thread(contents, memory.path) == before
 
 
-async def test_what_is_not_finished_is_left_alone_and_can_be_taken_back(
-    memory: Memory, tmp_path: Path
-) -> None:
+async def test_an_unfinished_import_can_be_undone(memory: Memory, tmp_path: Path) -> None:
     storage = memory.runtime.storage
     await begun(storage, tmp_path)
     await memory.remember(said("My dog is called Potola.", name="live"))
@@ -345,33 +344,33 @@ async def test_what_is_not_finished_is_left_alone_and_can_be_taken_back(
             conn.execute("SELECT count(*) FROM passages WHERE vector NOT NULL").fetchone()[0] == 1
         )
     assert "Potola" in (await memory.recall("What is my dog called?", user_id="ana")).text
-    (decision,) = (await memory_decisions(memory, "ana", Recent())).decisions
+    (decision,) = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
     assert "import the same file again" in decision.reason
-    await undo_decision(memory, "ana", Undo(decision=decision.id))
+    await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
     assert [turn.id for turn in await turns(memory)] == ["live"]
 
 
-async def test_one_at_a_time_and_each_user_their_own(memory: Memory, tmp_path: Path) -> None:
+async def test_one_import_at_a_time_for_each_user(memory: Memory, tmp_path: Path) -> None:
     await begun(memory.runtime.storage, tmp_path)
     file = tmp_path / "two.jsonl"
     bens = [turn_line(number).replace('"ana"', '"ben"') for number in range(4)]
     await asyncio.to_thread(
         file.write_text, "\n".join([*bens, *map(turn_line, range(100, 104))]), "utf-8"
     )
-    (unfinished,) = (await memory_decisions(memory, "ana", Recent())).decisions
+    (unfinished,) = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
     with pytest.raises(InvalidInput, match=f"take it back: undo {unfinished.id}"):
         await memory.import_records(file)
     assert await memory.runtime.storage.database.read(queries.users.find, "ben") is None
     assert (await memory.import_records(tmp_path / "ten.jsonl")).turns == 10
     assert (await memory.import_records(file)).turns == 8
-    decision = (await memory_decisions(memory, "ben", Recent())).decisions[0]
+    decision = (await memory_decisions(memory, "ben", DecisionsArguments())).decisions[0]
     with pytest.raises(InvalidInput, match="nothing that can be taken back"):
-        await undo_decision(memory, "ana", Undo(decision=decision.id))
-    assert (await undo_decision(memory, "ben", Undo(decision=decision.id))).removed == 4
+        await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
+    assert (await undo_decision(memory, "ben", UndoArguments(decision=decision.id))).removed == 4
     assert len(await turns(memory)) == 14
 
 
-async def test_forgetting_everything_forgets_the_import(memory: Memory, tmp_path: Path) -> None:
+async def test_deleting_a_user_deletes_the_import(memory: Memory, tmp_path: Path) -> None:
     await begun(memory.runtime.storage, tmp_path)
     await memory.forget(user_id="ana", everything=True)
     with closing(connect(memory.path, read_only=True)) as conn:
@@ -382,19 +381,19 @@ async def test_forgetting_everything_forgets_the_import(memory: Memory, tmp_path
 
 
 @pytest.mark.timeout(200)
-def test_killed_again_and_again_it_ends_as_if_it_never_was(tmp_path: Path) -> None:
+def test_a_repeatedly_killed_import_resumes_with_the_same_result(tmp_path: Path) -> None:
     file = tmp_path / "many.jsonl"
     file.write_text("\n".join(export_lines(1500)), "utf-8")
     whole, broken = tmp_path / "whole.db", tmp_path / "broken.db"
-    taken = asyncio.run(imported_alone(whole, file))
+    result = asyncio.run(imported_alone(whole, file))
     stood = [kill(broken, file, moment) for moment in moments()]
     assert stood == sorted(stood) and 0 < stood[0] < stood[-1]
-    assert asyncio.run(imported_alone(broken, file)) == taken
+    assert asyncio.run(imported_alone(broken, file)) == result
     assert lasting(broken) == lasting(whole)
 
 
 @pytest.mark.timeout(200)
-def test_killed_while_it_fails_or_is_taken_back_it_leaves_nothing(tmp_path: Path) -> None:
+def test_an_import_killed_during_its_rollback_leaves_nothing(tmp_path: Path) -> None:
     file, path = tmp_path / "spoilt.jsonl", tmp_path / "memory.db"
     lines = export_lines(150)
     lines[-2] = lines[-2].replace('"importance": 3', '"importance": 9')
@@ -408,13 +407,13 @@ def test_killed_while_it_fails_or_is_taken_back_it_leaves_nothing(tmp_path: Path
 
 
 def moments() -> Iterator[float]:
-    """Seconds after its first record at which each victim is killed."""
+    """Return the seconds after the first record at which each process is killed."""
     chosen = random.Random(SEED)
     return (chosen.uniform(0.0, LONGEST_S) for _ in range(KILLS))
 
 
 def kill(path: Path, file: Path, after_s: float) -> int:
-    """Kills an import so long after its first record.
+    """Kill an import some seconds after its first record.
 
     Returns how many records the file holds then.
     """
@@ -434,10 +433,12 @@ def kill(path: Path, file: Path, after_s: float) -> int:
 
 
 async def imported_alone(path: Path, file: Path) -> ImportResult:
-    """Imports a file where nothing else is done."""
+    """Import a file without any other work."""
     storage = open_storage(path)
     try:
-        return await importer.import_records(storage, ForegroundPriority(), own(file), lambda: None)
+        return await importer.import_records(
+            storage, ForegroundPriority(), hotmem_source(file), lambda: None
+        )
     finally:
         await storage.database.close()
 
@@ -449,7 +450,7 @@ async def remembered(path: Path) -> None:
 
 
 def lasting(path: Path) -> dict[str, list[Any]]:
-    """Every row but for the times at which it was imported."""
+    """Return every row without the times of the import."""
     held = contents(
         path, without=(*OF_IMPORTS, "meta", "decisions", "sessions", "weights", "weight_history")
     )
@@ -465,7 +466,7 @@ def lasting(path: Path) -> dict[str, list[Any]]:
 
 
 def export_lines(turns: int) -> list[str]:
-    """An export of so many turns, each with a memory that takes the place of the one before, and a summary of each session."""
+    """An export of turns, each with a memory that replaces the previous, and session summaries."""
     lines = [json.dumps({"type": "export", "version": 2, "user_id": "ana"})]
     lines += [
         json.dumps(json.loads(turn_line(number)) | {"entities": [f"Rui {number % 7}"]})
@@ -502,15 +503,15 @@ def export_lines(turns: int) -> list[str]:
             entities=(f"Rui {number % 5}",),
             words=(SourceSpan(f"t{number}", 0, 5),),
         )
-        lines.append(written(UserRecord("ana", record)))
+        lines.append(memory_line(UserRecord("ana", record)))
     return [*lines, json.dumps({"type": "end", "user_id": "ana", "records": len(lines) - 1})]
 
 
 async def begun(storage: Storage, folder: Path) -> None:
-    """The first half of an import of ten turns."""
+    """Run the first half of an import of ten turns."""
     file = folder / "ten.jsonl"
     await asyncio.to_thread(file.write_text, "\n".join(map(turn_line, range(10))), "utf-8")
-    incoming = own(file)
+    incoming = hotmem_source(file)
     taking = await storage.database.read(
         queries.import_rows.taking, incoming.source, incoming.form, with_forgotten=False
     )

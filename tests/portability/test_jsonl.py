@@ -15,10 +15,16 @@ import pytest
 
 from hotmem import InvalidInput, Memory
 from hotmem.models import CachedEncoder, Language
-from hotmem.portability import imported
-from hotmem.portability.jsonl import PASSED_OVER, RECORDED
+from hotmem.portability import read_export
+from hotmem.portability.jsonl import COUNTED_TYPES, SKIPPED_TYPES
 from hotmem.storage.sqlite.connection import connect
-from hotmem.tools.maintenance import Merge, Nothing, memory_stats, merge_memories, validate_storage
+from hotmem.tools.maintenance import (
+    MergeArguments,
+    NoArguments,
+    memory_stats,
+    merge_memories,
+    validate_storage,
+)
 from hotmem.types import ExportedTurn, Role, Turn
 from tests.conversation import START, life, said
 
@@ -39,13 +45,13 @@ QUESTIONS = (
 async def second(
     tmp_path: Path, encoder: CachedEncoder, language: Language
 ) -> AsyncIterator[Memory]:
-    """Another, empty memory."""
+    """A second, empty memory."""
     async with Memory.open(tmp_path / "second.db", encoder=encoder, language=language) as opened:
         yield opened
 
 
 async def tell(memory: Memory) -> None:
-    """A life in 150 turns, a correction, a move, feedback, two notes that say the same, and one that expires."""
+    """Store 150 turns, a correction, a move, feedback, two equal notes and one that expires."""
     for turn in life():
         await memory.remember(turn)
     for number, text in enumerate(
@@ -69,7 +75,7 @@ async def tell(memory: Memory) -> None:
     other = await memory.store_memory(
         "My own vehicle is one of those Octavias, grey.", user_id="ana"
     )
-    await merge_memories(memory, "ana", Merge(into=kept.id, ids=(other.id,)))
+    await merge_memories(memory, "ana", MergeArguments(into=kept.id, ids=(other.id,)))
     await memory.store_memory(
         "The cat's chip is 981.",
         user_id="ana",
@@ -80,10 +86,10 @@ async def tell(memory: Memory) -> None:
 
 
 @pytest.fixture(scope="module")
-def told_once(
+def shared_file(
     tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language
 ) -> Path:
-    database = tmp_path_factory.mktemp("told") / "memory.db"
+    database = tmp_path_factory.mktemp("shared") / "memory.db"
 
     async def run() -> None:
         async with Memory.open(database, encoder=encoder, language=language) as memory:
@@ -94,27 +100,27 @@ def told_once(
 
 
 @pytest.fixture
-def database(told_once: Path, tmp_path: Path) -> Path:
-    """A file in which all of that is told."""
-    return Path(copy(told_once, tmp_path / "memory.db"))
+def database(shared_file: Path, tmp_path: Path) -> Path:
+    """A file with that conversation."""
+    return Path(copy(shared_file, tmp_path / "memory.db"))
 
 
 async def written(memory: Memory, path: Path) -> list[str]:
-    """The lines of an export, which is written to a file too."""
+    """Return the lines of an export, and write them to a file."""
     lines = [line async for line in memory.export("ana")]
     await asyncio.to_thread(path.write_text, "\n".join(lines), "utf-8")
     return lines
 
 
-async def test_imported_it_answers_as_before(
+async def test_an_imported_memory_answers_as_before(
     memory: Memory, second: Memory, tmp_path: Path
 ) -> None:
     lines = await written(memory, tmp_path / "export.jsonl")
-    told: list[None] = []
-    taken = await second.import_records(tmp_path / "export.jsonl", lambda: told.append(None))
+    progress: list[None] = []
+    result = await second.import_records(tmp_path / "export.jsonl", lambda: progress.append(None))
     await second.settle()
-    kept = [line for line in lines if json.loads(line)["type"] not in PASSED_OVER]
-    assert taken.known == 0 and len(told) == len(kept) - 2
+    kept = [line for line in lines if json.loads(line)["type"] not in SKIPPED_TYPES]
+    assert result.known == 0 and len(progress) == len(kept) - 2
     assert {json.loads(line)["action"] for line in lines if '"type": "decision"' in line} == {
         "filed",
         "merged",
@@ -131,25 +137,23 @@ async def test_imported_it_answers_as_before(
     assert await second.weights("ana") == await memory.weights("ana")
     again = [line async for line in second.export("ana")]
     assert again == kept
-    before, after = [await memory_stats(one, "ana", Nothing()) for one in (memory, second)]
+    before, after = [await memory_stats(one, "ana", NoArguments()) for one in (memory, second)]
     for count in ("turns", "memories", "merged", "entities", "tags"):
         assert getattr(before, count) == getattr(after, count)
-    assert after.waiting == 0 and (await validate_storage(second, "ana", Nothing())).sound
+    assert after.waiting == 0 and (await validate_storage(second, "ana", NoArguments())).sound
 
 
-async def test_imported_twice_it_is_there_once(
-    memory: Memory, second: Memory, tmp_path: Path
-) -> None:
+async def test_importing_twice_adds_nothing(memory: Memory, second: Memory, tmp_path: Path) -> None:
     await written(memory, tmp_path / "export.jsonl")
     first = await second.import_records(tmp_path / "export.jsonl")
     again = await second.import_records(tmp_path / "export.jsonl")
     assert (again.turns, again.memories, again.known) == (0, 0, first.turns + first.memories)
     await second.settle()
-    assert (await validate_storage(second, "ana", Nothing())).sound
+    assert (await validate_storage(second, "ana", NoArguments())).sound
 
 
 def line(turn: Turn) -> str:
-    """A turn as others write it."""
+    """A line of a turn without an export."""
     said = {
         "id": turn.id,
         "user_id": turn.user_id,
@@ -161,7 +165,7 @@ def line(turn: Turn) -> str:
     return json.dumps({"type": "turn"} | said | {"spoken_at": turn.spoken_at.isoformat()})
 
 
-async def test_turns_alone_are_understood_anew(second: Memory, tmp_path: Path) -> None:
+async def test_turns_without_an_export_are_processed(second: Memory, tmp_path: Path) -> None:
     spoken = [
         said("My dog is called Potola.", name="dog"),
         said(
@@ -174,7 +178,7 @@ async def test_turns_alone_are_understood_anew(second: Memory, tmp_path: Path) -
     ]
     file = tmp_path / "turns.jsonl"
     file.write_text("\n".join(line(turn) for turn in spoken), "utf-8")
-    assert list(imported(file)) == spoken
+    assert list(read_export(file)) == spoken
     await second.import_records(file)
     await second.settle()
     assert [known.text for known in await second.memories("ana")] == ["Ana's dog is called Potola."]
@@ -186,11 +190,11 @@ def without(kind: str) -> Callable[[list[str]], list[str]]:
 
 
 def counted(spoil: Callable[[list[str]], list[str]]) -> Callable[[list[str]], list[str]]:
-    """The same, with a last line that counts what is left."""
+    """Return the lines with a correct end line."""
 
     def spoil_and_count(lines: list[str]) -> list[str]:
         left = spoil(lines)
-        records = sum(json.loads(line)["type"] in RECORDED for line in left)
+        records = sum(json.loads(line)["type"] in COUNTED_TYPES for line in left)
         return [*left[:-1], json.dumps(json.loads(left[-1]) | {"records": records})]
 
     return spoil_and_count
@@ -205,7 +209,7 @@ def replaced(old: str, new: str) -> Callable[[list[str]], list[str]]:
 
 
 def twice(kind: str) -> Callable[[list[str]], list[str]]:
-    """The first record of a kind once more, with other words."""
+    """Return the first record of a type again, with other text."""
 
     def spoil(lines: list[str]) -> list[str]:
         place = next(number for number, line in enumerate(lines, 1) if f'"type": "{kind}"' in line)
@@ -230,15 +234,18 @@ def twice(kind: str) -> Callable[[list[str]], list[str]]:
         (twice("turn"), "or stands twice in the file"),
         (twice("memory"), "or stands twice in the file"),
         (counted(without("turn")), "comes from the turn"),
-        (lambda lines: lines[:-1], "is half of one"),
+        (lambda lines: lines[:-1], "is truncated"),
         (without("quality"), "ends an export of"),
-        (replaced('"version": 2', '"version": 3'), "an export of version 3"),
-        (replaced('"type": "memory"', '"type": "song"'), "type is 'song'. Known are export, turn"),
+        (replaced('"version": 2', '"version": 3'), "export has version 3"),
+        (
+            replaced('"type": "memory"', '"type": "song"'),
+            "type is 'song'. Use one of: export, turn",
+        ),
         (
             replaced('"category": "contexts"', '"category": "songs"'),
             "category: Input should be 'contexts', 'projects'",
         ),
-        (replaced(r'"entities": \[\]', '"entities": 3'), "entities is no list of names"),
+        (replaced(r'"entities": \[\]', '"entities": 3'), "entities is not a list of names"),
         (replaced('"kind": "fact"', '"kind": "song"'), "kind: Input should be 'fact'"),
         (
             replaced(r'"importance": \d', '"importance": 9'),
@@ -253,7 +260,7 @@ def twice(kind: str) -> Callable[[list[str]], list[str]]:
         (replaced('"type": "memory", "user_id": "ana"', '"type": "memory"'), "has no user_id"),
     ],
 )
-async def test_half_an_import_is_none(
+async def test_an_invalid_export_is_refused_completely(
     memory: Memory,
     second: Memory,
     tmp_path: Path,
@@ -267,12 +274,12 @@ async def test_half_an_import_is_none(
     await asyncio.to_thread(file.write_text, "\n".join(spoil(lines)), "utf-8")
     with pytest.raises(InvalidInput, match=named):
         await second.import_records(file)
-    stats = await memory_stats(second, "ana", Nothing())
+    stats = await memory_stats(second, "ana", NoArguments())
     assert (stats.turns, stats.sessions) == (1, 1)
-    assert (await validate_storage(second, "ana", Nothing())).sound
+    assert (await validate_storage(second, "ana", NoArguments())).sound
 
 
-async def test_a_memory_of_another_user_is_not_taken(memory: Memory, tmp_path: Path) -> None:
+async def test_a_memory_of_another_user_is_refused(memory: Memory, tmp_path: Path) -> None:
     lines = await written(memory, tmp_path / "export.jsonl")
     file = tmp_path / "ben.jsonl"
     await asyncio.to_thread(
@@ -280,10 +287,10 @@ async def test_a_memory_of_another_user_is_not_taken(memory: Memory, tmp_path: P
     )
     with pytest.raises(InvalidInput, match="belongs to another user"):
         await memory.import_records(file)
-    assert (await memory_stats(memory, "ben", Nothing())).turns == 0
+    assert (await memory_stats(memory, "ben", NoArguments())).turns == 0
 
 
-async def test_a_forgotten_user_leaves_no_line(memory: Memory) -> None:
+async def test_a_deleted_user_has_an_empty_export(memory: Memory) -> None:
     await memory.forget(user_id="ana", everything=True)
     assert [line async for line in memory.export("ana")] == []
     with connect(memory.path) as conn:
@@ -291,7 +298,7 @@ async def test_a_forgotten_user_leaves_no_line(memory: Memory) -> None:
         assert conn.execute("SELECT count(*) FROM decisions").fetchone()[0] == 0
 
 
-def test_lines_are_read_as_they_come(tmp_path: Path) -> None:
+def test_lines_are_read_lazily(tmp_path: Path) -> None:
     file = tmp_path / "long.jsonl"
     turn = {
         "type": "turn",
@@ -312,7 +319,7 @@ def test_lines_are_read_as_they_come(tmp_path: Path) -> None:
         ),
         "utf-8",
     )
-    lines = imported(file)
+    lines = read_export(file)
     first = next(lines)
     assert first == ExportedTurn(Turn("ana", "s", Role.USER, "Hi.", START, None, "1"), ("Rui",))
     with pytest.raises(InvalidInput, match="Line 3 is not JSON"):

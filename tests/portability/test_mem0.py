@@ -1,4 +1,4 @@
-"""What mem0 exports, in each of its shapes."""
+"""Import of mem0 exports in all their layouts."""
 
 import json
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ import pytest
 from hotmem import InvalidInput
 from hotmem.models import CachedEncoder, Language
 from hotmem.portability import UserMapping, classify
-from hotmem.portability.foreign_records import ForeignMemory, Notes
+from hotmem.portability.foreign_records import ForeignMemory, ImportNotes
 from hotmem.portability.mem0 import memories
 from hotmem.types import Category, MemoryRecord
 
@@ -48,11 +48,13 @@ OPEN_MEMORY: dict[str, object] = {
 ANA = UserMapping("ana")
 
 
-def read(path: Path, text: str, whose: UserMapping = ANA) -> tuple[list[ForeignMemory], Notes]:
+def read(
+    path: Path, text: str, users: UserMapping = ANA
+) -> tuple[list[ForeignMemory], ImportNotes]:
     file = path / "mem0.json"
     file.write_text(text, encoding="utf-8")
-    notes = Notes()
-    return list(memories(file, whose, CHANGED, notes)), notes
+    notes = ImportNotes()
+    return list(memories(file, users, CHANGED, notes)), notes
 
 
 ALL = [HOSTED, OPEN_SOURCE, OPEN_MEMORY]
@@ -75,7 +77,7 @@ ALL = [HOSTED, OPEN_SOURCE, OPEN_MEMORY]
         "\n".join(map(json.dumps, ALL)),
     ],
 )
-def test_every_shape(tmp_path: Path, layout: str) -> None:
+def test_every_layout(tmp_path: Path, layout: str) -> None:
     (hosted, own, boat), notes = read(tmp_path, layout)
     assert (hosted.id, hosted.text, hosted.categories) == (
         "0a1b",
@@ -102,7 +104,7 @@ def test_every_shape(tmp_path: Path, layout: str) -> None:
     assert notes.undated == 1
 
 
-def test_what_is_put_away_or_of_others_is_left_out_and_counted(tmp_path: Path) -> None:
+def test_inactive_and_foreign_records_are_skipped_and_counted(tmp_path: Path) -> None:
     records = [
         HOSTED,
         HOSTED | {"user_id": "ben"},
@@ -111,11 +113,11 @@ def test_what_is_put_away_or_of_others_is_left_out_and_counted(tmp_path: Path) -
     ]
     found, notes = read(tmp_path, json.dumps(records), UserMapping("anna", "ana"))
     assert [(one.id, one.user_id) for one in found] == [("0a1b", "anna")]
-    assert notes.left_out == {"of other users": 1, "deleted": 1, "without words": 1}
+    assert notes.skipped == {"of other users": 1, "deleted": 1, "without text": 1}
 
 
 @pytest.mark.parametrize(
-    ("record", "whose", "error"),
+    ("record", "users", "error"),
     [
         (
             HOSTED | {"user_id": "ben"},
@@ -137,31 +139,31 @@ def test_what_is_put_away_or_of_others_is_left_out_and_counted(tmp_path: Path) -
             UserMapping("ana"),
             "'active', 'paused', 'archived' or 'deleted'",
         ),
-        ("Hi.", UserMapping("ana"), "Record 1 is no object"),
+        ("Hi.", UserMapping("ana"), "Record 1 is not an object"),
         (HOSTED | {"memory": "x" * 6000}, UserMapping("ana"), "memory has 6,000 characters"),
     ],
 )
-def test_a_record_that_cannot_be_used_is_named(
-    tmp_path: Path, record: object, whose: UserMapping, error: str
+def test_an_invalid_record_is_named(
+    tmp_path: Path, record: object, users: UserMapping, error: str
 ) -> None:
     with pytest.raises(InvalidInput, match=error):
-        read(tmp_path, json.dumps([record]), whose)
+        read(tmp_path, json.dumps([record]), users)
 
 
-def test_foreign_categories_become_ours_and_stay_as_tags(
+def test_foreign_categories_are_mapped_and_kept_as_tags(
     encoder: CachedEncoder, language: Language
 ) -> None:
     def known(name: str, text: str, *categories: str) -> ForeignMemory:
         return ForeignMemory(name, "ana", text, categories, CHANGED, CHANGED)
 
-    notes = Notes()
+    notes = ImportNotes()
     given = [
         known("1", "The deposit is due on Friday.", "tasks"),
         known("2", "Remember to call the plumber tomorrow morning.", "home_improvement"),
         known("3", "Blue.", "misc"),
         known("4", "Always answer me in short sentences."),
     ]
-    found = [of.record for of in classify.records(given, encoder, language, notes)]
+    found = [of.record for of in classify.classify_memories(given, encoder, language, notes)]
     assert all(isinstance(one, MemoryRecord) for one in found)
     reminder, plumber, blue, rule = (one for one in found if isinstance(one, MemoryRecord))
     assert (reminder.category, reminder.tags, reminder.source, reminder.object) == (
@@ -172,5 +174,5 @@ def test_foreign_categories_become_ours_and_stay_as_tags(
     )
     assert plumber.category is Category.REMINDERS and plumber.tags == ("home improvement",)
     assert rule.category is Category.SYSTEM and rule.tags == ()
-    assert notes.filed["tasks"] == {Category.REMINDERS: 1} and notes.unsure["tasks"] == 0
-    assert notes.unsure["misc"] == 1 and notes.ids == ["3"] and blue.tags == ("misc",)
+    assert notes.categories["tasks"] == {Category.REMINDERS: 1} and notes.unsure["tasks"] == 0
+    assert notes.unsure["misc"] == 1 and notes.unsure_ids == ["3"] and blue.tags == ("misc",)

@@ -1,4 +1,4 @@
-"""Chat messages as language models take them."""
+"""Import of chat messages."""
 
 import json
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hotmem import InvalidInput, Turn
-from hotmem.portability.foreign_records import Notes, Talk
+from hotmem.portability.foreign_records import ConversationOptions, ImportNotes
 from hotmem.portability.messages import turns
 
 CHANGED = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
@@ -29,17 +29,19 @@ SAID = [
 ]
 
 
-def read(path: Path, text: str) -> tuple[list[Turn], Notes]:
+def read(path: Path, text: str) -> tuple[list[Turn], ImportNotes]:
     file = path / "chat.json"
     file.write_text(text, encoding="utf-8")
-    notes = Notes()
-    return list(turns(file, Talk("ana", "chat", frozenset(), UTC, CHANGED), notes)), notes
+    notes = ImportNotes()
+    return list(
+        turns(file, ConversationOptions("ana", "chat", frozenset(), UTC, CHANGED), notes)
+    ), notes
 
 
 @pytest.mark.parametrize(
     "layout", [json.dumps(SAID), json.dumps({"messages": SAID}), "\n".join(map(json.dumps, SAID))]
 )
-def test_what_was_said_is_taken_in_every_layout(tmp_path: Path, layout: str) -> None:
+def test_turns_are_imported_from_every_layout(tmp_path: Path, layout: str) -> None:
     found, notes = read(tmp_path, layout)
     assert [(turn.role, turn.speaker, turn.text) for turn in found] == [
         ("user", "Ana", "I moved to Porto."),
@@ -53,12 +55,12 @@ def test_what_was_said_is_taken_in_every_layout(tmp_path: Path, layout: str) -> 
     assert found[3].spoken_at == datetime(2024, 5, 6, 13, 0, tzinfo=UTC)
     assert {turn.session_id for turn in found} == {"chat"}
     assert (
-        notes.left_out == {"system messages": 1, "tool messages": 1, "without words": 1}
+        notes.skipped == {"system messages": 1, "tool messages": 1, "without text": 1}
         and notes.undated == 2
     )
 
 
-def test_a_list_a_line_is_a_conversation_each(tmp_path: Path) -> None:
+def test_each_list_is_a_conversation(tmp_path: Path) -> None:
     found, _ = read(
         tmp_path,
         "\n".join(
@@ -83,8 +85,6 @@ def test_a_list_a_line_is_a_conversation_each(tmp_path: Path) -> None:
         ("Hi.", "Message 1 has no role"),
     ],
 )
-def test_a_message_that_cannot_be_used_is_named(
-    tmp_path: Path, message: object, error: str
-) -> None:
+def test_an_invalid_message_is_named(tmp_path: Path, message: object, error: str) -> None:
     with pytest.raises(InvalidInput, match=error):
         read(tmp_path, json.dumps([message]))

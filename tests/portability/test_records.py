@@ -1,4 +1,4 @@
-"""JSON of other programs, record by record: every layout, and what is said of half a file."""
+"""Streaming reader of JSON records: every layout, and truncated files."""
 
 import json
 import tracemalloc
@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hotmem import InvalidInput
-from hotmem.portability.records import LISTS, entries
+from hotmem.portability.records import LISTS, read_records
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=20),
@@ -28,12 +28,12 @@ objects = st.dictionaries(
 
 def read(path: Path, text: str) -> list[object]:
     path.write_text(text, encoding="utf-8")
-    return [entry.value for entry in entries(path)]
+    return [entry.value for entry in read_records(path)]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(st.lists(objects, min_size=1, max_size=5), st.sampled_from(LISTS), objects)
-def test_every_layout_holds_the_same_records(
+def test_every_layout_has_the_same_records(
     tmp_path: Path, records: list[object], name: str, around: dict[str, object]
 ) -> None:
     file = tmp_path / "records.json"
@@ -43,10 +43,10 @@ def test_every_layout_holds_the_same_records(
     assert read(file, json.dumps(around | {name: records} | {"after": 1})) == records
 
 
-def test_groups_tell_conversations_apart(tmp_path: Path) -> None:
+def test_groups_separate_conversations(tmp_path: Path) -> None:
     file = tmp_path / "records.json"
     file.write_text('{"messages": [1, 2]}\n{"messages": [3]}\n4', encoding="utf-8")
-    assert [(entry.group, entry.number, entry.listed) for entry in entries(file)] == [
+    assert [(entry.group, entry.number, entry.listed) for entry in read_records(file)] == [
         (1, 1, True),
         (1, 2, True),
         (2, 3, True),
@@ -55,19 +55,19 @@ def test_groups_tell_conversations_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "error"),
     [
         ('[{"a": 1}, {"b":', "ends in the middle of record 2"),
         ('{"results": [{"a": 1}, {"a": 2}', "ends in the middle of record 3"),
         ('[{"a": 1}, {"b" 3}]', "is not JSON after record 1"),
     ],
 )
-def test_half_a_file_is_told(tmp_path: Path, text: str, told: str) -> None:
-    with pytest.raises(InvalidInput, match=told):
+def test_a_truncated_file_is_reported(tmp_path: Path, text: str, error: str) -> None:
+    with pytest.raises(InvalidInput, match=error):
         read(tmp_path / "half.json", text)
 
 
-def test_a_long_list_is_never_held_whole(tmp_path: Path) -> None:
+def test_a_long_list_is_never_loaded_completely(tmp_path: Path) -> None:
     file = tmp_path / "long.json"
     with file.open("w", encoding="utf-8") as out:
         out.write('{"results": [')
@@ -78,7 +78,7 @@ def test_a_long_list_is_never_held_whole(tmp_path: Path) -> None:
         )
         out.write("]}")
     tracemalloc.start()
-    assert sum(1 for _ in entries(file)) == 20_000
+    assert sum(1 for _ in read_records(file)) == 20_000
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 2_000_000 < file.stat().st_size

@@ -1,4 +1,4 @@
-"""What a person may ask for: everything that is held of them, and nothing of anyone else."""
+"""The export of all data of a user has nothing of other users."""
 
 import asyncio
 import json
@@ -12,17 +12,17 @@ from hotmem import InvalidInput, Memory
 from hotmem.storage.queries.subject_access import HELD, LEFT_OUT
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
-from hotmem.tools.import_export import export_subject
+from hotmem.tools.exports import export_subject
 from hotmem.tools.registry import tool
 from tests.conversation import said
 
 OF_NOBODY = {"meta", "former_vectors", "shared_weights"}
-"""Tables of the whole file, with no row of a user's."""
+"""Tables without rows of a user."""
 
 
 @pytest.fixture
-async def told(memory: Memory) -> AsyncIterator[Memory]:
-    """Ana's memory with something in most tables, and Ben's, of which no word may be told."""
+async def two_users(memory: Memory) -> AsyncIterator[Memory]:
+    """Ana's data in most tables, and Ben's, which must not be exported."""
     await memory.remember(
         said("My dog is called Paola. I met Marta in Porto yesterday.", name="t1")
     )
@@ -47,7 +47,7 @@ async def told(memory: Memory) -> AsyncIterator[Memory]:
 
 
 def tables(conn: Connection) -> set[str]:
-    """All tables; of a virtual one, not those that it makes for itself."""
+    """Return all tables except the shadow tables of virtual ones."""
     rows = conn.execute(
         "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     ).fetchall()
@@ -55,7 +55,7 @@ def tables(conn: Connection) -> set[str]:
     return {name for name, _ in rows if not any(name.startswith(f"{one}_") for one in virtual)}
 
 
-def test_every_table_is_told_or_has_its_reason(database: Path) -> None:
+def test_every_table_is_exported_or_has_no_user(database: Path) -> None:
     with closing(connect(database)) as conn:
         migrate(conn, database)
         assert {*HELD} | {*LEFT_OUT} | OF_NOBODY == tables(conn)
@@ -68,9 +68,11 @@ def test_every_table_is_told_or_has_its_reason(database: Path) -> None:
     assert with_user <= {*HELD} | {*LEFT_OUT}
 
 
-async def test_every_row_and_column_of_the_user_is_there(told: Memory, tmp_path: Path) -> None:
+async def test_every_row_and_column_of_the_user_is_exported(
+    two_users: Memory, tmp_path: Path
+) -> None:
     file = tmp_path / "ana.json"
-    done = await export_subject(told, "ana", file)
+    done = await export_subject(two_users, "ana", file)
     text = await asyncio.to_thread(file.read_text, "utf-8")
     document = json.loads(text)
     assert [one["table"] for one in document["contents"]] == list(HELD)
@@ -79,7 +81,7 @@ async def test_every_row_and_column_of_the_user_is_there(told: Memory, tmp_path:
         == done.lines
         == {table: len(document[table]) for table in HELD}
     )
-    with closing(connect(told.path, read_only=True)) as conn:
+    with closing(connect(two_users.path, read_only=True)) as conn:
         for table in HELD:
             columns = [row[1:3] for row in conn.execute(f"PRAGMA table_info({table})")]
             wanted = {name for name, sort in columns if sort != "BLOB" and name != "user_key"}
@@ -115,7 +117,7 @@ async def test_every_row_and_column_of_the_user_is_there(told: Memory, tmp_path:
     assert document["audit"][-1]["what"] == "all"
 
 
-async def test_who_is_unknown_gets_no_file(told: Memory, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="nothing is known"):
-        await export_subject(told, "nobody", tmp_path / "nobody.json")
+async def test_an_unknown_user_gets_no_file(two_users: Memory, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="There is no user"):
+        await export_subject(two_users, "nobody", tmp_path / "nobody.json")
     assert not (tmp_path / "nobody.json").exists()

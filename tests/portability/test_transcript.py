@@ -1,4 +1,4 @@
-"""Transcripts as people and messengers write them, each read turn by turn."""
+"""Import of transcripts in the layouts of people and messengers."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Turn
-from hotmem.portability.foreign_records import Notes, Talk
-from hotmem.portability.formats import FileForm, form_of
+from hotmem.portability.foreign_records import ConversationOptions, ImportNotes
+from hotmem.portability.formats import FileFormat, detect_format
 from hotmem.portability.transcript import turns
 
 CHANGED = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
@@ -18,15 +18,17 @@ CHANGED = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
 
 def read(
     path: Path, text: str, *, zone: str = "UTC", day_first: bool | None = None
-) -> tuple[list[Turn], Notes]:
+) -> tuple[list[Turn], ImportNotes]:
     file = path / "chat.txt"
     file.write_text(text, encoding="utf-8")
-    notes = Notes()
-    talk = Talk("ana", "chat", frozenset({"bot"}), ZoneInfo(zone), CHANGED, day_first)
+    notes = ImportNotes()
+    talk = ConversationOptions(
+        "ana", "chat", frozenset({"bot"}), ZoneInfo(zone), CHANGED, day_first
+    )
     return list(turns(file, talk, notes)), notes
 
 
-def told(found: list[Turn]) -> list[tuple[str | None, str, str]]:
+def summarised(found: list[Turn]) -> list[tuple[str | None, str, str]]:
     return [
         (turn.speaker, f"{turn.spoken_at.astimezone(UTC):%Y-%m-%d %H:%M}", turn.text)
         for turn in found
@@ -64,21 +66,21 @@ def told(found: list[Turn]) -> list[tuple[str | None, str, str]]:
         ),
     ],
 )
-def test_forms(tmp_path: Path, text: str, expected: list[tuple[str, str, str]]) -> None:
+def test_layouts(tmp_path: Path, text: str, expected: list[tuple[str, str, str]]) -> None:
     found, _ = read(tmp_path, text)
-    assert told(found) == expected
+    assert summarised(found) == expected
     assert [turn.role for turn in found] == [
         "assistant" if turn.speaker == "Bot" else "user" for turn in found
     ]
-    assert form_of(tmp_path / "chat.txt") is FileForm.TRANSCRIPT
+    assert detect_format(tmp_path / "chat.txt") is FileFormat.TRANSCRIPT
 
 
-def test_a_clock_without_zone_is_the_speakers(tmp_path: Path) -> None:
+def test_a_time_without_zone_is_in_the_given_zone(tmp_path: Path) -> None:
     found, _ = read(tmp_path, "2024-07-06 09:06 Ana: Hi.", zone="Europe/Lisbon")
     assert found[0].spoken_at == datetime(2024, 7, 6, 8, 6, tzinfo=UTC)
 
 
-def test_a_long_silence_begins_a_session(tmp_path: Path) -> None:
+def test_a_long_pause_starts_a_session(tmp_path: Path) -> None:
     found, _ = read(
         tmp_path,
         "2024-05-06 09:00 Ana: One.\n2024-05-06 12:59 Ana: Two.\n2024-05-06 17:00 Ana: Three.",
@@ -100,29 +102,29 @@ def test_a_long_silence_begins_a_session(tmp_path: Path) -> None:
         ("06/05/2024, 10:00 - Ana: Hi.", False, 6, 0),
     ],
 )
-def test_whether_the_day_stands_first(
+def test_the_order_of_day_and_month(
     tmp_path: Path, text: str, given: bool | None, month: int, unsure: int
 ) -> None:
     found, notes = read(tmp_path, text, day_first=given)
-    assert found[0].spoken_at.month == month and len(notes.told) == unsure
+    assert found[0].spoken_at.month == month and len(notes.warnings) == unsure
 
 
-def test_lines_of_nobody_are_counted(tmp_path: Path) -> None:
+def test_lines_without_a_speaker_are_counted(tmp_path: Path) -> None:
     text = "Chat of Monday\n25/06/24, 21:07 - Ana: Hi.\n25/06/24, 21:08 - Messages are encrypted\n25/06/24, 21:09 - Bot: Yes."
     found, notes = read(tmp_path, text)
-    assert [turn.text for turn in found] == ["Hi.", "Yes."] and notes.left_out == {
-        "lines of no speaker": 2
+    assert [turn.text for turn in found] == ["Hi.", "Yes."] and notes.skipped == {
+        "lines without a speaker": 2
     }
 
 
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("2024-13-45 09:00 Ana: Hi.", "Line 1: '2024-13-45 09:00' is no time"),
-        ("Ana: Hi.\nBot: \x00\x01", "Line 2 cannot be used: text is empty"),
+        ("2024-13-45 09:00 Ana: Hi.", "Line 1: '2024-13-45 09:00' is not a time"),
+        ("Ana: Hi.\nBot: \x00\x01", "Line 2 is invalid: text is empty"),
     ],
 )
-def test_a_turn_that_cannot_be_used_is_named(tmp_path: Path, text: str, error: str) -> None:
+def test_an_invalid_turn_is_named(tmp_path: Path, text: str, error: str) -> None:
     with pytest.raises(InvalidInput, match=error):
         read(tmp_path, text)
 
@@ -135,7 +137,7 @@ words = st.text(st.characters(categories=("L", "N", "P")), min_size=1, max_size=
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(st.lists(st.tuples(names, words), min_size=1, max_size=8), st.integers(0, 7))
-def test_what_was_written_is_read(tmp_path: Path, said: list[tuple[str, str]], more: int) -> None:
+def test_written_turns_are_read(tmp_path: Path, said: list[tuple[str, str]], more: int) -> None:
     lines = [
         f"[{CHANGED + timedelta(minutes=place):%Y-%m-%d %H:%M}] {name}: {text}"
         for place, (name, text) in enumerate(said)

@@ -79,7 +79,7 @@ def surroundings(
     for name in Settings.model_fields:
         monkeypatch.delenv(f"HOTMEM_{name.upper()}", raising=False)
     monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
-    monkeypatch.setattr(console, "screen", console.console(width=200))
+    monkeypatch.setattr(console, "screen", console.make_console(width=200))
     monkeypatch.chdir(tmp_path)
 
 
@@ -271,7 +271,7 @@ def test_a_file_that_is_not_ours_or_newer_is_refused(lived: Path, tmp_path: Path
         ("notes.txt", "not a database"),
         (lived.name, "Update HotMem"),
         ("empty.db", "Nothing that 'ana' said"),
-        ("gone.db", "is not there"),
+        ("gone.db", "not found"),
     ):
         outcome = evaluated("-d", tmp_path / name)
         assert isinstance(outcome.exception, HotMemError) and told in str(outcome.exception)
@@ -279,7 +279,7 @@ def test_a_file_that_is_not_ours_or_newer_is_refused(lived: Path, tmp_path: Path
 
 def test_nothing_to_compare_is_said(lived: Path) -> None:
     outcome = evaluated("-d", lived, "-s", "HOTMEM_MAX_CONTEXT_TOKENS=1000")
-    assert isinstance(outcome.exception, InvalidInput) and "are those you have" in str(
+    assert isinstance(outcome.exception, InvalidInput) and "equal the present ones" in str(
         outcome.exception
     )
 
@@ -288,7 +288,9 @@ def test_the_report_says_beforehand_what_it_lacks(
     lived: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outcome = evaluated("-d", lived, "--report", tmp_path / "no" / "folder.html")
-    assert isinstance(outcome.exception, InvalidInput) and "is not there" in str(outcome.exception)
+    assert isinstance(outcome.exception, InvalidInput) and "does not exist" in str(
+        outcome.exception
+    )
     monkeypatch.delitem(sys.modules, "hotmem.replay.report", raising=False)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     outcome = evaluated("-d", lived, "--report", tmp_path / "report.html")

@@ -24,7 +24,7 @@ from hotmem.storage import queries
 from hotmem.storage.queries.deletions import LINKS, OPTIONAL, OWNED
 from hotmem.storage.queries.jobs import Served
 from hotmem.storage.sqlite.connection import Connection, connect
-from hotmem.tools.editing import Edit, edit_memory
+from hotmem.tools.editing import EditArguments, edit_memory
 from hotmem.types import UserKey
 from tests.conversation import START, said, turns_told
 from tests.letters import LetterEncoder
@@ -296,7 +296,9 @@ async def test_merges_edits_and_tags_come_back(memory: Memory, database: Path) -
     edited = await edit_memory(
         memory,
         "ana",
-        Edit(id=kept.id, content=f"The boiler of {SECRET} has the number 45.", tags=("boiler",)),
+        EditArguments(
+            id=kept.id, content=f"The boiler of {SECRET} has the number 45.", tags=("boiler",)
+        ),
     )
     other = await memory.store_memory("Walnuts are in the cellar.", user_id="ana")
     user = await user_of(memory)

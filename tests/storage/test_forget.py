@@ -24,8 +24,13 @@ from hotmem.storage import open_storage, queries, steps
 from hotmem.storage.queries.index_entries import to_bits
 from hotmem.storage.queries.jobs import Served
 from hotmem.storage.search.vectors import to_bytes
-from hotmem.tools.editing import Edit, edit_memory
-from hotmem.tools.maintenance import Recent, Undo, memory_decisions, undo_decision
+from hotmem.tools.editing import EditArguments, edit_memory
+from hotmem.tools.maintenance import (
+    DecisionsArguments,
+    UndoArguments,
+    memory_decisions,
+    undo_decision,
+)
 from hotmem.types import ForgetResult, Role, SessionSummary, SummarySentence
 from hotmem.types.forgetting import ForgetEntity, ForgetEverything, ForgetSession
 from hotmem.understanding.facts import extract_from_parse
@@ -483,23 +488,23 @@ async def test_an_edit_taken_back_leaves_no_word_of_its_own(
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
         kept = await memory.store_memory("The boiler's number is 44.", user_id="ana")
         edited = await edit_memory(
-            memory, "ana", Edit(id=kept.id, content="The boiler's number is 45.")
+            memory, "ana", EditArguments(id=kept.id, content="The boiler's number is 45.")
         )
         await edit_memory(
-            memory, "ana", Edit(id=edited.id, tags=(SECRET,), reason=f"{SECRET} told me")
+            memory, "ana", EditArguments(id=edited.id, tags=(SECRET,), reason=f"{SECRET} told me")
         )
         (done,) = [
             one
-            for one in (await memory_decisions(memory, "ana", Recent())).decisions
+            for one in (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
             if one.action == "edited"
         ]
-        await undo_decision(memory, "ana", Undo(decision=done.id))
-        told = (await memory_decisions(memory, "ana", Recent())).decisions
+        await undo_decision(memory, "ana", UndoArguments(decision=done.id))
+        told = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
         assert {one.action for one in told if one.memory_ids == (kept.id,)} == {
             "filed",
             "edited",
             "refiled",
         }
         await memory.forget(user_id="ana", memory_id=kept.id)
-        assert not (await memory_decisions(memory, "ana", Recent())).decisions
+        assert not (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
     assert STEM not in await asyncio.to_thread(whole, database)

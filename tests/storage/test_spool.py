@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hotmem import InvalidInput, Memory, Options, StoreError, StoreFull, StoreGone, Turn
-from hotmem.cli.encryption import _convert
+from hotmem.cli.commands.encryption import _convert
 from hotmem.core.encryption_key import EncryptionKey
 from hotmem.models import Encoder, Language
 from hotmem.storage import spool as module
@@ -277,7 +277,7 @@ async def test_a_key_is_not_changed_while_turns_wait(tmp_path: Path) -> None:
     spool = Spool(path_of(path), None, Shut().take)
     await spool.put(said(1))
     await spool.close()
-    with pytest.raises(InvalidInput, match="1 turns wait"):
+    with pytest.raises(InvalidInput, match="1 turns in"):
         await asyncio.to_thread(_convert, path, None, EncryptionKey("secret"))
 
 

@@ -129,7 +129,7 @@ HARMFUL = "[/foo] [red]x\x1b[31mred\x1b]0;title\x07 \u202eleft\u202c \x9b2J \rov
 
 @pytest.mark.parametrize("made", [str, Text, lambda text: Panel(text, title=Text(text))])
 def test_displayed_text_has_no_control_characters(made: Callable[[str], Any]) -> None:
-    screen = console.console(width=200)
+    screen = console.make_console(width=200)
     screen.file = io.StringIO()
     table = Table(title=HARMFUL)
     table.add_column("what")

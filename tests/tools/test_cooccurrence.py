@@ -1,7 +1,4 @@
-"""Names and concepts that are spoken of together.
-
-What pure weaving does, and what is found in a real file.
-"""
+"""concept_network: co-occurrence of names and concepts."""
 
 import math
 
@@ -11,7 +8,12 @@ from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Memory
 from hotmem.operations.requests import checked
-from hotmem.tools.cooccurrence import EDGES_A_NODE, Network, concept_network, woven
+from hotmem.tools.cooccurrence import (
+    EDGES_PER_NODE,
+    NetworkArguments,
+    concept_network,
+    select_network,
+)
 from hotmem.types import Label, LabelMentions
 from tests.conversation import said
 
@@ -42,9 +44,9 @@ async def tell(memory: Memory) -> None:
     )
 
 
-async def test_who_is_spoken_of_with_whom(memory: Memory) -> None:
+async def test_names_mentioned_together(memory: Memory) -> None:
     await tell(memory)
-    found = await concept_network(memory, "ana", Network())
+    found = await concept_network(memory, "ana", NetworkArguments())
     nodes = {node.name: node for node in found.nodes}
     assert {"Rui", "Potola", "Porto"} <= nodes.keys() and nodes["Rui"].kind == "name"
     assert "Ana" not in nodes, "who speaks goes with everything"
@@ -61,27 +63,27 @@ async def test_who_is_spoken_of_with_whom(memory: Memory) -> None:
             * (nodes["Porto"].turns + nodes["Porto"].memories)
         )
     )
-    assert await concept_network(memory, "nobody", Network()) == await concept_network(
-        memory, "nobody", Network(about="Rui")
+    assert await concept_network(memory, "nobody", NetworkArguments()) == await concept_network(
+        memory, "nobody", NetworkArguments(about="Rui")
     )
 
 
-async def test_around_one_name_or_any_words(memory: Memory) -> None:
+async def test_network_around_a_name_or_words(memory: Memory) -> None:
     await tell(memory)
-    around = await concept_network(memory, "ana", Network(about="porto"))
+    around = await concept_network(memory, "ana", NetworkArguments(about="porto"))
     assert around.nodes[0].name == "Porto" and {
         edge.one for edge in around.edges if edge.weight
     }.issuperset({"Porto"})
-    tagged = await concept_network(memory, "ana", Network(about="sailing"))
+    tagged = await concept_network(memory, "ana", NetworkArguments(about="sailing"))
     assert [(node.name, node.memories) for node in tagged.nodes][:1] == [("sailing", 1)]
     assert "Rui" in {node.name for node in tagged.nodes}
     for unsaid in ("violin", "yacht"):
-        assert (await concept_network(memory, "ana", Network(about=unsaid))).nodes == ()
+        assert (await concept_network(memory, "ana", NetworkArguments(about=unsaid))).nodes == ()
 
 
-async def test_a_word_that_only_began_a_sentence_is_no_name(memory: Memory) -> None:
+async def test_a_capitalised_first_word_is_not_a_name(memory: Memory) -> None:
     await tell(memory)
-    found = await concept_network(memory, "ana", Network(min_count=1))
+    found = await concept_network(memory, "ana", NetworkArguments(min_count=1))
     assert ("Glad", "name") not in {(node.name, node.kind) for node in found.nodes}
 
 
@@ -93,24 +95,24 @@ async def test_a_word_that_only_began_a_sentence_is_no_name(memory: Memory) -> N
         ({"min_weight": 0}, "min_weight is 0"),
     ],
 )
-def test_a_wrong_bound_is_named(asked: dict[str, object], error: str) -> None:
+def test_an_invalid_limit_is_named(asked: dict[str, object], error: str) -> None:
     with pytest.raises(InvalidInput, match=error):
-        checked(Network, asked)
+        checked(NetworkArguments, asked)
 
 
-async def test_blank_words_are_about_nothing(memory: Memory) -> None:
+async def test_blank_text_is_refused(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="about is empty"):
-        await concept_network(memory, "ana", Network(about=" "))
+        await concept_network(memory, "ana", NetworkArguments(about=" "))
 
 
 def mention(name: str, turns: set[int], memories: set[int]) -> LabelMentions:
     return LabelMentions(Label(name, name, named=True), frozenset(turns), frozenset(memories))
 
 
-def test_pairs_by_arithmetic() -> None:
-    chosen, pairs = woven(
+def test_edges_by_arithmetic() -> None:
+    chosen, pairs = select_network(
         [mention("a", {1, 2, 3}, {9}), mention("b", {2, 3}, {8, 9}), mention("c", {4}, set())],
-        Network(),
+        NetworkArguments(),
         centred=False,
     )
     assert [one.label.name for one in chosen] == ["a", "b"]
@@ -129,18 +131,18 @@ rows = st.frozensets(st.integers(0, 12), max_size=8)
 @given(
     st.lists(st.tuples(rows, rows), max_size=8), st.integers(2, 6), st.integers(1, 3), st.booleans()
 )
-def test_the_network_stays_within_its_bounds(
+def test_the_network_keeps_its_limits(
     held: list[tuple[frozenset[int], frozenset[int]]], limit: int, least: int, centred: bool
 ) -> None:
     mentions = [
         LabelMentions(Label(str(place), str(place), named=True), *both)
         for place, both in enumerate(held)
     ]
-    asked = Network(limit=limit, min_weight=least)
+    asked = NetworkArguments(limit=limit, min_weight=least)
     if centred and not mentions:
         return
-    chosen, pairs = woven(mentions, asked, centred=centred)
-    assert len(chosen) <= limit and len(pairs) <= EDGES_A_NODE * limit
+    chosen, pairs = select_network(mentions, asked, centred=centred)
+    assert len(chosen) <= limit and len(pairs) <= EDGES_PER_NODE * limit
     for pair in pairs:
         one, other = chosen[pair.one], chosen[pair.other]
         assert (

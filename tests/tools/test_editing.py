@@ -1,8 +1,4 @@
-"""Changing a memory by hand.
-
-New words take the old ones' place and can be taken back; filing and validity are overridden, with a
-record.
-"""
+"""edit_memory: changes of text can be undone; classification and validity are overridden."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -11,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from hotmem import InvalidInput, Memory
-from hotmem.tools.editing import Edit, Edited, edit_memory, value_in
+from hotmem.tools.editing import EditArguments, EditResult, edit_memory, edited_value
 from hotmem.tools.maintenance import (
-    Merge,
-    Nothing,
-    Recent,
-    Undo,
+    DecisionsArguments,
+    MergeArguments,
+    NoArguments,
+    UndoArguments,
     memory_decisions,
     memory_stats,
     merge_memories,
@@ -30,7 +26,7 @@ PAOLA, POTOLA = "Ana's dog is called Paola.", "Ana's dog is called Potola."
 
 
 async def dog(memory: Memory) -> StoredMemory:
-    """What is known after Ana was misheard."""
+    """A memory after a misheard turn of Ana."""
     await memory.remember(said("My dog is called Paola.", name="t1"))
     await memory.settle()
     (known,) = await memory.memories("ana")
@@ -42,11 +38,11 @@ async def texts(memory: Memory, *, past: bool = False) -> list[str]:
     return [one.text for one in await memory.memories("ana", past=past)]
 
 
-async def edited(memory: Memory, **changes: object) -> Edited:
-    return await edit_memory(memory, "ana", Edit(**changes))  # type: ignore[arg-type]
+async def edited(memory: Memory, **changes: object) -> EditResult:
+    return await edit_memory(memory, "ana", EditArguments(**changes))  # type: ignore[arg-type]
 
 
-async def test_new_words_take_the_place_of_the_old_ones(memory: Memory) -> None:
+async def test_new_text_replaces_the_old(memory: Memory) -> None:
     known = await dog(memory)
     outcome = await edited(memory, id=known.id, content=POTOLA)
     assert outcome.changed == ("content",)
@@ -63,7 +59,7 @@ async def test_new_words_take_the_place_of_the_old_ones(memory: Memory) -> None:
     assert POTOLA in block.text
 
 
-async def test_what_is_said_later_still_replaces_an_edited_memory(memory: Memory) -> None:
+async def test_a_later_turn_still_replaces_an_edited_memory(memory: Memory) -> None:
     await memory.remember(said("I live in Porto."))
     await memory.settle()
     await edited(memory, id=(await memory.memories("ana"))[0].id, content="Ana lives in Ponto.")
@@ -72,33 +68,35 @@ async def test_what_is_said_later_still_replaces_an_edited_memory(memory: Memory
     assert await texts(memory) == ["Ana lives in Braga."]
 
 
-async def test_an_edit_is_taken_back_once(memory: Memory) -> None:
+async def test_an_edit_is_undone_once(memory: Memory) -> None:
     known = await dog(memory)
     await edited(memory, id=known.id, content=POTOLA)
-    (decision,) = (await memory_decisions(memory, "ana", Recent())).decisions
+    (decision,) = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
     assert decision.action == "edited"
     assert decision.memory_ids == (known.id,)
-    assert (await undo_decision(memory, "ana", Undo(decision=decision.id))).restored == 1
+    assert (await undo_decision(memory, "ana", UndoArguments(decision=decision.id))).restored == 1
     assert await texts(memory, past=True) == [PAOLA]
     assert (await memory.memories("ana"))[0].id == known.id
-    assert (await memory_decisions(memory, "ana", Recent())).decisions[0].undone_at is not None
+    assert (await memory_decisions(memory, "ana", DecisionsArguments())).decisions[
+        0
+    ].undone_at is not None
     with pytest.raises(InvalidInput, match="was taken back on"):
-        await undo_decision(memory, "ana", Undo(decision=decision.id))
+        await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
 
 
-async def test_a_later_edit_is_taken_back_first(memory: Memory) -> None:
+async def test_a_later_edit_is_undone_first(memory: Memory) -> None:
     known = await dog(memory)
     first = await edited(memory, id=known.id, content=POTOLA)
     await edited(memory, id=first.id, content="Ana's dog is called Pippa.")
-    later, earlier = (await memory_decisions(memory, "ana", Recent())).decisions
+    later, earlier = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
     with pytest.raises(InvalidInput, match="changed again"):
-        await undo_decision(memory, "ana", Undo(decision=earlier.id))
-    await undo_decision(memory, "ana", Undo(decision=later.id))
-    await undo_decision(memory, "ana", Undo(decision=earlier.id))
+        await undo_decision(memory, "ana", UndoArguments(decision=earlier.id))
+    await undo_decision(memory, "ana", UndoArguments(decision=later.id))
+    await undo_decision(memory, "ana", UndoArguments(decision=earlier.id))
     assert await texts(memory, past=True) == [PAOLA]
 
 
-async def test_forgetting_an_edited_memory_leaves_no_byte_of_what_it_was(
+async def test_deleting_an_edited_memory_deletes_its_previous_text(
     memory: Memory, database: Path
 ) -> None:
     noted = await memory.store_memory("The Quimper cottage has a leaking roof.", user_id="ana")
@@ -110,7 +108,7 @@ async def test_forgetting_an_edited_memory_leaves_no_byte_of_what_it_was(
     assert b"zeebrugge" not in left
 
 
-async def test_filing_validity_and_tags_are_overridden(memory: Memory) -> None:
+async def test_classification_validity_and_tags_are_overridden(memory: Memory) -> None:
     noted = await memory.store_memory(
         "The boiler's serial number is 44 B 19.", user_id="ana", context={"tags": ["cellar"]}
     )
@@ -123,15 +121,17 @@ async def test_filing_validity_and_tags_are_overridden(memory: Memory) -> None:
         note="on the label",
         holds=False,
     )
-    assert outcome == Edited(noted.id, ("category", "importance", "note", "valid_until", "tags"))
+    assert outcome == EditResult(
+        noted.id, ("category", "importance", "note", "valid_until", "tags")
+    )
     assert await texts(memory) == []
-    stats = await memory_stats(memory, "ana", Nothing())
+    stats = await memory_stats(memory, "ana", NoArguments())
     assert (dict(stats.by_category), dict(stats.by_importance), dict(stats.tags)) == (
         {"system": 1},
         {"5": 1},
         {"boiler": 1},
     )
-    reason = (await memory_decisions(memory, "ana", Recent())).decisions[0].reason
+    reason = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions[0].reason
     assert (
         "importance" in reason
         and "→ 5" in reason
@@ -152,20 +152,20 @@ async def test_filing_validity_and_tags_are_overridden(memory: Memory) -> None:
     ).changed == ()
 
 
-async def test_what_cannot_be_changed_is_told(memory: Memory) -> None:
+async def test_invalid_changes_are_refused(memory: Memory) -> None:
     first = await memory.store_memory("I drive a grey Skoda Octavia.", user_id="ana")
     second = await memory.store_memory(
         "My own vehicle is one of those Octavias, grey.", user_id="ana"
     )
     with pytest.raises(InvalidInput, match="not among this user's"):
-        await edit_memory(memory, "ben", Edit(id=first.id, content="Nothing."))
-    with pytest.raises(InvalidInput, match="both say until when"):
+        await edit_memory(memory, "ben", EditArguments(id=first.id, content="Nothing."))
+    with pytest.raises(InvalidInput, match="both set the validity"):
         await edited(memory, id=first.id, holds=True, expires_at=datetime.now(UTC))
     with pytest.raises(InvalidInput, match="importance is 9"):
         await tool("edit_memory").call(memory, "ana", {"id": first.id, "importance": 9})
     with pytest.raises(InvalidInput, match="content"):
         await edited(memory, id=first.id, content=" ")
-    await merge_memories(memory, "ana", Merge(into=first.id, ids=(second.id,)))
+    await merge_memories(memory, "ana", MergeArguments(into=first.id, ids=(second.id,)))
     with pytest.raises(InvalidInput, match="not among this user's"):
         await edited(memory, id=second.id, importance=1)
 
@@ -182,5 +182,5 @@ async def test_what_cannot_be_changed_is_told(memory: Memory) -> None:
         ("Ana likes jazz.", "jazz", "Ana likes jazz", ""),
     ],
 )
-def test_the_value_in_new_words(text: str, value: str, changed: str, found: str) -> None:
-    assert value_in(text, value, changed) == found
+def test_the_value_in_edited_text(text: str, value: str, changed: str, found: str) -> None:
+    assert edited_value(text, value, changed) == found

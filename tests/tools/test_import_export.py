@@ -1,6 +1,6 @@
-"""Moving a memory by its tools.
+"""Export, import and backup by the tools.
 
-What others kept is taken in whole or not at all, twice is once, and files stay where they may be.
+An import is all or nothing and adds nothing when repeated; files stay in the permitted folder.
 """
 
 import asyncio
@@ -14,16 +14,11 @@ from mcp import Client
 
 from hotmem import InvalidInput, Memory, StoreUnusable
 from hotmem.operations.requests import checked
-from hotmem.tools.import_export import (
-    Copying,
-    Export,
-    Import,
-    backup_restore,
-    export_memories,
-    import_memories,
-)
-from hotmem.tools.maintenance import Nothing, memory_stats, validate_storage
-from hotmem.tools.mcp import files_beside, server
+from hotmem.tools.backups import BackupArguments, backup_restore
+from hotmem.tools.exports import ExportArguments, export_memories
+from hotmem.tools.imports import ImportArguments, import_memories
+from hotmem.tools.maintenance import NoArguments, memory_stats, validate_storage
+from hotmem.tools.mcp import create_server, default_folder
 from hotmem.tools.registry import FOR_MODELS, tool
 from hotmem.types import Category
 from tests.conversation import said
@@ -62,8 +57,8 @@ def mem0_file(folder: Path, content: object = MEM0) -> str:
     return str(file)
 
 
-async def test_a_transcript_is_understood_and_taken_once(memory: Memory, talk: str) -> None:
-    report = await import_memories(memory, "ana", Import(file=talk))
+async def test_a_transcript_is_imported_once(memory: Memory, talk: str) -> None:
+    report = await import_memories(memory, "ana", ImportArguments(file=talk))
     assert (report.form, report.turns, report.known, report.sessions) == ("transcript", 3, 0, 2)
     await memory.settle()
     assert {one.text for one in await memory.memories("ana")} == {
@@ -72,25 +67,32 @@ async def test_a_transcript_is_understood_and_taken_once(memory: Memory, talk: s
     }
     assert "Potola" in (await memory.recall("What is my dog called?", user_id="ana")).text
     assert await memory.summary(user_id="ana", session_id="chat 2024-05-06 09:00") is not None
-    again = await import_memories(memory, "ana", Import(file=talk))
+    again = await import_memories(memory, "ana", ImportArguments(file=talk))
     assert (again.turns, again.known) == (0, 3)
     with Path(talk).open("a", encoding="utf-8") as file:  # noqa: ASYNC230
         file.write("\n2024-05-09 10:00 Ana: I like rain.")
-    grown = await import_memories(memory, "ana", Import(file=talk))
+    grown = await import_memories(memory, "ana", ImportArguments(file=talk))
     assert (grown.turns, grown.known) == (1, 3)
 
 
-async def test_mem0s_memories_are_filed_found_and_reported(memory: Memory, tmp_path: Path) -> None:
-    told: list[tuple[str, int]] = []
+async def test_mem0_memories_are_classified_found_and_reported(
+    memory: Memory, tmp_path: Path
+) -> None:
+    progress: list[tuple[str, int]] = []
     report = await import_memories(
         memory,
         "ana",
-        Import(file=mem0_file(tmp_path)),
-        lambda stage, done: told.append((stage, done)),
+        ImportArguments(file=mem0_file(tmp_path)),
+        lambda stage, done: progress.append((stage, done)),
     )
     await memory.settle()
     assert (report.form, report.memories, report.known) == ("mem0", 2, 0)
-    assert told == [("filing", 1), ("filing", 2), ("taking in", 1), ("taking in", 2)]
+    assert progress == [
+        ("classifying", 1),
+        ("classifying", 2),
+        ("importing", 1),
+        ("importing", 2),
+    ]
     assert report.categories["home"].filed == {Category.REMINDERS: 1}
     assert sum(one.unsure for one in report.categories.values()) == len(report.unsure_ids)
     found = await memory.search_memory("walnuts", user_id="ana")
@@ -98,10 +100,10 @@ async def test_mem0s_memories_are_filed_found_and_reported(memory: Memory, tmp_p
         found.results[0].id == "m2"
         and found.results[0].created.isoformat() == "2025-03-20T09:09:00+00:00"
     )
-    assert (await memory_stats(memory, "ana", Nothing())).tags == {"health": 1, "home": 1}
-    again = await import_memories(memory, "ana", Import(file=mem0_file(tmp_path)))
+    assert (await memory_stats(memory, "ana", NoArguments())).tags == {"health": 1, "home": 1}
+    again = await import_memories(memory, "ana", ImportArguments(file=mem0_file(tmp_path)))
     assert (again.memories, again.known) == (0, 2)
-    assert (await validate_storage(memory, "ana", Nothing())).sound
+    assert (await validate_storage(memory, "ana", NoArguments())).sound
 
 
 @pytest.mark.parametrize(
@@ -118,39 +120,43 @@ async def test_mem0s_memories_are_filed_found_and_reported(memory: Memory, tmp_p
         ({"results": [*MEM0["results"], {"id": "m3"}]}, "Record 3 has no memory"),
     ],
 )
-async def test_a_foreign_import_that_fails_leaves_nothing(
+async def test_a_failed_foreign_import_leaves_nothing(
     memory: Memory, tmp_path: Path, content: object, error: str
 ) -> None:
     await memory.remember(said("I was here before."))
     with pytest.raises(InvalidInput, match=error):
-        await import_memories(memory, "ana", Import(file=mem0_file(tmp_path, content)))
-    stats = await memory_stats(memory, "ana", Nothing())
+        await import_memories(memory, "ana", ImportArguments(file=mem0_file(tmp_path, content)))
+    stats = await memory_stats(memory, "ana", NoArguments())
     assert (stats.turns, stats.memories) == (1, 0)
 
 
-async def test_one_users_export_becomes_anothers(memory: Memory, tmp_path: Path) -> None:
+async def test_an_export_is_imported_for_another_user(memory: Memory, tmp_path: Path) -> None:
     await memory.remember(said("My dog is called Potola."))
     await memory.remember(said("I have a boat.", user="ben"))
     await memory.settle()
     file = str(tmp_path / "ana.jsonl")
-    done = await export_memories(memory, "ana", Export(file=file))
+    done = await export_memories(memory, "ana", ExportArguments(file=file))
     assert done.lines == {"export": 1, "turn": 1, "memory": 1, "weights": 1, "end": 1}
     with pytest.raises(InvalidInput, match=r"user_id is 'ana'\. Only records of 'ben'"):
-        await import_memories(memory, "ben", Import(file=file))
+        await import_memories(memory, "ben", ImportArguments(file=file))
     async with Memory.open(
         tmp_path / "other.db",
         encoder=memory.runtime.recall.encoder,
         language=memory.runtime.recall.language,
     ) as other:
-        report = await import_memories(other, "anna", Import(file=file, from_user="ana"))
+        report = await import_memories(other, "anna", ImportArguments(file=file, from_user="ana"))
         assert (report.turns, report.memories) == (1, 1)
         assert [one.text for one in await other.memories("anna")] == ["Ana's dog is called Potola."]
     with pytest.raises(InvalidInput, match="exists"):
-        await export_memories(memory, "ana", Export(file=file))
-    with pytest.raises(InvalidInput, match="nothing is known"):
-        await export_memories(memory, "nobody", Export(file=str(tmp_path / "nobody.jsonl")))
+        await export_memories(memory, "ana", ExportArguments(file=file))
+    with pytest.raises(InvalidInput, match="There is no user"):
+        await export_memories(
+            memory, "nobody", ExportArguments(file=str(tmp_path / "nobody.jsonl"))
+        )
     with pytest.raises(InvalidInput, match="cannot be written"):
-        await export_memories(memory, "ana", Export(file=str(tmp_path / "no" / "folder.jsonl")))
+        await export_memories(
+            memory, "ana", ExportArguments(file=str(tmp_path / "no" / "folder.jsonl"))
+        )
     assert [name for name in await asyncio.to_thread(os.listdir, tmp_path) if "jsonl" in name] == [
         "ana.jsonl"
     ]
@@ -163,15 +169,15 @@ async def test_one_users_export_becomes_anothers(memory: Memory, tmp_path: Path)
         ({"file": "missing.txt"}, "missing.txt cannot be read"),
         ({"file": "missing.txt", "form": "mem0"}, "missing.txt cannot be read"),
         ({"file": "missing.txt", "form": "transcript"}, "missing.txt cannot be read"),
-        ({"file": "notes"}, "has no form that is known"),
+        ({"file": "notes"}, "has no supported format"),
         ({"file": "notes", "form": "poem"}, "'hotmem', 'mem0', 'messages' or 'transcript'"),
         ({"file": "chat.txt", "timezone": "Moon/Crater"}, "timezone is 'Moon/Crater'"),
         ({"file": "chat.txt", "colour": "red"}, "colour is unknown"),
-        ({"file": "list.json"}, "has no form that is known"),
+        ({"file": "list.json"}, "has no supported format"),
         ({"file": "half.json"}, "ends in the middle of record 1"),
     ],
 )
-async def test_what_cannot_be_taken_in_is_named(
+async def test_an_invalid_import_is_named(
     memory: Memory, tmp_path: Path, talk: str, given: dict[str, Any], error: str
 ) -> None:
     for name, text in (
@@ -184,23 +190,23 @@ async def test_what_cannot_be_taken_in_is_named(
         await tool("import_memories").call(
             memory, "ana", given | ({"file": str(tmp_path / given["file"])} if given else {})
         )
-    assert (await memory_stats(memory, "ana", Nothing())).turns == 0
+    assert (await memory_stats(memory, "ana", NoArguments())).turns == 0
 
 
-async def test_talk_needs_a_user(memory: Memory, talk: str) -> None:
-    with pytest.raises(InvalidInput, match="user_id is missing"):
-        await import_memories(memory, None, Import(file=talk))
-    with pytest.raises(InvalidInput, match="is given without a user_id"):
-        await import_memories(memory, None, Import(file=talk, from_user="ben"))
+async def test_a_transcript_needs_a_user(memory: Memory, talk: str) -> None:
+    with pytest.raises(InvalidInput, match="is missing"):
+        await import_memories(memory, None, ImportArguments(file=talk))
+    with pytest.raises(InvalidInput, match="is given without user_id"):
+        await import_memories(memory, None, ImportArguments(file=talk, from_user="ben"))
 
 
-async def test_a_copy_becomes_a_memory_and_only_a_sound_one(memory: Memory, tmp_path: Path) -> None:
+async def test_only_an_intact_copy_is_restored(memory: Memory, tmp_path: Path) -> None:
     await memory.remember(said("My dog is called Potola."))
     await memory.settle()
     copy, again = str(tmp_path / "copy.db"), str(tmp_path / "again.db")
-    done = await backup_restore(memory, "ana", Copying(action="backup", file=copy))
+    done = await backup_restore(memory, "ana", BackupArguments(action="backup", file=copy))
     assert done.bytes > 0
-    await backup_restore(memory, "ana", Copying(action="restore", file=copy, target=again))
+    await backup_restore(memory, "ana", BackupArguments(action="restore", file=copy, target=again))
     async with Memory.open(
         again, encoder=memory.runtime.recall.encoder, language=memory.runtime.recall.language
     ) as restored:
@@ -215,7 +221,9 @@ async def test_a_copy_becomes_a_memory_and_only_a_sound_one(memory: Memory, tmp_
             await backup_restore(
                 memory,
                 "ana",
-                Copying(action="restore", file=str(file), target=str(tmp_path / "third.db")),
+                BackupArguments(
+                    action="restore", file=str(file), target=str(tmp_path / "third.db")
+                ),
             )
     for wrong in (
         {"action": "restore", "file": copy},
@@ -223,15 +231,15 @@ async def test_a_copy_becomes_a_memory_and_only_a_sound_one(memory: Memory, tmp_
         {"action": "copy", "file": copy},
     ):
         with pytest.raises(InvalidInput, match=r"target|'backup' or 'restore'"):
-            await backup_restore(memory, "ana", checked(Copying, wrong))
+            await backup_restore(memory, "ana", checked(BackupArguments, wrong))
     assert not (tmp_path / "third.db").exists()
 
 
-async def test_a_client_moves_files_in_one_folder_only(memory: Memory, talk: str) -> None:
+async def test_a_client_uses_files_in_one_folder_only(memory: Memory, talk: str) -> None:
     await memory.remember(said("My dog is called Potola."))
     await memory.settle()
-    folder = files_beside(memory.path)
-    async with Client(server(memory, "ana")) as client:
+    folder = default_folder(memory.path)
+    async with Client(create_server(memory, "ana")) as client:
 
         async def called(name: str, **arguments: str) -> Any:  # noqa: ANN401 - the protocol's result
             return await client.call_tool(name, arguments)
@@ -244,13 +252,13 @@ async def test_a_client_moves_files_in_one_folder_only(memory: Memory, talk: str
         assert (await called("import_memories", file="ana.jsonl")).structured_content["known"] == 2
         for name in (talk, "../chat.txt", "..", "a/b", str(folder / "ana.jsonl")):
             refused = await called("import_memories", file=name)
-            assert refused.is_error and "Name a file without folders" in str(refused.content)
+            assert refused.is_error and "Pass a file name without folders" in str(refused.content)
         await asyncio.to_thread((folder / "link.txt").symlink_to, talk)
         assert (await called("import_memories", file="link.txt")).is_error
-    assert (await memory_stats(memory, "ana", Nothing())).turns == 1
+    assert (await memory_stats(memory, "ana", NoArguments())).turns == 1
 
 
-def test_the_bots_own_model_has_no_hand_on_files() -> None:
+def test_tools_for_a_language_model_use_no_files() -> None:
     assert all(one.files == () for one in FOR_MODELS)
     assert (
         tool("export_memories").files

@@ -1,7 +1,4 @@
-"""Keeping a memory in order.
-
-Counts, periods, merges that can be taken back, soundness, copies made while others talk.
-"""
+"""Maintenance tools: statistics, timeline, merges, decisions, validation and backup."""
 
 import asyncio
 from contextlib import closing
@@ -14,14 +11,14 @@ from hotmem import InvalidInput, Memory
 from hotmem.consolidation.tagging import consolidate_tags, same_meaning
 from hotmem.operations.requests import checked
 from hotmem.storage.sqlite.connection import connect
-from hotmem.tools.import_export import Copying, backup_restore
+from hotmem.tools.backups import BackupArguments, backup_restore
 from hotmem.tools.maintenance import (
-    Merge,
-    Nothing,
-    Recent,
-    Span,
-    Undo,
-    Unused,
+    DecisionsArguments,
+    MergeArguments,
+    NoArguments,
+    OptimizeTagsArguments,
+    TimelineArguments,
+    UndoArguments,
     memory_decisions,
     memory_health,
     memory_stats,
@@ -40,7 +37,7 @@ CAR, SAME_CAR = "I drive a grey Skoda Octavia.", "My own vehicle is one of those
 
 
 async def tell(memory: Memory) -> None:
-    """A session in March, one in April, and something stored."""
+    """A session in March, one in April, and a stored statement."""
     await memory.remember(said("My dog is called Potola."))
     await memory.remember(said("Potola can swim now.", session="april", minutes=60 * 24 * 40))
     await memory.end_session(user_id="ana", session_id="monday")
@@ -51,7 +48,7 @@ async def tell(memory: Memory) -> None:
 
 
 async def two_cars(memory: Memory) -> tuple[str, str]:
-    """The ids of two memories that say the same."""
+    """Return the IDs of two memories with the same meaning."""
     first = await memory.store_memory(CAR, user_id="ana")
     second = await memory.store_memory(SAME_CAR, user_id="ana")
     assert not second.merged
@@ -59,7 +56,7 @@ async def two_cars(memory: Memory) -> tuple[str, str]:
 
 
 async def contents(memory: Memory) -> set[str]:
-    """What a search for the car finds."""
+    """Return the results of a search for the car."""
     found = await memory.search_memory(
         "grey Octavia", user_id="ana", options={"min_relevance": 0.0}
     )
@@ -69,7 +66,7 @@ async def contents(memory: Memory) -> set[str]:
 async def test_counts(memory: Memory) -> None:
     await tell(memory)
     await memory.remember(said("Somebody else's words.", user="ben"))
-    stats = await memory_stats(memory, "ana", Nothing())
+    stats = await memory_stats(memory, "ana", NoArguments())
     assert (
         stats.turns,
         stats.sessions,
@@ -91,33 +88,35 @@ async def test_counts(memory: Memory) -> None:
         and (stats.last_said - stats.first_said).days == 40
     )
     assert stats.file_bytes > 0
-    assert (await memory_stats(memory, "nobody", Nothing())).turns == 0
+    assert (await memory_stats(memory, "nobody", NoArguments())).turns == 0
 
 
 async def test_periods(memory: Memory) -> None:
     await tell(memory)
-    march, april, *_ = (await memory_timeline(memory, "ana", Span())).periods
+    march, april, *_ = (await memory_timeline(memory, "ana", TimelineArguments())).periods
     assert (march.period, march.turns, march.memories) == (
         "2026-03",
         1,
         ("Ana's dog is called Potola.",),
     )
     assert (april.period, april.turns) == ("2026-04", 1)
-    days = (await memory_timeline(memory, "ana", Span(by="day", about="potola"))).periods
+    days = (
+        await memory_timeline(memory, "ana", TimelineArguments(by="day", about="potola"))
+    ).periods
     assert [day.period for day in days] == ["2026-03-02", "2026-04-11"]
-    assert (await memory_timeline(memory, "ana", Span(about="Rui"))).periods == ()
+    assert (await memory_timeline(memory, "ana", TimelineArguments(about="Rui"))).periods == ()
 
 
-async def test_a_merge_is_found_once_and_can_be_taken_back(memory: Memory) -> None:
+async def test_merged_memories_are_found_once_and_can_be_restored(memory: Memory) -> None:
     kept, gone = await two_cars(memory)
     assert await contents(memory) == {CAR, SAME_CAR}
     merged = await merge_memories(
-        memory, "ana", Merge(into=kept, ids=(gone,), reason="the same car")
+        memory, "ana", MergeArguments(into=kept, ids=(gone,), reason="the same car")
     )
     assert await contents(memory) == {CAR}
     assert "Octavias" not in (await memory.recall("Which car do I drive?", user_id="ana")).text
     assert [(one.text, one.confirmations) for one in await memory.memories("ana")] == [(CAR, 1)]
-    latest = (await memory_decisions(memory, "ana", Recent())).decisions[0]
+    latest = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions[0]
     assert (latest.id, latest.action, latest.reason, latest.memory_ids, latest.into) == (
         merged.decision,
         "merged",
@@ -125,12 +124,14 @@ async def test_a_merge_is_found_once_and_can_be_taken_back(memory: Memory) -> No
         (gone,),
         kept,
     )
-    assert (await undo_decision(memory, "ana", Undo(decision=merged.decision))).restored == 1
+    assert (
+        await undo_decision(memory, "ana", UndoArguments(decision=merged.decision))
+    ).restored == 1
     assert await contents(memory) == {CAR, SAME_CAR}
     assert {one.confirmations for one in await memory.memories("ana")} == {0}
     with pytest.raises(InvalidInput, match="was taken back on"):
-        await undo_decision(memory, "ana", Undo(decision=merged.decision))
-    assert (await validate_storage(memory, "ana", Nothing())).sound
+        await undo_decision(memory, "ana", UndoArguments(decision=merged.decision))
+    assert (await validate_storage(memory, "ana", NoArguments())).sound
 
 
 async def test_a_merge_needs_memories_of_the_user(memory: Memory) -> None:
@@ -138,51 +139,53 @@ async def test_a_merge_needs_memories_of_the_user(memory: Memory) -> None:
     other = (await memory.store_memory("I have a boat.", user_id="ben")).id
     for into, ids in ((kept, (other,)), (other, (kept,)), (kept, (kept,)), (kept, ("nothing",))):
         with pytest.raises(InvalidInput):
-            await merge_memories(memory, "ana", Merge(into=into, ids=ids))
-    decision = (await merge_memories(memory, "ana", Merge(into=kept, ids=(gone,)))).decision
+            await merge_memories(memory, "ana", MergeArguments(into=into, ids=ids))
+    decision = (
+        await merge_memories(memory, "ana", MergeArguments(into=kept, ids=(gone,)))
+    ).decision
     with pytest.raises(InvalidInput, match="is nothing that can be taken back"):
-        await undo_decision(memory, "ben", Undo(decision=decision))
+        await undo_decision(memory, "ben", UndoArguments(decision=decision))
     with pytest.raises(InvalidInput, match="not among this user's memories"):
-        await merge_memories(memory, "ana", Merge(into=kept, ids=(gone,)))
+        await merge_memories(memory, "ana", MergeArguments(into=kept, ids=(gone,)))
     assert await contents(memory) == {CAR}
 
 
-async def test_what_a_forgotten_memory_stood_for_is_forgotten_too(
+async def test_deleting_a_memory_deletes_those_merged_into_it(
     database: Path, memory: Memory
 ) -> None:
     kept, gone = await two_cars(memory)
-    await merge_memories(memory, "ana", Merge(into=kept, ids=(gone,)))
+    await merge_memories(memory, "ana", MergeArguments(into=kept, ids=(gone,)))
     await memory.forget(user_id="ana", memory_id=kept)
     await memory.close()
     held = (await asyncio.to_thread(database.read_bytes)).lower()
     assert b"octavia" not in held and b"skoda" not in held
 
 
-async def test_what_a_forgotten_session_stood_for_stands_alone_again(memory: Memory) -> None:
+async def test_deleting_a_session_restores_memories_merged_into_its_own(memory: Memory) -> None:
     await memory.remember(said("My dog is called Potola.", session="one"))
     await memory.settle()
     (spoken,) = await memory.memories("ana")
     noted = await memory.store_memory(
         "Potola is the name of the dog.", user_id="ana", context={"note": "from the vet"}
     )
-    await merge_memories(memory, "ana", Merge(into=spoken.id, ids=(noted.id,)))
+    await merge_memories(memory, "ana", MergeArguments(into=spoken.id, ids=(noted.id,)))
     await memory.forget(user_id="ana", session_id="one")
     assert [one.id for one in await memory.memories("ana")] == [noted.id]
-    assert (await validate_storage(memory, "ana", Nothing())).sound
+    assert (await validate_storage(memory, "ana", NoArguments())).sound
 
 
 async def test_every_decision_has_its_reason(memory: Memory) -> None:
     await memory.store_memory(CAR, user_id="ana", context={"category": "contexts"})
     await memory.store_memory(CAR, user_id="ana")
-    confirmed, filed = (await memory_decisions(memory, "ana", Recent())).decisions
+    confirmed, filed = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
     assert (
         filed.action == "filed" and "contexts" in filed.reason and "category given" in filed.reason
     )
     assert confirmed.action == "confirmed" and "% sure" in confirmed.reason
-    assert len((await memory_decisions(memory, "ana", Recent(limit=1))).decisions) == 1
+    assert len((await memory_decisions(memory, "ana", DecisionsArguments(limit=1))).decisions) == 1
 
 
-async def test_tags_that_mean_the_same_become_one_and_can_be_taken_back(memory: Memory) -> None:
+async def test_equivalent_tags_are_merged_and_can_be_restored(memory: Memory) -> None:
     for number, tag in enumerate(
         (
             "holiday",
@@ -198,9 +201,9 @@ async def test_tags_that_mean_the_same_become_one_and_can_be_taken_back(memory: 
             user_id="ana",
             context={"tags": [tag], "note": str(number)},
         )
-    before = (await memory_stats(memory, "ana", Nothing())).tags
-    done = await optimize_tags(memory, "ana", Unused())
-    after = (await memory_stats(memory, "ana", Nothing())).tags
+    before = (await memory_stats(memory, "ana", NoArguments())).tags
+    done = await optimize_tags(memory, "ana", OptimizeTagsArguments())
+    after = (await memory_stats(memory, "ana", NoArguments())).tags
     assert {
         "holidays": "holiday",
         "car insurance": "insurance for the car",
@@ -210,14 +213,14 @@ async def test_tags_that_mean_the_same_become_one_and_can_be_taken_back(memory: 
         "The last note.", user_id="ana", context={"tags": ["holidays"]}
     )
     assert "holidays" in again.analysis.tags
-    assert (await memory_stats(memory, "ana", Nothing())).tags["holiday"] == 3
-    assert (await undo_decision(memory, "ana", Undo(decision=done.decision))).restored == len(
-        done.merged
-    ) + done.archived
-    assert set((await memory_stats(memory, "ana", Nothing())).tags) >= set(before)
+    assert (await memory_stats(memory, "ana", NoArguments())).tags["holiday"] == 3
+    assert (
+        await undo_decision(memory, "ana", UndoArguments(decision=done.decision))
+    ).restored == len(done.merged) + done.archived
+    assert set((await memory_stats(memory, "ana", NoArguments())).tags) >= set(before)
 
 
-def test_the_tag_of_more_words_stays() -> None:
+def test_the_longer_tag_is_kept() -> None:
     tags = [
         TagUse(1, "holidays", 5),
         TagUse(2, "summer holiday", 1),
@@ -243,17 +246,17 @@ def test_the_tag_of_more_words_stays() -> None:
         ("car insurance", "insurance for the car", 0.8, True),
     ],
 )
-def test_tags_of_different_things_stay_apart(
+def test_tags_of_different_things_are_not_merged(
     one: str, other: str, cosine: float, same: bool
 ) -> None:
     assert same_meaning(one, other, cosine) is same
     assert same_meaning(other, one, cosine) is same
 
 
-async def test_a_damaged_index_is_told_and_mended(database: Path, memory: Memory) -> None:
+async def test_a_damaged_index_is_reported_and_repaired(database: Path, memory: Memory) -> None:
     await tell(memory)
     before = (await memory.recall("What is my dog called?", user_id="ana")).text
-    assert (await validate_storage(memory, "ana", Nothing())).sound
+    assert (await validate_storage(memory, "ana", NoArguments())).sound
     await memory.close()
     with closing(connect(database)) as conn:
         conn.execute("DELETE FROM passage_entries")
@@ -262,23 +265,23 @@ async def test_a_damaged_index_is_told_and_mended(database: Path, memory: Memory
             "INSERT INTO summary_entries (user_key, id, session, length) VALUES (1, 99, 99, 0)"
         )
     await memory.start()
-    told = await validate_storage(memory, "ana", Nothing())
-    assert not told.sound
-    assert {fault.what for fault in told.faults} == {
+    report = await validate_storage(memory, "ana", NoArguments())
+    assert not report.sound
+    assert {fault.what for fault in report.faults} == {
         "passages that no search finds",
         "memories not found by their meaning",
         "summaries in the index that are not there any more",
     }
-    repaired = await repair_index(memory, "ana", Nothing())
+    repaired = await repair_index(memory, "ana", NoArguments())
     assert repaired.entries > 3 and repaired.faults == ()
     assert (await memory.recall("What is my dog called?", user_id="ana")).text == before
 
 
-async def test_a_copy_made_while_others_talk_is_whole(tmp_path: Path, memory: Memory) -> None:
+async def test_a_backup_during_writes_is_complete(tmp_path: Path, memory: Memory) -> None:
     await tell(memory)
     target = tmp_path / "copy.db"
-    asked = Copying(action="backup", file=str(target))
-    told: list[tuple[int, int]] = []
+    asked = BackupArguments(action="backup", file=str(target))
+    progress: list[tuple[int, int]] = []
 
     async def talk() -> None:
         for number in range(30):
@@ -289,19 +292,20 @@ async def test_a_copy_made_while_others_talk_is_whole(tmp_path: Path, memory: Me
             )
 
     await asyncio.gather(
-        talk(), backup_restore(memory, "ana", asked, lambda left, whole: told.append((left, whole)))
+        talk(),
+        backup_restore(memory, "ana", asked, lambda left, whole: progress.append((left, whole))),
     )
-    assert told and told[-1][0] == 0
+    assert progress and progress[-1][0] == 0
     async with Memory.open(
         target, encoder=memory.runtime.recall.encoder, language=memory.runtime.recall.language
     ) as copy:
         assert "Potola" in (await copy.recall("What is my dog called?", user_id="ana")).text
-        assert (await validate_storage(copy, "ana", Nothing())).sound
+        assert (await validate_storage(copy, "ana", NoArguments())).sound
     with pytest.raises(InvalidInput, match="exists"):
         await backup_restore(memory, "ana", asked)
 
 
-async def test_health_is_the_sum_of_its_parts(memory: Memory) -> None:
+async def test_health_is_the_weighted_sum_of_its_measures(memory: Memory) -> None:
     await tell(memory)
     health = await memory_health(memory, "ana")
     assert health.score == pytest.approx(
@@ -314,7 +318,7 @@ async def test_health_is_the_sum_of_its_parts(memory: Memory) -> None:
     assert 0 <= (await memory_health(memory, "nobody")).score <= 1
 
 
-async def test_discovery_names_every_tool_once(memory: Memory) -> None:
+async def test_discovery_lists_every_tool_once(memory: Memory) -> None:
     answer = await tool("discover_memory_tools").call(memory, "ana", {})
     assert set(answer["tools"]) == {"memory", "maintenance", "analysis", "migration", "debugging"}
     assert (
@@ -327,13 +331,13 @@ async def test_discovery_names_every_tool_once(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("kind", "given", "named"),
     [
-        (Span, {"by": "week"}, "'day', 'month' or 'year'"),
-        (Recent, {"limit": 0}, "limit is 0"),
-        (Merge, {"into": "a", "ids": []}, "ids is"),
-        (Merge, {"ids": ["a"]}, "into"),
-        (Nothing, {"all": True}, "all is unknown"),
+        (TimelineArguments, {"by": "week"}, "'day', 'month' or 'year'"),
+        (DecisionsArguments, {"limit": 0}, "limit is 0"),
+        (MergeArguments, {"into": "a", "ids": []}, "ids is"),
+        (MergeArguments, {"ids": ["a"]}, "into"),
+        (NoArguments, {"all": True}, "all is unknown"),
     ],
 )
-def test_wrong_arguments_are_named(kind: type, given: dict[str, object], named: str) -> None:
+def test_invalid_arguments_are_named(kind: type, given: dict[str, object], named: str) -> None:
     with pytest.raises(InvalidInput, match=named):
         checked(kind, given)

@@ -1,65 +1,65 @@
-"""Tags of what is said: found on the way in, of a memory's own words, gone with them."""
+"""Tags of memories: extracted from their text, and deleted with it."""
 
 from eval.tools.tags import reused
 from hotmem import Memory
 from hotmem.models import Language
-from hotmem.tools.maintenance import Nothing, Unused, memory_stats, optimize_tags
+from hotmem.tools.maintenance import NoArguments, OptimizeTagsArguments, memory_stats, optimize_tags
 from hotmem.types import Category, Kind
 from hotmem.understanding.facts.tags import tag_spans, tags_within
 from tests.conversation import said
 
 
-async def test_what_is_said_is_tagged_and_filed(memory: Memory) -> None:
+async def test_memories_are_tagged_and_classified(memory: Memory) -> None:
     await memory.remember(said("I bought a red kayak last week."))
     await memory.remember(said("Please always answer in short sentences."))
     await memory.settle()
-    tags = (await memory_stats(memory, "ana", Nothing())).tags
+    tags = (await memory_stats(memory, "ana", NoArguments())).tags
     assert tags["kayak"] == 1
     filed = {known.category: known for known in await memory.memories("ana")}
     assert filed[Category.SYSTEM].kind is Kind.RULE
 
 
-async def test_tags_go_with_the_words_they_were_found_in(memory: Memory) -> None:
+async def test_tags_are_deleted_with_their_text(memory: Memory) -> None:
     await memory.remember(said("I bought a bicycle last week."))
     await memory.settle()
     stored = await memory.store_memory(
         "My bike has a flat tyre.", user_id="ana", context={"note": "kept apart"}
     )
-    await optimize_tags(memory, "ana", Unused(unused_days=36_500))
+    await optimize_tags(memory, "ana", OptimizeTagsArguments(unused_days=36_500))
     again = await memory.store_memory("The bike shop closes at six.", user_id="ana")
     assert again.success and stored.success
     await memory.forget(user_id="ana", session_id="monday")
-    left = (await memory_stats(memory, "ana", Nothing())).tags
+    left = (await memory_stats(memory, "ana", NoArguments())).tags
     assert "bicycle" not in left and "bike" in left
 
 
-async def test_a_tag_of_words_that_the_statement_does_not_hold_is_none_of_its(
+async def test_tags_outside_the_statement_are_not_its_tags(
     language: Language,
 ) -> None:
     text = "I drove the old truck, which my uncle had sold, to Graz."
-    told = tag_spans(language.parse([text])[0])
-    assert "uncle" in {term.tag for term in told}
-    assert tags_within(told, 0, len(text), "Ana drove the old truck to Graz.") == ("truck", "graz")
-    assert tags_within(told, 0, 21, "Ana drove the old truck.") == ("truck",)
+    spans = tag_spans(language.parse([text])[0])
+    assert "uncle" in {term.tag for term in spans}
+    assert tags_within(spans, 0, len(text), "Ana drove the old truck to Graz.") == ("truck", "graz")
+    assert tags_within(spans, 0, 21, "Ana drove the old truck.") == ("truck",)
 
 
-async def test_a_noun_of_one_memory_is_put_away_until_a_second_has_it(memory: Memory) -> None:
+async def test_a_noun_of_one_memory_is_archived_until_a_second_has_it(memory: Memory) -> None:
     await memory.remember(said("I bought a red kayak last week."))
     await memory.settle()
-    assert (await optimize_tags(memory, "ana", Unused())).archived == 1
-    assert "kayak" not in (await memory_stats(memory, "ana", Nothing())).tags
+    assert (await optimize_tags(memory, "ana", OptimizeTagsArguments())).archived == 1
+    assert "kayak" not in (await memory_stats(memory, "ana", NoArguments())).tags
     await memory.remember(said("I love my kayak trips.", minutes=60))
     await memory.settle()
-    assert (await memory_stats(memory, "ana", Nothing())).tags["kayak"] == 2
+    assert (await memory_stats(memory, "ana", NoArguments())).tags["kayak"] == 2
 
 
-def test_nouns_are_tags_of_their_own_and_names_whole(language: Language) -> None:
+def test_nouns_and_full_names_are_tags(language: Language) -> None:
     doc = language.parse(
         ["My pottery classes in New York, which I pay for on Monday, are my favourite thing."]
     )[0]
     assert [term.tag for term in tag_spans(doc)] == ["pottery", "class", "new york"]
 
 
-def test_a_use_is_reuse_if_an_earlier_memory_has_the_tag() -> None:
+def test_a_tag_of_an_earlier_memory_is_reused() -> None:
     assert reused([("dog", "walk"), ("dog",), ("puppy", "walk")]) == 2
     assert reused([("dog", "dog")]) == 0

@@ -1,11 +1,17 @@
-"""What a memory is used for, counted from real recalls and replies."""
+"""usage_patterns, from real recalls and replies."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from hotmem import InvalidInput, Memory
-from hotmem.tools.usage_stats import Patterns, SessionUse, by_session, trend, usage_patterns
+from hotmem.tools.usage_stats import (
+    SessionUse,
+    UsageArguments,
+    group_by_session,
+    precision_trend,
+    usage_patterns,
+)
 from hotmem.types import AnsweredRecall
 from tests.conversation import START, said
 
@@ -14,7 +20,7 @@ MONDAY = START + timedelta(days=7, hours=14)
 
 
 async def talk(memory: Memory) -> None:
-    """Two things are known; one is asked for in two sessions, and of use in the second."""
+    """Two memories; one is recalled in two sessions, and used in the second."""
     await memory.remember(said("My dog is called Potola."))
     await memory.remember(said("My sister lives in Porto.", session="tuesday", minutes=1500))
     await memory.settle()
@@ -34,9 +40,9 @@ async def talk(memory: Memory) -> None:
         await memory.feedback(block, reply=reply)
 
 
-async def test_what_is_asked_and_used(memory: Memory) -> None:
+async def test_recalls_and_used_memories(memory: Memory) -> None:
     await talk(memory)
-    found = await usage_patterns(memory, "ana", Patterns())
+    found = await usage_patterns(memory, "ana", UsageArguments())
     assert (found.questions, found.answered) == (3, 3)
     assert found.by_hour == {"23": 3} and found.by_weekday == {"Monday": 1, "Tuesday": 2}
     assert found.asked_about == {"Potola": 1, "Porto": 1}
@@ -58,18 +64,18 @@ async def test_what_is_asked_and_used(memory: Memory) -> None:
     )
 
 
-async def test_hours_are_those_of_the_zone_and_the_stretch(memory: Memory) -> None:
+async def test_hours_are_in_the_time_zone_and_range(memory: Memory) -> None:
     await talk(memory)
     found = await usage_patterns(
-        memory, "ana", Patterns(timezone="Asia/Tokyo", after=MONDAY + timedelta(hours=1))
+        memory, "ana", UsageArguments(timezone="Asia/Tokyo", after=MONDAY + timedelta(hours=1))
     )
     assert (
         found.by_hour == {"08": 2} and found.by_weekday == {"Wednesday": 2} and found.questions == 2
     )
-    assert (await usage_patterns(memory, "ana", Patterns(before=MONDAY))).questions == 0
-    assert (await usage_patterns(memory, "nobody", Patterns())).trend is None
+    assert (await usage_patterns(memory, "ana", UsageArguments(before=MONDAY))).questions == 0
+    assert (await usage_patterns(memory, "nobody", UsageArguments())).trend is None
     with pytest.raises(InvalidInput, match="timezone is 'Moon'"):
-        await usage_patterns(memory, "ana", Patterns(timezone="Moon"))
+        await usage_patterns(memory, "ana", UsageArguments(timezone="Moon"))
 
 
 def asked(session: str, day: int, given: int, used: int) -> AnsweredRecall:
@@ -77,7 +83,7 @@ def asked(session: str, day: int, given: int, used: int) -> AnsweredRecall:
 
 
 def test_sessions_and_their_trend_by_arithmetic() -> None:
-    sessions = by_session(
+    sessions = group_by_session(
         [asked("b", 2, 4, 1), asked("a", 1, 2, 1), asked("b", 3, 4, 3), asked("c", 4, 0, 0)]
     )
     assert [(one.session_id, one.questions, one.precision) for one in sessions] == [
@@ -85,14 +91,14 @@ def test_sessions_and_their_trend_by_arithmetic() -> None:
         ("b", 2, 0.5),
         ("c", 1, 0.0),
     ]
-    assert trend(sessions) == pytest.approx((0.5 + 0.0) / 2 - 0.5)
-    assert trend(sessions[:1]) is None
+    assert precision_trend(sessions) == pytest.approx((0.5 + 0.0) / 2 - 0.5)
+    assert precision_trend(sessions[:1]) is None
 
 
-def test_a_trend_is_the_later_half_less_the_earlier() -> None:
+def test_the_trend_compares_the_halves() -> None:
     def session(precision: float) -> SessionUse:
         return SessionUse("s", START, 1, 10, int(10 * precision), precision)
 
-    assert trend([session(0.1), session(0.3), session(0.6), session(0.8)]) == pytest.approx(
-        0.7 - 0.2
-    )
+    assert precision_trend(
+        [session(0.1), session(0.3), session(0.6), session(0.8)]
+    ) == pytest.approx(0.7 - 0.2)

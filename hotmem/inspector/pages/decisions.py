@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from hotmem.inspector.site import Site
 from hotmem.storage.queries.decisions import UNDOABLE
-from hotmem.tools.maintenance import Recent, memory_decisions
+from hotmem.tools.maintenance import DecisionsArguments, memory_decisions
 
 ROWS: Final = 200
 
@@ -15,7 +15,9 @@ ROWS: Final = 200
 async def listed(site: Site, request: Request) -> Response:
     """The list."""
     rows = await site.rows()
-    decisions = (await memory_decisions(site.memory, site.user_id, Recent(limit=ROWS))).decisions
+    decisions = (
+        await memory_decisions(site.memory, site.user_id, DecisionsArguments(limit=ROWS))
+    ).decisions
     named = [
         name for one in decisions for name in (*one.memory_ids, *((one.into,) if one.into else ()))
     ]

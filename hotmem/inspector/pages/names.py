@@ -9,11 +9,14 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hotmem.inspector.drawing import drawn
+from hotmem.core.graph_layout import Canvas, draw_graph
 from hotmem.inspector.site import Site, found, key, place
+from hotmem.types.inspection import EntityRow
 
-IN_PICTURE: Final = 40
-"""Names in the picture; more are not told apart."""
+NAMES_DRAWN: Final = 40
+"""Maximum names in the network."""
+
+CANVAS: Final = Canvas()
 
 ROWS: Final = 100
 BESIDE: Final = 20
@@ -25,9 +28,19 @@ async def listed(site: Site, request: Request) -> Response:
     rows, asked = await site.rows(), request.query_params
     begins, at = asked.get("begins", "").strip(), place(request)
     names = await rows.entities(begins, at, ROWS)
-    picture = drawn(await rows.graph(IN_PICTURE)) if not begins and at is None else None
+    drawing, entities = None, tuple[EntityRow, ...]()
+    if not begins and at is None:
+        graph = await rows.graph(NAMES_DRAWN)
+        entities = graph.entities
+        counts = [one.turns + one.memories for one in entities]
+        drawing = draw_graph(counts, graph.links, CANVAS, largest_component=True)
     return site.show(
-        "names.html", names=names, begins=begins, picture=picture, done=asked.get("done")
+        "names.html",
+        names=names,
+        begins=begins,
+        drawing=drawing,
+        entities=entities,
+        done=asked.get("done"),
     )
 
 

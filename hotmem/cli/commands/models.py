@@ -1,14 +1,16 @@
-"""`hotmem prepare`: everything that a process loads later, ready in one folder."""
+"""`hotmem prepare`: download and prepare all models."""
 
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hotmem.models.prepare import PreparedModel, prepare
 from hotmem.settings import Settings
+
+if TYPE_CHECKING:
+    from hotmem.models.prepare import PreparedModel
 
 
 def prepare_models(
@@ -19,13 +21,15 @@ def prepare_models(
         ),
     ] = None,
     encoder: Annotated[
-        str | None, typer.Option(help="Another encoder than HOTMEM_ENCODER names.")
+        str | None, typer.Option(help="Encoder to prepare. (default: HOTMEM_ENCODER)")
     ] = None,
 ) -> None:
-    """Prepares all models, for container images.
+    """Download and prepare all models, for example in a container image.
 
-    Later processes need no network and write nothing.
+    Programs started later with this folder need no network and write no files.
     """
+    from hotmem.models.prepare import PreparedModel, prepare
+
     options = Settings().options().models
     options = replace(
         options, cache_dir=cache_dir or options.cache_dir, encoder=encoder or options.encoder
@@ -33,7 +37,7 @@ def prepare_models(
     started, complete = perf_counter(), True
     for outcome in prepare(options):
         if isinstance(outcome, PreparedModel):
-            typer.echo(_line(outcome))
+            typer.echo(_describe(outcome))
         else:
             complete = False
             typer.echo(f"{type(outcome).__name__}: {outcome}", err=True)
@@ -42,8 +46,9 @@ def prepare_models(
     typer.echo(f"Ready in {perf_counter() - started:.1f} s.")
 
 
-def _line(model: PreparedModel) -> str:
-    done = "prepared" if model.new else "there"
+def _describe(model: "PreparedModel") -> str:
+    state = "prepared" if model.new else "ready"
     size = "" if model.size is None else f", {model.size / 1e6:.1f} MB"
-    place = "the model hub's cache" if model.path is None else str(model.path)
-    return f"{model.role} {model.name}: {done}{size}, {place}{'' if model.checked else ' (its files are not checked: no published ones are known)'}"
+    place = "cache of the model hub" if model.path is None else str(model.path)
+    unchecked = "" if model.checked else " (no published checksum to verify its files)"
+    return f"{model.role} {model.name}: {state}{size}, {place}{unchecked}"

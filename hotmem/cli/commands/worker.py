@@ -1,49 +1,54 @@
-"""`hotmem worker`: runs the background jobs of a memory in a process of its own."""
+"""`hotmem worker`: run the background jobs of a memory in a process of its own."""
 
 import asyncio
 import signal
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from hotmem.cli import console
-from hotmem.cli.console import Database
-from hotmem.memory import Memory
-from hotmem.options import BackgroundMode, Options
+from hotmem.cli.memory_file import existing_database
+from hotmem.cli.parameters import Database
+from hotmem.options import BackgroundMode
 from hotmem.settings import Settings
-from hotmem.storage import queries
+
+if TYPE_CHECKING:
+    from hotmem.options import Options
 
 POLL_S: Final = 0.5
-"""Seconds between two looks for jobs that bots add."""
+"""Seconds between two checks for new jobs."""
 
 
 def worker(
     database: Database = None,
     once: Annotated[bool, typer.Option("--once", help="Stop when no job is left.")] = False,
 ) -> None:
-    """Run the background jobs of a memory: embedding, understanding, summaries.
+    """Run the background jobs of a memory: embedding, fact extraction and summaries.
 
     For bots that run with HOTMEM_BACKGROUND=elsewhere. Several workers share the jobs; those of a
-    worker that dies are taken over. Stop it with Control-C or SIGTERM.
+    worker that dies are taken over by another. Stop it with Ctrl+C or SIGTERM.
     """
     options = Settings().options()
     background = replace(options.background, mode=BackgroundMode.HERE, poll_s=POLL_S)
-    path = console.existing(database)
+    path = existing_database(database)
     try:
         asyncio.run(_run(path, replace(options, background=background), once=once))
     except KeyboardInterrupt:
         console.screen.print("Stopped.")
 
 
-async def _run(path: Path, options: Options, *, once: bool) -> None:
+async def _run(path: Path, options: "Options", *, once: bool) -> None:
+    from hotmem.memory import Memory
+    from hotmem.storage import queries
+
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     async with Memory.open(path, options) as memory:
         waiting = sum((await memory.runtime.database.read(queries.jobs.waiting)).values())
-        console.screen.print(f"{waiting:,} jobs wait in {path}.", soft_wrap=True)
+        console.print_line(f"{waiting:,} jobs wait in {path}.")
         if not once:
             await stopped.wait()
             return

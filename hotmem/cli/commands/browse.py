@@ -1,0 +1,169 @@
+"""Commands that show what is stored about a user."""
+
+import asyncio
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hotmem.cli import console
+from hotmem.cli.memory_file import existing_database, with_memory
+from hotmem.cli.parameters import After, Before, Database, Json, Overwrite, Png, User
+from hotmem.cli.tool_calls import call_tool, given_only, option_name
+from hotmem.errors import InvalidInput
+from hotmem.settings import Settings
+
+if TYPE_CHECKING:
+    from hotmem import Memory
+
+
+def inspect(
+    user: User,
+    file: Annotated[
+        Path | None, typer.Argument(help="Memory file. (default: HOTMEM_DATABASE, memory.db)")
+    ] = None,
+    database: Database = None,
+    port: Annotated[
+        int, typer.Option(help="Local port; 0 chooses a free port.", min=0, max=65535)
+    ] = 0,
+) -> None:
+    """Serve a local web page to view, edit and delete what is stored about a user."""
+    if file is not None and database is not None:
+        raise InvalidInput(
+            "The memory file is given twice. Pass it either as argument or with --database."
+        )
+    try:
+        from hotmem.inspector.server import serve
+    except ImportError as error:
+        raise InvalidInput(
+            "The packages of the inspector are not installed. "
+            'Run: pip install "pipecat-hotmem[inspect]"'
+        ) from error
+
+    with_memory(
+        existing_database(file or database),
+        lambda memory: serve(memory, user, port, Settings().time_zone),
+        user=user,
+    )
+
+
+def memories(
+    user: User,
+    database: Database = None,
+    past: Annotated[bool, typer.Option(help="Include memories that are no longer valid.")] = False,
+) -> None:
+    """List the memories of a user."""
+    from hotmem.cli.tables import memory_table
+
+    async def run(memory: "Memory") -> None:
+        found = await memory.memories(user, past=past)
+        console.screen.print(
+            memory_table(found)
+            if found
+            else f"no memories of {user}; `hotmem stats` counts the stored turns"
+        )
+
+    with_memory(existing_database(database), run, user=user)
+
+
+def stats(user: User, database: Database = None, json_: Json = False) -> None:
+    """Count turns, sessions, memories and tags of a user."""
+    call_tool("memory_stats", {}, user, existing_database(database), json_=json_)
+
+
+def timeline(
+    user: User,
+    database: Database = None,
+    by: Annotated[str, typer.Option(help="day, month or year.")] = "month",
+    about: Annotated[str | None, typer.Option(help="Only what mentions this name.")] = None,
+    after: After = None,
+    before: Before = None,
+    png: Png = None,
+    overwrite: Overwrite = False,
+    json_: Json = False,
+) -> None:
+    """Show turns and new memories by day, month or year, as a table or a plot."""
+    given = given_only({"by": by, "about": about, "after": after, "before": before})
+    path = existing_database(database)
+    if png is None:
+        return call_tool("memory_timeline", given, user, path, json_=json_)
+    from hotmem.operations.requests import checked
+    from hotmem.tools.maintenance import TimelineArguments, memory_timeline
+
+    plots, arguments = _plots(), checked(TimelineArguments, given, option_name)
+
+    async def run(memory: "Memory") -> None:
+        found = await memory_timeline(memory, user, arguments)
+        title = f"Turns and memories{f' about {about}' if about else ''} by {by}"
+        await asyncio.to_thread(
+            plots.timeline_png, found.periods, arguments.by, png, title, overwrite=overwrite
+        )
+        console.print_line(f"plot written to {png}")
+
+    with_memory(path, run, user=user)
+
+
+def network(
+    user: User,
+    database: Database = None,
+    about: Annotated[
+        str | None, typer.Option(help="Only what is mentioned together with this name or words.")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Maximum names and concepts, 2 to 200.")] = 40,
+    min_count: Annotated[
+        int | None,
+        typer.Option(help="Minimum turns and memories that mention a name or concept."),
+    ] = None,
+    min_weight: Annotated[
+        int | None, typer.Option(help="Minimum turns and memories that mention both of a pair.")
+    ] = None,
+    png: Png = None,
+    overwrite: Overwrite = False,
+    json_: Json = False,
+) -> None:
+    """Show which names and concepts are mentioned together, as a table or a plot."""
+    given = given_only(
+        {"about": about, "limit": limit, "min_count": min_count, "min_weight": min_weight}
+    )
+    path = existing_database(database)
+    if png is None:
+        return call_tool("concept_network", given, user, path, json_=json_)
+    from hotmem.operations.requests import checked
+    from hotmem.tools.cooccurrence import NetworkArguments, concept_network
+
+    plots, arguments = _plots(), checked(NetworkArguments, given, option_name)
+
+    async def run(memory: "Memory") -> None:
+        found = await concept_network(memory, user, arguments)
+        title = f"Mentioned together with {about}" if about else "Mentioned together"
+        await asyncio.to_thread(plots.network_png, found, png, title, overwrite=overwrite)
+        console.print_line(f"plot written to {png}")
+
+    with_memory(path, run, user=user)
+
+
+def subcategories(user: User, database: Database = None, json_: Json = False) -> None:
+    """List the subcategories found in each category."""
+    call_tool("memory_subcategories", {}, user, existing_database(database), json_=json_)
+
+
+def decisions(
+    user: User,
+    database: Database = None,
+    limit: Annotated[int, typer.Option(help="Maximum entries, 1 to 1000.")] = 50,
+    json_: Json = False,
+) -> None:
+    """List changes made to memories, such as merges and edits, and their reasons."""
+    path = existing_database(database)
+    call_tool("memory_decisions", {"limit": limit}, user, path, json_=json_)
+
+
+def _plots() -> ModuleType:
+    try:
+        from hotmem.cli import plots
+    except ImportError as error:
+        raise InvalidInput(
+            'The plotting packages are not installed. Run: pip install "pipecat-hotmem[pictures]"'
+        ) from error
+    return plots

@@ -1,0 +1,189 @@
+"""Commands that add, change and delete memories."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hotmem.cli import console
+from hotmem.cli.memory_file import existing_database, full_ids, with_memory
+from hotmem.cli.parameters import (
+    CategoryOption,
+    Database,
+    Expires,
+    Importance,
+    Json,
+    KindOption,
+    MemoryId,
+    User,
+)
+from hotmem.cli.tool_calls import call_tool, given_only, option_name
+from hotmem.errors import InvalidInput
+from hotmem.settings import Settings
+
+if TYPE_CHECKING:
+    from hotmem import Memory
+
+
+def store(
+    content: Annotated[str, typer.Argument(help="The statement, as one quoted sentence.")],
+    user: User,
+    database: Database = None,
+    category: CategoryOption = None,
+    kind: KindOption = None,
+    importance: Importance = None,
+    expires: Expires = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Tag to add; repeatable.")] = None,
+    source: Annotated[str | None, typer.Option(help="Where the statement comes from.")] = None,
+    note: Annotated[str | None, typer.Option(help="Note about the memory.")] = None,
+) -> None:
+    """Store a statement, and show its classification and similar memories."""
+    arguments = {
+        "content": content,
+        "category": category,
+        "kind": kind,
+        "importance": importance,
+        "expires_at": expires,
+        "tags": tag,
+        "source": source,
+        "note": note,
+    }
+    call_tool("store_memory", arguments, user, database or Settings().database)
+
+
+def edit(
+    memory_id: MemoryId,
+    user: User,
+    database: Database = None,
+    content: Annotated[str | None, typer.Option(help="New text.")] = None,
+    category: CategoryOption = None,
+    kind: KindOption = None,
+    importance: Importance = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="Tag; replaces the present tags; repeatable.")
+    ] = None,
+    note: Annotated[str | None, typer.Option(help="Note about the memory.")] = None,
+    expires: Expires = None,
+    holds: Annotated[bool | None, typer.Option(help="Whether the memory is valid.")] = None,
+    json_: Json = False,
+) -> None:
+    """Change a memory; `hotmem undo` restores the previous text."""
+    changes: dict[str, Any] = {
+        "content": content,
+        "category": category,
+        "kind": kind,
+        "importance": importance,
+        "note": note,
+        "tags": tag or None,
+        "expires_at": expires,
+        "holds": holds,
+    }
+    if not given_only(changes):
+        raise InvalidInput(
+            f"No change is given. Pass one or more of {', '.join(map(option_name, changes))}."
+        )
+    path = existing_database(database)
+    call_tool("edit_memory", {"id": memory_id} | changes, user, path, json_=json_)
+
+
+def merge(
+    into: Annotated[str, typer.Argument(help="ID of the memory to keep.")],
+    ids: Annotated[list[str], typer.Argument(help="IDs of the memories to merge into it.")],
+    user: User,
+    database: Database = None,
+    json_: Json = False,
+) -> None:
+    """Merge memories that state the same into one; `hotmem undo` reverts it."""
+    arguments = {"into": into, "ids": ids}
+    call_tool("merge_memories", arguments, user, existing_database(database), json_=json_)
+
+
+def forget(
+    user: User,
+    database: Database = None,
+    entity: Annotated[
+        str | None, typer.Option(help="Delete everything that mentions this name.")
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(help="Delete the conversation with this session ID.")
+    ] = None,
+    memory_id: Annotated[
+        str | None,
+        typer.Option(
+            help="Delete the memory with this ID (or its first characters) and its source turns."
+        ),
+    ] = None,
+    everything: Annotated[bool, typer.Option(help="Delete all data of the user.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only print how much would be deleted.")
+    ] = False,
+) -> None:
+    """Delete a user's data permanently, and report what was deleted and any remaining copies."""
+    if sum(map(bool, (entity, session, memory_id, everything))) != 1:
+        raise InvalidInput(
+            "Name what to delete. Pass exactly one of --entity, --session, --memory-id and "
+            "--everything."
+        )
+
+    async def run(memory: "Memory") -> None:
+        full_id = None if memory_id is None else await full_ids(memory, user, "memories", memory_id)
+        deleted = await memory.forget(
+            user_id=user,
+            entity=entity,
+            session_id=session,
+            memory_id=full_id,
+            everything=everything,
+            dry_run=dry_run,
+        )
+        if full_id is not None and not deleted.memories:
+            raise InvalidInput(
+                f"{memory_id!r} is not among this user's memories. "
+                "`hotmem memories` lists their IDs."
+            )
+        if session is not None and not deleted.sessions:
+            raise InvalidInput(
+                f"{session!r} is not a session of this user. `hotmem contextual` shows session IDs."
+            )
+        if entity is not None and not (deleted.turns or deleted.memories):
+            console.screen.print(f"no turn or memory mentions {entity!r}")
+            return
+        console.screen.print(f"{deleted.summary()} would be deleted" if dry_run else str(deleted))
+
+    with_memory(existing_database(database), run, user=user)
+
+
+def undo(
+    decision: Annotated[
+        str, typer.Argument(help="ID of the decision or its first characters; see `decisions`.")
+    ],
+    user: User,
+    database: Database = None,
+    json_: Json = False,
+) -> None:
+    """Revert a merge, an edit, an import, or a change of tags or subcategories."""
+    path = existing_database(database)
+    call_tool("undo_decision", {"decision": decision}, user, path, json_=json_)
+
+
+def optimise(
+    user: User,
+    database: Database = None,
+    unused_days: Annotated[
+        int,
+        typer.Option(help="Archive tags of at most one memory that are unused for so many days."),
+    ] = 1,
+    json_: Json = False,
+) -> None:
+    """Merge tags that mean the same and archive unused ones; `hotmem undo` reverts it."""
+    arguments = {"unused_days": unused_days}
+    call_tool("optimize_tags", arguments, user, existing_database(database), json_=json_)
+
+
+def evolve(
+    user: User,
+    database: Database = None,
+    category: CategoryOption = None,
+    json_: Json = False,
+) -> None:
+    """Rebuild the subcategories of one or all categories; `hotmem undo` reverts it."""
+    arguments = {"category": category}
+    call_tool("evolve_categories", arguments, user, existing_database(database), json_=json_)

@@ -1,0 +1,134 @@
+"""Commands that measure how useful the memory was to the bot."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from hotmem.cli import console
+from hotmem.cli.memory_file import encryption_key, existing_database
+from hotmem.cli.parameters import After, Before, Database, Json, Overwrite, User
+from hotmem.cli.tool_calls import call_tool
+from hotmem.core.output_files import new_file
+from hotmem.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from hotmem.replay.study import Study
+
+
+def evaluate(
+    user: User,
+    database: Database = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--setting",
+            "-s",
+            help="Setting to compare with the present ones, such as HOTMEM_MAX_CONTEXT_TOKENS=500; "
+            "repeatable. Besides the HOTMEM_ variables that affect a context block: weights=start, "
+            "weights=1,0.8,0.6,0.4, layers=facts,sessions. (default: other budgets, a higher "
+            "threshold, only the facts layer, and the initial weights)",
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Also write a report with plots to this self-contained HTML file."),
+    ] = None,
+    overwrite: Overwrite = False,
+    questions: Annotated[
+        int, typer.Option(help="Maximum recalls to replay, sampled evenly.", min=1, max=10_000)
+    ] = 200,
+    turns: Annotated[
+        int, typer.Option(help="Maximum turns to store again, latest first.", min=2, max=1_000_000)
+    ] = 5_000,
+) -> None:
+    """Compare settings by replaying your own conversations offline.
+
+    Each recorded question is asked again as of its time under each setting. The reply that your
+    bot gave then decides which items were useful: those that it used. The memory file is only
+    read, and no data leaves this machine. With the default limits this takes some minutes.
+    """
+    from hotmem.models import load_language
+    from hotmem.replay.recording import read_recording
+    from hotmem.replay.replaying import work
+    from hotmem.replay.sampling import sampled
+    from hotmem.replay.settings import settings
+    from hotmem.replay.study import study
+
+    render_report = None if report is None else _report_renderer()
+    if report is not None and not report.absolute().parent.is_dir():
+        raise InvalidInput(f"The folder of {report} does not exist. Create it, or name another.")
+    if report is not None and not overwrite and os.path.lexists(report):
+        raise InvalidInput(f"{report} exists. Name a new file, or pass --overwrite.")
+    recording = read_recording(existing_database(database), user, turns, encryption_key())
+    compared = settings(setting or (), recording.weights)
+    if len(compared) < 2:
+        raise InvalidInput(
+            "The settings to compare equal the present ones. Name others with --setting, such as "
+            "HOTMEM_MAX_CONTEXT_TOKENS=500."
+        )
+    language = load_language()
+    exchanges = sampled(recording, language, questions)
+    with console.progress_bar() as progress:
+        bar = progress.add_task("replaying", total=work(recording, exchanges, compared))
+        result = asyncio.run(
+            study(recording, exchanges, compared, language, lambda: progress.advance(bar))
+        )
+    _print(result)
+    if report is not None and render_report is not None:
+        with new_file(report, overwrite=overwrite) as temporary:
+            temporary.write_text(render_report(result), "utf-8")
+        console.print_line(f"report written to {report}")
+
+
+def quality(
+    user: User,
+    database: Database = None,
+    days: Annotated[int, typer.Option(help="Days to include, up to today.")] = 30,
+    json_: Json = False,
+) -> None:
+    """Show how much of the context blocks the replies used, by layer, intent and day."""
+    call_tool("memory_quality", {"days": days}, user, existing_database(database), json_=json_)
+
+
+def usage(
+    user: User,
+    database: Database = None,
+    after: After = None,
+    before: Before = None,
+    timezone: Annotated[
+        str, typer.Option(help="Time zone of hours and weekdays, as Europe/Lisbon.")
+    ] = "UTC",
+    limit: Annotated[
+        int, typer.Option(help="Maximum tags, names, memories and sessions, 1 to 100.")
+    ] = 10,
+    json_: Json = False,
+) -> None:
+    """Show when the memory is queried, which memories replies use, and which are never used."""
+    arguments = {"after": after, "before": before, "timezone": timezone, "limit": limit}
+    call_tool("usage_patterns", arguments, user, existing_database(database), json_=json_)
+
+
+def _report_renderer() -> Callable[["Study"], str]:
+    """Return the renderer of reports; called first so that a missing package is reported early."""
+    try:
+        from hotmem.replay.report import rendered
+    except ImportError as error:
+        raise InvalidInput(
+            'The plotting packages are not installed. Run: pip install "pipecat-hotmem[report]"'
+        ) from error
+    return rendered
+
+
+def _print(result: "Study") -> None:
+    from hotmem.replay.table import tabled
+    from hotmem.replay.wording import cautions, conclusion, reasons
+
+    console.screen.print(tabled(result.comparison))
+    console.screen.print(Text(conclusion(result.comparison), style="bold"))
+    for sentence in (*reasons(result.comparison), *cautions(result)):
+        console.screen.print(sentence)

@@ -1,0 +1,168 @@
+"""Commands that export, import, copy and check memory files."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hotmem.cli import console
+from hotmem.cli.memory_file import encryption_key, existing_database, existing_file, with_memory
+from hotmem.cli.parameters import Database, Json, User
+from hotmem.cli.tool_calls import ANY_USER, call_tool, given_only, option_name, print_result
+from hotmem.settings import Settings
+
+if TYPE_CHECKING:
+    from hotmem import Memory
+
+
+def export(
+    file: Annotated[Path, typer.Argument(help="File to create; must not exist.")],
+    user: User,
+    database: Database = None,
+    all_: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="Write all data of the user as one JSON document to read; cannot be imported.",
+        ),
+    ] = False,
+    json_: Json = False,
+) -> None:
+    """Export a user's turns and memories to a JSON Lines file.
+
+    The export is not encrypted, even if the memory file is.
+    """
+    from hotmem.operations.results import as_json
+    from hotmem.tools.exports import ExportArguments, export_memories, export_subject
+
+    async def run(memory: "Memory") -> None:
+        with console.progress_bar() as progress:
+            if all_:
+                exported = await export_subject(memory, user, file)
+            else:
+                arguments = ExportArguments(file=str(file))
+                count = console.stage_counter(progress)
+                exported = await export_memories(memory, user, arguments, count)
+        print_result("export_memories", as_json(exported), json_=json_)
+        if memory.options.key is not None and not json_:
+            console.print_line(f"{file} is not encrypted: anyone who can open it can read it")
+
+    with_memory(existing_database(database), run, user=user)
+
+
+def import_(
+    file: Annotated[Path, typer.Argument(help="File to import.")],
+    user: Annotated[
+        str | None,
+        typer.Option("--user", "-u", help="Target user ID. (default: user ID of each record)"),
+    ] = None,
+    database: Database = None,
+    form: Annotated[
+        str | None,
+        typer.Option(help="File format: hotmem, mem0, messages or transcript. (default: detected)"),
+    ] = None,
+    from_user: Annotated[
+        str | None, typer.Option(help="User ID in the file whose records are imported.")
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(help="Session ID for a transcript. (default: file name)")
+    ] = None,
+    bot: Annotated[
+        list[str] | None, typer.Option(help="Speaker of a transcript that is the bot; repeatable.")
+    ] = None,
+    timezone: Annotated[
+        str, typer.Option(help="Time zone of times without one, as Europe/Lisbon.")
+    ] = "UTC",
+    day_first: Annotated[
+        bool | None,
+        typer.Option("--day-first/--month-first", help="Order of 06/05/2024. (default: detected)"),
+    ] = None,
+    with_forgotten: Annotated[
+        bool,
+        typer.Option("--with-forgotten", help="Also import data that was deleted here before."),
+    ] = False,
+    json_: Json = False,
+) -> None:
+    """Import a HotMem or mem0 export, chat messages or a transcript.
+
+    An import is all or nothing and skips existing records. `hotmem undo` reverts it.
+    """
+    from hotmem.operations.requests import checked
+    from hotmem.operations.results import as_json
+    from hotmem.portability.formats import detect_format
+    from hotmem.tools.imports import ImportArguments, import_memories
+
+    given = given_only(
+        {
+            "file": str(file),
+            "form": form,
+            "from_user": from_user,
+            "session": session,
+            "bots": bot,
+            "timezone": timezone,
+            "day_first": day_first,
+            "with_forgotten": with_forgotten,
+        }
+    )
+    arguments = checked(ImportArguments, given, option_name)
+    detect_format(file)  # before a memory file is created
+
+    async def run(memory: "Memory") -> None:
+        with console.progress_bar() as progress:
+            report = await import_memories(memory, user, arguments, console.stage_counter(progress))
+            bar = progress.add_task("extracting facts", total=None)
+            await memory.settle()
+            progress.update(bar, total=1, completed=1)
+        print_result("import_memories", as_json(report), json_=json_)
+
+    with_memory(database or Settings().database, run)
+
+
+def backup(
+    target: Annotated[Path, typer.Argument(help="File to create; must not exist.")],
+    database: Database = None,
+) -> None:
+    """Copy the memory file while bots are using it.
+
+    The copy of an encrypted file has the same key.
+    """
+    from hotmem.tools.backups import BackupArguments, backup_restore
+
+    path = existing_database(database)
+
+    async def run(memory: "Memory") -> None:
+        with console.progress_bar() as progress:
+            bar = progress.add_task("copying pages", total=None)
+            await backup_restore(
+                memory,
+                ANY_USER,
+                BackupArguments(action="backup", file=str(target)),
+                lambda left, all_: progress.update(bar, total=all_, completed=all_ - left),
+            )
+        encrypted = "" if memory.options.key is None else ", encrypted with the same key"
+        console.print_line(f"{path} copied to {target}{encrypted}")
+
+    with_memory(path, run)
+
+
+def restore(
+    source: Annotated[Path, typer.Argument(help="Copy made by `hotmem backup`.")],
+    database: Database = None,
+) -> None:
+    """Create a memory file from a backup; an existing file is never overwritten."""
+    from hotmem.storage.queries import maintenance
+
+    target = database or Settings().database
+    copy = existing_file(source, "Name a file made by `hotmem backup`.")
+    maintenance.restore(copy, target, encryption_key())
+    console.print_line(f"{target} restored from {source}")
+
+
+def validate(database: Database = None, json_: Json = False) -> None:
+    """Check the integrity of the memory file and its indexes."""
+    call_tool("validate_storage", {}, ANY_USER, existing_database(database), json_=json_)
+
+
+def repair(database: Database = None, json_: Json = False) -> None:
+    """Rebuild all indexes from the stored turns and memories."""
+    call_tool("repair_index", {}, ANY_USER, existing_database(database), json_=json_)

@@ -1,0 +1,141 @@
+"""Opening the memory file for a command."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from hotmem.core.encryption_key import EncryptionKey
+from hotmem.errors import InvalidInput
+from hotmem.settings import Settings
+
+if TYPE_CHECKING:
+    from hotmem import Memory
+    from hotmem.storage import Storage
+    from hotmem.storage.queries.ids import Table
+
+T = TypeVar("T")
+Ids = TypeVar("Ids", str, list[str])
+
+MAX_USERS_LISTED: Final = 10
+"""User IDs listed in the error for an unknown user."""
+
+
+def existing_database(database: Path | None) -> Path:
+    """Return the memory file of a command that does not create one.
+
+    Raises:
+        InvalidInput: If the file does not exist.
+    """
+    return existing_file(
+        database or Settings().database,
+        "Name a memory file with --database, or set HOTMEM_DATABASE.",
+    )
+
+
+def existing_file(path: Path, fix: str) -> Path:
+    """Return the path of an existing file.
+
+    Args:
+        path: Path to check.
+        fix: Second sentence of the error.
+
+    Raises:
+        InvalidInput: If the path is not a file.
+    """
+    from hotmem.storage.sqlite.files import check_reachable
+
+    check_reachable(path)
+    if path.is_file():
+        return path
+    problem = "is a folder" if path.is_dir() else "is not a file" if path.exists() else "not found"
+    raise InvalidInput(f"{path} {problem}. {fix}")
+
+
+def encryption_key() -> EncryptionKey | None:
+    """Return the key of HOTMEM_KEY or HOTMEM_KEY_FILE."""
+    return EncryptionKey.from_source(Settings().options().key)
+
+
+def with_memory(
+    path: Path, run: Callable[["Memory"], Awaitable[None]], *, user: str | None = None
+) -> None:
+    """Open a memory file, run a command on it and close it.
+
+    Args:
+        path: Memory file.
+        run: The command.
+        user: User ID that must exist; None skips the check.
+
+    Raises:
+        InvalidInput: If the user is unknown.
+    """
+    from hotmem import Memory
+    from hotmem.operations.actor import acting
+    from hotmem.types import Actor
+
+    async def opened() -> None:
+        async with Memory.open(path, Settings().options()) as memory:
+            if user is not None:
+                await check_user(memory, user)
+            with acting(Actor.COMMAND_LINE):
+                await run(memory)
+
+    asyncio.run(opened())
+
+
+def with_storage(path: Path, run: Callable[["Storage"], Awaitable[T]]) -> T:
+    """Open a memory file without models or background work, and return the result of `run`."""
+    from hotmem.storage import open_storage
+
+    storage = open_storage(path, encryption_key())
+
+    async def opened() -> T:
+        try:
+            return await run(storage)
+        finally:
+            await storage.database.close()
+
+    return asyncio.run(opened())
+
+
+async def check_user(memory: "Memory", user_id: str) -> None:
+    """Check that a user exists.
+
+    Raises:
+        InvalidInput: If the user is unknown; the message lists known users.
+    """
+    from hotmem.storage import queries
+    from hotmem.text.validation import validate_id
+
+    database = memory.runtime.database
+    if await database.read(queries.users.find, validate_id(user_id, "user_id")) is not None:
+        return
+    known = await database.read(queries.users.names, MAX_USERS_LISTED + 1)
+    if not known:
+        raise InvalidInput(
+            f"{memory.path} is empty: no turn has been stored yet. "
+            "Name another file with --database, or talk to a bot first."
+        )
+    listed = ", ".join(map(repr, known[:MAX_USERS_LISTED]))
+    more = ", …" if len(known) > MAX_USERS_LISTED else ""
+    raise InvalidInput(
+        f"{memory.path} has no user {user_id!r}. Name another with --user: {listed}{more}."
+    )
+
+
+async def full_ids(memory: "Memory", user_id: str, table: "Table", ids: Ids) -> Ids:
+    """Complete IDs that are given by their first characters.
+
+    Raises:
+        InvalidInput: If several IDs begin with the same characters.
+    """
+    from hotmem.storage import queries
+
+    database = memory.runtime.database
+    user = await database.read(queries.users.find, user_id)
+    if user is None:
+        return ids
+    if isinstance(ids, str):
+        return await database.read(queries.ids.whole, user, table, ids)
+    return [await database.read(queries.ids.whole, user, table, one) for one in ids]

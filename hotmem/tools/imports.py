@@ -1,0 +1,259 @@
+"""import_memories: import a HotMem or mem0 export, chat messages or a transcript."""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Annotated, Final, TextIO
+
+from pydantic import Field
+
+from hotmem.errors import InvalidInput
+from hotmem.memory import Memory
+from hotmem.operations.requests import CLOSED, zone
+from hotmem.portability import UserMapping, classify, mem0, messages, transcript
+from hotmem.portability.foreign_records import ConversationOptions, ForeignMemory, ImportNotes
+from hotmem.portability.formats import FileFormat, detect_format
+from hotmem.portability.jsonl import memory_line, parse_lines
+from hotmem.portability.sources import ImportSource, hotmem_source, import_source
+from hotmem.text.validation import validate_id
+from hotmem.tools.exports import Progress
+from hotmem.types import Category, ImportResult, Turn
+
+BOT_NAMES: Final = ("assistant", "bot", "ai")
+"""Speakers of a transcript that are always the bot."""
+
+FORGOTTEN_BEFORE: Final = (
+    "deleted here before; with_forgotten (--with-forgotten) imports them again"
+)
+"""Reason for which a turn or memory is skipped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportArguments:
+    """Arguments of `import_memories`.
+
+    Attributes:
+        file: File to import.
+        form: File format; None detects it.
+        from_user: User ID in the file whose records are imported as this user's; other records
+            are skipped. None imports this user's records and refuses others.
+        session: Session ID for a transcript or messages; None is the file name.
+        bots: Speakers that are the bot, besides "assistant", "bot" and "ai".
+        timezone: Time zone of times without one, such as "Europe/Lisbon".
+        day_first: Whether 06/05/2024 is in May; None detects it.
+        with_forgotten: Also import turns and memories that were deleted here before.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    file: Annotated[str, Field(min_length=1, description="File to import.")]
+    form: Annotated[FileFormat | None, Field(description="File format; detected if left out.")] = (
+        None
+    )
+    from_user: (
+        Annotated[
+            str,
+            Field(
+                min_length=1,
+                description="User ID in the file whose records are imported as this user's.",
+            ),
+        ]
+        | None
+    ) = None
+    session: (
+        Annotated[
+            str,
+            Field(min_length=1, max_length=200, description="Session ID for a transcript."),
+        ]
+        | None
+    ) = None
+    bots: Annotated[
+        tuple[str, ...],
+        Field(max_length=100, description="Speakers of a transcript that are the bot."),
+    ] = ()
+    timezone: Annotated[
+        str, Field(description="Time zone of times without one, such as Europe/Lisbon.")
+    ] = "UTC"
+    day_first: Annotated[
+        bool | None, Field(description="Whether 06/05/2024 is in May; detected if left out.")
+    ] = None
+    with_forgotten: Annotated[
+        bool, Field(description="Also import turns and memories that were deleted here before.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryMapping:
+    """Classification of the memories of a foreign category.
+
+    Attributes:
+        filed: Number of memories by category of HotMem.
+        unsure: Number of memories whose category is uncertain.
+    """
+
+    filed: Mapping[Category, int]
+    unsure: int
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """Result of an import.
+
+    Attributes:
+        form: File format.
+        turns: Number of new turns.
+        memories: Number of new memories.
+        known: Number of turns and memories that were already stored.
+        sessions: Number of sessions in the file.
+        left_out: Number of skipped records, by reason.
+        categories: Classification by foreign category, "" for none; foreign categories are kept
+            as tags.
+        unsure_ids: IDs of memories with an uncertain category, at most 50.
+        unsure: Other warnings, as sentences.
+    """
+
+    form: FileFormat
+    turns: int
+    memories: int
+    known: int
+    sessions: int
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    categories: Mapping[str, CategoryMapping] = field(default_factory=dict)
+    unsure_ids: tuple[str, ...] = ()
+    unsure: tuple[str, ...] = ()
+
+
+async def import_memories(
+    memory: Memory,
+    user_id: str | None,
+    arguments: ImportArguments,
+    progress: Progress = lambda _stage, _done: None,
+) -> ImportReport:
+    """Import a file: all of it, or nothing if a record is invalid.
+
+    Existing turns and memories are not changed. Repeating an interrupted import resumes it.
+    Facts are extracted in the background after the import.
+
+    Args:
+        memory: An open memory.
+        user_id: Target user ID; None is the user ID of each record.
+        arguments: File and options.
+        progress: Progress callback.
+
+    Raises:
+        InvalidInput: If the file or a record is invalid; the message names the record and field.
+        StoreError: If the file cannot be written.
+    """
+    path, notes = Path(arguments.file), ImportNotes()
+    target = None if user_id is None else validate_id(user_id, "user_id")
+    users = UserMapping(target, arguments.from_user)
+    if target is None and arguments.from_user is not None:
+        raise InvalidInput(
+            "from_user (--from-user) is given without user_id (--user). "
+            "Pass the user ID that the records are imported to."
+        )
+    form = arguments.form
+    if form is None:
+        form = await asyncio.to_thread(detect_format, path)
+    counted = count(1)
+
+    def advance() -> None:
+        progress("importing", next(counted))
+
+    async def import_from(source: ImportSource) -> ImportResult:
+        return await memory.import_records(source, advance, with_forgotten=arguments.with_forgotten)
+
+    if form is FileFormat.MEM0:
+        with TemporaryFile("w+", encoding="utf-8") as classified:
+            undated = await asyncio.to_thread(_modified, path)
+            found = mem0.memories(path, users, undated, notes)
+            await asyncio.to_thread(_classify, memory, found, notes, progress, classified)
+            source = await asyncio.to_thread(
+                import_source, path, form, parse_lines(classified), users
+            )
+            result = await import_from(source)
+    elif form is FileFormat.HOTMEM:
+        result = await import_from(await asyncio.to_thread(hotmem_source, path, users))
+    else:
+        session = arguments.session or path.stem
+        key = (session, sorted(arguments.bots), arguments.timezone, arguments.day_first)
+        turns = _conversation(form, path, users, arguments, notes)
+        source = await asyncio.to_thread(import_source, path, form, turns, users, *key)
+        result = await import_from(source)
+    return _report(form, result, notes)
+
+
+def _conversation(
+    form: FileFormat,
+    path: Path,
+    users: UserMapping,
+    arguments: ImportArguments,
+    notes: ImportNotes,
+) -> Iterator[Turn]:
+    if users.user_id is None:
+        raise InvalidInput(
+            "user_id (--user) is missing. A transcript does not name a user; pass the user ID."
+        )
+    options = ConversationOptions(
+        users.user_id,
+        arguments.session or path.stem,
+        frozenset(name.strip().casefold() for name in (*BOT_NAMES, *arguments.bots)),
+        zone(arguments.timezone),
+        _modified(path),
+        arguments.day_first,
+    )
+    read = messages.turns if form is FileFormat.MESSAGES else transcript.turns
+    yield from read(path, options, notes)
+
+
+def _classify(
+    memory: Memory,
+    memories: Iterable[ForeignMemory],
+    notes: ImportNotes,
+    progress: Progress,
+    out: TextIO,
+) -> None:
+    """Write the classified memories to a file, so that all are validated before the import."""
+    encoder, language = memory.runtime.recall.encoder, memory.runtime.recall.language
+    records = classify.classify_memories(memories, encoder, language, notes)
+    for number, record in enumerate(records, 1):
+        out.write(memory_line(record) + "\n")
+        progress("classifying", number)
+    out.seek(0)
+
+
+def _report(form: FileFormat, result: ImportResult, notes: ImportNotes) -> ImportReport:
+    warnings = [*notes.warnings]
+    if notes.undated:
+        warnings.append(
+            f"{notes.undated} records have no date; the modification date of the file is used."
+        )
+    forgotten = {FORGOTTEN_BEFORE: result.forgotten} if result.forgotten else {}
+    return ImportReport(
+        form=form,
+        turns=result.turns,
+        memories=result.memories,
+        known=result.known,
+        sessions=result.sessions,
+        left_out=dict(notes.skipped) | forgotten,
+        categories={
+            name: CategoryMapping(dict(counts.most_common()), notes.unsure[name])
+            for name, counts in sorted(notes.categories.items())
+        },
+        unsure_ids=tuple(notes.unsure_ids),
+        unsure=tuple(warnings),
+    )
+
+
+def _modified(path: Path) -> datetime:
+    """Return the modification time of a file, UTC."""
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except OSError as error:
+        raise InvalidInput(
+            f"{path} cannot be read ({type(error).__name__}). Pass a readable file."
+        ) from error
