@@ -1,4 +1,4 @@
-"""The days that "tomorrow" and the like meant, beside the line that says so."""
+"""The dates of relative time expressions, and the lines that show them."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -16,7 +16,7 @@ from hotmem.ranking.answerability import Answerability
 from hotmem.ranking.deduplication import deduplicate
 from hotmem.types import Evidence, EvidenceKind, Interval, TimedWords
 from tests.conversation import START
-from tests.ranking.statements import evidence, judged, query
+from tests.ranking.statements import evidence, query, ranked
 
 MIDNIGHT = START.replace(hour=0)
 
@@ -51,11 +51,11 @@ def saying(text: str, *times: tuple[str, int, int], said_at: datetime = START) -
         (date(2026, 3, 3), date(2026, 3, 20), ""),
     ],
 )
-def test_days_in_plain_english(first: date, last: date, text: str) -> None:
+def test_format_dates(first: date, last: date, text: str) -> None:
     assert format_dates(first, last, 2026) == text
 
 
-def test_relative_times_are_resolved_and_others_are_not() -> None:
+def test_only_relative_times_are_resolved() -> None:
     def days(found: Evidence, text: str | None = None) -> Sequence[tuple[date, date]]:
         return resolve_dates(found, text or found.text, None)
 
@@ -83,7 +83,7 @@ def test_relative_times_are_resolved_and_others_are_not() -> None:
 
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Asia/Tokyo", None])
-def test_a_day_of_another_zone_stays_that_day(zone: str | None) -> None:
+def test_a_day_of_another_time_zone_is_the_same_day(zone: str | None) -> None:
     """A day that was named in Berlin is the same date for who reads it elsewhere."""
     start = datetime(2026, 3, 9, 23, tzinfo=UTC)
     found = evidence("I fly tomorrow.")._replace(
@@ -92,22 +92,22 @@ def test_a_day_of_another_zone_stays_that_day(zone: str | None) -> None:
     assert resolve_dates(found, found.text, zone) == ((date(2026, 3, 10), date(2026, 3, 10)),)
 
 
-def test_the_date_stands_in_the_line_of_a_quote(tokens: TokenCounter) -> None:
+def test_the_date_is_in_the_line_of_a_quote(tokens: TokenCounter) -> None:
     told = saying("I'm flying to Oslo tomorrow.", ("tomorrow", 1, 1))
     packed = pack(
-        query(), judged([(told, 0.5)]), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
+        query(), ranked([(told, 0.5)]), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
     )
     assert "- Ana: I'm flying to Oslo tomorrow. (medium, on 3 March)" in packed.text.split("\n")
     fact = told._replace(
         kind=EvidenceKind.MEMORY, memory_id="m1", text="Ana is flying to Oslo on 2026-03-03."
     )
     packed = pack(
-        query(), judged([(fact, 0.5)]), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
+        query(), ranked([(fact, 0.5)]), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
     )
     assert "on 3 March" not in packed.text
 
 
-def test_the_same_words_of_two_days_are_two_statements() -> None:
+def test_the_same_words_about_two_days_are_not_merged() -> None:
     first = saying("I see the dentist tomorrow.", ("tomorrow", 1, 1))
     second = saying("I see the dentist tomorrow.", ("tomorrow", 9, 1))._replace(
         key=2, turns=(2,), turn_ids=("t2",)
@@ -115,7 +115,7 @@ def test_the_same_words_of_two_days_are_two_statements() -> None:
     again = saying("I see the dentist tomorrow.", ("tomorrow", 9, 1))._replace(
         key=3, turns=(3,), turn_ids=("t3",)
     )
-    kept, merged = deduplicate(judged([(first, 0.9), (second, 0.8), (again, 0.7)]))
+    kept, merged = deduplicate(ranked([(first, 0.9), (second, 0.8), (again, 0.7)]))
     assert ([one.evidence.key for one in kept], merged) == ([1, 2], 1)
 
 
@@ -132,7 +132,7 @@ spans = st.tuples(
     ),
     budget=st.integers(1, 600),
 )
-def test_dates_never_break_the_budget_or_the_words(
+def test_dates_respect_the_budget_and_the_text(
     tokens: TokenCounter, drawn: list[tuple[str, list[tuple[str, int, int]]]], budget: int
 ) -> None:
     told = [
@@ -145,7 +145,7 @@ def test_dates_never_break_the_budget_or_the_words(
         for number, (text, times) in enumerate(drawn, 1)
     ]
     packed = pack(
-        query(), judged(told), Answerability.SOMETHING, budget, tokens.count, RecallOptions()
+        query(), ranked(told), Answerability.SOMETHING, budget, tokens.count, RecallOptions()
     )
     assert packed.tokens == tokens.count(packed.text) <= budget
     layout = Layout(query().at.year)

@@ -1,4 +1,4 @@
-"""Packing: never above the budget, every item literally in the text, nothing twice, limits kept."""
+"""Packing: the budget and the limits hold, every item is literal and listed once."""
 
 from collections import Counter
 from dataclasses import replace
@@ -20,7 +20,7 @@ from hotmem.options import RecallOptions
 from hotmem.ranking.answerability import Answerability
 from hotmem.ranking.deduplication import MIN_FACT_RELEVANCE, deduplicate
 from hotmem.types import Evidence, EvidenceKind, Layer, Mark, Query
-from tests.ranking.statements import evidence, judged, query, statements
+from tests.ranking.statements import evidence, query, ranked, statements
 
 KNOWN = (Answerability.DOUBTFUL, Answerability.SOMETHING)
 
@@ -33,7 +33,7 @@ KNOWN = (Answerability.DOUBTFUL, Answerability.SOMETHING)
     facts=st.integers(0, 6),
     known=st.sampled_from(KNOWN),
 )
-def test_whatever_is_packed_fits_and_is_literal(
+def test_packed_items_fit_and_are_literal(
     tokens: TokenCounter,
     drawn: list[tuple[Evidence, float]],
     budget: int,
@@ -42,7 +42,7 @@ def test_whatever_is_packed_fits_and_is_literal(
     known: Answerability,
 ) -> None:
     options = RecallOptions(symbols=symbols, max_facts=facts)
-    packed = pack(query(), deduplicate(judged(drawn))[0], known, budget, tokens.count, options)
+    packed = pack(query(), deduplicate(ranked(drawn))[0], known, budget, tokens.count, options)
     assert packed.tokens == tokens.count(packed.text) <= budget
     assert bool(packed.items) == bool(packed.text)
     for item in packed.items:
@@ -64,7 +64,7 @@ def test_whatever_is_packed_fits_and_is_literal(
         assert len(packed.text.split("\n")) >= 4 + len(packed.items) - 1
 
 
-def test_all_fits_when_there_is_room(tokens: TokenCounter) -> None:
+def test_everything_is_packed_into_a_large_budget(tokens: TokenCounter) -> None:
     told = [
         (evidence(f"The dog {deed}.", key=key), 0.5)
         for key, deed in enumerate(("sleeps", "eats", "barks", "runs away"))
@@ -72,34 +72,34 @@ def test_all_fits_when_there_is_room(tokens: TokenCounter) -> None:
     assert (
         len(
             pack(
-                query(), judged(told), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
+                query(), ranked(told), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
             ).items
         )
         == 4
     )
 
 
-def test_what_does_not_fit_gives_way_to_what_does(tokens: TokenCounter) -> None:
+def test_statements_that_do_not_fit_are_skipped(tokens: TokenCounter) -> None:
     told = [
         (evidence("The dog " + "sleeps and " * 300 + "eats.", key=1), 0.9),
         (evidence("The dog barks.", key=2), 0.5),
     ]
     packed = pack(
-        query(), judged(told), Answerability.SOMETHING, 100, tokens.count, RecallOptions()
+        query(), ranked(told), Answerability.SOMETHING, 100, tokens.count, RecallOptions()
     )
     assert [item.text for item in packed.items] == ["The dog barks."]
 
 
-def test_a_long_turn_is_cut_down_to_what_tells_and_a_fact_is_not(tokens: TokenCounter) -> None:
+def test_long_turns_are_trimmed_and_facts_are_not(tokens: TokenCounter) -> None:
     words = "Well, how are you? My dog Potola sleeps under the stairs."
     told = [(evidence(words, key=1), 0.6), (evidence(words, EvidenceKind.MEMORY, key=2), 0.5)]
     fact, quote = pack(
-        query(), judged(told), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
+        query(), ranked(told), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
     ).items
     assert (fact.text, quote.text) == (words, "… My dog Potola sleeps under the stairs.")
 
 
-def test_what_is_doubtful_is_marked_low_and_the_best_of_what_is_known_at_least_medium(
+def test_marks_by_answerability(
     tokens: TokenCounter,
 ) -> None:
     told = [
@@ -112,7 +112,7 @@ def test_what_is_doubtful_is_marked_low_and_the_best_of_what_is_known_at_least_m
         return {
             item.turn_ids[0]: item.mark
             for item in pack(
-                query(), judged(statements), known, 1000, tokens.count, RecallOptions()
+                query(), ranked(statements), known, 1000, tokens.count, RecallOptions()
             ).items
         }
 
@@ -133,11 +133,11 @@ def test_nothing_packs_to_nothing(tokens: TokenCounter) -> None:
 @pytest.mark.parametrize(
     "layers", [(Layer.SEMANTIC,), (Layer.SEMANTIC, Layer.VERBATIM), (Layer.FACTS,)]
 )
-def test_one_threshold_holds_for_every_layer_and_by_default_none(
+def test_the_threshold_applies_to_every_layer(
     tokens: TokenCounter, layers: tuple[Layer, ...]
 ) -> None:
     def items(relevance: float, options: RecallOptions) -> int:
-        found = judged([(evidence(), relevance)], layers=[dict.fromkeys(layers, 1.0)])
+        found = ranked([(evidence(), relevance)], layers=[dict.fromkeys(layers, 1.0)])
         return len(pack(query(), found, Answerability.SOMETHING, 1000, tokens.count, options).items)
 
     assert items(0.3, RecallOptions(semantic_threshold=0.5)) == 0
@@ -145,7 +145,7 @@ def test_one_threshold_holds_for_every_layer_and_by_default_none(
     assert items(MIN_REMAINING_RELEVANCE, RecallOptions()) == 1
 
 
-def test_what_was_stored_outright_is_never_lost_for_being_a_memory(tokens: TokenCounter) -> None:
+def test_explicitly_stored_memories_are_packed_at_low_relevance(tokens: TokenCounter) -> None:
     stored = [
         evidence(f"Note {key} on the dog.", EvidenceKind.MEMORY, key=key)._replace(
             turns=(), turn_ids=()
@@ -154,7 +154,7 @@ def test_what_was_stored_outright_is_never_lost_for_being_a_memory(tokens: Token
     ]
     packed = pack(
         query(),
-        judged([(one, MIN_FACT_RELEVANCE / 4) for one in stored]),
+        ranked([(one, MIN_FACT_RELEVANCE / 4) for one in stored]),
         Answerability.SOMETHING,
         1000,
         tokens.count,
@@ -163,7 +163,7 @@ def test_what_was_stored_outright_is_never_lost_for_being_a_memory(tokens: Token
     assert len(packed.items) == 9
 
 
-def test_less_is_spent_when_the_answer_is_clear(tokens: TokenCounter) -> None:
+def test_clear_answers_take_fewer_tokens(tokens: TokenCounter) -> None:
     best = (evidence("The dog sleeps.", key=1), 0.9)
     rest = [
         (evidence(f"Line {key} is about ferries.", key=key), MIN_REMAINING_RELEVANCE / 20)
@@ -173,7 +173,7 @@ def test_less_is_spent_when_the_answer_is_clear(tokens: TokenCounter) -> None:
         len(
             pack(
                 query(),
-                judged([best, *rest]),
+                ranked([best, *rest]),
                 Answerability.SOMETHING,
                 1000,
                 tokens.count,
@@ -186,7 +186,7 @@ def test_less_is_spent_when_the_answer_is_clear(tokens: TokenCounter) -> None:
         len(
             pack(
                 query(),
-                judged([best, *rest]),
+                ranked([best, *rest]),
                 Answerability.DOUBTFUL,
                 1000,
                 tokens.count,
@@ -200,7 +200,7 @@ def test_less_is_spent_when_the_answer_is_clear(tokens: TokenCounter) -> None:
         len(
             pack(
                 query(),
-                judged([best, *unsure]),
+                ranked([best, *unsure]),
                 Answerability.SOMETHING,
                 1000,
                 tokens.count,
@@ -211,10 +211,10 @@ def test_less_is_spent_when_the_answer_is_clear(tokens: TokenCounter) -> None:
     )
 
 
-def test_what_is_doubtful_is_said_of_questions_alone_and_can_be_switched_off(
+def test_the_uncertain_label_is_for_questions_and_optional(
     tokens: TokenCounter,
 ) -> None:
-    found, asked = judged([(evidence(), 0.3)]), query()
+    found, asked = ranked([(evidence(), 0.3)]), query()
     told = replace(asked, analysis=replace(asked.analysis, question=False))
 
     def says(asked: Query, known: Answerability, options: RecallOptions) -> bool:

@@ -9,7 +9,7 @@ from hotmem.block.privacy import MIN_RELEVANCE, is_private
 from hotmem.models import TokenCounter
 from hotmem.options import RecallOptions
 from hotmem.ranking.answerability import Answerability
-from tests.ranking.statements import evidence, judged, query
+from tests.ranking.statements import evidence, query, ranked
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_codes_and_secrets_are_private(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["I pinned the note to the fridge.", "The dog barks.", "I know the way."]
 )
-def test_the_rest_is_not(text: str) -> None:
+def test_other_statements_are_not_private(text: str) -> None:
     assert not is_private(text)
 
 
@@ -41,12 +41,12 @@ def test_the_rest_is_not(text: str) -> None:
         (True, MIN_RELEVANCE / 2, True),
     ],
 )
-def test_a_remark_brings_nothing_private_that_it_is_not_about(
+def test_private_statements_are_withheld_from_remarks(
     tokens: TokenCounter, question: bool, relevance: float, told: bool
 ) -> None:
     asked = query()
     asked = replace(asked, analysis=replace(asked.analysis, question=question))
-    statements = judged(
+    statements = ranked(
         [
             (evidence("The dog barks.", key=1), 0.5),
             (evidence("The wifi password is tulip42.", key=2), relevance),

@@ -1,4 +1,4 @@
-"""The text of a block: sections, dates, marks, and a fence that what was said cannot touch."""
+"""The text of a block: sections, dates, marks, and a fence that no statement can close."""
 
 import re
 from dataclasses import replace
@@ -32,7 +32,7 @@ FACT = replace(
 OVERVIEW = replace(QUOTE, kind=EvidenceKind.SUMMARY, text="About: ferries.", speaker=None)
 
 
-def test_a_block_as_a_whole() -> None:
+def test_a_rendered_block() -> None:
     later = replace(
         QUOTE,
         text="It was late.",
@@ -58,20 +58,20 @@ def test_a_block_as_a_whole() -> None:
     assert text.count("(high)") == 2 and text.count("(medium)") == 1 and "(low)" not in text
 
 
-def test_what_no_longer_holds_says_until_when() -> None:
+def test_a_former_fact_has_its_end_date() -> None:
     assert "until 4 March)" in render_line(
         replace(FACT, valid_until=START + timedelta(days=2)), LAYOUT
     )
 
 
-def test_a_date_names_its_year_where_it_is_not_that_of_the_question() -> None:
+def test_a_date_of_another_year_has_its_year() -> None:
     assert "2 March 2026:" in render([QUOTE], Layout(2027)) and "in 2027." in render(
         [QUOTE], Layout(2027)
     )
     assert "2026" not in render_line(FACT, LAYOUT)
 
 
-def test_marks_as_symbols_if_asked() -> None:
+def test_marks_as_symbols() -> None:
     assert "🟢" in render_line(QUOTE, SYMBOLIC) and "🟡" in render_line(
         replace(QUOTE, mark=Mark.MEDIUM), SYMBOLIC
     )
@@ -79,14 +79,14 @@ def test_marks_as_symbols_if_asked() -> None:
     assert "high" not in render([QUOTE], SYMBOLIC)
 
 
-def test_no_items_no_text() -> None:
+def test_no_items_render_no_text() -> None:
     assert render([], LAYOUT) == ""
     assert frame(LAYOUT).split("\n") == [OPENING, LAYOUT.label, CLOSING]
 
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(hostile, hostile, st.sampled_from(EvidenceKind)), min_size=1, max_size=6))
-def test_a_block_keeps_its_shape_whatever_was_said(
+def test_no_text_breaks_the_structure_of_a_block(
     told: list[tuple[str, str, EvidenceKind]],
 ) -> None:
     items = [
@@ -107,7 +107,7 @@ def test_a_block_keeps_its_shape_whatever_was_said(
 
 @settings(deadline=None)
 @given(st.lists(hostile, max_size=10))
-def test_the_line_that_nothing_is_known_is_one_line(topics: list[str]) -> None:
+def test_the_nothing_known_text_is_one_line(topics: list[str]) -> None:
     text = render_nothing_known(topics)
     assert (
         "\n" not in text
@@ -117,7 +117,7 @@ def test_the_line_that_nothing_is_known_is_one_line(topics: list[str]) -> None:
     )
 
 
-def test_it_names_what_was_asked_for() -> None:
+def test_the_nothing_known_line_names_the_topics() -> None:
     assert "dog, cello" in render_nothing_known(["dog", "cello"])
     assert "t6" not in render_nothing_known([f"t{number}" for number in range(MAX_TOPICS + 1)])
     assert "about" not in render_nothing_known([])

@@ -1,4 +1,4 @@
-"""What is left of a statement: enough of it, word for word, in order, and not a sentence more."""
+"""Trimming: enough content, literally, in order, and no removable sentence."""
 
 import pytest
 from hypothesis import given
@@ -59,7 +59,7 @@ def parts(text: str) -> list[str]:
 
 
 @given(spoken | st.text(max_size=200), questions)
-def test_enough_is_kept_word_for_word_and_in_order(text: str, asked: frozenset[str]) -> None:
+def test_enough_content_is_kept_literally_and_in_order(text: str, asked: frozenset[str]) -> None:
     short = trim(text, asked)
     assert stands_in(short, text)
     assert len(content(short)) >= KEPT_SHARE * len(content(text))
@@ -67,7 +67,7 @@ def test_enough_is_kept_word_for_word_and_in_order(text: str, asked: frozenset[s
 
 
 @given(spoken, questions)
-def test_no_sentence_is_kept_that_could_go(text: str, asked: frozenset[str]) -> None:
+def test_no_removable_sentence_is_kept(text: str, asked: frozenset[str]) -> None:
     kept = parts(trim(text, asked))
     assert kept
     for place in range(len(kept)):
@@ -76,14 +76,14 @@ def test_no_sentence_is_kept_that_could_go(text: str, asked: frozenset[str]) -> 
 
 
 @given(spoken, questions)
-def test_what_goes_is_marked_and_what_stays_is_left_alone(text: str, asked: frozenset[str]) -> None:
+def test_removed_sentences_are_replaced_by_an_ellipsis(text: str, asked: frozenset[str]) -> None:
     short = trim(text, asked)
     assert short == text if parts(short) == parts(text) else ELLIPSIS in short
     assert f" {ELLIPSIS} {ELLIPSIS}" not in short
 
 
 @given(spoken, questions)
-def test_trimming_again_takes_whole_sentences_only(text: str, asked: frozenset[str]) -> None:
+def test_trimming_again_removes_whole_sentences(text: str, asked: frozenset[str]) -> None:
     once = trim(text, asked)
     twice = trim(once, asked)
     assert stands_in(twice, once) and len(content(twice)) >= KEPT_SHARE * len(content(once))
@@ -98,9 +98,7 @@ def test_trimming_again_takes_whole_sentences_only(text: str, asked: frozenset[s
     ).map(" ".join),
     questions,
 )
-def test_one_sentence_or_a_text_without_full_stops_is_whole(
-    text: str, asked: frozenset[str]
-) -> None:
+def test_a_single_sentence_is_not_trimmed(text: str, asked: frozenset[str]) -> None:
     assert trim(text, asked) == text
     assert trim(f"{text}?", asked) == f"{text}?"
 
@@ -129,12 +127,15 @@ def test_one_sentence_or_a_text_without_full_stops_is_whole(
         ("  ", "", "  "),
     ],
 )
-def test_by_example(text: str, question: str, short: str) -> None:
+def test_trimming_by_example(text: str, question: str, short: str) -> None:
     assert trim(text, stems(question)) == short
 
 
-def test_what_was_asked_for_goes_last() -> None:
-    tale = "My sister lives in Porto because of a good job at the hospital. I drink tea. He paints doors."
+def test_sentences_with_query_words_are_removed_last() -> None:
+    tale = (
+        "My sister lives in Porto because of a good job at the hospital."
+        " I drink tea. He paints doors."
+    )
     tea, doors = (
         trim(tale, stems("Do I drink tea?")),
         trim(tale, stems("Who paints the doors?")),

@@ -1,4 +1,4 @@
-"""A search told step by step: every way in which something expected is found or lost."""
+"""Traces of searches: every way in which an expected statement is found or lost."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -14,7 +14,7 @@ STORED = "Potola's chip number is 981 020."
 
 
 async def tell(memory: Memory) -> str:
-    """A few turns, a fact that has ended, and something stored, whose id is returned."""
+    """Add turns, a former fact and a stored statement; return the id of that."""
     for place, text in enumerate(
         (
             "My dog Potola ate a sock on Sunday.",
@@ -35,7 +35,7 @@ async def traced(memory: Memory, query: str = "Potola", **options: object) -> Se
     return await memory.trace_search(query, user_id="ana", options=options)
 
 
-async def test_it_finds_what_a_search_finds_and_says_why(memory: Memory) -> None:
+async def test_the_results_are_those_of_a_search_with_reasons(memory: Memory) -> None:
     await tell(memory)
     found = await memory.search_memory("Potola", user_id="ana", options={"limit": 2})
     trace = await traced(memory, limit=2)
@@ -115,7 +115,7 @@ async def test_why_something_was_found_or_lost(
     )
 
 
-async def test_ranks_cosine_and_words_are_told(memory: Memory) -> None:
+async def test_ranks_cosine_and_words_are_reported(memory: Memory) -> None:
     name = await tell(memory)
     trace = await traced(memory, "chip of Potola", expected=name)
     assert trace.expected is not None
@@ -144,7 +144,7 @@ async def test_beyond_the_limit(memory: Memory) -> None:
     assert "beyond the limit of 1" in trace.dropped
 
 
-async def test_what_went_into_another_memory(memory: Memory) -> None:
+async def test_a_merged_memory(memory: Memory) -> None:
     kept = await tell(memory)
     other = (await memory.store_memory("981 020 is written on the dog's chip.", user_id="ana")).id
     await merge_memories(memory, "ana", MergeArguments(into=kept, ids=(other,)))
@@ -152,7 +152,7 @@ async def test_what_went_into_another_memory(memory: Memory) -> None:
     assert trace.expected and kept in trace.expected[0].reason and not trace.expected[0].found
 
 
-async def test_what_says_the_same_as_another(memory: Memory) -> None:
+async def test_a_duplicate(memory: Memory) -> None:
     await memory.remember(said("My dog is called Potola.", name="first"))
     await memory.settle()
     trace = await traced(memory, "What is my dog called?", expected="My dog is called Potola.")
@@ -161,7 +161,7 @@ async def test_what_says_the_same_as_another(memory: Memory) -> None:
     assert turn.found and "repeats another statement" in turn.reason
 
 
-async def test_what_no_layer_found(memory: Memory) -> None:
+async def test_a_statement_that_no_layer_found(memory: Memory) -> None:
     for number in range(120):
         await memory.remember(said(f"My boat number {number} is blue and fast.", minutes=number))
     await memory.remember(
@@ -173,7 +173,7 @@ async def test_what_no_layer_found(memory: Memory) -> None:
     assert "No layer found it: its cosine is" in trace.expected[0].reason
 
 
-async def test_what_is_nowhere(memory: Memory) -> None:
+async def test_an_expected_statement_that_does_not_exist(memory: Memory) -> None:
     await tell(memory)
     assert (await traced(memory, expected="a violin")).expected == ()
     assert (

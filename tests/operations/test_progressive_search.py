@@ -1,4 +1,4 @@
-"""Progressive search: which tiers, when it stops, what it says of it, and that all tiers together find what a search of everything finds."""
+"""Progressive search: tiers, when it stops, and its equivalence to a search at once."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -74,9 +74,7 @@ async def tell(memory: Memory) -> None:
         (SearchOptions(content_type="turn"), (Tier.SUMMARIES, Tier.TURNS)),
     ],
 )
-def test_tiers_that_cannot_hold_it_are_left_out(
-    options: SearchOptions, expected: tuple[Tier, ...]
-) -> None:
+def test_tiers_excluded_by_the_options(options: SearchOptions, expected: tuple[Tier, ...]) -> None:
     assert relevant_tiers(options) == expected
 
 
@@ -106,7 +104,7 @@ def found(relevances: Sequence[float]) -> ScoredSearch:
     st.integers(1, 4),
     st.floats(0.1, 1),
 )
-async def test_it_stops_at_the_first_tier_that_has_enough(
+async def test_the_search_stops_at_the_first_tier_with_enough(
     found_by: list[list[float]], suffices: int, good: float
 ) -> None:
     asked = []
@@ -130,7 +128,7 @@ async def test_it_stops_at_the_first_tier_that_has_enough(
     assert progress.milliseconds == dict.fromkeys(asked, 1.0)
 
 
-async def test_all_tiers_find_what_a_search_of_everything_finds(opened: Opening) -> None:
+async def test_all_tiers_find_the_results_of_a_search_at_once(opened: Opening) -> None:
     memory = await opened(SearchingOptions(progressive=True, good=1.1))
     await tell(memory)
     for question in QUESTIONS:
@@ -149,7 +147,7 @@ async def test_all_tiers_find_what_a_search_of_everything_finds(opened: Opening)
         assert by_tier.results[0].content == at_once.results[0].content, question
 
 
-async def test_what_is_enough_ends_the_search_and_says_so(opened: Opening) -> None:
+async def test_enough_results_end_the_search(opened: Opening) -> None:
     memory = await opened(SearchingOptions(progressive=True, good=0.0001))
     await tell(memory)
     result = await memory.search_memory(
@@ -167,7 +165,7 @@ async def test_what_is_enough_ends_the_search_and_says_so(opened: Opening) -> No
     assert result.debug is not None and set(result.debug.milliseconds) == {"query", "tiers"}
 
 
-async def test_the_setting_holds_where_a_request_says_nothing(opened: Opening) -> None:
+async def test_the_setting_applies_without_an_option(opened: Opening) -> None:
     memory = await opened(SearchingOptions(progressive=False))
     await memory.store_memory("The boiler's serial number is 44 B 19.", user_id="ana")
     assert (await memory.search_memory("boiler", user_id="ana")).progress is None

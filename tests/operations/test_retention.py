@@ -1,7 +1,4 @@
-"""What is too old is forgotten by rules, a little at a time.
-
-A clock that may be wrong removes nothing.
-"""
+"""Retention: rules by age, and a clock that must be trusted."""
 
 import asyncio
 import json
@@ -52,7 +49,7 @@ def texts(path: Path, table: str = "turns") -> set[str]:
         return {text for (text,) in conn.execute(f"SELECT text FROM {table}")}
 
 
-async def test_turns_and_what_only_they_told_go_by_age_and_memories_by_category(
+async def test_rules_by_age_and_by_category(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(database, encoder=encoder, language=language) as memory:
@@ -71,7 +68,9 @@ async def test_turns_and_what_only_they_told_go_by_age_and_memories_by_category(
         filed = {known.text for known in await memory.memories("ana", past=True)}
         with closing(connect(database)) as conn:
             conn.execute(
-                "UPDATE memories SET category = iif(text LIKE '%allergic%', 'projects', 'contexts') WHERE stored_at IS NULL"
+                "UPDATE memories"
+                " SET category = iif(text LIKE '%allergic%', 'projects', 'contexts')"
+                " WHERE stored_at IS NULL"
             )
         rules = (RetentionRule(365), RetentionRule(90, Category.PROJECTS))
         retention = Retention(memory.runtime.storage, rules, 365)
@@ -115,7 +114,7 @@ async def test_turns_and_what_only_they_told_go_by_age_and_memories_by_category(
         max_size=3,
     ),
 )
-def test_what_stays_is_what_every_rule_lets_stay(
+def test_a_row_remains_only_if_every_rule_keeps_it(
     said: list[tuple[str, int]],
     rules: list[RetentionRule],
     tmp_path_factory: pytest.TempPathFactory,
@@ -141,7 +140,7 @@ def test_what_stays_is_what_every_rule_lets_stay(
 
 
 @pytest.mark.parametrize("year", [1970, 2070])
-async def test_a_wrong_clock_removes_nothing_and_says_so(
+async def test_an_untrusted_clock_removes_nothing_and_warns(
     database: Path, year: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     storage = open_storage(database)
@@ -162,7 +161,7 @@ async def test_a_wrong_clock_removes_nothing_and_says_so(
     await storage.database.close()
 
 
-async def test_the_right_clock_removes_and_is_noted(database: Path) -> None:
+async def test_a_trusted_clock_removes_and_is_recorded(database: Path) -> None:
     storage = open_storage(database)
     for days in (1, 500):
         await storage.database.write(queries.turns.add, turn("ana", days, f"{days} days ago"), NOW)
@@ -201,7 +200,7 @@ def test_which_clocks_are_trusted(
     assert (clock_problem(now, Clock(seen, newest)) is None) is right
 
 
-async def test_the_background_does_it(
+async def test_the_worker_applies_retention(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     options = Options(retention=(RetentionRule(30, user_id="ana"),))
@@ -225,7 +224,7 @@ def run(database: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Call
     return lambda *words: CliRunner().invoke(app.app, ["retain", "-d", str(database), *words])
 
 
-def test_the_command_tells_first_and_then_does_it(
+def test_the_command_previews_and_removes(
     database: Path, run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     async def keep() -> None:
@@ -264,7 +263,7 @@ def test_the_command_tells_first_and_then_does_it(
         "[5",
     ],
 )
-def test_a_file_that_holds_no_rules_is_told_of(tmp_path: Path, content: str) -> None:
+def test_an_invalid_file_of_rules_is_reported(tmp_path: Path, content: str) -> None:
     file = tmp_path / "rules.json"
     file.write_text(content)
     with pytest.raises(InvalidInput, match=r"Write a list such as|days is 0"):

@@ -1,7 +1,4 @@
-"""What is searched outright.
-
-Filters, rankings, what is told of a result, and the sessions it was said in.
-"""
+"""Search: filters, rankings, results, and contextual search."""
 
 import asyncio
 import threading
@@ -37,7 +34,7 @@ async def tell(memory: Memory) -> None:
     )
 
 
-async def test_a_word_finds_what_was_said_and_what_is_stored(memory: Memory) -> None:
+async def test_a_word_finds_turns_and_memories(memory: Memory) -> None:
     await tell(memory)
     found = await memory.search_memory("Potola", user_id="ana")
     assert {
@@ -100,7 +97,7 @@ async def test_a_search_counts_as_access(memory: Memory) -> None:
     assert after.last_accessed is not None
 
 
-async def test_debug_tells_how_it_came_about(memory: Memory) -> None:
+async def test_debug_information(memory: Memory) -> None:
     await tell(memory)
     assert (await memory.search_memory("Potola", user_id="ana")).debug is None
     debug = (
@@ -113,7 +110,7 @@ async def test_debug_tells_how_it_came_about(memory: Memory) -> None:
     assert debug.weights[Layer.FACTS] == 1.0
 
 
-async def test_what_was_said_can_count_more_or_less(memory: Memory) -> None:
+async def test_the_conversation_weight(memory: Memory) -> None:
     await tell(memory)
     by_weight = {}
     for weight in (0.0, 0.5, 1.0):
@@ -125,7 +122,7 @@ async def test_what_was_said_can_count_more_or_less(memory: Memory) -> None:
     assert by_weight[1.0][stored] == 0.0 < by_weight[0.5][stored]
 
 
-async def test_a_greeting_is_searched_for_too(memory: Memory) -> None:
+async def test_a_greeting_is_searched(memory: Memory) -> None:
     await memory.remember(said("Hello my friend, lovely weather."))
     await memory.settle()
     assert (
@@ -133,7 +130,7 @@ async def test_a_greeting_is_searched_for_too(memory: Memory) -> None:
     ).results
 
 
-async def test_sessions_with_their_messages_in_place(memory: Memory) -> None:
+async def test_contextual_search_returns_messages_in_order(memory: Memory) -> None:
     await tell(memory)
     await memory.remember(
         said("Potola is well again, Porto has good vets.", session="friday", minutes=6000)
@@ -150,7 +147,7 @@ async def test_sessions_with_their_messages_in_place(memory: Memory) -> None:
     assert as_json(found)["sessions"][0]["messages"][0]["at"].startswith("20")
 
 
-async def test_an_unknown_user_has_nothing(memory: Memory) -> None:
+async def test_an_unknown_user_has_no_results(memory: Memory) -> None:
     assert (await memory.search_memory("dog", user_id="nobody")).total_found == 0
     assert (await memory.search_contextual("dog", user_id="nobody")).sessions == ()
 
@@ -168,14 +165,14 @@ async def test_an_unknown_user_has_nothing(memory: Memory) -> None:
         ({"colour": "red"}, "colour is unknown"),
     ],
 )
-async def test_a_wrong_option_is_named(
+async def test_an_invalid_option_is_named(
     memory: Memory, options: dict[str, object], named: str
 ) -> None:
     with pytest.raises(InvalidInput, match=named):
         await memory.search_memory("dog", user_id="ana", options=options)
 
 
-def test_the_designs_ranking_by_arithmetic() -> None:
+def test_the_design_ranking_by_arithmetic() -> None:
     assert design_score(
         meaning=0.5, words=0.5, importance=0.5, days=0, accesses=0
     ) == pytest.approx(0.2 + 0.15 + 0.05 + 0.1)
@@ -188,13 +185,13 @@ shares = st.floats(0, 1)
 
 
 @given(shares, shares, shares, st.floats(0, 10_000), st.integers(0, 10_000))
-def test_the_designs_ranking_is_a_share(
+def test_the_design_ranking_is_between_0_and_1(
     meaning: float, words: float, importance: float, days: float, accesses: int
 ) -> None:
     assert 0 <= design_score(meaning, words, importance, days, accesses) <= 1
 
 
-async def test_a_search_that_waits_for_the_writer_holds_up_no_recall(memory: Memory) -> None:
+async def test_a_search_waiting_for_the_writer_does_not_block_recalls(memory: Memory) -> None:
     await memory.store_memory("The boiler's number is 44.", user_id="ana")
     writing, done = threading.Event(), threading.Event()
 
@@ -224,7 +221,7 @@ async def test_a_search_that_waits_for_the_writer_holds_up_no_recall(memory: Mem
     assert boiler.last_accessed is not None
 
 
-async def test_only_what_is_relevant_is_counted(memory: Memory) -> None:
+async def test_only_relevant_statements_are_counted(memory: Memory) -> None:
     await tell(memory)
     for number in range(8):
         await memory.store_memory(f"Shelf {number} holds jars of paint.", user_id="ana")

@@ -1,7 +1,4 @@
-"""What is stored outright.
-
-Filed, tagged, compared, findable at once, and forgotten like anything else.
-"""
+"""Stored statements: classified, tagged, compared, found at once, forgotten as any other."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -28,7 +25,7 @@ async def test_a_stored_statement_is_in_the_next_block(memory: Memory) -> None:
     assert block.items[0].turn_ids == ()
 
 
-async def test_what_is_given_is_not_decided(memory: Memory) -> None:
+async def test_given_metadata_prevails(memory: Memory) -> None:
     context = StoreContext(
         category=Category.SYSTEM,
         kind=Kind.RULE,
@@ -49,7 +46,7 @@ async def test_what_is_given_is_not_decided(memory: Memory) -> None:
     assert stored.analysis.confidence == 1.0 and stored.analysis.sure
 
 
-async def test_the_same_said_again_confirms(memory: Memory) -> None:
+async def test_an_equivalent_statement_confirms_the_memory(memory: Memory) -> None:
     first = await memory.store_memory(
         "The wifi password at the cottage is bluefinch77.", user_id="ana"
     )
@@ -61,7 +58,7 @@ async def test_the_same_said_again_confirms(memory: Memory) -> None:
     assert known.confirmations == 1
 
 
-async def test_what_was_forgotten_meanwhile_is_not_confirmed(memory: Memory) -> None:
+async def test_a_memory_forgotten_meanwhile_is_not_confirmed(memory: Memory) -> None:
     stored = await memory.store_memory("The cottage has no heating.", user_id="ana")
     user = await memory.runtime.storage.database.read(queries.users.find, "ana")
     assert user is not None
@@ -87,7 +84,7 @@ async def test_what_was_forgotten_meanwhile_is_not_confirmed(memory: Memory) -> 
     )
 
 
-async def test_what_was_given_besides_the_words_is_not_lost_in_another_memory(
+async def test_a_statement_with_metadata_is_not_merged(
     memory: Memory,
 ) -> None:
     first = await memory.store_memory("The cottage has no heating.", user_id="ana")
@@ -98,7 +95,7 @@ async def test_what_was_given_besides_the_words_is_not_lost_in_another_memory(
     assert [one.id for one in again.recommendations.suggested_merges] == [first.id]
 
 
-async def test_a_tag_that_means_one_in_use_is_that_one(memory: Memory) -> None:
+async def test_a_tag_of_the_same_meaning_is_replaced(memory: Memory) -> None:
     first = await memory.store_memory("The bicycle needs a chain.", user_id="ana")
     second = await memory.store_memory("My bike has a flat tyre.", user_id="ana")
     assert "bicycle" in first.analysis.tags
@@ -106,7 +103,7 @@ async def test_a_tag_that_means_one_in_use_is_that_one(memory: Memory) -> None:
     assert second.recommendations.tag_consolidations == {"bike": "bicycle"}
 
 
-async def test_what_looks_alike_and_is_not_the_same_is_kept(memory: Memory) -> None:
+async def test_similar_statements_are_stored(memory: Memory) -> None:
     await memory.store_memory("Paul owes me fifty euros.", user_id="ana")
     await memory.store_memory("My sister Clara lives in Munich.", user_id="ana")
     for text in ("I owe Lena fifty euros.", "My brother Konrad lives in Munich."):
@@ -114,7 +111,7 @@ async def test_what_looks_alike_and_is_not_the_same_is_kept(memory: Memory) -> N
     assert len(await memory.memories("ana")) == 4
 
 
-async def test_what_may_be_the_same_is_suggested(memory: Memory) -> None:
+async def test_possible_duplicates_are_suggested(memory: Memory) -> None:
     await memory.store_memory("I drive a grey Skoda Octavia.", user_id="ana")
     stored = await memory.store_memory("The user's car is a grey Skoda Octavia.", user_id="ana")
     assert stored.merged or [one.content for one in stored.recommendations.suggested_merges] == [
@@ -122,7 +119,7 @@ async def test_what_may_be_the_same_is_suggested(memory: Memory) -> None:
     ]
 
 
-async def test_what_expires_is_given_until_then(memory: Memory) -> None:
+async def test_an_expired_memory_is_not_recalled(memory: Memory) -> None:
     await memory.store_memory(
         "The guest code for the garage is 5512.",
         user_id="ana",
@@ -162,7 +159,7 @@ async def test_a_stored_statement_is_forgotten_everywhere(database: Path, memory
     assert not [word for word in (b"zanzibarquark", b"quibblemoor", b"quarkbox") if word in held]
 
 
-async def test_forgetting_a_stretch_of_time_takes_what_was_stored_in_it(memory: Memory) -> None:
+async def test_forgetting_a_time_range_includes_stored_memories(memory: Memory) -> None:
     await memory.store_memory("The garden gate sticks.", user_id="ana")
     now = datetime.now(UTC)
     await memory.forget(
@@ -171,7 +168,7 @@ async def test_forgetting_a_stretch_of_time_takes_what_was_stored_in_it(memory: 
     assert await memory.memories("ana") == []
 
 
-async def test_nobody_finds_what_another_stored(memory: Memory) -> None:
+async def test_stored_memories_are_isolated_by_user(memory: Memory) -> None:
     await memory.store_memory("The alarm code is 9911.", user_id="ana")
     await memory.remember(said("Hello there.", user="ben"))
     assert (await memory.search_memory("alarm code", user_id="ben")).results == ()
@@ -190,7 +187,7 @@ async def test_nobody_finds_what_another_stored(memory: Memory) -> None:
         ({"tags": [""]}, "tags.0"),
     ],
 )
-async def test_a_wrong_field_is_named_and_nothing_is_stored(
+async def test_an_invalid_field_is_named_and_nothing_is_stored(
     memory: Memory, context: dict[str, object], named: str
 ) -> None:
     with pytest.raises(InvalidInput, match=named):
@@ -199,12 +196,12 @@ async def test_a_wrong_field_is_named_and_nothing_is_stored(
 
 
 @pytest.mark.parametrize("content", ["", "  \n", "x" * 5_001, 7])
-async def test_what_is_no_statement_is_refused(memory: Memory, content: str) -> None:
+async def test_invalid_content_is_rejected(memory: Memory, content: str) -> None:
     with pytest.raises(InvalidInput, match="content"):
         await memory.store_memory(content, user_id="ana")
 
 
-async def test_the_answer_is_json_with_the_same_names(memory: Memory) -> None:
+async def test_the_result_as_json_has_the_same_names(memory: Memory) -> None:
     answer = as_json(await memory.store_memory("I can't stand coriander.", user_id="ana"))
     assert set(answer) == {"success", "id", "merged", "analysis", "recommendations"}
     assert {"category", "tags", "importance", "confidence", "concepts"} <= set(answer["analysis"])

@@ -1,4 +1,4 @@
-"""Forgotten words: what tells of them, and who may speak of them again."""
+"""Suppression of forgotten words, until the user says them again."""
 
 from hotmem.operations.suppression import SuppressedTexts
 from hotmem.text.stemming import stems
@@ -10,7 +10,7 @@ def withheld(*texts: str) -> SuppressedTexts:
     return held
 
 
-def test_a_text_tells_of_a_phrase_by_all_of_its_telling_words() -> None:
+def test_a_text_matches_a_phrase_by_all_its_content_words() -> None:
     held = withheld("the surprise party", "Marlow")
     assert held.found("ana", "The parties? They were surprises.")
     assert held.found("ana", "MARLOW's boats")
@@ -18,11 +18,11 @@ def test_a_text_tells_of_a_phrase_by_all_of_its_telling_words() -> None:
     assert not held.found("ben", "Marlow")
 
 
-def test_words_that_tell_nothing_are_never_withheld() -> None:
+def test_stop_words_are_never_suppressed() -> None:
     assert not withheld("it", "what about that").found("ana", "What about that? It is what it is.")
 
 
-def test_what_the_user_says_is_withheld_no_more_and_the_rest_is() -> None:
+def test_phrases_said_by_the_user_are_no_longer_suppressed() -> None:
     held = withheld("Marlow", "Oleander")
     held.lift("ana", "My aunt lives in Marlow.")
     assert not held.found("ana", "Marlow") and held.found("ana", "Oleander")

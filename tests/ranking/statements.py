@@ -1,4 +1,4 @@
-"""Statements with a relevance of the test's choosing, judged as the read path judges them."""
+"""Statements of given relevance, ranked as the read path ranks them."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -120,12 +120,12 @@ def evidence(
     )
 
 
-def weighed(
+def rank_statements(
     statements: Sequence[tuple[Evidence, float]],
     asked: Query | None = None,
     layers: Sequence[Mapping[Layer, float]] = (),
 ) -> tuple[list[ScoredCandidate], Answerability]:
-    """The statements with these relevances, judged, and how far they answer.
+    """The statements ranked with these relevances, and how far they answer.
 
     Found by the verbatim layer if no layers are given.
     """
@@ -141,13 +141,13 @@ def weighed(
     return list(ranking.candidates), ranking.answerability
 
 
-def judged(
+def ranked(
     statements: Sequence[tuple[Evidence, float]],
     asked: Query | None = None,
     layers: Sequence[Mapping[Layer, float]] = (),
 ) -> list[ScoredCandidate]:
     """The statements alone."""
-    return weighed(statements, asked, layers)[0]
+    return rank_statements(statements, asked, layers)[0]
 
 
 moments = st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1)).map(

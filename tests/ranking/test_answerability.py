@@ -1,4 +1,4 @@
-"""Whether anything is known, told from all that was found."""
+"""Answerability, from the features of all candidates."""
 
 from collections.abc import Mapping
 
@@ -56,7 +56,7 @@ def told(
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 1000), st.integers(1, 1000))
-def test_more_probably_known_is_never_less_known_and_many_candidates_raise_the_bar(
+def test_answerability_rises_with_probability_and_falls_with_candidates(
     one: float, other: float, few: int, many: int
 ) -> None:
     low, high = sorted((one, other))
@@ -73,7 +73,7 @@ def test_more_probably_known_is_never_less_known_and_many_candidates_raise_the_b
         (10 * MANY_CANDIDATES, DOUBTFUL_BELOW[1]),
     ],
 )
-def test_the_steps_begin_where_they_say(candidates: int, bar: float) -> None:
+def test_the_thresholds_of_the_levels(candidates: int, bar: float) -> None:
     steps = [
         Answerability.of(at, candidates) for at in (0.0, NOTHING_BELOW, bar - 1e-9, bar + 1e-9, 1.0)
     ]
@@ -87,7 +87,9 @@ def test_the_steps_begin_where_they_say(candidates: int, bar: float) -> None:
 
 
 @given(rows, st.data())
-def test_the_signs_are_finite_and_no_order_counts(found: list[Row], data: st.DataObject) -> None:
+def test_features_are_finite_and_independent_of_order(
+    found: list[Row], data: st.DataObject
+) -> None:
     def signs(of: list[Row]) -> NDArray[np.float32]:
         kinds, features, relevances = zip(*of, strict=True)
         return answerability_features(
@@ -103,7 +105,7 @@ def test_the_signs_are_finite_and_no_order_counts(found: list[Row], data: st.Dat
     assert np.allclose(signs(data.draw(st.permutations(found))), first, atol=1e-5)
 
 
-def test_who_is_named_and_how_much_better_they_match() -> None:
+def test_the_lead_of_the_named_speaker() -> None:
     passages = [Source.QUOTE] * 3
     named = table(
         {"speaker_fits": 1, "match": 0.6, "cosine": 0.5},
@@ -123,7 +125,7 @@ def test_who_is_named_and_how_much_better_they_match() -> None:
     assert others["speaker_match"] == pytest.approx(-0.4)
 
 
-def test_the_best_few_count_by_their_odds() -> None:
+def test_the_top_candidates_count_by_their_logits() -> None:
     relevances = [0.5] * (TOP_CANDIDATES - 1) + [0.75] + [0.01] * 3
     signs = told(table(*({} for _ in relevances)), [Source.FACT] * len(relevances), relevances)
     assert signs["best"] == pytest.approx(np.log(3)) and signs["top"] == pytest.approx(
@@ -131,7 +133,7 @@ def test_the_best_few_count_by_their_odds() -> None:
     )
 
 
-def test_what_the_best_holds_and_what_any_holds() -> None:
+def test_features_of_the_best_candidate_and_largest_values() -> None:
     found = table(
         {"cosine": 0.5, "overlap": 0.1, "window_match": 0.9},
         {"cosine": 0.3, "overlap": 0.8, "fact": 0.6, "window_match": 0.2},
@@ -148,7 +150,7 @@ def test_what_the_best_holds_and_what_any_holds() -> None:
     assert {name: signs[name] for name in wanted} == pytest.approx(wanted)
 
 
-def test_the_users_own_questions_know_nothing() -> None:
+def test_the_users_own_questions_are_excluded() -> None:
     found = table({"cosine": 0.9, "own_question": 1}, {"cosine": 0.3})
     assert told(found, [Source.QUOTE, Source.QUOTE], [0.5, 0.5])["any_cosine"] == pytest.approx(0.3)
 

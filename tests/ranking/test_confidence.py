@@ -1,4 +1,4 @@
-"""How far a statement is trusted: by arithmetic, and in the directions that must always hold."""
+"""Confidence by arithmetic, and its monotonicity."""
 
 from datetime import datetime, timedelta
 
@@ -34,7 +34,7 @@ standing = st.builds(
     ("kind", "trust"),
     [(EvidenceKind.PASSAGE, 0.95), (EvidenceKind.MEMORY, 0.9), (EvidenceKind.SUMMARY, 0.8)],
 )
-def test_a_quote_is_trusted_above_a_fact_and_a_fact_above_a_summary(
+def test_a_quote_is_trusted_more_than_a_fact_and_a_fact_more_than_a_summary(
     kind: EvidenceKind, trust: float
 ) -> None:
     assert confidence(evidence(kind=kind), START) == pytest.approx(trust)
@@ -43,36 +43,36 @@ def test_a_quote_is_trusted_above_a_fact_and_a_fact_above_a_summary(
     )
 
 
-def test_one_confirmation_takes_a_fifth_of_the_doubt() -> None:
+def test_a_confirmation_closes_a_fifth_of_the_gap() -> None:
     once = evidence(kind=EvidenceKind.MEMORY)._replace(confirmations=1)
     assert confidence(once, START) == pytest.approx(1 - 0.1 * 0.8)
 
 
-def test_what_changes_ages_half_way_in_two_years() -> None:
+def test_changing_facts_have_a_half_life_of_two_years() -> None:
     job = evidence(kind=EvidenceKind.MEMORY)._replace(changes=True)
     assert confidence(job, START + timedelta(days=730)) == pytest.approx(0.9 * (0.6 + 0.4 / 2))
 
 
 @given(standing, moments)
-def test_it_is_a_probability(found: Evidence, at: datetime) -> None:
+def test_confidence_is_a_probability(found: Evidence, at: datetime) -> None:
     assert 0 < confidence(found, at) <= 1
 
 
 @given(standing, moments)
-def test_confirmation_never_lowers_it(found: Evidence, at: datetime) -> None:
+def test_confirmation_never_lowers_confidence(found: Evidence, at: datetime) -> None:
     more = found._replace(confirmations=found.confirmations + 1)
     assert confidence(more, at) >= confidence(found, at)
 
 
 @given(standing, moments)
-def test_doubt_lowers_it(found: Evidence, at: datetime) -> None:
+def test_hedging_and_corrections_lower_confidence(found: Evidence, at: datetime) -> None:
     assert confidence(found._replace(hedged=True), at) <= confidence(
         found._replace(hedged=False), at
     )
 
 
 @given(standing, standing, moments)
-def test_the_superseded_stays_below_every_current_statement(
+def test_a_replaced_statement_is_below_every_current_one(
     found: Evidence, other: Evidence, at: datetime
 ) -> None:
     ended = found._replace(valid_until=at)
@@ -84,7 +84,7 @@ def test_the_superseded_stays_below_every_current_statement(
 
 
 @given(standing, moments, st.integers(0, 5000))
-def test_age_never_raises_it(found: Evidence, at: datetime, days: int) -> None:
+def test_age_never_raises_confidence(found: Evidence, at: datetime, days: int) -> None:
     assert confidence(found, at + timedelta(days=days)) <= confidence(found, at) + 1e-12
 
 
@@ -93,7 +93,7 @@ ORDER = [Mark.LOW, Mark.MEDIUM, Mark.HIGH]
 
 
 @given(unit, unit, unit, unit)
-def test_more_of_either_never_lowers_the_mark(
+def test_the_mark_is_monotonic(
     relevance: float, trust: float, more_relevance: float, more_trust: float
 ) -> None:
     better = mark(max(relevance, more_relevance), max(trust, more_trust))

@@ -1,4 +1,4 @@
-"""What the ranking is told of each candidate: numbers that no order of the candidates changes."""
+"""The features of the candidates, which do not depend on their order."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,7 +34,7 @@ def read(encoder: CachedEncoder, one: Evidence) -> Evidence:
 
 @settings(deadline=None)
 @given(statements(most=12), st.data())
-def test_they_are_finite_and_no_order_counts(
+def test_candidate_features_are_finite_and_independent_of_order(
     drawn: list[tuple[Evidence, float]], data: st.DataObject
 ) -> None:
     distinct = {(one.kind, one.session, one.position, one.key): one for one, _ in drawn}
@@ -51,7 +51,7 @@ def test_they_are_finite_and_no_order_counts(
     )
 
 
-def test_what_answers_stands_out_by_words_by_meaning_and_piece_by_piece(
+def test_the_answer_has_the_highest_overlap_cosine_and_match(
     encoder: CachedEncoder,
 ) -> None:
     reading = encoder.encode_tokens(["What is my dog called?"])[0]
@@ -83,7 +83,7 @@ def test_what_answers_stands_out_by_words_by_meaning_and_piece_by_piece(
     assert columns["match_gap"][0] == pytest.approx(columns["match"][0] - columns["match"][1])
 
 
-def test_a_neighbour_and_a_session_share_what_was_said_beside_them(encoder: CachedEncoder) -> None:
+def test_neighbours_and_sessions_share_values(encoder: CachedEncoder) -> None:
     reading = encoder.encode_tokens(["What is my dog called?"])[0]
     asked = replace(
         query("What is my dog called?"), vector=reading.vector, pieces=reading.token_states
@@ -105,7 +105,7 @@ def test_a_neighbour_and_a_session_share_what_was_said_beside_them(encoder: Cach
     assert columns["window_words"][1] == pytest.approx((1.0 + 0.0) / 2)
 
 
-def test_what_is_not_embedded_yet_has_its_words() -> None:
+def test_a_statement_without_embedding_has_lexical_features() -> None:
     columns = table(
         query(), found(evidence("The dog sleeps.", key=1), evidence("The cat eats.", key=5))
     )
@@ -113,7 +113,7 @@ def test_what_is_not_embedded_yet_has_its_words() -> None:
     assert not columns["cosine"].any() and not columns["match"].any()
 
 
-def test_who_is_asked_about() -> None:
+def test_speaker_features() -> None:
     asked = replace(query("What did Ben say about the dog?"), speakers=("Ana", "Ben Ode"))
     columns = table(
         asked, found(evidence(key=1, speaker="Ben Ode"), evidence(key=5, speaker="Ana"))
@@ -126,7 +126,7 @@ def test_who_is_asked_about() -> None:
     assert (nobody["speaker_fits"].tolist(), nobody["other_speaker"].tolist()) == ([1, 1], [0, 0])
 
 
-def test_a_passage_has_what_was_read_from_it() -> None:
+def test_a_passage_has_the_score_of_its_fact() -> None:
     fact = evidence("Ana has a dog.", EvidenceKind.MEMORY, key=3, turn=1)
     columns = table(
         query(), [*found(fact, by=Layer.FACTS), *found(evidence(key=1), evidence(key=5))]
@@ -134,5 +134,5 @@ def test_a_passage_has_what_was_read_from_it() -> None:
     assert columns["fact"].tolist() == [1, 1, 0]
 
 
-def test_nothing_has_no_features() -> None:
+def test_no_candidates_have_no_features() -> None:
     assert candidate_features(query(), []).shape == (0, len(FEATURES))

@@ -1,4 +1,4 @@
-"""Late interaction against a plain loop, and what must hold whatever the numbers are."""
+"""Late interaction against a plain loop, and its invariants."""
 
 from collections.abc import Sequence
 
@@ -51,9 +51,7 @@ def by_hand(question: Question, told: Sequence[SignBits | None]) -> list[list[fl
 
 
 @given(questions, several)
-def test_it_is_the_best_agreement_of_each_piece(
-    question: Question, told: list[SignBits | None]
-) -> None:
+def test_max_similarities_by_definition(question: Question, told: list[SignBits | None]) -> None:
     found = max_similarities(question, told)
     assert found.shape == (len(told), len(question)) and found.dtype == np.float32
     assert np.allclose(found, by_hand(question, told), atol=1e-5)
@@ -61,7 +59,7 @@ def test_it_is_the_best_agreement_of_each_piece(
 
 
 @given(questions, several, st.data())
-def test_a_statement_with_the_questions_own_pieces_matches_wholly_and_none_better(
+def test_the_querys_own_tokens_match_best(
     question: Question, told: list[SignBits | None], data: st.DataObject
 ) -> None:
     place = data.draw(st.integers(0, len(told)))
@@ -74,7 +72,7 @@ def test_a_statement_with_the_questions_own_pieces_matches_wholly_and_none_bette
 
 
 @given(questions, several, st.data())
-def test_no_order_counts(
+def test_max_similarities_are_independent_of_order(
     question: Question, told: list[SignBits | None], data: st.DataObject
 ) -> None:
     order = data.draw(st.permutations(range(len(told))))
@@ -93,39 +91,41 @@ def test_no_order_counts(
 @given(
     questions, st.lists(st.none() | st.just(np.empty((0, WIDTH // 8), dtype=np.uint8)), max_size=4)
 )
-def test_without_pieces_nothing_matches(question: Question, told: list[SignBits | None]) -> None:
+def test_statements_without_tokens_match_nothing(
+    question: Question, told: list[SignBits | None]
+) -> None:
     assert np.array_equal(max_similarities(question, told), np.zeros((len(told), len(question))))
 
 
 @given(several)
-def test_a_question_without_pieces_matches_nothing(told: list[SignBits | None]) -> None:
+def test_a_query_without_tokens_matches_nothing(told: list[SignBits | None]) -> None:
     assert max_similarities(np.empty((0, WIDTH), dtype=np.float32), told).shape == (len(told), 0)
 
 
-def test_a_piece_of_zeros_agrees_with_nothing() -> None:
+def test_a_token_of_zeros_matches_nothing() -> None:
     assert max_similarities(
         np.zeros((1, WIDTH), dtype=np.float32), [np.full((2, WIDTH // 8), 255, dtype=np.uint8)]
     ).tolist() == [[0.0]]
 
 
 @given(questions, several)
-def test_what_tells_apart_sums_to_one(question: Question, told: list[SignBits | None]) -> None:
+def test_token_weights_sum_to_one(question: Question, told: list[SignBits | None]) -> None:
     weight = token_weights(max_similarities(question, told))
     assert weight.shape == (len(question),)
     assert np.all(weight >= 0) and abs(float(weight.sum()) - 1) < 1e-5
 
 
-def test_what_matches_everything_alike_tells_nothing() -> None:
+def test_tokens_that_match_everything_have_no_weight() -> None:
     matches = np.array([[0.9, 0.1, 0.5], [0.9, 0.5, 0.5], [0.9, 0.9, 0.8]], dtype=np.float32)
     assert np.allclose(token_weights(matches), [0, 0.4 / 0.6, 0.2 / 0.6], atol=1e-6)
 
 
-def test_where_nothing_tells_apart_all_pieces_count_the_same() -> None:
+def test_weights_are_uniform_without_contrast() -> None:
     assert np.allclose(token_weights(np.array([[0.2, 0.9]], dtype=np.float32)), [0.5, 0.5])
     assert token_weights(np.empty((3, 0), dtype=np.float32)).shape == (0,)
 
 
-def test_what_answers_a_question_matches_it_best(encoder: CachedEncoder) -> None:
+def test_the_answer_matches_best(encoder: CachedEncoder) -> None:
     told = (
         "Ana: My dog is called Potola.",
         "Ana: The train to Porto leaves at noon.",

@@ -1,4 +1,4 @@
-"""What stands around a candidate, against plain loops over the candidates."""
+"""Neighbours of the candidates, against plain loops."""
 
 import numpy as np
 from hypothesis import given
@@ -18,7 +18,7 @@ places = st.lists(
 
 @st.composite
 def told(draw: st.DrawFn) -> list[Evidence]:
-    """Passages at places of sessions, in any order, and memories and summaries of those sessions among them."""
+    """Passages, memories and summaries of some sessions, in any order."""
     passages = [evidence(key=position, session=session) for session, position in draw(places)]
     kinds = st.sampled_from([EvidenceKind.MEMORY, EvidenceKind.SUMMARY])
     others = [
@@ -52,7 +52,9 @@ def beside(candidates: list[Evidence], row: int, step: int) -> int | None:
 
 
 @given(told())
-def test_the_neighbours_are_the_passages_before_and_after(candidates: list[Evidence]) -> None:
+def test_adjacent_values_are_those_of_the_passages_before_and_after(
+    candidates: list[Evidence],
+) -> None:
     held = values(len(candidates))
     for step, found in zip((-1, 1), Neighbors.of(candidates).adjacent(held), strict=True):
         for row in range(len(candidates)):
@@ -61,7 +63,7 @@ def test_the_neighbours_are_the_passages_before_and_after(candidates: list[Evide
 
 
 @given(told())
-def test_a_window_is_the_best_of_three(candidates: list[Evidence]) -> None:
+def test_the_window_maximum_is_over_three_passages(candidates: list[Evidence]) -> None:
     held = values(len(candidates))
     found = Neighbors.of(candidates).window_max(held)
     for row in range(len(candidates)):
@@ -74,7 +76,7 @@ def test_a_window_is_the_best_of_three(candidates: list[Evidence]) -> None:
 
 
 @given(told())
-def test_a_session_is_the_best_of_all_its_candidates(candidates: list[Evidence]) -> None:
+def test_the_session_maximum_is_over_all_its_candidates(candidates: list[Evidence]) -> None:
     held = values(len(candidates))
     found = Neighbors.of(candidates).session_max(held)
     for row, own in enumerate(candidates):
@@ -82,7 +84,7 @@ def test_a_session_is_the_best_of_all_its_candidates(candidates: list[Evidence])
         assert found[row].tolist() == np.max(held[rows], axis=0).tolist()
 
 
-def test_one_value_a_candidate_will_do() -> None:
+def test_one_dimensional_values() -> None:
     around = Neighbors.of([evidence(key=2), evidence(key=1), evidence(key=1, session=2)])
     held = np.array([0.3, 0.7, 0.9], dtype=np.float32)
     before, after = around.adjacent(held)
@@ -94,6 +96,6 @@ def test_one_value_a_candidate_will_do() -> None:
     )
 
 
-def test_nothing_has_no_surroundings() -> None:
+def test_no_candidates_have_no_neighbours() -> None:
     around, none = Neighbors.of([]), np.empty((0, 3), dtype=np.float32)
     assert around.window_max(none).shape == around.session_max(none).shape == (0, 3)

@@ -1,4 +1,4 @@
-"""What tells of a change stands above what it changes, and nothing else moves."""
+"""A statement of a change precedes the statement it changes; others keep their order."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hotmem.ranking.recency import promote_current
 from hotmem.types import Evidence, EvidenceKind, Query
 from tests.conversation import START
-from tests.ranking.statements import evidence, judged, query, statements
+from tests.ranking.statements import evidence, query, ranked, statements
 
 ASKED = "How many cards are in my gallery?"
 EIGHT = evidence("I have a gallery with 8 cards.", key=1)
@@ -24,10 +24,10 @@ def about_cards(asked: str) -> Query:
 
 
 def order(asked: str, *weighed: tuple[Evidence, float]) -> list[int]:
-    return [one.evidence.key for one in judged(weighed, about_cards(asked))]
+    return [one.evidence.key for one in ranked(weighed, about_cards(asked))]
 
 
-def test_the_later_stands_above_what_it_changes_and_below_what_stood_above_both() -> None:
+def test_a_change_precedes_only_what_it_changes() -> None:
     best = evidence(
         "The gallery of the town has 300 cards by Ben.",
         key=3,
@@ -74,7 +74,7 @@ def test_the_later_stands_above_what_it_changes_and_below_what_stood_above_both(
         "a summary",
     ],
 )
-def test_all_else_keeps_its_order(
+def test_other_candidates_keep_their_order(
     asked: str, earlier: Evidence, later: Evidence, relevance: float
 ) -> None:
     assert order(asked, (earlier, 0.6), (later, relevance)) == [1, 2]
@@ -115,7 +115,7 @@ def test_all_else_keeps_its_order(
         ),
     ],
 )
-def test_a_change_of_somebody_or_something_else_stays_below(
+def test_a_change_of_another_subject_is_not_promoted(
     asked: str, terms: tuple[str, ...], first: str, second: str
 ) -> None:
     found = query(asked)
@@ -125,10 +125,10 @@ def test_a_change_of_somebody_or_something_else_stays_below(
         (evidence(first, key=1), 0.6),
         (evidence(second, key=2, said_at=START + timedelta(days=1)), 0.4),
     )
-    assert [one.evidence.key for one in promote_current(found, judged(told, found))] == [1, 2]
+    assert [one.evidence.key for one in promote_current(found, ranked(told, found))] == [1, 2]
 
 
-def test_a_change_of_the_one_asked_for_stands_above() -> None:
+def test_a_change_of_the_subject_asked_for_is_promoted() -> None:
     found = query("How much is Leo's rent?")
     found = replace(
         found, analysis=replace(found.analysis, terms=("leo", "rent"), entities=("Leo",))
@@ -137,13 +137,15 @@ def test_a_change_of_the_one_asked_for_stands_above() -> None:
         "Leo's rent was raised to 900 dollars.", key=2, said_at=START + timedelta(days=1)
     )
     told = (evidence("Leo's rent is 700 dollars.", key=1), 0.6), (later, 0.4)
-    assert [one.evidence.key for one in promote_current(found, judged(told, found))] == [2, 1]
+    assert [one.evidence.key for one in promote_current(found, ranked(told, found))] == [2, 1]
 
 
 @settings(max_examples=50, deadline=None)
 @given(statements())
-def test_nothing_is_lost_and_all_stay_in_order_of_rank(drawn: list[tuple[Evidence, float]]) -> None:
-    before = judged(drawn, query("How many dogs has Ana?"))
+def test_promotion_keeps_all_candidates_in_order_of_score(
+    drawn: list[tuple[Evidence, float]],
+) -> None:
+    before = ranked(drawn, query("How many dogs has Ana?"))
     after = promote_current(query("How many dogs has Ana?"), before)
     assert sorted(id(one.evidence) for one in after) == sorted(id(one.evidence) for one in before)
     assert [one.score for one in after] == sorted((one.score for one in after), reverse=True)

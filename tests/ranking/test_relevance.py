@@ -1,8 +1,4 @@
-"""The relevance models.
-
-A probability for each kind of evidence, readable coefficients, layers that count as their weights
-say.
-"""
+"""The relevance models: probabilities, readable coefficients, and layer weights."""
 
 import json
 from pathlib import Path
@@ -50,7 +46,7 @@ def of_every_kind(intercept: float, coefficients: list[float]) -> RelevanceModel
 
 
 @given(rows, weights, st.data())
-def test_it_gives_probabilities(
+def test_relevance_is_a_probability(
     features: np.ndarray[tuple[int, int], np.dtype[np.float32]],
     learnt: Weights,
     data: st.DataObject,
@@ -63,7 +59,7 @@ def test_it_gives_probabilities(
     assert np.all((found >= 0) & (found <= 1))
 
 
-def test_by_arithmetic() -> None:
+def test_relevance_by_arithmetic() -> None:
     model = of_every_kind(-1.0, [2.0, *[0.0] * (WIDTH - 1)])
     features = np.zeros((3, WIDTH), dtype=np.float32)
     features[:, 0] = (0.0, 0.5, 1.0)
@@ -72,7 +68,7 @@ def test_by_arithmetic() -> None:
     )
 
 
-def test_each_row_is_judged_by_the_model_of_its_kind() -> None:
+def test_each_row_is_scored_by_the_model_of_its_source() -> None:
     zeros = np.zeros(WIDTH, dtype=np.float32)
     model = RelevanceModel(
         {kind: Logistic(float(place), zeros) for place, kind in enumerate(KINDS)}, KNOWING
@@ -100,7 +96,7 @@ def test_a_layers_weight_scales_its_own_features_only(layer: Layer) -> None:
     )
 
 
-def test_the_stored_form_names_its_features() -> None:
+def test_the_file_format_names_its_features() -> None:
     names = list(FEATURES)
     model = RelevanceModel.from_json(
         stored(
@@ -117,7 +113,7 @@ def test_the_stored_form_names_its_features() -> None:
         ]
 
 
-def test_that_something_is_known_is_a_probability_too() -> None:
+def test_answerability_is_a_probability() -> None:
     model = of_every_kind(0.0, [0.0] * WIDTH)
     signs = np.zeros(len(ANSWERABILITY_FEATURES), dtype=np.float32)
     assert model.answerable(signs) == pytest.approx(1 / (1 + np.exp(-0.5)))
@@ -154,7 +150,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
-def test_coefficients_that_cannot_be_read_are_replaced_by_hand_made_ones_with_a_warning(
+def test_unreadable_coefficients_fall_back_with_a_warning(
     content: str | bytes | None, tmp_path: Path
 ) -> None:
     path = tmp_path / "relevance.json"
@@ -166,7 +162,7 @@ def test_coefficients_that_cannot_be_read_are_replaced_by_hand_made_ones_with_a_
     assert warning["log_level"] == "warning" and warning["needed_version"] == VERSION
 
 
-def test_coefficients_of_ones_own_are_read_without_a_word(tmp_path: Path) -> None:
+def test_custom_coefficients_are_read_without_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "relevance.json"
     path.write_text(stored(), "utf-8")
     with captured_logs() as logs:
@@ -174,7 +170,7 @@ def test_coefficients_of_ones_own_are_read_without_a_word(tmp_path: Path) -> Non
     assert not logs
 
 
-async def test_a_recall_never_fails_for_its_coefficients(
+async def test_a_recall_works_with_unreadable_coefficients(
     database: Path, tmp_path: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     told = (

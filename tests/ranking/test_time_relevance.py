@@ -1,4 +1,4 @@
-"""Time windows: what is asked for by when it was said or happened, on its own and in a memory of ten sessions."""
+"""Requested time windows and days, alone and in a memory of ten sessions."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ from hotmem.types import (
     TimedWords,
     Turn,
 )
-from tests.ranking.statements import NOW, evidence, judged, query
+from tests.ranking.statements import NOW, evidence, query, ranked
 
 DATA: Final[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "windows.json").read_text("utf-8")
@@ -84,13 +84,11 @@ def told_of(
         ("What happened on 12 March?", ("happened", "12", "march")),
     ],
 )
-def test_a_question_without_a_subject_asks_for_the_window(
-    text: str, terms: tuple[str, ...]
-) -> None:
+def test_a_question_without_a_subject_requests_a_window(text: str, terms: tuple[str, ...]) -> None:
     assert requested_window(asks(text, LAST_WEEK, *terms)) == LAST_WEEK
 
 
-def test_a_subject_a_wide_window_a_statement_and_no_window_do_not() -> None:
+def test_subjects_long_windows_and_statements_request_none() -> None:
     assert (
         requested_window(
             asks("When did Clara visit last week?", LAST_WEEK, "clara", "visit", "week")
@@ -123,14 +121,14 @@ def test_a_subject_a_wide_window_a_statement_and_no_window_do_not() -> None:
     )
 
 
-def test_a_wide_window_is_not_searchable_window() -> None:
+def test_a_long_window_is_not_searchable() -> None:
     for width, found in ((MAX_SEARCHED, True), (MAX_SEARCHED + DAY, False)):
         window = Interval(TODAY - width, TODAY)
         assert (searchable_window(asks("What?", window).analysis) == window) is found
     assert searchable_window(asks("What?", None).analysis) is None
 
 
-def test_what_happened_counts_by_when_it_happened() -> None:
+def test_questions_about_events_fit_by_named_times() -> None:
     inside, outside = NOW - 3 * DAY, NOW - 30 * DAY
     statements = [
         told_of("I saw Rui.", LAST_WEEK.start + DAY, said_at=outside),
@@ -148,7 +146,7 @@ def test_what_happened_counts_by_when_it_happened() -> None:
     assert question < undated and reply < undated
 
 
-def test_what_is_still_to_come_was_not_told_by_what_was_said_today() -> None:
+def test_statements_made_today_do_not_fit_a_future_window() -> None:
     """A question on what is on this week asks for plans, one on what I did also for what was said.
 
     Neither for notes without a date.
@@ -170,7 +168,7 @@ def test_what_is_still_to_come_was_not_told_by_what_was_said_today() -> None:
     ]
 
 
-def test_what_was_said_counts_by_when_it_was_said() -> None:
+def test_questions_about_conversations_fit_by_time_of_statement() -> None:
     statements = [
         told_of("I saw Rui.", LAST_WEEK.start + DAY, said_at=NOW - 30 * DAY),
         told_of("I will see Rui.", TODAY + 20 * DAY, said_at=NOW - 3 * DAY),
@@ -188,8 +186,8 @@ def test_no_requested_window_fits_nothing() -> None:
     ) == [0]
 
 
-def test_what_belongs_stands_above_the_rest_in_its_own_order() -> None:
-    found = judged(
+def test_fitting_candidates_precede_all_others_in_their_order() -> None:
+    found = ranked(
         [
             (evidence(f"The dog {deed}.", key=key), share)
             for key, (deed, share) in enumerate((("barks", 0.9), ("eats", 0.2), ("runs", 0.1)))
@@ -206,23 +204,23 @@ def test_what_belongs_stands_above_the_rest_in_its_own_order() -> None:
     assert promote_window([], []) == []
 
 
-def test_the_day_asked_about_stands_above_another_day_and_below_what_says_more() -> None:
+def test_the_day_asked_for_precedes_another_day() -> None:
     asked = asks("When does the dog leave tomorrow?", TOMORROW, "dog", "leave")
     other = told_of("The dog leaves tomorrow at nine.", TODAY - 9 * DAY, key=1)
     right = told_of("The dog leaves tomorrow at six.", TOMORROW.start, key=2)
     week = told_of("The dog leaves next week.", TOMORROW.start, 7, key=3)
     off = told_of("The cat eats tomorrow.", TOMORROW.start, key=4)
     statements = [(other, 0.9), (right, 0.5), (week, 0.4), (off, 0.3)]
-    assert [one.evidence.key for one in promote_day(asked, judged(statements))] == [2, 1, 3, 4]
+    assert [one.evidence.key for one in promote_day(asked, ranked(statements))] == [2, 1, 3, 4]
     assert [
         one.evidence.key
         for one in promote_day(
-            replace(asked, analysis=replace(asked.analysis, time=None)), judged(statements)
+            replace(asked, analysis=replace(asked.analysis, time=None)), ranked(statements)
         )
     ] == [1, 2, 3, 4]
 
 
-def test_a_resolved_day_is_not_searched_for_by_its_word() -> None:
+def test_a_resolved_day_is_not_a_search_term() -> None:
     assert asks("Flight tomorrow?", TOMORROW, "flight", "tomorrow").terms == ("flight",)
     assert asks("Tomorrow?", TOMORROW, "tomorrow").terms == ()
     assert asks("Who sang Tomorrow?", None, "sang", "tomorrow").terms == ("sang", "tomorrow")
@@ -272,7 +270,9 @@ def answers(item: Item, words: list[str]) -> bool:
 
 
 @pytest.mark.parametrize(("budget", "least"), [(100, 0.93), (250, 0.97)])
-async def test_the_right_line_is_in_a_small_block(life: Memory, budget: int, least: float) -> None:
+async def test_the_fitting_line_is_in_a_small_block(
+    life: Memory, budget: int, least: float
+) -> None:
     missed = []
     for asked in DATA["questions"]:
         block = await recalled(life, asked["question"], budget)
@@ -283,18 +283,18 @@ async def test_the_right_line_is_in_a_small_block(life: Memory, budget: int, lea
     assert len(missed) <= (1 - least) * len(DATA["questions"]), missed
 
 
-async def test_a_talk_of_a_week_brings_the_summaries_of_that_week_only(life: Memory) -> None:
+async def test_a_requested_week_gives_only_its_summaries(life: Memory) -> None:
     block = await recalled(life, "What did we talk about last week?", 1000)
     told = {item.session_id for item in block.items if item.kind is EvidenceKind.SUMMARY}
     assert told == {"2026-04-06T21:00", "2026-04-09T19:30"}
 
 
-async def test_what_was_said_of_the_day_carries_its_date(life: Memory) -> None:
+async def test_a_line_about_a_day_has_its_date(life: Memory) -> None:
     text = (await recalled(life, "what am i doing tomorrow")).text
     assert "my landlord inspects the balcony. (medium, on 17 April)" in text
 
 
-async def test_tomorrow_is_that_of_who_asks(life: Memory) -> None:
+async def test_tomorrow_is_in_the_users_time_zone(life: Memory) -> None:
     """Nine in the evening of the 15th in New York is the 16th in Berlin."""
     at = datetime(2026, 4, 15, 21, tzinfo=ZoneInfo("America/New_York"))
     block = await recalled(life, "What am I doing tomorrow?", 60, at)
@@ -302,12 +302,12 @@ async def test_tomorrow_is_that_of_who_asks(life: Memory) -> None:
     assert not any("balcony" in item.text for item in block.items)
 
 
-async def test_another_users_day_is_out_of_reach(life: Memory) -> None:
+async def test_another_users_day_is_not_found(life: Memory) -> None:
     block = await life.recall("What am I doing tomorrow?", user_id="ben", at=ASKED_AT)
     assert not block.items
 
 
-async def test_a_window_in_which_nothing_was_brings_no_summary_and_no_error(life: Memory) -> None:
+async def test_an_empty_window_gives_no_summary(life: Memory) -> None:
     for question in (
         "What did we talk about in January?",
         "What did I do on 3 February 1970?",

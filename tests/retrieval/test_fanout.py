@@ -1,7 +1,4 @@
-"""The layers asked at once.
-
-One that fails, hangs or is late yields nothing, says so, and does not hold up the others.
-"""
+"""Fan-out: layers search concurrently; one that fails or is late does not affect the others."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -62,7 +59,7 @@ async def gives_up(query: Query, until: float | None) -> Sequence[Hit]:
         (gives_up, LayerOutcome.LATE),
     ],
 )
-async def test_one_layers_trouble_is_its_own(
+async def test_a_late_or_failed_layer_does_not_affect_the_others(
     does: Search, outcome: LayerOutcome, clock: VirtualClock
 ) -> None:
     layers = [
@@ -93,7 +90,7 @@ async def test_one_layers_trouble_is_its_own(
     assert all(report.ms >= 0 for report in reports)
 
 
-async def test_only_the_chosen_layers_are_asked() -> None:
+async def test_only_the_chosen_layers_are_searched() -> None:
     async def must_not_be_asked(query: Query, until: float | None) -> Sequence[Hit]:
         raise AssertionError
 
@@ -115,7 +112,7 @@ async def test_only_the_chosen_layers_are_asked() -> None:
     assert [report.outcome for report in reports] == [LayerOutcome.ANSWERED, LayerOutcome.NOT_ASKED]
 
 
-async def test_the_layers_run_side_by_side(clock: VirtualClock) -> None:
+async def test_layers_run_concurrently(clock: VirtualClock) -> None:
     met = asyncio.Barrier(4)
 
     async def meets(query: Query, until: float | None) -> Sequence[Hit]:
@@ -128,7 +125,7 @@ async def test_the_layers_run_side_by_side(clock: VirtualClock) -> None:
     assert {report.outcome for report in reports} == {LayerOutcome.ANSWERED}
 
 
-async def test_a_cancelled_question_cancels_its_layers(clock: VirtualClock) -> None:
+async def test_cancelling_a_search_cancels_its_layers(clock: VirtualClock) -> None:
     ended = asyncio.Event()
 
     async def waits(query: Query, until: float | None) -> Sequence[Hit]:

@@ -1,4 +1,4 @@
-"""Hits become candidates; what the model has before it already does not."""
+"""Fusion of hits into candidates, without those already in the visible conversation."""
 
 from functools import partial
 
@@ -9,7 +9,7 @@ from hotmem.types import EvidenceKind, Hit, Layer
 from tests.ranking.statements import evidence, query
 
 
-def test_each_row_keeps_every_layers_best_score() -> None:
+def test_pool_scores_keeps_the_best_score_of_each_layer() -> None:
     passage = (EvidenceKind.PASSAGE, 1)
     hits = [
         Hit(Layer.VERBATIM, *passage, 2.0),
@@ -23,7 +23,7 @@ def test_each_row_keeps_every_layers_best_score() -> None:
     }
 
 
-def test_a_neighbour_that_no_layer_found_has_no_scores() -> None:
+def test_a_neighbour_not_found_by_a_layer_has_no_scores() -> None:
     found, neighbour = evidence(key=1), evidence(key=2)
     first, second = fuse(
         pool_scores([Hit(Layer.VERBATIM, EvidenceKind.PASSAGE, 1, 2.0)]), [found, neighbour]
@@ -38,7 +38,7 @@ def test_a_neighbour_that_no_layer_found_has_no_scores() -> None:
 @pytest.mark.parametrize(
     "visible", ["The dog sleeps.", "the  DOG sleeps.\n", "Ana: The dog sleeps. And so on."]
 )
-def test_what_is_visible_is_left_out_whatever_its_case_and_spaces(visible: str) -> None:
+def test_visible_passages_are_recognized_regardless_of_case_and_spaces(visible: str) -> None:
     kept, _ = split_visible(
         [
             Candidate(evidence("The dog sleeps.", key=1), {}),
@@ -50,7 +50,7 @@ def test_what_is_visible_is_left_out_whatever_its_case_and_spaces(visible: str) 
     assert [candidate.evidence.key for candidate in kept] == [2]
 
 
-def test_the_question_itself_is_no_answer() -> None:
+def test_the_query_itself_is_dropped() -> None:
     own, earlier = (
         evidence("Where is the dog?", key=1, session=1),
         evidence("Where is the dog?", key=2, session=2),
@@ -61,7 +61,7 @@ def test_the_question_itself_is_no_answer() -> None:
     assert [candidate.evidence.key for candidate in kept] == [2]
 
 
-def test_a_fact_of_this_session_is_left_out_while_its_words_are_in_sight() -> None:
+def test_a_fact_of_the_live_session_is_visible_if_its_words_are() -> None:
     fact = evidence("The user's dog is called Rocky.", kind=EvidenceKind.MEMORY, key=1, session=1)
     candidate = Candidate(fact, {})
     part = partial(split_visible, [candidate])
@@ -75,7 +75,7 @@ def test_a_fact_of_this_session_is_left_out_while_its_words_are_in_sight() -> No
     )
 
 
-def test_a_fact_that_corrects_another_is_told_with_it() -> None:
+def test_a_correction_is_kept_with_the_fact_it_corrects() -> None:
     stale = evidence(
         "The user's dog is called Rex.", kind=EvidenceKind.MEMORY, key=1, session=2
     )._replace(replaced_by=2)
@@ -110,7 +110,7 @@ def test_a_fact_that_corrects_another_is_told_with_it() -> None:
         ("The user has two cats.", ["I like cats."], "How many cats do I have?"),
     ],
 )
-def test_a_fact_is_told_unless_a_text_in_sight_really_holds_it(
+def test_a_fact_is_kept_unless_a_visible_text_contains_all_its_words(
     fact: str, visible: list[str], question: str
 ) -> None:
     found = evidence(fact, kind=EvidenceKind.MEMORY, key=1, session=1)

@@ -1,4 +1,4 @@
-"""What all four layers keep to, and what each finds."""
+"""The contract of all four layers, and what each finds."""
 
 import time
 from collections.abc import AsyncIterator
@@ -29,7 +29,10 @@ TOLD = {
         ("travel", "I live in Porto."),
         ("school", "Marta learns the cello. She said \"never on Sundays\" to the whole class."),
     ),
-    "ben": (("kitchen", "My dog is called Wilbur, and the kitchen is made of oak."), ("travel", "I live in Porto, near the ferry.")),
+    "ben": (
+        ("kitchen", "My dog is called Wilbur, and the kitchen is made of oak."),
+        ("travel", "I live in Porto, near the ferry."),
+    ),
 }  # fmt: skip
 
 
@@ -106,7 +109,7 @@ class TestEveryLayer:
                 await storage.database.read(queries.evidence.load, ben, {hit.kind: [hit.key]}) == []
             )
 
-    async def test_puts_the_best_first_and_each_row_once(
+    async def test_returns_the_best_first_and_each_row_once(
         self, kind: type[Facts], storage: Storage, ana: UserKey
     ) -> None:
         hits = await kind(storage.engine).search(
@@ -125,7 +128,9 @@ class TestEveryLayer:
                 query("Where is the dog?", ana, "dog"), time.monotonic() - 1
             )
 
-    async def test_finds_nothing_for_nobody(self, kind: type[Facts], storage: Storage) -> None:
+    async def test_finds_nothing_for_an_unknown_user(
+        self, kind: type[Facts], storage: Storage
+    ) -> None:
         assert (
             list(
                 await kind(storage.engine).search(
@@ -157,7 +162,7 @@ class TestEveryLayer:
         assert layer.layer.value == kind.__name__.lower()
 
 
-async def test_facts_are_found_by_word_and_by_entity(storage: Storage, ana: UserKey) -> None:
+async def test_facts_finds_by_word_and_by_entity(storage: Storage, ana: UserKey) -> None:
     by_word = await Facts(storage.engine).search(
         query("What is my dog called?", ana, "dog", "called"), None
     )
@@ -168,9 +173,7 @@ async def test_facts_are_found_by_word_and_by_entity(storage: Storage, ana: User
     assert "Ana lives in Porto." in await texts(storage, ana, list(by_entity))
 
 
-async def test_sessions_are_found_by_their_words_then_their_passages(
-    storage: Storage, ana: UserKey
-) -> None:
+async def test_sessions_finds_sessions_then_their_passages(storage: Storage, ana: UserKey) -> None:
     hits = await Sessions(storage.engine).search(query("What about the ferry?", ana, "ferry"), None)
     summaries = [hit for hit in hits if hit.kind is EvidenceKind.SUMMARY]
     passages = [hit for hit in hits if hit.kind is EvidenceKind.PASSAGE]
@@ -183,7 +186,7 @@ async def test_sessions_are_found_by_their_words_then_their_passages(
     assert (await texts(storage, ana, passages))[0] == "The ferry to Porto leaves at nine."
 
 
-async def test_verbatim_puts_an_exact_phrase_first(storage: Storage, ana: UserKey) -> None:
+async def test_verbatim_ranks_an_exact_phrase_first(storage: Storage, ana: UserKey) -> None:
     hits = await Verbatim(storage.engine).search(
         query(
             'Who said "never on Sundays" in Porto, to Rui, with the ferry?',
@@ -197,7 +200,7 @@ async def test_verbatim_puts_an_exact_phrase_first(storage: Storage, ana: UserKe
     assert (await texts(storage, ana, list(hits)))[0].startswith("Marta learns the cello.")
 
 
-async def test_semantic_puts_the_nearest_first(storage: Storage, ana: UserKey) -> None:
+async def test_semantic_ranks_the_nearest_passage_first(storage: Storage, ana: UserKey) -> None:
     hits = await Semantic(storage.engine).search(
         query("The ferry to Porto leaves at nine", ana), None
     )
@@ -205,14 +208,14 @@ async def test_semantic_puts_the_nearest_first(storage: Storage, ana: UserKey) -
     assert all(-1.001 <= hit.score <= 1.001 for hit in hits)
 
 
-def test_phrases_are_what_is_quoted_and_names_of_several_words() -> None:
+def test_phrases_are_quotes_and_names_of_several_words() -> None:
     asked = query(
         'Who said “never on Sundays” and "ok" to Rui?', UserKey(1), entities=("Rui", "Marta Lopes")
     )
     assert phrases(asked) == ("never on Sundays", "Marta Lopes")
 
 
-def test_sessions_blend_words_and_meaning_in_halves() -> None:
+def test_sessions_blend_bm25_and_cosine_equally() -> None:
     assert blend_scores({1: 4.0, 2: 2.0}, {2: 0.8, 3: 0.6, 4: -0.5}) == [
         (2, 0.25 + 0.4),
         (1, 0.5),

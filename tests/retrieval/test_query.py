@@ -1,4 +1,4 @@
-"""A question is read with the last turns of its own session, and of no other."""
+"""References in a query are resolved from its own session only."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -27,7 +27,7 @@ async def talk(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("question", "found"), [("Where does she live?", "Marta"), ("And tomorrow?", "Lisbon")]
 )
-async def test_what_is_left_unsaid_is_found_in_the_session(
+async def test_references_are_resolved_from_the_session(
     memory: Memory, question: str, found: str
 ) -> None:
     await talk(memory)
@@ -41,7 +41,9 @@ async def test_what_is_left_unsaid_is_found_in_the_session(
 @pytest.mark.parametrize(
     ("user", "session"), [("ana", "tuesday"), ("ana", None), ("ben", "monday")]
 )
-async def test_other_sessions_say_nothing(memory: Memory, user: str, session: str | None) -> None:
+async def test_other_sessions_resolve_nothing(
+    memory: Memory, user: str, session: str | None
+) -> None:
     await talk(memory)
     query, _ = await build_query(
         memory.runtime.recall,
