@@ -37,7 +37,7 @@ from eval.snapshot import app as snapshot
 from eval.studies.command import COMMANDS
 from eval.tools.command import roundtrip, tools
 from hotmem.errors import HotMemError
-from pipelines.logs import quiet
+from pipelines.logs import configure_logs
 
 app = typer.Typer(
     help="Measures HotMem beside simple references.",
@@ -259,7 +259,7 @@ def bench_turn(
     ] = False,
 ) -> None:
     """Measures what memory adds between the final transcript and the language model, in real pipelines, beside pipecat's mem0 service."""
-    quiet(verbose=False)
+    configure_logs(verbose=False)
     console = Console(stderr=True)
     if mem0 and (missing := turn.mem0_missing()):
         console.print(missing)
@@ -324,7 +324,7 @@ def bench_soak(
     ] = False,
 ) -> None:
     """Holds one long conversation in a real pipeline and notes whether latency, memory, tasks or threads grow."""
-    quiet(verbose=False)
+    configure_logs(verbose=False)
     parts = asyncio.run(soak.measure(minutes, Console(stderr=True)))
     soak.show(parts, Console())
     if as_json:
@@ -340,7 +340,7 @@ def bench_crowd(
     ] = False,
 ) -> None:
     """Lets many users of one process talk at once and notes what is late, what blocks the event loop and whether memory grows."""
-    quiet(verbose=False)
+    configure_logs(verbose=False)
     parts, settled_s = asyncio.run(crowd.measure(users, minutes, Console(stderr=True)))
     crowd.show(parts, settled_s, Console())
     if as_json:
@@ -362,7 +362,7 @@ def bench_reembed(
 
     What is late, what fails, and whether the end is as if it had always had it.
     """
-    quiet(verbose=False)
+    configure_logs(verbose=False)
     with tempfile.TemporaryDirectory(prefix="hotmem-bench-") as temporary:
         place = folder or Path(temporary)
         place.mkdir(parents=True, exist_ok=True)

@@ -1,10 +1,10 @@
-"""Voice bots with HotMem.
+"""Voice bots with HotMem: recorded speech, keyboard, microphone, browser, hosted services.
 
-Recorded speech (`replay`), keyboard (`chat`) and microphone (`local_mic`), all built by `bot`.
+`bot` builds the pipeline of `replay`, `chat`, `local_mic` and `browser`; `quickstart` has its own.
 """
 
 from loguru import logger
 
 import hotmem  # noqa: F401 - before pipecat imports ONNX Runtime: disables its telemetry
 
-logger.disable("pipecat")  # it greets when imported; pipelines.logs turns it on again
+logger.disable("pipecat")  # it logs on import; pipelines.logs enables it again

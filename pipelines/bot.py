@@ -1,6 +1,6 @@
-"""The one bot behind every pipeline here.
+"""The voice bot that every pipeline here runs.
 
-Ears → user turns → HotMem → language model → mouth → the bot's turns.
+Input → user aggregator → HotMem → LLM → output → assistant aggregator.
 """
 
 import asyncio
@@ -27,21 +27,23 @@ from pipecat.workers.runner import WorkerRunner
 from hotmem.pipecat import HotMemProcessor
 
 SAMPLE_RATE: Final = 16_000
-"""Samples a second of all audio that goes in; what Silero, smart-turn and Whisper want."""
+"""Sample rate of input audio in Hz, as Silero, smart-turn and Whisper expect."""
 
 BOT_NAME: Final = "Bot"
-"""The speaker of the bot's turns, as the memory writes it."""
+"""Speaker name of the bot's turns in the memory."""
 
 INSTRUCTIONS: Final = (
-    "You are a friendly voice assistant. Answer in one or two short spoken sentences. A block of remembered facts may stand before the user's"
-    " words: rely on it and nothing else for facts about the user, say when you are unsure, and say that you do not know when it says so."
+    "You are a friendly voice assistant. Answer in one or two short spoken sentences."
+    " A block of remembered facts may stand before the user's words: rely on it and nothing else"
+    " for facts about the user, say when you are unsure, and say that you do not know when it"
+    " says so."
 )
-"""What a language model is told; the rule-based responder does not read it."""
+"""Prompt of the LLM; the rule-based responder ignores it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bot:
-    """A bot ready to run, with the parts that are listened to."""
+    """A bot, with the parts whose events the pipelines handle."""
 
     worker: PipelineWorker
     memory: HotMemProcessor
@@ -53,25 +55,27 @@ def build_bot(
     memory: HotMemProcessor,
     llm: FrameProcessor,
     *,
-    ears: Sequence[FrameProcessor] = (),
-    mouth: Sequence[FrameProcessor] = (),
+    inputs: Sequence[FrameProcessor] = (),
+    outputs: Sequence[FrameProcessor] = (),
 ) -> Bot:
-    """A bot with memory.
+    """Build a bot with memory.
 
     Args:
-        memory: HotMem's processor.
-        llm: What answers.
-        ears: Processors up to speech recognition. Without any the caller frames the user's turns
-            (keyboard); with them Silero hears when the user speaks and smart-turn when they have
-            finished.
-        mouth: Processors from speech synthesis to the loudspeaker, if there is one.
+        memory: The HotMem processor.
+        llm: The LLM service.
+        inputs: Processors up to speech recognition; Silero and smart-turn then detect user turns.
+            Empty if the caller queues the frames of user turns itself (keyboard).
+        outputs: Processors from speech synthesis to the loudspeaker.
     """
-    hearing = LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
-    reading = LLMUserAggregatorParams(user_turn_strategies=ExternalUserTurnStrategies())
+    user_params = (
+        LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
+        if inputs
+        else LLMUserAggregatorParams(user_turn_strategies=ExternalUserTurnStrategies())
+    )
     context = LLMContext(messages=[{"role": "developer", "content": INSTRUCTIONS}])
-    user, assistant = LLMContextAggregatorPair(context, user_params=hearing if ears else reading)
+    user, assistant = LLMContextAggregatorPair(context, user_params=user_params)
     pipeline = Pipeline(
-        [*ears, memory.listener, user, memory, llm, memory.after_model, *mouth, assistant]
+        [*inputs, memory.listener, user, memory, llm, memory.after_model, *outputs, assistant]
     )
     params = PipelineParams(audio_in_sample_rate=SAMPLE_RATE)
     return Bot(
@@ -84,7 +88,7 @@ def build_bot(
 
 @asynccontextmanager
 async def running(bot: Bot) -> AsyncIterator[None]:
-    """Runs the bot; on leaving, what was queued is played out and the session ends."""
+    """Run the bot; on exit, process the queued frames and end the session."""
     runner = WorkerRunner(handle_sigint=False)
     await runner.add_workers(bot.worker)
     run = asyncio.create_task(runner.run(), name="bot")

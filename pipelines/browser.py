@@ -1,9 +1,8 @@
 """The bot in a browser: `python -m pipelines.browser`, then open the address it prints.
 
-Needs `pip install "pipecat-hotmem[browser,whisper,offline]"`. The page sends the microphone by
-WebRTC and shows each turn with what was recalled for it. It is our own: pipecat's prebuilt page
-loads code from one foreign host and reports errors to another. The bot speaks with Piper if it is
-installed, and answers in writing otherwise.
+Requires `pip install "pipecat-hotmem[browser,whisper,offline]"`. The page sends audio over WebRTC
+and shows each turn with its context block. It loads nothing from other hosts, unlike pipecat's
+prebuilt page. The bot speaks with Piper if it is installed, and replies in text otherwise.
 """
 
 import asyncio
@@ -26,7 +25,7 @@ from pipelines import display
 from pipelines.bot import BOT_NAME, Bot, build_bot, running
 from pipelines.exchange import Exchange, ExchangeListener
 from pipelines.llm import ModelSettings, build_llm
-from pipelines.logs import quiet
+from pipelines.logs import configure_logs
 from pipelines.recogniser import build_recogniser, whisper_folder
 from pipelines.voice import build_voice, voice_folder
 
@@ -35,13 +34,13 @@ if TYPE_CHECKING:
     from pipecat.transports.smallwebrtc.connection import SmallWebRTCConnection
 
 PAGE: Final = Path(__file__).parent / "page"
-"""HTML, script and style; nothing in them is loaded from elsewhere."""
+"""Folder of the page, which loads nothing from other hosts."""
 
-NEEDED: Final = ("aiortc", "fastapi", "uvicorn")
+REQUIRED: Final = ("aiortc", "fastapi", "uvicorn")
 
-LOOK_S: Final = 2.0
-"""Seconds between two looks at whether a browser is still there: one that leaves while the
-models load tells nobody."""
+CONNECTION_POLL_S: Final = 2.0
+"""Seconds between checks of the connection: a browser that disconnects while the models load
+causes no event."""
 
 app = typer.Typer(add_completion=False)
 
@@ -53,22 +52,22 @@ class NoBrowser(HotMemError):
 @app.command()
 def main(
     database: Annotated[
-        Path | None, typer.Option(help="Memory file; HOTMEM_DATABASE or memory.db if left out.")
+        Path | None, typer.Option(help="Memory file; default HOTMEM_DATABASE, else memory.db.")
     ] = None,
-    user: Annotated[str, typer.Option(help="Whose memory it is.")] = "me",
-    name: Annotated[str | None, typer.Option(help="Your name, as the memory writes it.")] = None,
+    user: Annotated[str, typer.Option(help="User id.")] = "me",
+    name: Annotated[str | None, typer.Option(help="Your name in the memory.")] = None,
     port: Annotated[
         int,
         typer.Option(
-            help="Port on this machine; browsers give the microphone to localhost only.",
+            help="Local port.",
             min=1,
             max=65535,
         ),
     ] = 7860,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the log.")] = False,
 ) -> None:
-    """Serves a page that talks to the bot, on this machine alone."""
-    quiet(verbose=verbose)
+    """Serve a page that talks to the bot, on this machine only."""
+    configure_logs(verbose=verbose)
     screen = display.wide_console()
     try:
         asyncio.run(serve(database, user, name, port, screen))
@@ -80,47 +79,47 @@ def main(
 async def serve(
     database: Path | None, user_id: str, name: str | None, port: int, screen: Console
 ) -> None:
-    """Serves until it is interrupted.
+    """Serve until interrupted.
 
     Raises:
-        NoBrowser: If a package is missing or the port is taken.
+        NoBrowser: If a package is missing or the port is in use.
     """
-    missing = [package for package in NEEDED if find_spec(package) is None]
+    missing = [package for package in REQUIRED if find_spec(package) is None]
     if missing:
         raise NoBrowser(
-            f'{", ".join(missing)} cannot be imported. Run: pip install "pipecat-hotmem[browser,whisper,offline]"'
+            f"{', '.join(missing)} cannot be imported. "
+            'Run: pip install "pipecat-hotmem[browser,whisper,offline]"'
         )
     import uvicorn
 
     try:
         listening = socket.create_server(("127.0.0.1", port))
     except OSError as error:
-        raise NoBrowser(f"Port {port} is taken. Choose another with --port.") from error
+        raise NoBrowser(f"Port {port} is in use. Choose another with --port.") from error
     await asyncio.to_thread(whisper_folder)
     settings = Settings()
     async with Memory.open(database or settings.database, settings.options()) as memory:
-        spoken = "spoken by Piper" if voice_folder() else "in writing"
-        screen.print(f"answered by {ModelSettings().name}, {spoken}; Control-C ends", style="dim")
+        output = "speech by Piper" if voice_folder() else "text only"
+        screen.print(f"replies: {ModelSettings().name}, {output}; Control-C quits", style="dim")
         screen.print(f"Open http://localhost:{port}")
-        talks = Talks(memory, user_id, name, settings)
-        server = uvicorn.Server(uvicorn.Config(build_page(talks), log_level="warning"))
-        object.__setattr__(
-            server, "capture_signals", nullcontext
-        )  # Control-C cancels this task, and what is open is closed
+        conversations = Conversations(memory, user_id, name, settings)
+        server = uvicorn.Server(uvicorn.Config(build_site(conversations), log_level="warning"))
+        # Control-C then cancels this task, which closes conversations and memory.
+        object.__setattr__(server, "capture_signals", nullcontext)
         try:
             await server.serve([listening])
         finally:
-            await talks.close()
+            await conversations.close()
 
 
-class Talks:
-    """The conversations with the browsers that are connected.
+class Conversations:
+    """Conversations with the connected browsers.
 
     Args:
         memory: The memory, open.
-        user_id: Whose it is.
-        name: The user's name, if known.
-        settings: The deadline.
+        user_id: The user.
+        name: The user's name.
+        settings: The recall deadline.
     """
 
     def __init__(self, memory: Memory, user_id: str, name: str | None, settings: Settings) -> None:
@@ -130,8 +129,8 @@ class Talks:
         self._settings = settings
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def begin(self, connection: "SmallWebRTCConnection") -> None:
-        """Begins a conversation of its own with a browser."""
+    async def start(self, connection: "SmallWebRTCConnection") -> None:
+        """Start a conversation with a browser."""
         processor = HotMemProcessor(
             self._memory,
             user_id=self._user_id,
@@ -140,24 +139,24 @@ class Talks:
             deadline_ms=self._settings.recall_deadline_ms,
         )
         names = await self._memory.vocabulary(self._user_id)
-        talk = asyncio.create_task(converse(connection, processor, names), name="talk")
-        self._tasks.add(talk)
-        talk.add_done_callback(self._ended)
+        task = asyncio.create_task(converse(connection, processor, names), name="conversation")
+        self._tasks.add(task)
+        task.add_done_callback(self._on_done)
 
     async def close(self) -> None:
-        """Ends all conversations; their sessions are summarised."""
-        for talk in self._tasks:
-            talk.cancel()
+        """End all conversations and their sessions."""
+        for task in self._tasks:
+            task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _ended(self, talk: asyncio.Task[None]) -> None:
-        self._tasks.discard(talk)
-        if not talk.cancelled() and (error := talk.exception()) is not None:
+    def _on_done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
             log.error("conversation failed", error=type(error).__name__)
 
 
-def build_page(talks: Talks) -> "FastAPI":
-    """The page, and the one place it sends an offer to. Pages of other hosts are not answered."""
+def build_site(conversations: Conversations) -> "FastAPI":
+    """The page and its WebRTC signalling endpoint; rejects requests for other host names."""
     from fastapi import FastAPI
     from fastapi.staticfiles import StaticFiles
     from pipecat.transports.smallwebrtc.request_handler import (
@@ -171,7 +170,9 @@ def build_page(talks: Talks) -> "FastAPI":
     handler = SmallWebRTCRequestHandler()
 
     async def offer(request: dict[str, Any]) -> dict[str, str] | None:
-        return await handler.handle_web_request(SmallWebRTCRequest.from_dict(request), talks.begin)
+        return await handler.handle_web_request(
+            SmallWebRTCRequest.from_dict(request), conversations.start
+        )
 
     site.post("/offer")(offer)
     site.mount("/", StaticFiles(directory=PAGE, html=True))
@@ -181,7 +182,13 @@ def build_page(talks: Talks) -> "FastAPI":
 async def converse(
     connection: "SmallWebRTCConnection", processor: HotMemProcessor, names: Sequence[str]
 ) -> None:
-    """Talks to one browser until it leaves; listens for the names."""
+    """Run a bot for one browser until it disconnects.
+
+    Args:
+        connection: The connection.
+        processor: The memory.
+        names: Names for speech recognition to expect.
+    """
     from pipecat.transports.base_transport import TransportParams
     from pipecat.transports.smallwebrtc.transport import SmallWebRTCTransport
 
@@ -189,46 +196,45 @@ async def converse(
     transport = SmallWebRTCTransport(
         connection, TransportParams(audio_in_enabled=True, audio_out_enabled=bool(voice))
     )
-    ears = [transport.input(), await asyncio.to_thread(build_recogniser, names)]
+    inputs = [transport.input(), await asyncio.to_thread(build_recogniser, names)]
     bot = build_bot(
-        processor, build_llm(ModelSettings()), ears=ears, mouth=[*voice, transport.output()]
+        processor, build_llm(ModelSettings()), inputs=inputs, outputs=[*voice, transport.output()]
     )
-    left = asyncio.Event()
+    disconnected = asyncio.Event()
 
-    async def leave(*_: object) -> None:
-        left.set()
+    async def on_disconnected(*_: object) -> None:
+        disconnected.set()
 
-    transport.add_event_handler("on_client_disconnected", leave)
+    transport.add_event_handler("on_client_disconnected", on_disconnected)
     listener = ExchangeListener(bot)
     async with running(bot):
-        telling = asyncio.create_task(_tell(bot, listener), name="telling")
+        sender = asyncio.create_task(_send_exchanges(bot, listener), name="exchanges")
         try:
-            while connection.pc.connectionState != "closed" and not left.is_set():
+            while connection.pc.connectionState != "closed" and not disconnected.is_set():
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(left.wait(), LOOK_S)
+                    await asyncio.wait_for(disconnected.wait(), CONNECTION_POLL_S)
         finally:
-            telling.cancel()
-            await asyncio.gather(telling, return_exceptions=True)
+            sender.cancel()
+            await asyncio.gather(sender, return_exceptions=True)
 
 
-async def _tell(bot: Bot, listener: ExchangeListener) -> None:
-    """Sends the page each exchange once it is complete."""
+async def _send_exchanges(bot: Bot, listener: ExchangeListener) -> None:
+    """Send each completed exchange to the page."""
     while True:
         exchange = await listener.next(None)
         await bot.worker.queue_frame(OutputTransportMessageUrgentFrame(message(exchange)))
 
 
 def message(exchange: Exchange) -> dict[str, str | float]:
-    """What the page shows of an exchange."""
+    """An exchange as JSON for the page."""
     block = exchange.block
-    given = "" if block is None else block.text
-    took = 0.0 if block is None else sum(block.trace.stages.values())
+    duration_ms = 0.0 if block is None else sum(block.trace.stages.values())
     return {
         "type": "exchange",
-        "heard": exchange.heard,
-        "block": given,
+        "utterance": exchange.utterance,
+        "block": "" if block is None else block.text,
         "reply": exchange.reply,
-        "ms": round(took, 1),
+        "ms": round(duration_ms, 1),
     }
 
 

@@ -1,6 +1,6 @@
-"""The bot by keyboard: `python -m pipelines.chat`. Each line is a turn.
+"""The bot by keyboard: `python -m pipelines.chat`.
 
-An empty line or end of file ends the session.
+Each line is a user turn; an empty line or end of file ends the session.
 """
 
 import asyncio
@@ -22,9 +22,9 @@ from hotmem.pipecat import HotMemProcessor
 from hotmem.settings import Settings
 from pipelines import display
 from pipelines.bot import BOT_NAME, Bot, build_bot, running
-from pipelines.exchange import PATIENCE_S, ExchangeListener
+from pipelines.exchange import REPLY_TIMEOUT_S, ExchangeListener
 from pipelines.llm import ModelSettings, build_llm
-from pipelines.logs import quiet
+from pipelines.logs import configure_logs
 
 app = typer.Typer(add_completion=False)
 
@@ -32,16 +32,16 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def main(
     database: Annotated[
-        Path | None, typer.Option(help="Memory file; HOTMEM_DATABASE or memory.db if left out.")
+        Path | None, typer.Option(help="Memory file; default HOTMEM_DATABASE, else memory.db.")
     ] = None,
-    user: Annotated[str, typer.Option(help="Whose memory it is.")] = "me",
-    name: Annotated[str | None, typer.Option(help="Your name, as the memory writes it.")] = None,
+    user: Annotated[str, typer.Option(help="User id.")] = "me",
+    name: Annotated[str | None, typer.Option(help="Your name in the memory.")] = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Show all that happens in each exchange.")
+        bool, typer.Option("--verbose", help="Show the details of each exchange.")
     ] = False,
 ) -> None:
-    """Talks by keyboard to the same bot that the voice pipelines run."""
-    quiet(verbose=False)
+    """Talk by keyboard to the bot of the voice pipelines."""
+    configure_logs(verbose=False)
     screen = display.wide_console()
     try:
         asyncio.run(chat(database, user, name, screen, verbose=verbose))
@@ -53,9 +53,9 @@ def main(
 async def chat(
     database: Path | None, user_id: str, name: str | None, screen: Console, *, verbose: bool
 ) -> None:
-    """Reads lines from standard input and answers each until an empty one."""
+    """Read lines from standard input as user turns, until an empty one."""
     settings, model = Settings(), ModelSettings()
-    screen.print(f"answered by {model.name}; an empty line ends the session", style="dim")
+    screen.print(f"replies: {model.name}; an empty line ends the session", style="dim")
     async with Memory.open(database or settings.database, settings.options()) as memory:
         bot = build_bot(
             HotMemProcessor(
@@ -73,8 +73,8 @@ async def chat(
             while line := (await asyncio.to_thread(sys.stdin.readline)).strip():
                 number += 1
                 before = await memory.weights(user_id)
-                await type_in(line, user_id, bot)
-                exchange = await listener.next(PATIENCE_S)
+                await queue_turn(line, user_id, bot)
+                exchange = await listener.next(REPLY_TIMEOUT_S)
                 if verbose:
                     screen.print(
                         display.exchange_panel(
@@ -85,8 +85,8 @@ async def chat(
                     screen.print(display.reply_line(exchange.reply))
 
 
-async def type_in(line: str, user_id: str, bot: Bot) -> None:
-    """Hands the bot a line as a finished turn."""
+async def queue_turn(line: str, user_id: str, bot: Bot) -> None:
+    """Queue the frames of a user turn."""
     await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
     await bot.worker.queue_frame(
         TranscriptionFrame(line, user_id, datetime.now(UTC).isoformat(), finalized=True)

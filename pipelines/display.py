@@ -1,4 +1,4 @@
-"""An exchange on the terminal, all of it read from the objects HotMem returned."""
+"""Show exchanges on the terminal, from the objects that HotMem returned."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ from pipelines.exchange import Exchange
 from pipelines.recording import Session
 
 WIDTH = 100
-"""Columns; what a terminal and a README both show without wrapping."""
+"""Maximum width in columns, which a README shows without wrapping."""
 
 
 def wide_console() -> Console:
@@ -33,31 +33,32 @@ def wide_console() -> Console:
 
 
 def failure(error: HotMemError) -> RenderableType:
-    """An error of ours: what it is, the fact, the fix."""
+    """A HotMem error: its type and message."""
     return Text.assemble((type(error).__name__, "red"), f": {error}")
 
 
 def reply_line(reply: str) -> RenderableType:
-    """What the bot said, alone."""
+    """The reply alone."""
     return Text(reply or "(no answer)", style="bold green")
 
 
 def session_heading(session: Session) -> RenderableType:
-    """The rule-like line that opens a session."""
-    who = f" · {session.speaker}" if session.speaker else ""
+    """Heading of a session."""
+    speaker = f" · {session.speaker}" if session.speaker else ""
     return Text(
-        f"\n{session.id} · {session.started_at:%A, %-d %B %Y, %H:%M}{who}", style="bold underline"
+        f"\n{session.id} · {session.started_at:%A, %-d %B %Y, %H:%M}{speaker}",
+        style="bold underline",
     )
 
 
 def exchange_panel(
     number: int, exchange: Exchange, before: Weights, after: Weights
 ) -> RenderableType:
-    """All that happened in one exchange: heard, analysed, searched, given, answered, learnt."""
+    """Details of an exchange: utterance, analysis, recall, block, reply, usage, weights."""
     rows = Table.grid(padding=(0, 2))
     rows.add_column(style="dim", justify="right", no_wrap=True)
     rows.add_column(ratio=1)
-    rows.add_row("heard", Text(exchange.heard or "nothing", style="bold cyan"))
+    rows.add_row("user", Text(exchange.utterance or "nothing", style="bold cyan"))
     if exchange.block is not None:
         trace = exchange.block.trace
         rows.add_row("analysis", analysis_line(trace.analysis))
@@ -75,24 +76,24 @@ def exchange_panel(
 
 
 def analysis_line(analysis: Analysis | None) -> Text:
-    """What the utterance was taken to ask, in one line."""
+    """The analysis of an utterance, in one line."""
     if analysis is None:
-        return Text("too late", style="yellow")
+        return Text("none", style="yellow")
     parts = [f"{analysis.intent}, {analysis.complexity}"]
     if analysis.entities:
         parts.append("names " + ", ".join(analysis.entities))
     if analysis.time is not None:
         parts.append(f"time {analysis.time.start:%-d %b %Y} to {analysis.time.end:%-d %b %Y}")
     if analysis.ambiguous:
-        meant = f" → {', '.join(analysis.expansion)}" if analysis.expansion else ""
-        parts.append(f"“{', '.join(analysis.ambiguous)}”{meant}")
+        resolved = f" → {', '.join(analysis.expansion)}" if analysis.expansion else ""
+        parts.append(f"“{', '.join(analysis.ambiguous)}”{resolved}")
     if not analysis.needs_memory:
         parts.append("needs no memory")
     return Text(" · ".join(parts))
 
 
 def layers_line(trace: Trace) -> Text:
-    """Each layer with its hits and milliseconds."""
+    """Hits and duration of each layer."""
     line = Text()
     for report in trace.layers:
         match report.outcome:
@@ -101,20 +102,20 @@ def layers_line(trace: Trace) -> Text:
                     f" in {report.ms:.1f} ms  ", style="dim"
                 )
             case LayerOutcome.NOT_ASKED:
-                line.append(f"{report.layer} not asked  ", style="dim")
+                line.append(f"{report.layer} not queried  ", style="dim")
             case _:
                 line.append(f"{report.layer} {report.outcome}  ", style="yellow")
     return line
 
 
 def stages_line(trace: Trace) -> Text:
-    """The milliseconds of each stage and of all."""
+    """Duration of each stage and of the whole recall."""
     stages = ", ".join(f"{stage} {ms:.1f}" for stage, ms in trace.stages.items())
-    return Text(f"{stages}; in all {sum(trace.stages.values()):.1f} ms", style="dim")
+    return Text(f"{stages}; total {sum(trace.stages.values()):.1f} ms", style="dim")
 
 
 def block_text(block: ContextBlock) -> RenderableType:
-    """The block word for word, as the model got it."""
+    """The block as the LLM got it."""
     if not block.text:
         return Text(block.trace.reason, style="dim")
     return Group(
@@ -124,7 +125,7 @@ def block_text(block: ContextBlock) -> RenderableType:
 
 
 def used_lines(usage: Usage) -> Text:
-    """The items the reply used, and how."""
+    """The items that the reply used, and how."""
     if not usage.used:
         return Text(f"none of {len(usage.uses)} items", style="dim")
     lines = (
@@ -134,32 +135,32 @@ def used_lines(usage: Usage) -> Text:
 
 
 def weights_line(before: Weights, after: Weights) -> Text:
-    """The layer weights after the exchange; what moved is marked."""
+    """The layer weights after the exchange, with marked changes."""
     line = Text()
     for layer in Layer:
-        moved = after[layer] - before[layer]
-        style = "dim" if abs(moved) < 5e-4 else ("green" if moved > 0 else "red")
-        arrow = "" if style == "dim" else (" ↑" if moved > 0 else " ↓")
+        change = after[layer] - before[layer]
+        style = "dim" if abs(change) < 5e-4 else ("green" if change > 0 else "red")
+        arrow = "" if style == "dim" else (" ↑" if change > 0 else " ↓")
         line.append(f"{layer} {after[layer]:.3f}{arrow}   ", style=style)
     return line
 
 
 def memories_table(memories: Sequence[StoredMemory]) -> RenderableType:
-    """The memories held, latest last."""
+    """The stored memories, latest last."""
     table = Table(
-        title="memories now held",
+        title="stored memories",
         title_justify="left",
         title_style="bold",
         width=WIDTH,
         border_style="dim",
     )
     table.add_column("memory", ratio=1)
-    for heading in ("kind", "said", "holds"):
+    for heading in ("kind", "said", "valid"):
         table.add_column(heading, no_wrap=True)
     for memory in sorted(memories, key=lambda memory: memory.said_at):
-        holds = "now" if memory.valid_until is None else f"until {memory.valid_until:%-d %b}"
+        valid = "now" if memory.valid_until is None else f"until {memory.valid_until:%-d %b}"
         style = "none" if memory.valid_until is None else "dim strike"
         table.add_row(
-            Text(memory.text, style=style), memory.kind, f"{memory.said_at:%-d %b %Y}", holds
+            Text(memory.text, style=style), memory.kind, f"{memory.said_at:%-d %b %Y}", valid
         )
     return table

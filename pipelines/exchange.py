@@ -1,4 +1,4 @@
-"""What was said, recalled, answered and learnt in one exchange, gathered from the bot's own events."""
+"""Exchanges of user and bot, collected from events of the pipeline."""
 
 import asyncio
 from contextlib import suppress
@@ -19,56 +19,60 @@ from hotmem.pipecat.turn_state import RecallTiming
 from hotmem.types import ContextBlock, Usage
 from pipelines.bot import Bot
 
-PATIENCE_S: Final = 30.0
-"""Seconds a reply may take before the next utterance is taken anyway."""
+REPLY_TIMEOUT_S: Final = 30.0
+"""Maximum time to wait for a reply before the next utterance, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One turn of the user and what came of it.
+    """A user turn and its reply.
 
     Attributes:
-        heard: The user's words as recognised.
-        block: The block recalled for them, or None if none came in time.
-        reply: What the bot said.
-        usage: What the reply made of the block, or None for a block without items.
-        awaited: Whether the user is speaking or waits for a reply.
+        utterance: The user's words as recognised.
+        block: The context block; None if it was not ready in time.
+        reply: The spoken part of the reply.
+        usage: How the reply used the block; None for a block without items.
+        pending: Whether the user is speaking or waits for the reply.
     """
 
-    heard: str = ""
+    utterance: str = ""
     block: ContextBlock | None = None
     reply: str = ""
     usage: Usage | None = None
-    awaited: bool = True
+    pending: bool = True
 
     @property
     def complete(self) -> bool:
-        """Whether nothing more is to come."""
-        learning = self.block is not None and bool(self.block.items)
-        return bool(self.heard) and not self.awaited and (self.usage is not None or not learning)
+        """Whether the exchange has ended."""
+        expects_usage = self.block is not None and bool(self.block.items)
+        return (
+            bool(self.utterance)
+            and not self.pending
+            and (self.usage is not None or not expects_usage)
+        )
 
 
 class ExchangeListener:
-    """Gathers a bot's events into exchanges, one at a time.
+    """Collects the events of a bot into exchanges, one at a time.
 
     Args:
-        bot: The bot to listen to; call this before it runs.
+        bot: The bot, not running yet.
     """
 
     def __init__(self, bot: Bot) -> None:
-        """Registers the listener with the bot's parts."""
         self._exchange = Exchange()
         self._changed = asyncio.Event()
-        bot.user.add_event_handler("on_user_turn_started", self._on_user_speaks)
-        bot.user.add_event_handler("on_user_turn_message_added", self._on_user)
+        bot.user.add_event_handler("on_user_turn_started", self._on_user_started)
+        bot.user.add_event_handler("on_user_turn_message_added", self._on_user_message)
         bot.memory.add_event_handler("on_memory_recalled", self._on_recalled)
-        bot.memory.add_event_handler("on_memory_used", self._on_feedback)
+        bot.memory.add_event_handler("on_memory_used", self._on_used)
         bot.assistant.add_event_handler("on_assistant_turn_stopped", self._on_assistant)
 
     async def next(self, timeout_s: float | None) -> Exchange:
-        """The next exchange: complete, or as far as it came in `timeout_s` seconds.
+        """Wait for the next complete exchange.
 
-        None waits for ever.
+        Args:
+            timeout_s: Seconds after which to return an incomplete exchange; None for no limit.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
@@ -78,32 +82,35 @@ class ExchangeListener:
         exchange, self._exchange = self._exchange, Exchange()
         return exchange
 
-    async def _on_user_speaks(self, _: LLMUserAggregator, __: BaseUserTurnStartStrategy) -> None:
-        self._note(replace(self._exchange, awaited=True, usage=None))
+    async def _on_user_started(self, _: LLMUserAggregator, __: BaseUserTurnStartStrategy) -> None:
+        self._set(replace(self._exchange, pending=True, usage=None))
 
-    async def _on_user(self, _: LLMUserAggregator, message: UserTurnMessageAddedMessage) -> None:
-        self._note(
+    async def _on_user_message(
+        self, _: LLMUserAggregator, message: UserTurnMessageAddedMessage
+    ) -> None:
+        self._set(
             replace(
-                self._exchange, heard=collapse_spaces(f"{self._exchange.heard} {message.content}")
+                self._exchange,
+                utterance=collapse_spaces(f"{self._exchange.utterance} {message.content}"),
             )
         )
 
     async def _on_recalled(self, _: HotMemProcessor, block: ContextBlock, __: RecallTiming) -> None:
-        self._note(replace(self._exchange, block=block))
+        self._set(replace(self._exchange, block=block))
 
     async def _on_assistant(
         self, _: LLMAssistantAggregator, message: AssistantTurnStoppedMessage
     ) -> None:
         reply = collapse_spaces(f"{self._exchange.reply} {message.content}")
-        self._note(
+        self._set(
             replace(
-                self._exchange, reply=reply, awaited=self._exchange.awaited and message.interrupted
+                self._exchange, reply=reply, pending=self._exchange.pending and message.interrupted
             )
         )
 
-    async def _on_feedback(self, _: HotMemProcessor, usage: Usage) -> None:
-        self._note(replace(self._exchange, usage=usage))
+    async def _on_used(self, _: HotMemProcessor, usage: Usage) -> None:
+        self._set(replace(self._exchange, usage=usage))
 
-    def _note(self, exchange: Exchange) -> None:
+    def _set(self, exchange: Exchange) -> None:
         self._exchange = exchange
         self._changed.set()

@@ -1,7 +1,4 @@
-"""Which language model answers.
-
-Any OpenAI-compatible endpoint, or the rule-based responder when none is configured.
-"""
+"""The LLM service: an OpenAI-compatible endpoint, else the rule-based responder."""
 
 from pipecat.processors.frame_processor import FrameProcessor
 from pydantic import SecretStr
@@ -12,7 +9,10 @@ from pipelines.responder import Responder
 
 
 class ModelSettings(Variables):
-    """The endpoint, from HOTMEM_LLM_BASE_URL, HOTMEM_LLM_MODEL and HOTMEM_LLM_API_KEY or a .env file."""
+    """The endpoint, from the environment or a .env file.
+
+    Variables: HOTMEM_LLM_BASE_URL, HOTMEM_LLM_MODEL and HOTMEM_LLM_API_KEY.
+    """
 
     model_config = SettingsConfigDict(env_prefix="HOTMEM_LLM_", env_file=ENV_FILE, extra="ignore")
 
@@ -22,7 +22,7 @@ class ModelSettings(Variables):
 
     @property
     def name(self) -> str:
-        """What is shown as the one who answers."""
+        """Display name."""
         return (
             self.model
             if self.base_url and self.model
@@ -31,7 +31,7 @@ class ModelSettings(Variables):
 
 
 def build_llm(settings: ModelSettings) -> FrameProcessor:
-    """The service that answers; the rule-based responder unless both address and model are set."""
+    """The LLM service; the rule-based responder unless both base URL and model are set."""
     if not (settings.base_url and settings.model):
         return Responder()
     from pipecat.services.openai.llm import OpenAILLMService

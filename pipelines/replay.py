@@ -1,7 +1,4 @@
-"""Plays recorded speech to the bot and shows what it heard, recalled, answered and learnt.
-
-`python -m pipelines.replay --demo`.
-"""
+"""Play recorded speech to the bot: `python -m pipelines.replay --demo`."""
 
 import asyncio
 import tempfile
@@ -20,21 +17,20 @@ from hotmem.pipecat import HotMemProcessor
 from hotmem.settings import Settings
 from pipelines import display
 from pipelines.bot import BOT_NAME, SAMPLE_RATE, Bot, build_bot, running
-from pipelines.exchange import PATIENCE_S, Exchange, ExchangeListener
+from pipelines.exchange import REPLY_TIMEOUT_S, Exchange, ExchangeListener
 from pipelines.llm import ModelSettings, build_llm
-from pipelines.logs import quiet
+from pipelines.logs import configure_logs
 from pipelines.recogniser import build_recogniser
-from pipelines.recording import SILENCE, Session, Utterance, frames_of, load_sessions
+from pipelines.recording import SILENCE, Session, Utterance, load_sessions, read_frames
 
 DEMO: Final = Path(__file__).parent / "recordings"
-"""The two sessions shipped with the repository."""
+"""The two demo sessions of the repository."""
 
 DEADLINE_MS: Final = 1000.0
-"""Milliseconds a block may take. A replay shows what is remembered, so a busy machine gets its
-blocks too; the times shown are the real ones."""
+"""Recall deadline in milliseconds; a long one, so that a busy machine shows complete blocks too."""
 
-TICK_S: Final = 0.02
-"""Seconds of a frame."""
+FRAME_S: Final = 0.02
+"""Duration of a frame in seconds."""
 
 app = typer.Typer(add_completion=False)
 
@@ -48,21 +44,22 @@ def main(
         ),
     ] = None,
     database: Annotated[
-        Path | None, typer.Option(help="Memory file; a temporary one if left out.")
+        Path | None, typer.Option(help="Memory file; default a temporary file.")
     ] = None,
-    user: Annotated[str, typer.Option(help="Whose memory it is.")] = "me",
+    user: Annotated[str, typer.Option(help="User id.")] = "me",
     demo: Annotated[
         bool,
-        typer.Option(
-            "--demo", help="Play the two sessions shipped with HotMem into a temporary memory."
-        ),
+        typer.Option("--demo", help="Play the two demo sessions with a temporary memory."),
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the log.")] = False,
 ) -> None:
-    """Plays recorded sessions through voice activity detection, turn detection and speech recognition into a bot with memory."""
+    """Play recorded sessions to a bot with memory, and show each exchange.
+
+    The audio passes voice activity detection, turn detection and speech recognition.
+    """
     if recordings is None and not demo:
         raise typer.BadParameter("Name a folder or manifest of recordings, or pass --demo.")
-    quiet(verbose=verbose)
+    configure_logs(verbose=verbose)
     screen = display.wide_console()
     try:
         with tempfile.TemporaryDirectory(prefix="hotmem-") as scratch:
@@ -90,13 +87,13 @@ async def _replay_into(
 async def replay(
     sessions: tuple[Session, ...], memory: Memory, user_id: str, screen: Console
 ) -> list[Exchange]:
-    """Plays the sessions in order, shows every exchange, and at the end the memories held.
+    """Play the sessions in order, and show each exchange and then the stored memories.
 
     Returns:
         The exchanges, in order.
     """
     model = ModelSettings()
-    screen.print(f"heard by Whisper tiny.en, answered by {model.name}", style="dim")
+    screen.print(f"speech recognition: Whisper tiny.en; replies: {model.name}", style="dim")
     exchanges: list[Exchange] = []
     for session in sessions:
         screen.print(display.session_heading(session))
@@ -112,7 +109,7 @@ async def replay(
         bot = build_bot(
             processor,
             build_llm(model),
-            ears=[await asyncio.to_thread(build_recogniser, await memory.vocabulary(user_id))],
+            inputs=[await asyncio.to_thread(build_recogniser, await memory.vocabulary(user_id))],
         )
         listener = ExchangeListener(bot)
         async with running(bot):
@@ -130,45 +127,41 @@ async def replay(
 
 
 class Microphone:
-    """Gives a bot 20 ms frames at the speed they were spoken.
+    """Queues 20 ms audio frames in real time.
 
     Args:
-        bot: The bot that listens.
+        bot: The bot.
     """
 
     def __init__(self, bot: Bot) -> None:
-        """Starts the pace."""
         self._worker = bot.worker
         self._due = monotonic()
 
-    async def hear(self, audio: bytes) -> None:
-        """Passes on one frame and waits until the next is due."""
+    async def queue(self, audio: bytes) -> None:
+        """Queue a frame and wait until the next is due."""
         await self._worker.queue_frame(
             InputAudioRawFrame(audio=audio, sample_rate=SAMPLE_RATE, num_channels=1)
         )
-        self._due += TICK_S
+        self._due += FRAME_S
         await asyncio.sleep(max(0.0, self._due - monotonic()))
 
 
 async def speak(utterance: Utterance, bot: Bot, listener: ExchangeListener) -> Exchange:
-    """Plays an utterance to its end, then silence until it is answered."""
-    frames = await asyncio.to_thread(lambda: list(frames_of(utterance)))
+    """Play an utterance, then silence until the exchange is complete."""
+    frames = await asyncio.to_thread(lambda: list(read_frames(utterance)))
     microphone = Microphone(bot)
     for frame in frames:
-        await microphone.hear(frame)
-    answered = asyncio.create_task(listener.next(PATIENCE_S), name="exchange")
-    while not answered.done():
-        await microphone.hear(SILENCE)
-    return answered.result()
+        await microphone.queue(frame)
+    exchange = asyncio.create_task(listener.next(REPLY_TIMEOUT_S), name="exchange")
+    while not exchange.done():
+        await microphone.queue(SILENCE)
+    return exchange.result()
 
 
 def session_clock(started_at: datetime) -> Callable[[], datetime]:
-    """A clock that ran when the session was recorded.
-
-    It stands at its start now and goes on from there.
-    """
-    began = monotonic()
-    return lambda: started_at + timedelta(seconds=monotonic() - began)
+    """A clock that starts now at the start of the recorded session."""
+    start = monotonic()
+    return lambda: started_at + timedelta(seconds=monotonic() - start)
 
 
 if __name__ == "__main__":

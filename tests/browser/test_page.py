@@ -26,17 +26,27 @@ from pipelines.bot import SAMPLE_RATE
 from pipelines.recording import load_sessions, read_audio
 from pipelines.replay import DEMO
 
-PATIENCE_S = 60
-QUIET = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--window-size=1000,800", "--autoplay-policy=no-user-gesture-required",
-    "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--disable-features=WebRtcHideLocalIpsWithMdns",
-)  # fmt: skip
+TIMEOUT_S = 60
+CHROMIUM_OPTIONS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--window-size=1000,800",
+    "--autoplay-policy=no-user-gesture-required",
+    "--use-fake-ui-for-media-stream",
+    "--use-fake-device-for-media-stream",
+    "--disable-features=WebRtcHideLocalIpsWithMdns",
+)
 
 
 @pytest.fixture
 def microphone(tmp_path: Path) -> Path:
-    """A recording in which Daniel tells who he is and of his dog, with pauses."""
+    """A recording of two utterances about Daniel and his dog, with pauses."""
     pause = np.zeros(8 * SAMPLE_RATE, np.int16)
     said = [read_audio(utterance.path) for utterance in load_sessions(DEMO)[0].utterances[:2]]
     path = tmp_path / "microphone.wav"
@@ -51,7 +61,7 @@ def microphone(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
-    """The address of a bot that runs as a user starts it."""
+    """The address of a bot in a subprocess."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [
@@ -76,7 +86,7 @@ def address(tmp_path: Path) -> Iterator[str]:
 @pytest.fixture
 def chromium(microphone: Path) -> Iterator[WebDriver]:
     options = webdriver.ChromeOptions()
-    for flag in (*QUIET, f"--use-file-for-fake-audio-capture={microphone}%noloop"):
+    for flag in (*CHROMIUM_OPTIONS, f"--use-file-for-fake-audio-capture={microphone}%noloop"):
         options.add_argument(flag)
     found = shutil.which("chromedriver")
     driver = webdriver.Chrome(options=options, service=Service(found) if found else Service())
@@ -88,17 +98,17 @@ def texts(page: WebDriver, selector: str) -> list[str]:
     return [found.text for found in page.find_elements(By.CSS_SELECTOR, selector)]
 
 
-def test_a_browser_talks_to_the_bot_and_sees_what_memory_gave(
+def test_conversation_with_context_blocks(
     chromium: WebDriver, address: str, tmp_path: Path
 ) -> None:
     chromium.get(address)
     assert chromium.title == "HotMem"
     chromium.switch_to.active_element.send_keys(Keys.TAB, Keys.ENTER)
-    wait = WebDriverWait(chromium, PATIENCE_S)
+    wait = WebDriverWait(chromium, TIMEOUT_S)
     wait.until(lambda page: texts(page, "#state") == ["listening"])
     wait.until(lambda page: len(texts(page, "article")) == 2)
-    heard = texts(chromium, ".heard")
-    assert "nurse" in heard[0] and "Rocky" in heard[1]
+    utterances = texts(chromium, ".utterance")
+    assert "nurse" in utterances[0] and "Rocky" in utterances[1]
     assert all(texts(chromium, ".reply"))
     chromium.find_elements(By.CSS_SELECTOR, "summary")[-1].click()
     assert "<memory>" in texts(chromium, "pre")[-1]
@@ -107,7 +117,7 @@ def test_a_browser_talks_to_the_bot_and_sees_what_memory_gave(
         "return performance.getEntriesByType('resource').map((entry) => entry.name)"
     )
     assert {urlparse(name).netloc for name in loaded} == {urlparse(address).netloc}, (
-        "nothing comes from elsewhere"
+        "loads nothing from other hosts"
     )
     chromium.find_element(By.ID, "connect").click()
     wait.until(lambda page: texts(page, "#connect") == ["Connect"])

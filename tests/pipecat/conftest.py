@@ -1,4 +1,4 @@
-"""An open memory on a file of its own."""
+"""Fixtures: an open memory and an invalid memory file."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -22,6 +22,6 @@ async def memory(database: Path, encoder: Encoder, language: Language) -> AsyncI
 
 @pytest.fixture
 def shopping_list(database: Path) -> Path:
-    """A file that is no database where one should be."""
+    """A memory file that is not a database."""
     database.write_text("a shopping list\n" * 200)
     return database

@@ -1,4 +1,4 @@
-"""Daniel, whom the bot has met before."""
+"""A user with an earlier session, and frames of the next one."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
@@ -13,14 +13,14 @@ from hotmem.pipecat import HotMemProcessor
 MONDAY = datetime(2026, 3, 2, 18, tzinfo=UTC)
 THURSDAY = datetime(2026, 3, 5, 8, tzinfo=UTC)
 PATIENT_MS = 5_000.0
-"""A deadline that a busy machine keeps too."""
+"""A recall deadline long enough for a busy machine."""
 
 TOLD = ("My dog is called Rocky.", "My sister lives in Boston.", "I am allergic to peanuts.")
 SMALL_TALK = "Good morning!"
 
 
 async def tell(memory: Memory) -> None:
-    """An earlier session of Daniel's."""
+    """Store an earlier session."""
     for number, text in enumerate(TOLD):
         await memory.remember(
             Turn("daniel", "monday", "user", text, MONDAY, speaker="Daniel", id=f"told-{number}")
@@ -36,10 +36,7 @@ def daniels(
     clock: Callable[[], datetime] = lambda: THURSDAY,
     opening_tokens: int | None = 0,
 ) -> HotMemProcessor:
-    """A processor for Daniel's next session.
-
-    Without `opening_tokens` its model is told nothing that was not asked for.
-    """
+    """A processor for the next session, by default without an opening block."""
     return HotMemProcessor(
         memory,
         user_id="daniel",
@@ -53,17 +50,17 @@ def daniels(
 
 
 def blocks(messages: list[dict[str, str]]) -> list[str]:
-    """The blocks of memory among messages."""
+    """The context blocks among messages."""
     return [message["content"] for message in messages if "<memory>" in str(message.get("content"))]
 
 
 def asking(text: str, *, speculation: bool = False) -> LLMContextFrame:
-    """A context whose user asks this."""
+    """A context frame with a user message."""
     return LLMContextFrame(
         context=LLMContext(messages=[{"role": "user", "content": text}]), speculation=speculation
     )
 
 
 def contexts(frames: Iterable[Frame]) -> list[LLMContextFrame]:
-    """The contexts among frames."""
+    """The context frames among frames."""
     return [frame for frame in frames if isinstance(frame, LLMContextFrame)]

@@ -1,4 +1,4 @@
-"""Memories that fail, and one that is slow."""
+"""Memories that fail or are slow."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ from tests.letters import LetterEncoder
 
 
 class Breaking(LetterEncoder):
-    """An encoder that never gives a vector."""
+    """An encoder that always raises."""
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         raise RuntimeError("dog")
 
 
 class Raising(Memory):
-    """A memory whose disk has gone."""
+    """A memory that raises OSError."""
 
     async def recall(self, *_: object, **__: object) -> ContextBlock:
         raise OSError("peanuts")
@@ -28,7 +28,7 @@ class Raising(Memory):
 
 
 class Hanging(Memory):
-    """A memory that never answers."""
+    """A memory whose calls never return."""
 
     async def recall(self, *_: object, **__: object) -> ContextBlock:
         await asyncio.Event().wait()
@@ -40,10 +40,7 @@ class Hanging(Memory):
 
 
 class Slow(Memory):
-    """A memory on a slow disk.
-
-    Every recall takes `seconds` more, and finds nothing if it has less time than that.
-    """
+    """A memory whose recalls take `seconds` longer, and find nothing within less time."""
 
     def __init__(self, path: Path, *, encoder: Encoder, language: Language, seconds: float) -> None:
         super().__init__(path, encoder=encoder, language=language)

@@ -1,4 +1,4 @@
-"""A bot in text: real aggregators and worker around HotMem, a model that says what it is told, and everything it was shown."""
+"""A text bot for tests: HotMem, pipecat's aggregators and worker, and a scripted LLM."""
 
 import asyncio
 import time
@@ -47,18 +47,20 @@ NOW = "2026-03-02T18:00:00Z"
 
 
 TOOL_CALL = "(calls a tool)"
-"""A reply that asks a tool and waits for its result."""
+"""End of a reply that calls a tool and waits for its result."""
 
 TOOL_S = 0.005
-"""Seconds that a tool takes; what is said before it and after it is told apart by its time in
-whole milliseconds."""
+"""Duration of a tool call in seconds; the replies before and after it must differ in their
+timestamps, which have milliseconds."""
 
 
 class ScriptedModel(FrameProcessor):
-    """Says the scripted replies one after the other, word by word, and keeps the messages of every context it was shown, and when.
+    """Speaks the scripted replies in order, word by word.
 
     Attributes:
-        begun: Set once a reply has begun to be heard; a tool is asked after that.
+        shown: The messages of every context frame.
+        shown_at: When each came, by `time.perf_counter()`.
+        begun: Set once a reply has begun to be spoken; a tool is called after that.
     """
 
     def __init__(self, replies: Sequence[str], word_s: float = 0.0) -> None:
@@ -110,7 +112,7 @@ class Scene:
     stopped: "asyncio.Queue[AssistantTurnStoppedMessage]" = field(default_factory=asyncio.Queue)
 
     async def say(self, text: str) -> None:
-        """Ends a turn of the user with these words; breaks in if the bot is speaking."""
+        """Queue a user turn; interrupts the bot if it is speaking."""
         await self.worker.queue_frame(ProposedUserStartedSpeakingFrame())
         await self.worker.queue_frame(TranscriptionFrame(text, "user", NOW, finalized=True))
         await self.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
@@ -123,10 +125,7 @@ class Scene:
         every_s: float = 0.05,
         pause_s: float = 0.3,
     ) -> None:
-        """Speaks a turn as a streaming recogniser hears it.
-
-        Interim transcripts while words come, the final one after a pause.
-        """
+        """Queue a user turn with interim transcripts, then the final one after a pause."""
         await self.worker.queue_frame(ProposedUserStartedSpeakingFrame())
         for text in interims:
             await self.worker.queue_frame(InterimTranscriptionFrame(text, speaker, NOW))
@@ -137,13 +136,13 @@ class Scene:
         await self.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
 
     async def guess(self, text: str, *, wait_s: float) -> None:
-        """Begins a turn whose end the recogniser foresees after these words."""
+        """Start a turn with an eager transcript."""
         await self.worker.queue_frame(ProposedUserStartedSpeakingFrame())
         await self.worker.queue_frame(EagerTranscriptionFrame(text, "user", NOW))
         await asyncio.sleep(wait_s)
 
     async def commit(self, text: str, *, guessed: bool) -> None:
-        """Ends that turn with these words, as they were guessed or otherwise."""
+        """End an eager turn with its final transcript, the same text or another."""
         if not guessed:
             await self.worker.queue_frame(EagerEndOfTurnCancelFrame())
         await self.worker.queue_frame(TranscriptionFrame(text, "user", NOW, finalized=True))
@@ -151,12 +150,12 @@ class Scene:
         await self.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
 
     async def exchange(self, text: str) -> str:
-        """Says something and waits for the reply."""
+        """Queue a user turn and wait for the reply."""
         await self.say(text)
         return await self.reply()
 
     async def reply(self) -> str:
-        """The next reply, as far as it was heard."""
+        """The spoken part of the next reply."""
         return (await asyncio.wait_for(self.stopped.get(), 10)).content.strip()
 
 
@@ -169,7 +168,7 @@ async def scene(
     turns: UserTurnStrategies | None = None,
     observed: bool = False,
 ) -> AsyncIterator[Scene]:
-    """Runs a bot, with metrics and traces if it is observed; on leaving, the pipeline has ended."""
+    """Run a bot, with metrics and tracing if observed, until the pipeline has ended."""
     context = LLMContext()
     user, assistant = LLMContextAggregatorPair(
         context,
@@ -210,7 +209,7 @@ async def scene(
 
 
 def turns_in(path: Path) -> list[tuple[str, str]]:
-    """Role and words of every stored turn, in the order they were written."""
+    """Role and text of every stored turn, in order."""
     with closing(connect(path, read_only=True)) as conn:
         return [
             (role, text) for role, text in conn.execute("SELECT role, text FROM turns ORDER BY id")

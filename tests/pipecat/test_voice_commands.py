@@ -339,7 +339,8 @@ def words_in(path: Path) -> str:
         tables = [
             name
             for (name,) in conn.execute(
-                "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%' AND name <> 'deleted_rows'"
+                "SELECT name FROM sqlite_master WHERE type = 'table'"
+                " AND sql NOT LIKE '%VIRTUAL%' AND name <> 'deleted_rows'"
             )
         ]
         rows = (row for table in tables for row in conn.execute(f"SELECT * FROM {table}"))

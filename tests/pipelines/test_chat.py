@@ -1,4 +1,4 @@
-"""The bot by keyboard, as a user starts it, and the microphone bot where there is no sound."""
+"""The keyboard bot as a subprocess, and the microphone bot without audio devices."""
 
 import os
 import subprocess
@@ -12,25 +12,25 @@ from rich.console import Console
 
 from hotmem import ModelMissing
 from pipelines.display import failure
-from pipelines.local_mic import NoMicrophone, open_sound
-from pipelines.responder import NOTED, UNKNOWN
+from pipelines.local_mic import NoAudioDevice, open_audio
+from pipelines.responder import ACKNOWLEDGED, UNKNOWN
 
 WITHOUT_RECOGNISER = """
 import runpy, sys
 sys.modules["faster_whisper"] = sys.modules["ctranslate2"] = None
 runpy.run_module("pipelines.chat", run_name="__main__")
 """
-"""The bot where no speech recognition is installed."""
+"""The bot without speech recognition."""
 
 
 def chat(database: Path, *lines: str, start: Sequence[str] = ("-m", "pipelines.chat")) -> list[str]:
-    """What the bot answers to lines piped in."""
+    """The bot's replies to lines of standard input."""
     command = [sys.executable, *start, "--database", str(database), "--name", "Daniel"]
-    patient = {**os.environ, "HOTMEM_RECALL_DEADLINE_MS": "5000"}
+    environment = {**os.environ, "HOTMEM_RECALL_DEADLINE_MS": "5000"}
     done = subprocess.run(
         command,
         input="\n".join(lines) + "\n",
-        env=patient,
+        env=environment,
         capture_output=True,
         text=True,
         timeout=100,
@@ -40,10 +40,10 @@ def chat(database: Path, *lines: str, start: Sequence[str] = ("-m", "pipelines.c
     return done.stdout.splitlines()[1:]
 
 
-def test_a_second_session_knows_the_first(tmp_path: Path) -> None:
+def test_a_second_session_remembers_the_first(tmp_path: Path) -> None:
     database = tmp_path / "memory.db"
     first = chat(database, "I have a dog called Rocky.", "What is my dog called?")
-    assert first[0] == NOTED
+    assert first[0] == ACKNOWLEDGED
     assert "Rocky" in first[1]
     second = chat(
         database,
@@ -58,23 +58,23 @@ def test_a_second_session_knows_the_first(tmp_path: Path) -> None:
     assert "Rocky" not in chat(database, "What is my dog called?")[0]
 
 
-def test_it_needs_no_speech_recognition(tmp_path: Path) -> None:
-    said = chat(
+def test_speech_recognition_is_not_required(tmp_path: Path) -> None:
+    replies = chat(
         tmp_path / "memory.db",
         "I have a dog called Rocky.",
         "What is my dog called?",
         start=("-c", WITHOUT_RECOGNISER),
     )
-    assert said[0] == NOTED and "Rocky" in said[1]
+    assert replies[0] == ACKNOWLEDGED and "Rocky" in replies[1]
 
 
-def test_no_pyaudio_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_pyaudio_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyaudio", None)
-    with pytest.raises(NoMicrophone, match="portaudio19-dev"):
-        open_sound(speaks=False)
+    with pytest.raises(NoAudioDevice, match="portaudio19-dev"):
+        open_audio(with_output=False)
 
 
-def test_errors_are_shown_word_for_word() -> None:
+def test_errors_are_shown_without_markup() -> None:
     screen = Console(file=StringIO(), width=200)
     screen.print(
         failure(

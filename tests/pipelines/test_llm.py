@@ -1,7 +1,4 @@
-"""A language model behind an OpenAI-compatible endpoint gets the block.
-
-Without settings the responder answers.
-"""
+"""The LLM service: an OpenAI-compatible endpoint, or the rule-based responder."""
 
 import asyncio
 import json
@@ -18,7 +15,7 @@ from hotmem import Memory, Turn
 from hotmem.models import Encoder, Language
 from hotmem.pipecat import HotMemProcessor
 from pipelines.bot import build_bot, running
-from pipelines.chat import type_in
+from pipelines.chat import queue_turn
 from pipelines.exchange import ExchangeListener
 from pipelines.llm import ModelSettings, build_llm
 from pipelines.responder import Responder
@@ -28,7 +25,7 @@ ANSWER = ("She is", " called", " Rocky.")
 
 @pytest.fixture
 async def endpoint() -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
-    """Address of a local endpoint that streams `ANSWER`, and the requests it got."""
+    """Base URL of a local endpoint that streams `ANSWER`, and the requests it received."""
     requests: list[dict[str, Any]] = []
 
     async def complete(request: web.Request) -> web.StreamResponse:
@@ -60,7 +57,7 @@ async def endpoint() -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
     await runner.cleanup()
 
 
-async def test_the_endpoint_is_given_the_block(
+async def test_the_endpoint_receives_the_context_block(
     endpoint: tuple[str, list[dict[str, Any]]], tmp_path: Path, encoder: Encoder, language: Language
 ) -> None:
     address, requests = endpoint
@@ -83,7 +80,7 @@ async def test_the_endpoint_is_given_the_block(
         )
         listener = ExchangeListener(bot)
         async with running(bot):
-            await type_in("What is my dog called?", "daniel", bot)
+            await queue_turn("What is my dog called?", "daniel", bot)
             exchange = await listener.next(20)
     assert exchange.reply == "She is called Rocky."
     assert exchange.usage is not None
@@ -93,7 +90,7 @@ async def test_the_endpoint_is_given_the_block(
     assert question == {"role": "user", "content": "What is my dog called?"}
 
 
-def test_without_settings_the_responder_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_responder_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("BASE_URL", "MODEL", "API_KEY"):
         monkeypatch.delenv(f"HOTMEM_LLM_{name}", raising=False)
     settings = ModelSettings()

@@ -1,4 +1,4 @@
-"""Reading recorded sessions."""
+"""Read recorded sessions."""
 
 import json
 from datetime import UTC, datetime
@@ -9,11 +9,11 @@ import pytest
 import soundfile
 
 from hotmem import InvalidInput
-from pipelines.recording import SILENCE, Utterance, frames_of, load_sessions, read_audio
+from pipelines.recording import SILENCE, Utterance, load_sessions, read_audio, read_frames
 from pipelines.replay import DEMO
 
 
-def test_the_shipped_sessions_are_days_apart() -> None:
+def test_the_demo_sessions_are_days_apart() -> None:
     monday, thursday = load_sessions(DEMO)
     assert (monday.id, thursday.id) == ("monday", "thursday")
     assert monday.started_at == datetime(2026, 3, 2, 18, tzinfo=UTC)
@@ -31,7 +31,7 @@ def test_the_shipped_sessions_are_days_apart() -> None:
 @pytest.mark.parametrize(
     ("suffix", "rate", "channels"), [(".wav", 44_100, 2), (".flac", 8_000, 1), (".ogg", 16_000, 1)]
 )
-def test_any_rate_and_channels_become_20_ms_frames(
+def test_audio_of_any_rate_and_channels_is_read_as_20_ms_frames(
     tmp_path: Path, suffix: str, rate: int, channels: int
 ) -> None:
     path = tmp_path / f"tone{suffix}"
@@ -41,13 +41,13 @@ def test_any_rate_and_channels_become_20_ms_frames(
     assert samples.dtype == np.int16
     assert abs(len(samples) - 16_000) <= 16
     assert 14_000 < np.abs(samples).max() < 19_000
-    frames = list(frames_of(Utterance(path, gap=0.1)))
+    frames = list(read_frames(Utterance(path, gap_s=0.1)))
     assert frames[:5] == [SILENCE] * 5
     assert {len(frame) for frame in frames} == {640}
     assert 54 <= len(frames) <= 57
 
 
-def test_a_bare_folder_is_one_session(tmp_path: Path) -> None:
+def test_a_folder_without_manifest_is_one_session(tmp_path: Path) -> None:
     for name in ("b.wav", "a.wav"):
         soundfile.write(tmp_path / name, np.zeros(160), 16_000)
     (session,) = load_sessions(tmp_path)
@@ -76,14 +76,14 @@ def manifest(**changes: object) -> dict[str, object]:
         ("not json", "not a manifest"),
     ],
 )
-def test_bad_manifests_say_what_is_wrong(tmp_path: Path, content: str, fact: str) -> None:
+def test_invalid_manifests(tmp_path: Path, content: str, fact: str) -> None:
     path = tmp_path / "manifest.json"
     path.write_text(content)
     with pytest.raises(InvalidInput, match=fact):
         load_sessions(path)
 
 
-def test_nothing_to_play(tmp_path: Path) -> None:
+def test_missing_and_invalid_audio(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="no audio"):
         load_sessions(tmp_path)
     noise = tmp_path / "noise.wav"

@@ -1,7 +1,4 @@
-"""The demo, end to end.
-
-Recorded speech through the real recogniser into the memory and back out as answers.
-"""
+"""The demo, end to end: recorded speech, recognition, memory, replies."""
 
 import shutil
 from io import StringIO
@@ -19,7 +16,7 @@ from pipelines.recording import load_sessions
 from pipelines.replay import DEMO, app, replay
 from pipelines.responder import UNKNOWN
 
-SAID = (
+EXPECTED_WORDS = (
     ("daniel", "nurse", "hospital"),
     ("dog", "rocky"),
     ("sister", "sarah", "boston"),
@@ -37,19 +34,19 @@ SAID = (
 
 
 @pytest.mark.timeout(240)
-async def test_the_demo_hears_remembers_and_recalls(
+async def test_the_demo_recognises_remembers_and_recalls(
     tmp_path: Path, encoder: Encoder, language: Language
 ) -> None:
     screen = Console(file=StringIO(), width=100)
     async with Memory.open(tmp_path / "memory.db", encoder=encoder, language=language) as memory:
         exchanges = await replay(load_sessions(DEMO), memory, "daniel", screen)
         weights = await memory.weights("daniel")
-        held = {
+        is_current = {
             stored.text: stored.current for stored in await memory.memories("daniel", past=True)
         }
-    assert len(exchanges) == len(SAID)
-    for exchange, words in zip(exchanges, SAID, strict=True):
-        assert all(word in exchange.heard.lower() for word in words), exchange.heard
+    assert len(exchanges) == len(EXPECTED_WORDS)
+    for exchange, words in zip(exchanges, EXPECTED_WORDS, strict=True):
+        assert all(word in exchange.utterance.lower() for word in words), exchange.utterance
     greeting, dog, sister, _, corrected, trip, that, car = exchanges[5:]
     assert greeting.block is not None
     assert greeting.block.text == ""
@@ -69,30 +66,28 @@ async def test_the_demo_hears_remembers_and_recalls(
         assert exchange.usage.used
     assert exchanges[-2].usage is not None
     assert exchanges[-2].usage.weights == weights
-    assert [text for text, current in held.items() if "Boston" in text and not current]
-    assert [text for text, current in held.items() if "Denver" in text and current]
+    assert [text for text, current in is_current.items() if "Boston" in text and not current]
+    assert [text for text, current in is_current.items() if "Denver" in text and current]
     shown = screen.file.getvalue()  # type: ignore[attr-defined]
     for part in (
-        "heard",
+        "user",
         "analysis",
         "layers",
         "block",
         "reply",
         "used",
         "weights",
-        "memories now held",
+        "stored memories",
         "rule-based responder, not a language model",
     ):
         assert part in shown
 
 
-def test_weights_of_the_recogniser_are_checked(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    planted = tmp_path / recogniser.PACKAGE / "model"
-    shutil.copytree(recogniser.whisper_folder(), planted)
-    (planted.parent / "__init__.py").touch()
-    (planted / "tokenizer.json").write_text("{}")
+def test_recogniser_weights_are_verified(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    modified = tmp_path / recogniser.PACKAGE / "model"
+    shutil.copytree(recogniser.whisper_folder(), modified)
+    (modified.parent / "__init__.py").touch()
+    (modified / "tokenizer.json").write_text("{}")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModelMissing, match=r"tokenizer\.json differs"):
         recogniser.whisper_folder()

@@ -1,4 +1,4 @@
-"""What the bots say when something they need is missing."""
+"""Error messages of the bots for missing packages and keys, and their help."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from pipelines.browser import NoBrowser, serve
 from pipelines.display import wide_console
 
 
-def test_the_quickstart_names_the_keys_it_misses(tmp_path: Path) -> None:
+def test_quickstart_names_missing_keys(tmp_path: Path) -> None:
     bare = {key: value for key, value in os.environ.items() if not key.endswith("_API_KEY")} | {
         "PYTHONPATH": str(Path.cwd())
     }
@@ -30,7 +30,7 @@ def test_the_quickstart_names_the_keys_it_misses(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("module", ["quickstart", "chat"])
-def test_a_file_of_settings_that_is_not_utf8_is_one_line(module: str, tmp_path: Path) -> None:
+def test_a_settings_file_that_is_not_utf8_is_a_one_line_error(module: str, tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes(b"OPENAI_API_KEY=\xe9\xff\n")
     bot = Path(shutil.copy(Path("pipelines") / f"{module}.py", tmp_path))
     environment = os.environ | {"PYTHONPATH": str(Path.cwd())}
@@ -47,19 +47,20 @@ def test_a_file_of_settings_that_is_not_utf8_is_one_line(module: str, tmp_path: 
     assert "is not UTF-8. Save it as UTF-8." in done.stdout + done.stderr
 
 
-async def test_the_browser_bot_names_the_packages_it_misses(
+async def test_browser_bot_names_missing_packages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browser, "NEEDED", ("rich", "a_package_that_is_not_there"))
+    monkeypatch.setattr(browser, "REQUIRED", ("rich", "a_package_that_is_not_there"))
     with pytest.raises(
         NoBrowser,
-        match=r'a_package_that_is_not_there cannot be imported. Run: pip install "pipecat-hotmem\[browser',
+        match=r"a_package_that_is_not_there cannot be imported."
+        r' Run: pip install "pipecat-hotmem\[browser',
     ):
         await serve(tmp_path / "memory.db", "me", None, 7860, wide_console())
 
 
 @pytest.mark.parametrize("module", ["browser", "chat", "local_mic", "replay"])
-def test_every_bot_has_help(module: str) -> None:
+def test_help(module: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", f"pipelines.{module}", "--help"],
         capture_output=True,
