@@ -18,16 +18,15 @@ class Bound(StrEnum):
 _WORDS: Final = (
     (
         Bound.SINCE,
-        r"since|starting(?:\s+on)?|beginning(?:\s+on)?|as\s+early\s+as|(?:at|on)\s+or\s+after"
-        r"|not\s+before|>=|no\s+earlier\s+than",
+        r"since|starting(?:\s+on)?|beginning(?:\s+on)?|(?:at|on)\s+or\s+after|not\s+before|>="
+        r"|no\s+earlier\s+than",
     ),
-    (Bound.AFTER, r"after|later\s+than|>"),
+    (Bound.AFTER, r"after|later\s+than"),
     (
         Bound.UNTIL,
-        r"until|till|til|by|no\s+later\s+than|not\s+later\s+than|as\s+late\s+as"
-        r"|(?:at|on)\s+or\s+before|<=|up\s+to",
+        r"until|till|til|by|not?\s+later\s+than|(?:at|on)\s+or\s+before|<=|up\s+to",
     ),
-    (Bound.BEFORE, r"before|prior\s+to|earlier\s+than|sooner\s+than|<"),
+    (Bound.BEFORE, r"before|prior\s+to|earlier\s+than|sooner\s+than"),
 )
 _BEFORE: Final = re.compile(
     rf"(?:{'|'.join(f'(?P<{bound}>(?<![a-z<]){words})' for bound, words in _WORDS)})"

@@ -13,10 +13,9 @@ from hotmem.temporal.day_times import attach_times_of_day
 from hotmem.temporal.fragments import Fragment
 from hotmem.temporal.modifiers import apply_modifiers
 from hotmem.temporal.ranges import join_ranges, next_weekday
-from hotmem.temporal.units import Granularity, Reference, Span, day_span, month_span, week_span
+from hotmem.temporal.units import Granularity, Reference, Span, day_span, week_span
 
 _IN_WEEK: Final = re.compile(r"(?:'s)?[\s,]*(?:(?:on|of|from|the)\s+)?$")
-_IN_YEAR: Final = re.compile(r"\s*(?:,|in)?\s*$")
 _SAME_DAY: Final = re.compile(r"[\s,(]*(?:the\s+)?\(?$")
 _OPENING_PARENTHESIS: Final = re.compile(r"[\s,]*\(")
 _ON: Final = re.compile(r"\s+on\s+")
@@ -45,7 +44,7 @@ def compose(fragments: Sequence[Fragment], text: str, reference: Reference) -> l
 
 
 def _merge_days(fragments: Sequence[Fragment], text: str, reference: Reference) -> list[Fragment]:
-    """Apply modifiers; merge weekdays with their dates and weeks, months with their years."""
+    """Apply modifiers, and merge weekdays with their dates and weeks."""
     merged: list[Fragment] = []
     for fragment in fragments:
         if merged and (pair := _merge(merged[-1], fragment, text)):
@@ -62,7 +61,7 @@ def _merge_days(fragments: Sequence[Fragment], text: str, reference: Reference) 
 
 
 def _merge(first: Fragment, second: Fragment, text: str) -> Fragment | None:
-    """Two fragments that name one day or month; None if they do not."""
+    """Two fragments that name one day; None if they do not."""
     if first.span is None or second.span is None:
         return None
     gap, granularity = text[first.stop : second.start], first.span.granularity
@@ -75,10 +74,6 @@ def _merge(first: Fragment, second: Fragment, text: str) -> Fragment | None:
             return replace(first, stop=second.stop + 1)
         if granularity is Granularity.WEEK and _IN_WEEK.fullmatch(gap):
             return replace(first, stop=second.stop, span=_in_week(first.span, second.weekday))
-    is_month = second.span.granularity is Granularity.MONTH
-    if granularity is Granularity.YEAR and is_month and _IN_YEAR.fullmatch(gap):
-        month = month_span(first.span.start.year, second.span.start.month)
-        return replace(first, stop=second.stop, span=month)
     is_week = second.span.granularity is Granularity.WEEK
     if first.weekday is not None and is_week and _IN_WEEK.fullmatch(gap):
         day = _in_week(second.span, first.weekday)

@@ -260,15 +260,6 @@ RULES: Final = (
         dated=True,
     ),
     Rule(
-        ("month",),
-        whole_words(
-            rf"(?P<which>{DIRECTION})\s+month,?\s+(?:(?:from|between)\s+)?(?P<day>\d\d?){ORDINAL}?"
-            rf"{_TO}(?P<until>\d\d?){ORDINAL}?(?!\s*(?:am|pm|:))"
-        ),
-        _days_of_relative_month,
-        dated=True,
-    ),
-    Rule(
         ("from ", "between "),
         whole_words(
             rf"(?:from|between)\s+(?:the\s+)?(?P<day>\d\d?){ORDINAL}{_TO}(?P<until>\d\d?){ORDINAL}"

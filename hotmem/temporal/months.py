@@ -11,7 +11,6 @@ from hotmem.temporal.fragments import (
     MONTH_CUES,
     THIS_WORDS,
     YEAR,
-    Fragment,
     Rule,
     parse_direction,
     parse_month,
@@ -68,10 +67,6 @@ def _month(match: re.Match[str], reference: Reference) -> Span:
 
 def _nearest_month(month: int, now: datetime, *, ahead: bool) -> Span:
     return month_span(now.year + (month < now.month if ahead else -(month > now.month)), month)
-
-
-def _weak_month(match: re.Match[str], reference: Reference) -> Fragment:
-    return Fragment(match.start(), match.end(), _month(match, reference), weak=True)
 
 
 _WORDLIKE_MONTH: Final = "may|march|mar|dec|sep"
@@ -148,7 +143,6 @@ RULES: Final = (
         whole_words(rf"{_AFTER_PREPOSITION}(?P<month>{_WORDLIKE_MONTH})"),
         _month,
     ),
-    Rule((" and ",), whole_words(rf"(?<=\band )(?P<month>{_WORDLIKE_MONTH})"), _weak_month),
     Rule(
         _WORDLIKE_CUES,
         whole_words(rf"(?P<which>{DIRECTION})\s+(?P<month>{_WORDLIKE_MONTH})"),

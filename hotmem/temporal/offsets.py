@@ -5,9 +5,7 @@ from datetime import timedelta
 from typing import Final
 
 from hotmem.temporal.fragments import (
-    COUNT,
     DURATION,
-    UNIT,
     Rule,
     parse_direction,
     parse_duration,
@@ -26,13 +24,6 @@ def _offset(reference: Reference, text: str, sign: int) -> Span:
 
 def _ago(match: re.Match[str], reference: Reference) -> Span:
     return _offset(reference, match["amount"], -1)
-
-
-def _between_ago(match: re.Match[str], reference: Reference) -> Span | None:
-    first, last = (
-        _offset(reference, f"{match[name]} {match['unit']}", -1) for name in ("last", "first")
-    )
-    return Span(first.start, last.end, Granularity.SPAN) if first.start < last.end else None
 
 
 def _in(match: re.Match[str], reference: Reference) -> Span:
@@ -83,14 +74,6 @@ RULES: Final = (
         ("ago", "back", "earlier"),
         whole_words(rf"(?P<amount>{DURATION})\s+(?:ago|back|earlier)"),
         _ago,
-    ),
-    Rule(
-        ("ago",),
-        whole_words(
-            rf"between\s+(?P<first>{COUNT})\s+(?:and|to)\s+(?P<last>{COUNT})\s+(?P<unit>{UNIT})"
-            r"\s+ago"
-        ),
-        _between_ago,
     ),
     Rule(("in ",), whole_words(rf"in\s+(?:less\s+than|under)\s+(?P<amount>{DURATION})"), _within),
     Rule(

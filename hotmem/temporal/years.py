@@ -203,11 +203,6 @@ RULES: Final = (
         ),
         _quarter,
     ),
-    Rule(
-        ("quarter",),
-        whole_words(rf"quarter\s+(?P<number>[1-4])(?:\s+(?:of\s+)?(?P<year>{YEAR}))?"),
-        _quarter,
-    ),
     Rule(("h1", "h2"), whole_words(rf"h(?P<number>[12])(?:\s+of)?\s+(?P<year>{YEAR})"), _half_year),
     Rule(("h1", "h2"), whole_words(rf"(?P<year>{YEAR})\s*h(?P<number>[12])"), _half_year),
 )
