@@ -22,8 +22,8 @@ from eval.datasets import Conversation, Question
 from eval.histories import groups
 from eval.run import SESSION, Models, Task, ingested, models, stored_ids
 from hotmem.core.stage_timer import StageTimer
-from hotmem.recall import RecallContext, Retrieved, retrieve
-from hotmem.retrieval.context import RecallRequest
+from hotmem.recall import RecallContext, retrieve
+from hotmem.retrieval.context import RecallRequest, Retrieved
 from hotmem.types import Evidence, EvidenceKind, Layer
 
 Given = TypeVar("Given")

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from hotmem.block.assembly import late_block
 from hotmem.core.loop_thread import run_off_loop
 from hotmem.core.validation import validate_number
 from hotmem.errors import InvalidInput, StoreError, StoreLocked, StoreReadOnly
@@ -20,7 +21,7 @@ from hotmem.feedback.learning import learn_from_reply
 from hotmem.models import Encoder, Language
 from hotmem.operations.actor import actor
 from hotmem.options import MIN_TOKENS, Options, checked_visible
-from hotmem.recall import late_block, recall
+from hotmem.recall import recall
 from hotmem.remember import store_turn
 from hotmem.retrieval.context import RecallRequest
 from hotmem.runtime import open_runtime

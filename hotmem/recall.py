@@ -5,10 +5,10 @@ compose:   features ─▶ ranking ─▶ distinct statements ─▶ packed bloc
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from hotmem.block.assembly import Composition, finished_block, late_block
 from hotmem.block.packing import Packed, pack
 from hotmem.block.rendering import render_nothing_known
 from hotmem.core.stage_timer import StageTimer
@@ -21,20 +21,10 @@ from hotmem.ranking.features import candidate_features
 from hotmem.ranking.ranker import assess, rank
 from hotmem.ranking.relevance import RelevanceModel
 from hotmem.retrieval.candidates import load_candidates
-from hotmem.retrieval.context import RecallRequest, RetrievalContext
+from hotmem.retrieval.context import RecallRequest, RetrievalContext, Retrieved
 from hotmem.retrieval.fanout import search_layers
-from hotmem.retrieval.fusion import Candidate
 from hotmem.retrieval.query import build_query
-from hotmem.types import (
-    NO_OFFSET,
-    ContextBlock,
-    Hit,
-    LayerOutcome,
-    LayerReport,
-    Profile,
-    Query,
-    Trace,
-)
+from hotmem.types import NO_OFFSET, ContextBlock
 
 QUERY_SHARE: Final = 0.4
 LAYERS_SHARE: Final = 0.8
@@ -54,44 +44,6 @@ class RecallContext(RetrievalContext):
     model: RelevanceModel
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieved:
-    """What retrieval found, before ranking.
-
-    Attributes:
-        query: The analysed utterance.
-        profile: The user's profile.
-        candidates: The candidates that the language model does not have yet.
-        reports: The outcome of each layer.
-        hits: The hits of all layers.
-        already_visible: Candidates already in the visible conversation.
-    """
-
-    query: Query
-    profile: Profile
-    candidates: Sequence[Candidate]
-    reports: tuple[LayerReport, ...]
-    hits: Sequence[Hit] = ()
-    already_visible: Sequence[Candidate] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Composition:
-    """The content of a block, and how it came about.
-
-    Attributes:
-        packed: Items, text and tokens of the block.
-        reason: The outcome in a sentence.
-        merged: Number of candidates that repeated a better one.
-        answerability: How far the candidates answer the query; None if it needs no memory.
-    """
-
-    packed: Packed
-    reason: str
-    merged: int = 0
-    answerability: Answerability | None = None
-
-
 async def recall(context: RecallContext, request: RecallRequest) -> ContextBlock:
     """Make the context block for an utterance.
 
@@ -105,7 +57,7 @@ async def recall(context: RecallContext, request: RecallRequest) -> ContextBlock
         return late_block(request, timer.stages)
     composition = compose(context, request, retrieved)
     timer.mark("context")
-    return _block(request, composition.packed, _trace(retrieved, composition, timer), retrieved)
+    return finished_block(request, retrieved, composition, timer.stages)
 
 
 async def retrieve(
@@ -160,17 +112,6 @@ def compose(context: RecallContext, request: RecallRequest, retrieved: Retrieved
     return Composition(packed, reason, merged, known)
 
 
-def late_block(request: RecallRequest, stages: Mapping[str, float] | None = None) -> ContextBlock:
-    """The empty block of a recall that missed its deadline.
-
-    Args:
-        request: The request.
-        stages: Milliseconds of the stages that were completed.
-    """
-    reason = "The deadline passed before anything was ready."
-    return _block(request, Packed(), Trace(stages=stages or {}, reason=reason, late=True))
-
-
 def _answered_by_visible(context: RecallContext, retrieved: Retrieved) -> bool:
     """Whether the query is answered once the already visible candidates count as well."""
     if not retrieved.already_visible:
@@ -179,36 +120,3 @@ def _answered_by_visible(context: RecallContext, retrieved: Retrieved) -> bool:
     features = candidate_features(query, candidates)
     assessment = assess(query, candidates, features, context.model, retrieved.profile.weights)
     return assessment.answerability is not Answerability.NOTHING
-
-
-def _trace(retrieved: Retrieved, composition: Composition, timer: StageTimer) -> Trace:
-    query, reports = retrieved.query, retrieved.reports
-    return Trace(
-        analysis=query.analysis,
-        layers=reports,
-        stages=timer.stages,
-        candidates=len(retrieved.candidates),
-        merged=composition.merged,
-        weights=retrieved.profile.weights,
-        reason=composition.reason,
-        rewrite=query.rewrite,
-        late=any(report.outcome is LayerOutcome.LATE for report in reports),
-        known=composition.answerability,
-    )
-
-
-def _block(
-    request: RecallRequest, packed: Packed, trace: Trace, retrieved: Retrieved | None = None
-) -> ContextBlock:
-    return ContextBlock(
-        text=packed.text,
-        tokens=packed.tokens,
-        items=packed.items,
-        trace=trace,
-        user_id=request.user_id,
-        session_id=request.session_id,
-        query=request.text,
-        at=request.at,
-        visible=request.visible,
-        forget_version=None if retrieved is None else retrieved.profile.forget_version,
-    )

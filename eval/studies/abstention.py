@@ -23,7 +23,7 @@ from hotmem.ranking.answerability import Answerability, answerability_features
 from hotmem.ranking.features import candidate_features
 from hotmem.ranking.ranker import propagate_relevance
 from hotmem.ranking.relevance import fitted_model
-from hotmem.recall import Retrieved
+from hotmem.retrieval.context import Retrieved
 
 WRONGLY: Final = 0.05
 """Share of answerable questions of which it may be said wrongly."""

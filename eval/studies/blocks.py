@@ -22,7 +22,7 @@ from hotmem.ranking.deduplication import deduplicate
 from hotmem.ranking.ranker import rank
 from hotmem.ranking.relevance import RelevanceModel
 from hotmem.ranking.scored_candidate import ScoredCandidate
-from hotmem.recall import Retrieved
+from hotmem.retrieval.context import Retrieved
 
 BUDGETS: Final = (500, 1000)
 """Tokens of the blocks that are compared."""

@@ -1,4 +1,4 @@
-"""The resources that retrieval works with, and the request."""
+"""The resources of retrieval, its request and its result."""
 
 import time
 from collections.abc import Sequence
@@ -9,10 +9,11 @@ from typing import Final
 from hotmem.models import Encoder, Language
 from hotmem.models.rewriter import Rewriter
 from hotmem.options import RecallOptions
+from hotmem.retrieval.fusion import Candidate
 from hotmem.retrieval.layers.base import LayerSearch
 from hotmem.storage.database import InlineDatabase
 from hotmem.storage.search.engine import SearchEngine
-from hotmem.types import Weights
+from hotmem.types import Hit, LayerReport, Profile, Query, Weights
 
 TIMEOUT_FACTOR: Final = 1.25
 """Multiple of its deadline after which a recall is given up, such as one that waits for a disk."""
@@ -89,3 +90,24 @@ class RecallRequest:
         It exceeds the deadline, to leave time for composing what was found by then.
         """
         return None if self.deadline_ms is None else TIMEOUT_FACTOR * self.deadline_ms / 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What retrieval found, before ranking.
+
+    Attributes:
+        query: The analysed utterance.
+        profile: The user's profile.
+        candidates: The candidates that the language model does not have yet.
+        reports: The outcome of each layer.
+        hits: The hits of all layers.
+        already_visible: Candidates already in the visible conversation.
+    """
+
+    query: Query
+    profile: Profile
+    candidates: Sequence[Candidate]
+    reports: tuple[LayerReport, ...]
+    hits: Sequence[Hit] = ()
+    already_visible: Sequence[Candidate] = ()
