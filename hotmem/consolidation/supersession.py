@@ -25,13 +25,13 @@ MISHEARD_RATIO: Final = 0.6
 
 
 def find_supersession(
-    statement: Statement, told_at: datetime, known: Sequence[StoredMemory]
+    statement: Statement, order_time: datetime, known: Sequence[StoredMemory]
 ) -> Supersession:
     """Find the effect of a statement on stored memories of its subject.
 
     Args:
         statement: The new statement.
-        told_at: Its position in the order of statements.
+        order_time: Its position in the order of statements.
         known: Memories of the subject and of its relation or one it ends, latest first.
     """
     confirmed = next(
@@ -42,12 +42,12 @@ def find_supersession(
     if not statement.replaces:
         return Supersession()
     contradicted = [memory for memory in known if _contradicts(statement, memory)]
-    later = [memory.said_at for memory in contradicted if memory.told_at > told_at]
+    later = [memory.said_at for memory in contradicted if memory.order_time > order_time]
     ended = [
         memory
         for memory in contradicted
-        if memory.told_at <= told_at
-        and (memory.valid_until is None or memory.valid_until > told_at)
+        if memory.order_time <= order_time
+        and (memory.valid_until is None or memory.valid_until > order_time)
     ]
     return Supersession(
         ends=tuple(memory.id for memory in ended), valid_until=min(later, default=None)

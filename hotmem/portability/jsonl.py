@@ -265,7 +265,8 @@ def memory_line(record: UserRecord) -> str:
     """Return a memory as a line of an export, without line end."""
     return _line(
         "memory",
-        {"user_id": record.user_id} | RECORDS["memory"].dump_python(record.record, mode="json"),
+        {"user_id": record.user_id}
+        | RECORDS["memory"].dump_python(record.record, mode="json", by_alias=True),
     )
 
 

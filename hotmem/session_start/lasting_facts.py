@@ -70,9 +70,9 @@ def fact_lines(material: Material) -> list[Line]:
     stored = material.stored
     ordered = sorted(
         (
-            (order, -row.confirmations, -row.told_at, row)
+            (order, -row.confirmations, -row.order_time, row)
             for row in (*stored.facts, *stored.notes)
-            if not is_private(f"{row.text}\n{row.told_in}")
+            if not is_private(f"{row.text}\n{row.source_text}")
             and (order := _order(row, stored.speaker)) is not None
         ),
         key=lambda each: each[:3],

@@ -84,9 +84,9 @@ async def load_material(
             request.at,
         )
     memories = {row.key for row in (*stored.rules, *stored.facts, *stored.notes)} | {
-        key for dated in stored.told for key in dated.memories
+        key for dated in stored.dated for key in dated.memories
     }
-    passages = [dated.passage for dated in stored.told if not dated.memories]
+    passages = [dated.passage for dated in stored.dated if not dated.memories]
     found = await storage.database.read(
         queries.evidence.load,
         user,
@@ -113,9 +113,9 @@ def _without_forgotten(
         rules=remaining(stored.rules),
         facts=remaining(stored.facts),
         notes=remaining(stored.notes),
-        told=tuple(
+        dated=tuple(
             dated
-            for dated in map(with_memories, stored.told)
+            for dated in map(with_memories, stored.dated)
             if dated.memories or (EvidenceKind.PASSAGE, dated.passage) in evidence
         ),
     )

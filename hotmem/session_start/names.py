@@ -35,7 +35,7 @@ def name_lines(stored: SessionFacts, rules: Sequence[MemoryCandidate]) -> list[L
     """
     own = {stored.speaker, UNNAMED_SPEAKER, "", None}
     refused_at = {
-        refused_name(rule.object).casefold(): rule.told_at
+        refused_name(rule.object).casefold(): rule.order_time
         for rule in reversed(rules)
         if rule.subject in own
     }
@@ -44,7 +44,7 @@ def name_lines(stored: SessionFacts, rules: Sequence[MemoryCandidate]) -> list[L
         for row in stored.facts
         if row.relation == "is called"
         and row.subject in own
-        and (not (refused := refused_at.get(row.object.casefold())) or row.told_at > refused)
+        and (not (refused := refused_at.get(row.object.casefold())) or row.order_time > refused)
     ]
     noted = next(
         (

@@ -98,7 +98,7 @@ def plan_lines(material: Material, language: Language) -> list[Line]:
 
 def _spoken_plans(material: Material, language: Language) -> Iterator[_Plan]:
     """Plans that were said, as the facts extracted from them or else as quotes."""
-    for dated in material.stored.told:
+    for dated in material.stored.dated:
         context = dated.text[max(dated.start - PRIVACY_MARGIN, 0) : dated.stop + PRIVACY_MARGIN]
         if is_private(context) or not _is_ahead(dated, language):
             continue

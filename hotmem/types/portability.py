@@ -37,7 +37,8 @@ class MemoryRecord:
         superseded_by: Id of the memory that superseded it.
         amends: Id of the memory that it corrects.
         merged_into: Id of the memory that it was merged into.
-        told_at: Its position in the order of statements, UTC, if that is not `said_at`.
+        order_time: Its position in the order of statements, UTC, if that is not `said_at`;
+            "told_at" in JSON.
         stored_at: When it was stored explicitly, UTC.
         source: Source of an explicitly stored memory.
         note: The user's note.
@@ -63,7 +64,7 @@ class MemoryRecord:
     confirmations: Annotated[int, Field(ge=0)] = 0
     accesses: Annotated[int, Field(ge=0)] = 0
     accessed_at: AwareDatetime | None = None
-    told_at: AwareDatetime | None = None
+    order_time: Annotated[AwareDatetime | None, Field(alias="told_at")] = None
     stored_at: AwareDatetime | None = None
     source: str | None = None
     note: str | None = None
@@ -137,7 +138,7 @@ class ExportedTurn:
         event_times: Times of the events that it mentions.
         correction_count: Number of corrections of its statements since their last confirmation.
         waiting: Whether its facts were not extracted yet.
-        told_at: Its position in the order of statements, UTC, if that is not `spoken_at`.
+        order_time: Its position in the order of statements, UTC, if that is not `spoken_at`.
     """
 
     turn: Turn
@@ -145,7 +146,7 @@ class ExportedTurn:
     event_times: tuple[EventTime, ...] = ()
     correction_count: int = 0
     waiting: bool = False
-    told_at: datetime | None = None
+    order_time: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

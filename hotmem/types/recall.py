@@ -198,7 +198,7 @@ class Evidence(NamedTuple):
         turn_ids: The turns that it quotes or was read from.
         turns: Row numbers of those turns.
         said_at: When it was said, UTC.
-        told_at: Its position in the order of statements, UTC; None if that is `said_at`.
+        order_time: Its position in the order of statements, UTC; None if that is `said_at`.
         terms: Stems of its words.
         answer_types: Bits of `AnswerType`; 0 for facts and summaries.
         vector: Its embedding; None if it has none yet.
@@ -243,13 +243,13 @@ class Evidence(NamedTuple):
     matches_time: bool = False
     correction_count: int = 0
     times: tuple[TimedWords, ...] = ()
-    told_at: datetime | None = None
+    order_time: datetime | None = None
     former: bool = False
 
     @property
     def place(self) -> datetime:
         """Its position in the order of statements, UTC."""
-        return self.told_at or self.said_at
+        return self.order_time or self.said_at
 
     @property
     def source(self) -> Source:

@@ -19,8 +19,8 @@ class MemoryCandidate(NamedTuple):
         importance: 1 to 5.
         confirmations: Number of times it was repeated.
         said_at: When it was last said, UTC.
-        told_at: Its position in the order of statements, in microseconds.
-        told_in: Text of the turns that it was read from.
+        order_time: Its position in the order of statements, in microseconds.
+        source_text: Text of the turns that it was read from.
     """
 
     key: int
@@ -31,8 +31,8 @@ class MemoryCandidate(NamedTuple):
     importance: int
     confirmations: int
     said_at: datetime
-    told_at: int
-    told_in: str = ""
+    order_time: int
+    source_text: str = ""
 
 
 class DatedWords(NamedTuple):
@@ -90,7 +90,7 @@ class SessionFacts:
         rules: Standing instructions, latest first.
         facts: Facts about the user and people around them, latest first.
         notes: Recent explicitly stored memories, latest first.
-        told: Time expressions within the requested days, in order of time.
+        dated: Time expressions within the requested days, in order of time.
         later: The user's turns since the first of these plans, latest first.
         loops: Open loops of the last session.
         pending: Whether facts of any of the user's turns are not extracted yet.
@@ -100,7 +100,7 @@ class SessionFacts:
     rules: tuple[MemoryCandidate, ...] = ()
     facts: tuple[MemoryCandidate, ...] = ()
     notes: tuple[MemoryCandidate, ...] = ()
-    told: tuple[DatedWords, ...] = ()
+    dated: tuple[DatedWords, ...] = ()
     later: tuple[LaterTurn, ...] = ()
     loops: tuple[OpenLoop, ...] = ()
     pending: bool = False

@@ -27,12 +27,10 @@ OLD_PHRASES: Final = re.compile(
 """In docstrings, comments, error messages, help texts and documentation."""
 
 PENDING: Final = {
-    "consolidation",
     "inspector",
     "pipecat",
     "replay",
     "storage",
-    "types",
 }
 """Packages that have not been reworded yet. Remove an entry when its package is clean."""
 

@@ -550,7 +550,7 @@ class _Restoring:
             (row["passages"], key),
         )
         self.conn.execute(
-            """UPDATE sessions SET started_at = min(started_at, :started_at), last_at = max(last_at, :last_at), told_at = max(told_at, :told_at),
+            """UPDATE sessions SET started_at = min(started_at, :started_at), last_at = max(last_at, :last_at), order_time = max(order_time, :order_time),
                    passages = passages + :passages,
                    summary_due = max(summary_due, :due) WHERE id = :key""",
             {**row, "due": WHEN_IDLE, "key": key},

@@ -22,7 +22,7 @@ from hotmem.storage.search import vectors
 from hotmem.text.validation import normalize_value
 from hotmem.types import EvidenceKind, UndoResult, UserKey, Vector
 
-KEPT: Final = "kind, category, importance, hedged, negated, changes, single, said_at, told_at, confirmations, accesses, accessed_at, source, note"
+KEPT: Final = "kind, category, importance, hedged, negated, changes, single, said_at, order_time, confirmations, accesses, accessed_at, source, note"
 """Columns that a memory with new words has from the old one."""
 
 

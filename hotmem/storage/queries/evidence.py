@@ -93,7 +93,7 @@ def passages(
                  WHERE x.turn = t.id AND x.start < p.stop AND x.stop > p.start AND m.valid_until IS NOT NULL
                  ORDER BY m.valid_until LIMIT 1),
                 (SELECT d.times FROM correction_counts d WHERE d.turn = t.id),
-                substr(t.text, max(p.start - ?, 0) + 1, min(p.start, ?)), substr(t.text, p.stop + 1, ?), nullif(t.told_at, t.spoken_at)
+                substr(t.text, max(p.start - ?, 0) + 1, min(p.start, ?)), substr(t.text, p.stop + 1, ?), nullif(t.order_time, t.spoken_at)
             FROM passages p JOIN turns t ON t.id = p.turn JOIN sessions s ON s.id = p.session LEFT JOIN passage_signs x ON x.passage = p.id
             WHERE p.user_key = ? AND p.id IN (SELECT n.id FROM wanted w JOIN passages n
                                           ON n.session = w.session AND n.position BETWEEN w.position - ? AND w.position + ?
@@ -125,7 +125,7 @@ def passages(
             doubts,
             left,
             right,
-            told_at,
+            order_time,
         ) = row
         valid_until, replaced_by = standing.get(ended, CURRENT)
         before = found[-1] if found else None
@@ -149,7 +149,7 @@ def passages(
                 valid_until=valid_until,
                 replaced_by=replaced_by,
                 correction_count=doubts or 0,
-                told_at=None if told_at is None else from_stored(told_at),
+                order_time=None if order_time is None else from_stored(order_time),
                 after_question=before is not None
                 and (before.session, before.position + 1) == (session, position)
                 and (before.speaker, before.role) != (speaker, role)
@@ -166,7 +166,7 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
                 CASE WHEN m.valid_until IS NOT NULL THEN m.id END,
                 (SELECT group_concat(t.id || ',' || t.public_id, char(0)) FROM turns t WHERE t.id IN ({LATEST_SOURCES})), s.public_id, s.id, t.speaker, t.role,
                 (SELECT min(coalesce(d.times, 0)) FROM sources x LEFT JOIN correction_counts d ON d.turn = x.turn WHERE x.memory = m.id),
-                y.width, y.signs, nullif(m.told_at, m.said_at)
+                y.width, y.signs, nullif(m.order_time, m.said_at)
             FROM memories m
             LEFT JOIN memory_signs y ON y.memory = m.id
             LEFT JOIN turns t ON t.id = (SELECT max(x.turn) FROM sources x WHERE x.memory = m.id)
@@ -203,7 +203,7 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
                 valid_until=valid_until,
                 replaced_by=replaced_by,
                 correction_count=row[14] or 0,
-                told_at=None if row[17] is None else from_stored(row[17]),
+                order_time=None if row[17] is None else from_stored(row[17]),
             )
         )
     return found

@@ -39,7 +39,7 @@ PLAIN: Final = [
     "source",
     "note",
 ]
-TIMES: Final = ["said_at", "told_at", "valid_until", "accessed_at", "stored_at"]
+TIMES: Final = ["said_at", "order_time", "valid_until", "accessed_at", "stored_at"]
 LINKS: Final = ["superseded_by", "amends", "merged_into"]
 """Columns of a memory: those that are what they are, times, and the numbers of other memories."""
 
@@ -92,8 +92,8 @@ def memories(
         )
         for moment in TIMES:
             columns[moment] = None if columns[moment] is None else from_stored(columns[moment])
-        if columns["told_at"] == columns["said_at"]:
-            columns["told_at"] = None
+        if columns["order_time"] == columns["said_at"]:
+            columns["order_time"] = None
         for flag in ("hedged", "negated", "changes", "single"):
             columns[flag] = bool(columns[flag])
         columns["kind"], columns["category"] = Kind(columns["kind"]), Category(columns["category"])

@@ -138,7 +138,7 @@ def _turns(conn: Connection, one: RollbackState) -> bool:
     conn.executemany(
         """UPDATE memories AS m SET confirmations = max(confirmations - ?, 0),
                said_at = coalesce((SELECT max(t.spoken_at) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id), said_at),
-               told_at = coalesce((SELECT max(t.told_at) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id), told_at)
+               order_time = coalesce((SELECT max(t.order_time) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id), order_time)
            WHERE id = ?""",
         [(times, memory) for memory, times in told],
     )
@@ -239,14 +239,14 @@ def _leave(conn: Connection, one: RollbackState, session: int) -> None:
     ).fetchone():
         return
     first, last, told = conn.execute(
-        "SELECT min(spoken_at), max(spoken_at), max(told_at) FROM turns WHERE session = ?",
+        "SELECT min(spoken_at), max(spoken_at), max(order_time) FROM turns WHERE session = ?",
         (session,),
     ).fetchone()
     if first is None:
         conn.execute("DELETE FROM sessions WHERE id = ?", (session,))
         return
     conn.execute(
-        """UPDATE sessions SET started_at = ?, last_at = ?, told_at = ?,
+        """UPDATE sessions SET started_at = ?, last_at = ?, order_time = ?,
                passages = (SELECT coalesce(max(position) + 1, 0) FROM passages p WHERE p.session = sessions.id) WHERE id = ?""",
         (first, last, told, session),
     )

@@ -229,7 +229,7 @@ def _put(
         turn = _turn_of(record)
         imports.keep_session(conn, one, turn.session_id)
         if not _add_turn(
-            conn, turn, now, one, record.told_at if isinstance(record, ExportedTurn) else None
+            conn, turn, now, one, record.order_time if isinstance(record, ExportedTurn) else None
         ):
             return "known"
         if isinstance(record, ExportedTurn) and not record.waiting:
@@ -338,10 +338,10 @@ def _understood(conn: Connection, user: UserKey, read: ExportedTurn) -> None:
 
 
 def _add_turn(
-    conn: Connection, turn: Turn, now: datetime, one: Import, told_at: datetime | None
+    conn: Connection, turn: Turn, now: datetime, one: Import, order_time: datetime | None
 ) -> bool:
     try:
-        return turns.add(conn, turn, now, one.key, told_at or turn.spoken_at)
+        return turns.add(conn, turn, now, one.key, order_time or turn.spoken_at)
     except InvalidInput as error:
         raise InvalidInput(
             f"The turn {turn.id!r} has other words here, or stands twice in the file. Give each turn an id of its own."
@@ -374,8 +374,8 @@ def _put_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
         moment: None if getattr(record, moment) is None else to_stored(getattr(record, moment))
         for moment in TIMES
     }
-    values["told_at"] = values["told_at"] or values["said_at"]
-    order.note(conn, user, values["told_at"])
+    values["order_time"] = values["order_time"] or values["said_at"]
+    order.note(conn, user, values["order_time"])
     values |= {
         "user_key": user,
         "public_id": record.id,

@@ -37,7 +37,7 @@ class When(NamedTuple):
     """When something was said, by the clock of that time, and its place in the order of what was told."""
 
     said_at: datetime
-    told_at: datetime
+    order_time: datetime
 
 
 class Identify(Protocol):
@@ -126,10 +126,10 @@ def learn(
     ).fetchone()
     if not row:
         return
-    user, spoken_at, told_at, speaker = conn.execute(
-        "SELECT user_key, spoken_at, told_at, speaker FROM turns WHERE id = ?", (turn,)
+    user, spoken_at, order_time, speaker = conn.execute(
+        "SELECT user_key, spoken_at, order_time, speaker FROM turns WHERE id = ?", (turn,)
     ).fetchone()
-    said = When(from_stored(spoken_at), from_stored(told_at))
+    said = When(from_stored(spoken_at), from_stored(order_time))
     for entity in entities.ensure(
         conn, user, (*understanding.entities, *_named_rightly(understanding.corrections))
     ):
@@ -141,7 +141,7 @@ def learn(
         _unlearn_turn_before(conn, user, turn)
     corrected: list[Correction] = []
     for correction in understanding.corrections:
-        amended = amend(correction, _latest(conn, user, said.told_at))
+        amended = amend(correction, _latest(conn, user, said.order_time))
         if amended:
             old, statement = amended
             new = _insert(conn, user, turn, statement, said, None)
@@ -173,8 +173,8 @@ def learn(
             same is None
         ):  # it may be about another: then it can only repeat what was said in the same words
             same, statement = (statement.subject,), replace(statement, replaces=False)
-        known = about(conn, user, statement, said.told_at, same)
-        revision = revise(statement, said.told_at, known)
+        known = about(conn, user, statement, said.order_time, same)
+        revision = revise(statement, said.order_time, known)
         if revision.confirms:
             _confirm(conn, revision.confirms, turn, statement, said)
             continue
@@ -229,7 +229,7 @@ def about(
     conn: Connection,
     user: UserKey,
     statement: Statement,
-    told_at: datetime,
+    order_time: datetime,
     same: Collection[str] = (),
 ) -> list[StoredMemory]:
     """Memories that a statement told at this time can confirm, end or be ended by, latest first.
@@ -243,9 +243,9 @@ def about(
     """
     where = "m.user_key = ? AND m.subject COLLATE NOCASE IN (SELECT value FROM json_each(?))"
     values = (user, json.dumps(sorted({statement.subject, *same})))
-    moment = to_stored(told_at)
+    moment = to_stored(order_time)
     if statement.single or statement.negated:
-        own = f"{where} AND m.relation = ? AND (m.valid_until IS NULL OR m.valid_until > ? OR m.told_at > ?)"
+        own = f"{where} AND m.relation = ? AND (m.valid_until IS NULL OR m.valid_until > ? OR m.order_time > ?)"
         known = _select(
             conn, own, (*values, statement.relation, moment, moment), by="memories_by_relation"
         )
@@ -286,7 +286,7 @@ def named(conn: Connection, user: UserKey, names: Sequence[str], limit: int) -> 
     values = [value for key in keys for value in (user, key, RECENT_OF_ENTITY)]
     rows = conn.execute(
         f"""SELECT id FROM memories WHERE id IN ({" UNION ".join([OF_ENTITY] * len(keys))}) AND merged_into IS NULL
-            ORDER BY told_at DESC, id DESC LIMIT ?""",
+            ORDER BY order_time DESC, id DESC LIMIT ?""",
         (*values, limit),
     )
     return [row[0] for row in rows]
@@ -303,7 +303,7 @@ def touch(conn: Connection, user: UserKey, ids: Sequence[str], now: datetime) ->
 def _latest(conn: Connection, user: UserKey, until: datetime) -> list[StoredMemory]:
     return _select(
         conn,
-        "m.user_key = ? AND m.valid_until IS NULL AND m.told_at <= ?",
+        "m.user_key = ? AND m.valid_until IS NULL AND m.order_time <= ?",
         (user, to_stored(until)),
         RECENT_FOR_CORRECTION,
     )
@@ -324,8 +324,8 @@ def _select(
     """
     rows = conn.execute(
         f"""SELECT m.public_id, m.text, m.subject, m.relation, m.object, m.kind, m.category, m.importance, m.negated, m.changes, m.single,
-                m.said_at, m.told_at, m.valid_until, m.confirmations, {turns}
-            FROM memories m INDEXED BY {by} WHERE {where} AND m.merged_into IS NULL ORDER BY m.told_at DESC, m.id DESC LIMIT ?""",
+                m.said_at, m.order_time, m.valid_until, m.confirmations, {turns}
+            FROM memories m INDEXED BY {by} WHERE {where} AND m.merged_into IS NULL ORDER BY m.order_time DESC, m.id DESC LIMIT ?""",
         (*values, limit),
     )
     return [
@@ -342,7 +342,7 @@ def _select(
             changes=bool(row[9]),
             single=bool(row[10]),
             said_at=from_stored(row[11]),
-            told_at=from_stored(row[12]),
+            order_time=from_stored(row[12]),
             valid_until=None if row[13] is None else from_stored(row[13]),
             confirmations=row[14],
             turn_ids=tuple(row[15].split("\x00")) if row[15] else (),
@@ -361,7 +361,7 @@ def _insert(
 ) -> int:
     key: int = conn.execute(
         """INSERT INTO memories (user_key, public_id, text, subject, relation, object, value, kind, category, importance, hedged, negated, changes,
-               single, said_at, told_at, valid_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+               single, said_at, order_time, valid_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (
             user,
             uuid4().hex,
@@ -378,7 +378,7 @@ def _insert(
             statement.changes,
             statement.single,
             to_stored(said.said_at),
-            to_stored(said.told_at),
+            to_stored(said.order_time),
             None if valid_until is None else to_stored(valid_until),
         ),
     ).fetchone()[0]
@@ -446,9 +446,9 @@ def _doubt_turns(conn: Connection, turn: int, wrong: str) -> None:
 
 def _confirm(conn: Connection, memory: str, turn: int, statement: Statement, said: When) -> None:
     key = conn.execute(
-        """UPDATE memories SET confirmations = confirmations + 1, said_at = CASE WHEN ? >= told_at THEN ? ELSE said_at END,
-               told_at = max(told_at, ?) WHERE public_id = ? RETURNING id""",
-        (to_stored(said.told_at), to_stored(said.said_at), to_stored(said.told_at), memory),
+        """UPDATE memories SET confirmations = confirmations + 1, said_at = CASE WHEN ? >= order_time THEN ? ELSE said_at END,
+               order_time = max(order_time, ?) WHERE public_id = ? RETURNING id""",
+        (to_stored(said.order_time), to_stored(said.said_at), to_stored(said.order_time), memory),
     ).fetchone()[0]
     conn.execute(
         "UPDATE correction_counts SET times = times - 1 WHERE times > 0 AND turn IN (SELECT turn FROM sources WHERE memory = ?)",

@@ -41,7 +41,7 @@ def keep(
     stored = to_stored(now)
     key = conn.execute(
         """INSERT INTO memories (user_key, public_id, text, subject, relation, object, value, kind, category, importance, hedged, negated, changes, single,
-               said_at, told_at, valid_until, stored_at, source, note)
+               said_at, order_time, valid_until, stored_at, source, note)
            VALUES (?, ?, ?, '', '', ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (
             user,
@@ -53,7 +53,7 @@ def keep(
             note.category,
             note.importance,
             stored,
-            order.told_at(conn, user, stored, stored),
+            order.order_time(conn, user, stored, stored),
             None if note.expires_at is None else to_stored(note.expires_at),
             stored,
             note.source,
@@ -82,11 +82,11 @@ def confirm(
     Tags, and the higher importance; False if it is gone.
     """
     row = conn.execute(
-        """UPDATE memories SET confirmations = confirmations + 1, said_at = ?, told_at = ?, importance = max(importance, ?)
+        """UPDATE memories SET confirmations = confirmations + 1, said_at = ?, order_time = ?, importance = max(importance, ?)
            WHERE user_key = ? AND public_id = ? RETURNING id""",
         (
             to_stored(now),
-            order.told_at(conn, user, to_stored(now), to_stored(now)),
+            order.order_time(conn, user, to_stored(now), to_stored(now)),
             note.importance,
             user,
             name,

@@ -32,7 +32,7 @@ ENDED_AHEAD: Final = """
 """What ended by a clock that was ahead has ended now that it is right, and not only in years."""
 
 
-def told_at(conn: Connection, user: UserKey, spoken_at: int, now: int) -> int:
+def order_time(conn: Connection, user: UserKey, spoken_at: int, now: int) -> int:
     """The place in a user's order of what is said at a time, which is noted as their latest if it is that.
 
     Args:
@@ -41,7 +41,7 @@ def told_at(conn: Connection, user: UserKey, spoken_at: int, now: int) -> int:
         spoken_at: When it is said, by the clock of who says it, as the file keeps times.
         now: The wall clock, likewise.
     """
-    (latest,) = conn.execute("SELECT told_at FROM users WHERE id = ?", (user,)).fetchone()
+    (latest,) = conn.execute("SELECT order_time FROM users WHERE id = ?", (user,)).fetchone()
     place = spoken_at
     if abs(spoken_at - now) <= LIVE:
         place = max(spoken_at, latest + 1, FIRST)
@@ -72,12 +72,12 @@ def _tell(event: str, days: int) -> None:
 def note_anew(conn: Connection, user: UserKey) -> None:
     """Notes the latest place of what is left of a user; reads all their turns."""
     conn.execute(
-        """UPDATE users SET told_at = max(coalesce((SELECT max(told_at) FROM turns WHERE user_key = users.id), 0),
-               coalesce((SELECT max(told_at) FROM memories WHERE user_key = users.id), 0)) WHERE id = ?""",
+        """UPDATE users SET order_time = max(coalesce((SELECT max(order_time) FROM turns WHERE user_key = users.id), 0),
+               coalesce((SELECT max(order_time) FROM memories WHERE user_key = users.id), 0)) WHERE id = ?""",
         (user,),
     )
 
 
 def note(conn: Connection, user: UserKey, place: int) -> None:
     """Notes a place in a user's order that something has already."""
-    conn.execute("UPDATE users SET told_at = max(told_at, ?) WHERE id = ?", (place, user))
+    conn.execute("UPDATE users SET order_time = max(order_time, ?) WHERE id = ?", (place, user))

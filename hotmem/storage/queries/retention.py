@@ -15,13 +15,13 @@ from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.types import Category, ForgetResult, UserKey
 
 OLD_TURNS: Final = f"""
-    SELECT id, public_id FROM turns WHERE user_key = :user AND spoken_at < :before AND abs(told_at - spoken_at) <= {BEHIND}
+    SELECT id, public_id FROM turns WHERE user_key = :user AND spoken_at < :before AND abs(order_time - spoken_at) <= {BEHIND}
     ORDER BY spoken_at LIMIT :limit"""
 """Turns; how old those are that were told by a clock that was off nobody knows."""
 
 OLD_MEMORIES: Final = f"""
     SELECT m.id, m.public_id FROM memories m WHERE m.user_key = :user AND m.said_at < :before AND m.merged_into IS NULL
-        AND abs(m.told_at - m.said_at) <= {BEHIND}
+        AND abs(m.order_time - m.said_at) <= {BEHIND}
         AND (:category IS NULL OR m.category = :category)
         AND NOT EXISTS (SELECT 1 FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id AND t.spoken_at >= :before)
     ORDER BY m.said_at LIMIT :limit"""

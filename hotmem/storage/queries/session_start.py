@@ -30,7 +30,7 @@ NOTES_READ: Final = 500
 
 MOST_OF_A_RELATION: Final = 20
 
-_COLUMNS: Final = "m.id, m.text, m.subject, m.relation, m.object, m.importance, m.confirmations, m.said_at, m.told_at"
+_COLUMNS: Final = "m.id, m.text, m.subject, m.relation, m.object, m.importance, m.confirmations, m.said_at, m.order_time"
 _HOLDS: Final = "m.merged_into IS NULL AND (m.valid_until IS NULL OR (m.valid_until > :now AND m.superseded_by IS NULL))"
 _ONE: Final = f"""SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relation
     WHERE m.user_key = :user AND m.relation = :relation AND {_HOLDS} AND NOT m.negated AND NOT m.hedged"""
@@ -54,7 +54,7 @@ def _rules(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, 
                 UNION ALL
                 SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_category
                 WHERE m.user_key = :user AND m.category = 'system' AND m.kind = 'rule' AND m.relation = '' AND {_HOLDS})
-            ORDER BY told_at DESC, id DESC""",
+            ORDER BY order_time DESC, id DESC""",
         {"user": user, "now": now},
     )
     return tuple(map(_row, rows))
@@ -90,7 +90,7 @@ def read(
         rules=_rules(conn, user, now),
         facts=tuple(_facts(conn, user, relations, subjects, now)),
         notes=notes,
-        told=told,
+        dated=told,
         later=tuple(_later(conn, user, to_stored(min(plans)), now)) if plans else (),
         loops=tuple(_loops(conn, user, live)),
         pending=_pending(conn, user),
@@ -128,7 +128,7 @@ def _facts(
         values = {"user": user, "now": now, "subject": subject, "most": MOST_OF_A_RELATION}
         for relation in relations:
             rows = conn.execute(
-                f"{_ONE} AND m.subject = :subject COLLATE NOCASE ORDER BY m.told_at DESC LIMIT :most",
+                f"{_ONE} AND m.subject = :subject COLLATE NOCASE ORDER BY m.order_time DESC LIMIT :most",
                 {**values, "relation": relation},
             )
             found |= {row[0]: _row(row) for row in rows}
@@ -138,12 +138,12 @@ def _facts(
             {**values, **owned},
         )
         found |= {row[0]: _row(row) for row in rows}
-    told_in = _told_in(conn, list(found))
-    heard = (row._replace(told_in=told_in.get(row.key, "")) for row in found.values())
-    return sorted(heard, key=lambda row: (row.told_at, row.key), reverse=True)
+    source_text = _source_texts(conn, list(found))
+    heard = (row._replace(source_text=source_text.get(row.key, "")) for row in found.values())
+    return sorted(heard, key=lambda row: (row.order_time, row.key), reverse=True)
 
 
-def _told_in(conn: Connection, keys: Sequence[int]) -> dict[int, str]:
+def _source_texts(conn: Connection, keys: Sequence[int]) -> dict[int, str]:
     """The turns that memories were read from, as text."""
     rows = conn.execute(
         """SELECT x.memory, group_concat(t.text, char(10)) FROM sources x JOIN turns t ON t.id = x.turn
@@ -156,7 +156,7 @@ def _told_in(conn: Connection, keys: Sequence[int]) -> dict[int, str]:
 def _notes(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, ...]:
     rows = conn.execute(
         f"""SELECT * FROM (SELECT {_COLUMNS}, m.kind FROM memories m INDEXED BY memories_in_order WHERE m.user_key = :user AND {_HOLDS}
-                           ORDER BY m.told_at DESC, m.id DESC LIMIT :most) WHERE relation = '' AND kind <> 'rule'""",
+                           ORDER BY m.order_time DESC, m.id DESC LIMIT :most) WHERE relation = '' AND kind <> 'rule'""",
         {"user": user, "now": now, "most": NOTES_READ},
     )
     return tuple(_row(row[:-1]) for row in rows)
@@ -215,7 +215,7 @@ def _loops(conn: Connection, user: UserKey, live: str | None) -> list[OpenLoop]:
     rows = conn.execute(
         """SELECT x.text, t.public_id, s.public_id, t.spoken_at FROM summary_sentences x JOIN turns t ON t.id = x.turn JOIN sessions s ON s.id = x.summary
            WHERE x.part = 'open_loops' AND x.summary = (SELECT s.id FROM sessions s JOIN summaries y ON y.id = s.id
-                                                        WHERE s.user_key = ? AND s.public_id IS NOT ? ORDER BY s.told_at DESC LIMIT 1)
+                                                        WHERE s.user_key = ? AND s.public_id IS NOT ? ORDER BY s.order_time DESC LIMIT 1)
            ORDER BY x.place""",
         (user, live),
     )
@@ -225,4 +225,4 @@ def _loops(conn: Connection, user: UserKey, live: str | None) -> list[OpenLoop]:
 
 
 def _row(row: tuple[int, str, str, str, str, int, int, int, int]) -> MemoryCandidate:
-    return MemoryCandidate(*row[:7], said_at=from_stored(row[7]), told_at=row[8])
+    return MemoryCandidate(*row[:7], said_at=from_stored(row[7]), order_time=row[8])

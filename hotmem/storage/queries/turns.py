@@ -19,7 +19,7 @@ def add(
     turn: Turn,
     now: datetime,
     came_with: int | None = None,
-    told_at: datetime | None = None,
+    order_time: datetime | None = None,
 ) -> bool:
     """Stores a turn with its session, passages and pending work.
 
@@ -28,7 +28,7 @@ def add(
         turn: The turn.
         now: The wall clock, from which the session's idle time counts.
         came_with: The number of the import that brings it.
-        told_at: Its place in the user's order, if it has one already.
+        order_time: Its place in the user's order, if it has one already.
 
     Returns:
         False if the same turn was stored before.
@@ -47,20 +47,20 @@ def add(
             )
         return False
     spoken_at = to_stored(turn.spoken_at)
-    if told_at is None:
-        place = order.told_at(conn, user, spoken_at, to_stored(now))
+    if order_time is None:
+        place = order.order_time(conn, user, spoken_at, to_stored(now))
     else:
-        order.note(conn, user, place := to_stored(told_at))
+        order.note(conn, user, place := to_stored(order_time))
     session, position = conn.execute(
-        """INSERT INTO sessions (user_key, public_id, started_at, last_at, told_at, touched_at, summary_due) VALUES (?, ?, ?, ?, ?, ?, 1)
+        """INSERT INTO sessions (user_key, public_id, started_at, last_at, order_time, touched_at, summary_due) VALUES (?, ?, ?, ?, ?, ?, 1)
            ON CONFLICT (user_key, public_id) DO UPDATE SET started_at = min(started_at, excluded.started_at),
-               last_at = max(last_at, excluded.last_at), told_at = max(told_at, excluded.told_at),
+               last_at = max(last_at, excluded.last_at), order_time = max(order_time, excluded.order_time),
                touched_at = excluded.touched_at, summary_due = max(summary_due, 1)
            RETURNING id, passages""",
         (user, turn.session_id, spoken_at, spoken_at, place, to_stored(now)),
     ).fetchone()
     key = conn.execute(
-        """INSERT INTO turns (user_key, session, public_id, role, speaker, text, spoken_at, told_at, zone, import)
+        """INSERT INTO turns (user_key, session, public_id, role, speaker, text, spoken_at, order_time, zone, import)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (
             user,
@@ -101,7 +101,7 @@ def of_keys(conn: Connection, keys: Collection[int]) -> list[tuple[int, Turn]]:
     return list(
         select(
             conn,
-            "t.id IN (SELECT value FROM json_each(?)) ORDER BY t.told_at, t.id",
+            "t.id IN (SELECT value FROM json_each(?)) ORDER BY t.order_time, t.id",
             (json.dumps(list(keys)),),
         )
     )
@@ -143,10 +143,10 @@ def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tup
 def places(conn: Connection, keys: Sequence[int]) -> dict[int, datetime]:
     """The places in the order of what was told, by row number, of those turns that have another than their time."""
     rows = conn.execute(
-        "SELECT id, told_at FROM turns WHERE told_at <> spoken_at AND id IN (SELECT value FROM json_each(?))",
+        "SELECT id, order_time FROM turns WHERE order_time <> spoken_at AND id IN (SELECT value FROM json_each(?))",
         (json.dumps(list(keys)),),
     )
-    return {key: from_stored(told_at) for key, told_at in rows}
+    return {key: from_stored(order_time) for key, order_time in rows}
 
 
 def select(conn: Connection, where: str, values: tuple[object, ...]) -> Iterator[tuple[int, Turn]]:

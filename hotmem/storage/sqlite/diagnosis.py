@@ -147,7 +147,7 @@ def _content(conn: Connection) -> Iterator[Finding]:
             f"{told}; they are searched by these and embedded anew while a program has the memory open",
         )
     (off,) = conn.execute(
-        "SELECT count(*) FROM turns WHERE abs(told_at - spoken_at) > ?", (BEHIND,)
+        "SELECT count(*) FROM turns WHERE abs(order_time - spoken_at) > ?", (BEHIND,)
     ).fetchone()
     if off:
         yield Finding(

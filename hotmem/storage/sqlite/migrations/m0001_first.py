@@ -20,7 +20,7 @@ CREATE TABLE meta (
 CREATE TABLE users (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     public_id TEXT NOT NULL UNIQUE,
-    told_at INTEGER NOT NULL DEFAULT 0
+    order_time INTEGER NOT NULL DEFAULT 0
 );
 
 CREATE TABLE sessions (
@@ -32,7 +32,7 @@ CREATE TABLE sessions (
     touched_at INTEGER NOT NULL,
     summary_due INTEGER NOT NULL DEFAULT 0,
     passages INTEGER NOT NULL DEFAULT 0,
-    told_at INTEGER NOT NULL DEFAULT 0,
+    order_time INTEGER NOT NULL DEFAULT 0,
     held INTEGER NOT NULL DEFAULT 0,
     UNIQUE (user_key, public_id)
 );
@@ -50,7 +50,7 @@ CREATE TABLE turns (
     spoken_at INTEGER NOT NULL,
     zone TEXT,
     import INTEGER,
-    told_at INTEGER NOT NULL DEFAULT 0,
+    order_time INTEGER NOT NULL DEFAULT 0,
     UNIQUE (user_key, public_id)
 );
 CREATE INDEX turns_of_session ON turns (session);
@@ -113,7 +113,7 @@ CREATE TABLE memories (
     note TEXT,
     merged_into INTEGER REFERENCES memories ON DELETE CASCADE,
     import INTEGER,
-    told_at INTEGER NOT NULL DEFAULT 0,
+    order_time INTEGER NOT NULL DEFAULT 0,
     held INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX memories_superseding ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
@@ -123,7 +123,7 @@ CREATE INDEX memories_by_time ON memories (user_key, said_at);
 CREATE INDEX memories_merged ON memories (merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX memories_by_category ON memories (user_key, category) WHERE merged_into IS NULL;
 CREATE INDEX memories_of_import ON memories (import) WHERE import IS NOT NULL;
-CREATE INDEX memories_in_order ON memories (user_key, told_at);
+CREATE INDEX memories_in_order ON memories (user_key, order_time);
 CREATE INDEX memories_waiting
     ON memories (import, user_key, id) WHERE vector IS NULL AND held = 0;
 
