@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+import sqlite_vec
 
 from eval.words import STOP_WORDS, words
 from hotmem.models import Encoder
@@ -30,6 +31,9 @@ class Floor:
 
     def __init__(self, path: Path, dimension: int) -> None:
         self._conn = connect(path)
+        self._conn.enable_load_extension(True)
+        sqlite_vec.load(self._conn)
+        self._conn.enable_load_extension(False)
         self._conn.execute("PRAGMA journal_mode = WAL")
         self._conn.execute("PRAGMA synchronous = OFF")
         self._conn.execute(

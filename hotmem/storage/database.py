@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from hotmem.errors import StoreLocked
+from hotmem.storage.search.primitives import SearchPrimitives
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -45,6 +46,11 @@ class Cursor(Protocol):
 
 class Connection(Protocol):
     """Runs SQL within the transaction that `Database.read` or `Database.write` has begun."""
+
+    @property
+    def search(self) -> SearchPrimitives:
+        """The engine's search index."""
+        ...
 
     def execute(self, statements: str, bindings: Any = None, /) -> Cursor:  # noqa: ANN401
         """Runs a statement with values for its `?` or `:name` placeholders."""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.storage.queries.index_entries import token
+from hotmem.storage.sqlite.primitives import _token as token
 from hotmem.text.stemming import MAX_WORD_CHARACTERS, terms
 from hotmem.types import UserKey
 

@@ -6,10 +6,12 @@ filed under; they stand where their words do.
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import Final
 
+import numpy as np
+
 from hotmem.storage.database import Connection
-from hotmem.storage.queries.index_entries import token
 from hotmem.text.stemming import STOP_STEMS, terms
 from hotmem.types import EvidenceKind, Label, LabelMentions, UserKey
 
@@ -148,11 +150,12 @@ def _of_words(conn: Connection, user: UserKey, label: Label) -> LabelMentions:
 
 def _holding(conn: Connection, user: UserKey, kind: EvidenceKind, words: str) -> list[int]:
     """Row numbers of passages or memories that hold all the words, the latest."""
-    wanted = [f'"{token(user, term)}"' for term in dict.fromkeys(terms(words))]
+    wanted = dict.fromkeys(terms(words))
     if not wanted:
         return []
-    sql = f"SELECT rowid FROM {kind}_words WHERE {kind}_words MATCH ? ORDER BY rowid DESC LIMIT ?"
-    return [row[0] for row in conn.execute(sql, (" AND ".join(wanted), MOST_PLACES))]
+    lists = [conn.search.postings(conn, user, kind, term, 0) for term in wanted]
+    found = reduce(np.intersect1d, lists)
+    return [int(key) for key in found[-MOST_PLACES:][::-1]]
 
 
 def _turns(conn: Connection, passages: Sequence[int]) -> frozenset[int]:

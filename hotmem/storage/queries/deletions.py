@@ -611,8 +611,7 @@ class _Restoring:
 
     def _text(self, kind: EvidenceKind, key: int) -> str | None:
         """The words of a row that is there and has none in the index."""
-        found = self.conn.execute(f"SELECT 1 FROM {kind}_words WHERE rowid = ?", (key,)).fetchone()
-        if found is not None:
+        if self.conn.search.has_terms(self.conn, kind, key):
             return None
         sql = (
             "SELECT substr(t.text, b.start + 1, b.stop - b.start) FROM passages b JOIN turns t ON t.id = b.turn WHERE b.id = ?"

@@ -409,7 +409,7 @@ def rewrite_indexes(conn: Connection) -> None:
     Their rows do not tell which words they held, so that no words can be taken out one by one.
     """
     for kind in WORDED:
-        conn.execute(f"INSERT INTO {kind}_words ({kind}_words) VALUES ('optimize')")
+        conn.search.compact_terms(conn, kind)
 
 
 def _counts(conn: Connection, user: UserKey) -> list[int]:

@@ -40,26 +40,15 @@ def add(
 
 
 def put_words(conn: Connection, kind: EvidenceKind, user: UserKey, key: int, text: str) -> None:
-    """Enters the words of a row of a kind that has words in the full-text index."""
-    conn.execute(
-        f"INSERT INTO {kind}_words (rowid, terms) VALUES (?, ?)",
-        (key, " ".join(token(user, term) for term in terms(text))),
-    )
+    """Adds the words of a row of a kind that has words to the index."""
+    conn.search.add_terms(conn, user, kind, key, terms(text))
 
 
 def remove(conn: Connection, kind: EvidenceKind, user: UserKey, key: int) -> None:
     """Makes a row that stays impossible to find."""
     conn.execute(f"DELETE FROM {kind}_entries WHERE user_key = ? AND id = ?", (user, key))
     if kind in WORDED:
-        conn.execute(f"DELETE FROM {kind}_words WHERE rowid = ?", (key,))
-
-
-def token(user: UserKey, term: str) -> str:
-    """The term in the index.
-
-    Each user's are terms of their own, so that no search reads, or counts, another's rows.
-    """
-    return f"u{user}x{term}"
+        conn.search.remove_terms(conn, kind, key)
 
 
 def sign(

@@ -193,7 +193,7 @@ def reindex(conn: Connection) -> int:
     for kind, sql in TEXTS.items():
         conn.execute(f"DELETE FROM {kind}_entries")
         if kind in WORDED:
-            conn.execute(f"INSERT INTO {kind}_words ({kind}_words) VALUES ('delete-all')")
+            conn.search.clear_terms(conn, kind)
         for key, user, session, text, vector in conn.execute(f"{sql} ORDER BY b.id").fetchall():
             index_entries.add(conn, kind, user, key, session, text)
             if vector is not None:

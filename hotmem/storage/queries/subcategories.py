@@ -7,6 +7,7 @@ another encoder, is the mean of all that is placed under it, once that is embedd
 import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import reduce
 from typing import Final
 
 import numpy as np
@@ -17,10 +18,9 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries import jobs, reembedding
 from hotmem.storage.queries.decisions import EVOLVED, record
 from hotmem.storage.queries.imports import TAKEN, Import
-from hotmem.storage.queries.index_entries import token
 from hotmem.storage.queries.order import BEHIND
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.search.vectors import cosine, from_bytes, sought_bytes, to_bytes
+from hotmem.storage.search.vectors import from_bytes, nearest_rows, to_bytes
 from hotmem.text.labels import KEYWORD_SEPARATOR, propose_names
 from hotmem.text.stemming import terms
 from hotmem.types import (
@@ -287,16 +287,22 @@ def in_digests(
 ) -> list[tuple[int, float]]:
     """Row numbers and cosines of the memories that stand for the live subcategories nearest to a vector, nearest first."""
     boundary = reembedding.boundary(conn, EvidenceKind.MEMORY)
-    return conn.execute(
-        f"""WITH near AS (
-               SELECT s.examples FROM evolutions e JOIN subcategories s ON s.evolution = e.id
-               WHERE e.user_key = :user AND e.state = 'live' AND s.centroid NOT NULL
-               ORDER BY vec_distance_cosine(vec_int8(s.centroid), vec_int8(:vector)) LIMIT :looked_into)
-           SELECT m.id, {cosine("m.vector", "m.id", boundary)} AS cosine
-           FROM near, json_each(near.examples) j JOIN memories m ON m.public_id = j.value
-           WHERE m.user_key = :user AND m.merged_into IS NULL AND m.vector NOT NULL ORDER BY cosine DESC, m.id""",
-        {"user": user, "looked_into": looked_into} | sought_bytes(sought),
+    live = conn.execute(
+        """SELECT s.id, s.centroid, s.examples FROM evolutions e
+           JOIN subcategories s ON s.evolution = e.id
+           WHERE e.user_key = ? AND e.state = 'live' AND s.centroid IS NOT NULL""",
+        (user,),
     ).fetchall()
+    examples = {key: names for key, _, names in live}
+    nearest = nearest_rows([row[:2] for row in live], sought, 0, looked_into)
+    names = [name for key, _ in nearest for name in json.loads(examples[key])]
+    rows = conn.execute(
+        """SELECT id, vector FROM memories
+           WHERE public_id IN (SELECT value FROM json_each(?)) AND user_key = ?
+               AND merged_into IS NULL AND vector IS NOT NULL""",
+        (json.dumps(names), user),
+    ).fetchall()
+    return nearest_rows(rows, sought, boundary, len(rows))
 
 
 def records(conn: Connection, user: UserKey) -> list[EvolutionRecord]:
@@ -469,10 +475,14 @@ def _holds(conn: Connection, user: UserKey, subcategory: int, word: str) -> bool
 
     The index tells which hold its stem.
     """
-    wanted = " AND ".join(f'"{token(user, term)}"' for term in terms(word))
+    lists = [conn.search.postings(conn, user, EvidenceKind.MEMORY, term, 0) for term in terms(word)]
+    if not lists:
+        return False
+    keys = reduce(np.intersect1d, lists).tolist()
     found = conn.execute(
-        """SELECT 1 FROM memory_words w JOIN subcategory_members x ON x.memory = w.rowid JOIN memories m ON m.id = w.rowid
-           WHERE memory_words MATCH ? AND x.subcategory = ? AND instr(lower(m.text), ?) LIMIT 1""",
-        (wanted, subcategory, word),
+        """SELECT 1 FROM subcategory_members x JOIN memories m ON m.id = x.memory
+           WHERE x.subcategory = ? AND m.id IN (SELECT value FROM json_each(?))
+               AND instr(lower(m.text), ?) > 0 LIMIT 1""",
+        (subcategory, json.dumps(keys), word),
     )
     return found.fetchone() is not None

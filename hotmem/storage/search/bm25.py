@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries.index_entries import token
 from hotmem.storage.search.user_index import Entries, Index
 from hotmem.text.stemming import terms as terms_of
-from hotmem.types import UserKey
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -43,7 +41,7 @@ def search(
     entries = index.read(conn)
     scores = np.zeros(len(entries.keys), dtype=np.float32)
     usual = float(entries.lengths.mean()) if len(scores) else 1.0
-    for places in _held(conn, index.user, entries, terms):
+    for places in _held(conn, entries, terms):
         scores[places] += weight(len(scores), len(places)) * saturation(
             1, entries.lengths[places], usual
         )
@@ -70,7 +68,7 @@ def sessions(
     total = len(entries.sessions)
     scores = np.zeros(total, dtype=np.float32)
     usual = float(entries.session_lengths.mean()) if total else 1.0
-    for places in _held(conn, index.user, entries, terms):
+    for places in _held(conn, entries, terms):
         counts = np.bincount(entries.places[places], minlength=total)
         held = np.flatnonzero(counts)
         scores[held] += weight(total, len(held)) * saturation(
@@ -108,18 +106,13 @@ def best(
     return list(zip(keys[order].tolist(), scores[order].tolist(), strict=True))
 
 
-def _held(
-    conn: Connection, user: UserKey, entries: Entries, terms: Sequence[str]
-) -> list[NDArray[np.int32]]:
+def _held(conn: Connection, entries: Entries, terms: Sequence[str]) -> list[NDArray[np.int32]]:
     """For each distinct term the places of the entries that hold it."""
     wanted = dict.fromkeys(tuple(terms_of(term)) for term in terms)
     held = (
         reduce(
             np.intersect1d,
-            (
-                entries.postings.places(conn, entries.keys, token(user, word))
-                for word in dict.fromkeys(words)
-            ),
+            (entries.postings.places(conn, entries.keys, word) for word in dict.fromkeys(words)),
         )
         for words in wanted
         if words

@@ -8,7 +8,7 @@ from typing import Final
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import reembedding
 from hotmem.storage.queries.times import to_stored
-from hotmem.storage.search.vectors import cosine, sought_bytes
+from hotmem.storage.search.vectors import nearest_rows
 from hotmem.types import EvidenceKind, Interval, QueryVectors, UserKey
 
 MOST: Final = 1000
@@ -43,11 +43,7 @@ def said(
         "start": to_stored(window.start),
         "end": to_stored(window.end),
         "most": MOST,
-        "limit": limit,
-    } | sought_bytes(sought)
+    }
     boundary = reembedding.boundary(conn, kind)
-    return conn.execute(
-        f"""SELECT id, CASE WHEN vector IS NULL THEN 0.0 ELSE {cosine("vector", "id", boundary)} END AS cosine
-            FROM ({ROWS[kind]}) ORDER BY cosine DESC, id LIMIT :limit""",
-        values,
-    ).fetchall()
+    rows = conn.execute(ROWS[kind], values).fetchall()
+    return nearest_rows(rows, sought, boundary, limit)

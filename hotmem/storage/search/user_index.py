@@ -13,27 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.storage.database import Connection
-from hotmem.storage.search.postings import Postings, numbers
+from hotmem.storage.search.postings import Postings
 from hotmem.types import EvidenceKind, UserKey
 
 PORTION: Final = 4096
 """Entries read at once."""
-
-STATE: Final = """
-    SELECT coalesce((SELECT max(id) FROM {kind}_entries WHERE user_key = :user), 0),
-        coalesce((SELECT number FROM index_revisions WHERE user_key = :user AND kind = :kind), 0),
-        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user_key = :user AND id = :waiting),
-        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user_key = :user AND id = :latest),
-        coalesce((SELECT upto FROM former_vectors WHERE kind = :kind), 0)"""
-"""The last entry, how often entries went or changed, whether the first and the last that had no
-vector have one, and the last whose vector is of a former encoder. What was said is embedded
-before what an import brought, which may stand before it for long."""
-
-PACKED: Final = """
-    SELECT group_concat(id), group_concat(session), group_concat(length), group_concat(bits IS NOT NULL, ''), CAST(group_concat(bits, '') AS BLOB)
-    FROM (SELECT id, session, length, bits FROM {kind}_entries WHERE user_key = ? AND id > ? ORDER BY id LIMIT ?)"""
-"""A portion in one row: a fifth of the time that a Python row for each entry takes, and most of
-it without the interpreter's lock."""
 
 LEAST_ROOM: Final = 64
 
@@ -100,10 +84,9 @@ class Index:
         with self._lock:
             waiting = int(self._keys[self._settled]) if self._settled < self._count else 0
             latest = int(self._keys[self._count - 1]) if self._signed < self._count else 0
-            named = {"user": self.user, "kind": self.kind, "waiting": waiting, "latest": latest}
-            last, revision, signed, late, boundary = conn.execute(
-                STATE.format(kind=self.kind), named
-            ).fetchone()
+            last, revision, signed, late, boundary = conn.search.index_state(
+                conn, self.user, self.kind, waiting, latest
+            )
             if revision > self._revision:
                 self._revision = revision
                 self._empty()
@@ -140,7 +123,7 @@ class Index:
         self._place_of: dict[int, int] = {}
         self._sessions = np.empty(0, dtype=np.int64)
         self._session_lengths = np.empty(0, dtype=np.float64)
-        self._postings = Postings(self.kind)
+        self._postings = Postings(self.kind, self.user)
 
     def _read_behind(self, conn: Connection, place: int) -> None:
         """Reads the entries from this place on.
@@ -149,17 +132,14 @@ class Index:
         """
         while True:
             after = int(self._keys[place - 1]) if place else 0
-            keys, sessions, lengths, signed, bits = conn.execute(
-                PACKED.format(kind=self.kind), (self.user, after, PORTION)
-            ).fetchone()
-            if keys is None:
+            page = conn.search.index_page(conn, self.user, self.kind, after, PORTION)
+            if not len(page.keys):
                 return
             known = self._count - place
-            self._append(numbers(keys)[known:], numbers(sessions)[known:], numbers(lengths)[known:])
-            self._sign(place, np.frombuffer(signed.encode(), dtype=np.uint8) == ord("1"), bits)
-            place = (
-                self._count if known >= len(signed) and "1" not in signed else place + len(signed)
-            )
+            self._append(page.keys[known:], page.sessions[known:], page.lengths[known:])
+            self._sign(place, page.embedded, page.bits)
+            read = len(page.keys)
+            place = self._count if known >= read and not page.embedded.any() else place + read
 
     def _read_anew(self, conn: Connection, low: int, high: int) -> None:
         """Reads the signs of the entries above one row number and up to another, which were embedded anew."""
@@ -169,10 +149,8 @@ class Index:
         )
         for place in range(first, stop, PORTION):
             after, count = int(self._keys[place]) - 1, min(PORTION, stop - place)
-            *_, signed, bits = conn.execute(
-                PACKED.format(kind=self.kind), (self.user, after, count)
-            ).fetchone()
-            self._sign(place, np.frombuffer(signed.encode(), dtype=np.uint8) == ord("1"), bits)
+            page = conn.search.index_page(conn, self.user, self.kind, after, count)
+            self._sign(place, page.embedded, page.bits)
 
     def _append(
         self, keys: NDArray[np.int64], sessions: NDArray[np.int64], lengths: NDArray[np.int64]

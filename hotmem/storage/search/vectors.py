@@ -1,9 +1,8 @@
-"""Search by meaning: the signs of all the user's vectors in memory, one byte a dimension beside the row.
+"""Vector search over one user's rows, with the signs of all vectors in memory.
 
-A search narrows down in three steps, each exacter than the one before: signs against signs (Hamming
-distance), signs against the query's floats, bytes against bytes, the last by sqlite-vec inside the
-file. Each byte vector has a scale of its own, its largest number being 127; two of them tell a
-cosine to within 0.002.
+A search narrows down in three steps, each more exact than the one before: signs against signs (Hamming
+distance), signs against the query's floats, bytes against bytes. Each byte vector has a scale of
+its own, its largest number being 127; two of them give a cosine to within 0.002.
 """
 
 import json
@@ -122,16 +121,9 @@ def nearest(
         places = np.concatenate(
             [by_sign(known.bits[:, :former], sought.former, first, then), places]
         )
-    return _by_byte(
-        conn,
-        index.kind,
-        index.user,
-        "id",
-        known.keys[places].tolist(),
-        sought,
-        known.boundary,
-        limit,
-    )
+    keys = known.keys[places].tolist()
+    rows = conn.search.vectors(conn, index.user, index.kind, "id", keys)
+    return nearest_rows(rows, sought, known.boundary, limit)
 
 
 def inside(
@@ -142,7 +134,8 @@ def inside(
     The cost is theirs alone.
     """
     boundary = reembedding.boundary(conn, EvidenceKind.PASSAGE)
-    return _by_byte(conn, EvidenceKind.PASSAGE, user, "session", sessions, sought, boundary, limit)
+    rows = conn.search.vectors(conn, user, EvidenceKind.PASSAGE, "session", sessions)
+    return nearest_rows(rows, sought, boundary, limit)
 
 
 def by_sign(bits: NDArray[np.uint64], vector: Vector, first: int, then: int) -> NDArray[np.intp]:
@@ -210,49 +203,39 @@ def agreements(bits: NDArray[np.uint64], vector: Vector) -> NDArray[np.float32]:
     return total
 
 
-def cosine(column: str, key: str, boundary: int) -> str:
-    """SQL of the cosine of a stored vector and what is sought, `:vector` or, up to the boundary, `:former`; 0 where either has no direction.
+def nearest_rows(
+    rows: Sequence[tuple[int, bytes | None]], sought: QueryVectors, boundary: int, limit: int
+) -> list[tuple[int, float]]:
+    """Row numbers and cosines of the rows nearest to a query, nearest first.
 
     Args:
-        column: The vectors.
-        key: The row numbers.
-        boundary: The last row whose vector is of the former encoder.
+        rows: Row numbers and stored vectors.
+        sought: The query's vectors.
+        boundary: Row number up to which vectors are of the former encoder.
+        limit: Rows at most.
+
+    Returns:
+        Row numbers and cosines; 0 for a row without a vector, or where either has no direction.
     """
-    sought = (
-        f"CASE WHEN {key} <= {boundary} THEN :former ELSE :vector END" if boundary else ":vector"
-    )
-    return f"coalesce(1 - vec_distance_cosine(vec_int8({column}), vec_int8({sought})), 0)"
+    cosines = dict.fromkeys((key for key, _ in rows), 0.0)
+    current = [(key, blob) for key, blob in rows if blob is not None and key > boundary]
+    former = [(key, blob) for key, blob in rows if blob is not None and key <= boundary]
+    for part, vector in ((current, sought.vector), (former, sought.former)):
+        if part and vector is not None:
+            values = _cosines([blob for _, blob in part], vector)
+            cosines.update(zip((key for key, _ in part), values.tolist(), strict=True))
+    return sorted(cosines.items(), key=lambda row: (-row[1], row[0]))[:limit]
 
 
-def sought_bytes(sought: QueryVectors) -> dict[str, bytes | None]:
-    """The values of `cosine`.
-
-    What the former encoder does not read is as far from everything as a text without a direction.
-    """
-    former = np.zeros_like(sought.vector) if sought.former is None else sought.former
-    return {"vector": to_bytes(sought.vector), "former": to_bytes(former)}
-
-
-def _by_byte(
-    conn: Connection,
-    kind: EvidenceKind,
-    user: UserKey,
-    column: str,
-    values: Sequence[int],
-    sought: QueryVectors,
-    boundary: int,
-    limit: int,
-) -> list[tuple[int, float]]:
-    """The nearest of the user's rows with these values in the column.
-
-    A text without a direction is like no other.
-    """
-    return conn.execute(
-        f"""SELECT id, {cosine("vector", "id", boundary)} AS cosine FROM {TABLES[kind]}
-            WHERE {column} IN (SELECT value FROM json_each(:values)) AND +user_key = :user AND vector IS NOT NULL
-            ORDER BY cosine DESC, id LIMIT :limit""",
-        {"values": json.dumps(list(values)), "user": user, "limit": limit} | sought_bytes(sought),
-    ).fetchall()
+def _cosines(blobs: Sequence[bytes], vector: Vector) -> NDArray[np.float64]:
+    """Cosines of stored vectors and a vector, float64 (rows,); sums of bytes are exact in float32."""
+    rows = np.frombuffer(b"".join(blobs), dtype=np.int8).reshape(len(blobs), -1)
+    stored = rows.astype(np.float32)
+    query = np.frombuffer(to_bytes(vector), dtype=np.int8).astype(np.float32)
+    dots = matmul(stored, query[:, None])[:, 0].astype(np.float64)
+    squares = np.einsum("ij,ij->i", stored, stored).astype(np.float64)
+    norms = np.sqrt(squares) * np.sqrt(float(query @ query))
+    return np.asarray(np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0))
 
 
 def of_turns(conn: Connection, keys: Sequence[int]) -> dict[int, Vector]:

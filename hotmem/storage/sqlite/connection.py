@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import quote
 
 import apsw
-import sqlite_vec
 
 from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import (
@@ -34,6 +33,7 @@ from hotmem.errors import (
 )
 from hotmem.storage.database import RowChange
 from hotmem.storage.sqlite import files
+from hotmem.storage.sqlite.primitives import SqliteSearch
 
 __all__ = ["Connection", "complete_statement", "connect", "mapped_errors"]
 
@@ -83,6 +83,7 @@ class Connection(apsw.Connection):
     def __init__(self, path: str, flags: int, key: EncryptionKey | None) -> None:
         super().__init__(path, flags)
         self.cursor_factory = Cursor
+        self.search = SqliteSearch()
         self.key = key
 
     @contextmanager
@@ -115,7 +116,7 @@ class Connection(apsw.Connection):
 
 
 def connect(path: Path, *, key: EncryptionKey | None = None, read_only: bool = False) -> Connection:
-    """A connection in autocommit mode with sqlite-vec loaded, foreign keys on and deleted bytes overwritten.
+    """A connection in autocommit mode with foreign keys on and deleted bytes overwritten.
 
     A file that cannot be written and that nobody has open is read without a journal, which SQLite
     would have to make; whoever begins to write it meanwhile spoils what is read.
@@ -145,9 +146,6 @@ def connect(path: Path, *, key: EncryptionKey | None = None, read_only: bool = F
             conn.set_busy_timeout(round(LOCK_WAIT_S * 1000))
             if key is not None:
                 _unlock(conn, key, path)
-            conn.enable_load_extension(True)
-            sqlite_vec.load(conn)
-            conn.enable_load_extension(False)
             conn.execute("PRAGMA foreign_keys = ON")
             conn.execute("PRAGMA secure_delete = ON")
             conn.execute("PRAGMA temp_store = MEMORY")
