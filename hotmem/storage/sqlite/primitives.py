@@ -117,9 +117,7 @@ class SqliteSearch:
 
 
 def _token(user: UserKey, term: str) -> str:
-    """A term in the index. Each user has terms of their own, so that no search reads, or counts,
-    another's rows.
-    """
+    """A term in the index, which is the user's own: no search reads, or counts, another's rows."""
     return f"u{user}x{term}"
 
 
