@@ -79,7 +79,8 @@ def main(
         )
         if not any(row.restored for row in found) and not faults:
             screen.print(
-                "Nothing is missing from the live one. If something was said since the copy was made, make a new one and compare at once."
+                "Nothing is missing from the live one. If something was said since "
+                "the copy was made, make a new one and compare at once."
             )
         raise typer.Exit(1)
     screen.print(

@@ -1,9 +1,6 @@
-"""Evaluation: conversations are ingested through HotMem's public API, questions asked, and the evidence in the blocks counted.
+"""Evaluation: quality and speed of HotMem, measured through its public API, beside baselines.
 
-    dataset ──▶ Conversation ──▶ HotMem and references ──▶ block ──▶ evidence ──▶ Row ──▶ report
-
-`python -m eval --help` lists the commands. Data are never part of this repository; every command
-takes their path.
+Start with `python -m eval --help`. Results are in RESULTS.md.
 """
 
 import hotmem  # noqa: F401 - before pipecat imports ONNX Runtime: disables its telemetry

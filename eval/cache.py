@@ -1,9 +1,8 @@
-"""Embeddings and parses that outlive one conversation.
+"""A cache of embeddings and parses on disk, shared by all conversations and processes of a run.
 
-LongMemEval puts each session into many histories. Every history is a fresh memory and is ingested
-in full, but the same words are embedded and parsed once: this is what keeps a run of 123,000 turns
-within minutes. The cache is one SQLite file that the processes of a run share. Questions are asked
-without it, so their times are true.
+Datasets repeat sessions across conversations. Each conversation is ingested in full into a new
+memory, but the same text is encoded and parsed only once. Questions are asked without the cache, so
+that their times are real.
 """
 
 import sqlite3
@@ -21,15 +20,18 @@ from spacy.tokens import Doc
 from hotmem.models.encoder import EncodedText, Encoder, Vectors, encode_tokens
 from hotmem.models.language import Language
 
-RECENT: Final = 512
-"""Parses held in memory: a turn is read for its facts, and soon after for its session's summary."""
+CACHE_FILE: Final = "cache.db"
+"""Name of the cache file in a run's folder."""
+
+MAX_PARSES_IN_MEMORY: Final = 512
+"""Maximum parses in memory: a turn is parsed for its facts and again for its session's summary."""
 
 
-class Shelf:
-    """Bytes kept by name and text in a file that several processes may use.
+class DiskCache:
+    """Stores bytes by name and text in an SQLite file that several processes may use.
 
     Args:
-        path: The file; made if missing.
+        path: The file; created if missing.
     """
 
     def __init__(self, path: Path) -> None:
@@ -39,16 +41,17 @@ class Shelf:
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute("PRAGMA synchronous = OFF")
         self._database.execute(
-            "CREATE TABLE IF NOT EXISTS kept(key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
+            "CREATE TABLE IF NOT EXISTS kept(key BLOB PRIMARY KEY, value BLOB NOT "
+            "NULL) WITHOUT ROWID"
         )
         self._lock = Lock()
 
     def values(
         self, name: str, texts: Sequence[str], make: Callable[[list[str]], list[bytes]]
     ) -> list[bytes]:
-        """The value of each text.
+        """Return the value of each text.
 
-        Those not kept yet are made, each distinct text once, and kept.
+        Missing values are made, once for each distinct text, and stored.
         """
         keys = [_key(name, text) for text in texts]
         kept = self._read(keys)
@@ -77,24 +80,27 @@ class Shelf:
             yield
 
 
-class ShelvedEncoder:
-    """An encoder whose vectors are kept on a shelf."""
+class DiskCachedEncoder:
+    """An encoder whose vectors are stored in a disk cache."""
 
-    def __init__(self, encoder: Encoder, shelf: Shelf) -> None:
+    def __init__(self, encoder: Encoder, cache: DiskCache) -> None:
         self.name = encoder.name
         self.dimension = encoder.dimension
         self._encoder = encoder
-        self._shelf = shelf
+        self._cache = cache
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit rows, shape (texts, dimension)."""
+        """Encode texts; see `Encoder.encode`."""
         return np.array(
             [reading.vector for reading in self.encode_tokens(texts)], dtype=np.float32
         ).reshape(len(texts), self.dimension)
 
     def encode_tokens(self, texts: Sequence[str]) -> list[EncodedText]:
-        """Readings whose states are 1 and -1 by their signs, which are all that is kept of a text that is searched."""
-        values = self._shelf.values(
+        """Encode texts with their tokens; token states are reduced to their signs, 1 and -1.
+
+        Only the signs of indexed texts are stored in a memory.
+        """
+        values = self._cache.values(
             f"{self.name}, pieces and width",
             texts,
             lambda missing: [_bytes(reading) for reading in encode_tokens(self._encoder, missing)],
@@ -102,28 +108,25 @@ class ShelvedEncoder:
         return [_reading(value, self.dimension) for value in values]
 
 
-class ShelvedLanguage(Language):
-    """A language model whose parses are kept on a shelf.
+class DiskCachedLanguage(Language):
+    """A spaCy pipeline whose parses are stored in a disk cache."""
 
-    It parses nothing itself, so it has no pipeline of its own.
-    """
-
-    def __init__(self, language: Language, shelf: Shelf) -> None:
+    def __init__(self, language: Language, cache: DiskCache) -> None:
         self._language = language
-        self._shelf = shelf
+        self._cache = cache
         self._vocabulary = language.parse([""])[0].vocab
-        self._recent = lru_cache(RECENT)(self._kept)
+        self._recent = lru_cache(MAX_PARSES_IN_MEMORY)(self._kept)
 
     def parse(self, texts: Sequence[str], *, names: bool = True) -> list[Doc]:
-        """One parsed document a text, in order, with its named entities in any case."""
+        """Parse texts, always with named entities; see `Language.parse`."""
         return [self._recent(text) for text in texts]
 
     def parse_sentences(self, text: str, starts: Collection[int]) -> Doc:
-        """Parsed by the language model itself, each time."""
+        """Parse without the cache; see `Language.parse_sentences`."""
         return self._language.parse_sentences(text, starts)
 
     def _kept(self, text: str) -> Doc:
-        (value,) = self._shelf.values("parse", [text], self._serialised)
+        (value,) = self._cache.values("parse", [text], self._serialised)
         return Doc(self._vocabulary).from_bytes(value)
 
     def _serialised(self, texts: list[str]) -> list[bytes]:
@@ -135,7 +138,7 @@ def _key(name: str, text: str) -> bytes:
 
 
 def _bytes(reading: EncodedText) -> bytes:
-    """The width of the states as two bytes, the row, then the signs of the states."""
+    """Serialise the width of the token states (two bytes), the vector, and the token signs."""
     return (
         np.uint16(reading.token_states.shape[1]).tobytes()
         + reading.vector.tobytes()

@@ -1,8 +1,8 @@
-"""The metric: does a block really hold the words of the turns that answer?
+"""The metric: does a block contain the words of the turns that answer the question?
 
-A turn is delivered when one item that names its id holds at least `SHARE` of the turn's content
-words, or `ENOUGH` of them. A bare id, and an item that lists more than `MOST_IDS` ids, earn
-nothing. A question without known evidence has no score, which is not zero.
+A turn is delivered if one item that lists its id contains at least `MIN_SHARE` of the turn's
+content words, or `SUFFICIENT_WORDS` of them. An id alone does not count, nor does an item that
+lists more than `MAX_IDS` ids. A question without known evidence has no score, which differs from 0.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,35 +10,35 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final, Protocol
 
+from eval.content_words import content_words, words
 from eval.datasets.base import Conversation, Question
-from eval.words import content_words, words
 
-SHARE: Final = 0.6
-"""Share of a turn's content words that one item must hold."""
+MIN_SHARE: Final = 0.6
+"""Minimum share of a turn's content words in one item."""
 
-ENOUGH: Final = 15
-"""Content words of a long turn that are enough."""
+SUFFICIENT_WORDS: Final = 15
+"""Number of content words that suffice for a long turn."""
 
-MOST_IDS: Final = 8
-"""Turn ids that one item may list."""
+MAX_IDS: Final = 8
+"""Maximum number of turn ids that one item may list."""
 
-SHORT_ANSWER: Final = 10
-"""Content words at most of an answer that is looked for literally."""
+MAX_ANSWER_WORDS: Final = 10
+"""Maximum content words of an answer that is searched literally."""
 
 FIRST_SESSIONS: Final = 5
-"""Sessions counted in the session metric."""
+"""Number of sessions in the session metric."""
 
 
-class Shown(Protocol):
+class BlockItem(Protocol):
     """An item of a block as the metric sees it; `hotmem.Item` is one."""
 
     @property
     def text(self) -> str:
-        """The words shown."""
+        """The text shown."""
 
     @property
     def turn_ids(self) -> tuple[str, ...]:
-        """The turns it claims to hold."""
+        """Ids of the turns it claims to contain."""
 
     @property
     def session_id(self) -> str:
@@ -46,19 +46,19 @@ class Shown(Protocol):
 
     @property
     def relevance(self) -> float:
-        """Larger is better."""
+        """Relevance; larger is better."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What a block delivers for one question. None means not scored.
+    """Scores of a block for one question. None means not scored.
 
     Attributes:
         delivered: Share of the evidence turns delivered, 0 to 1.
         all: Whether every evidence turn is delivered, 0 or 1.
         answer: Share of a short answer's content words in the block, 0 to 1.
-        sessions: Whether every evidence session is among the first five of the items by relevance,
-            0 or 1.
+        sessions: Whether every evidence session is among the first five sessions by relevance, 0 or
+            1.
     """
 
     delivered: float | None
@@ -67,58 +67,60 @@ class Score:
     sessions: float | None
 
 
-def holds(shown: str, turn: str) -> bool:
-    """Whether a text shown holds enough of a turn's words.
+def contains_turn(shown: str, turn: str) -> bool:
+    """Return whether a text contains enough of a turn's words.
 
-    A turn of stop words alone is compared by all its words.
+    A turn of stop words only is compared by all its words.
     """
     wanted = content_words(turn) or frozenset(words(turn))
     held = len(wanted.intersection(words(shown)))
-    return held > 0 and (held >= SHARE * len(wanted) or held >= ENOUGH)
+    return held > 0 and (held >= MIN_SHARE * len(wanted) or held >= SUFFICIENT_WORDS)
 
 
-def delivered(turn_id: str, turn: str, items: Iterable[Shown]) -> bool:
-    """Whether one item names the turn and holds enough of its words."""
+def is_delivered(turn_id: str, turn: str, items: Iterable[BlockItem]) -> bool:
+    """Return whether one item lists the turn and contains enough of its words."""
     return any(
-        turn_id in item.turn_ids and len(set(item.turn_ids)) <= MOST_IDS and holds(item.text, turn)
+        turn_id in item.turn_ids
+        and len(set(item.turn_ids)) <= MAX_IDS
+        and contains_turn(item.text, turn)
         for item in items
     )
 
 
 def answer_share(answer: str, block: str) -> float | None:
-    """Share of the answer's content words that stand in the block.
+    """Return the share of the answer's content words in the block.
 
-    None if the answer has none or is not short.
+    None if the answer has none or is too long.
     """
     wanted = content_words(answer)
     return (
         len(wanted.intersection(words(block))) / len(wanted)
-        if 0 < len(wanted) <= SHORT_ANSWER
+        if 0 < len(wanted) <= MAX_ANSWER_WORDS
         else None
     )
 
 
-def first_sessions(items: Iterable[Shown]) -> tuple[str, ...]:
-    """The first sessions of the items, most relevant first, each once."""
+def first_sessions(items: Iterable[BlockItem]) -> tuple[str, ...]:
+    """Return the first sessions of the items by relevance, without repetition."""
     ranked = sorted(items, key=lambda item: -item.relevance)
     return tuple(dict.fromkeys(item.session_id for item in ranked))[:FIRST_SESSIONS]
 
 
 def turns_delivered(
-    question: Question, conversation: Conversation, items: Sequence[Shown]
+    question: Question, conversation: Conversation, items: Sequence[BlockItem]
 ) -> dict[str, bool]:
-    """Whether each evidence turn of the question is delivered, by its id."""
+    """Return for each evidence turn of the question, by id, whether it is delivered."""
     return {
-        turn.id: delivered(turn.id, turn.text, items)
+        turn.id: is_delivered(turn.id, turn.text, items)
         for turn in conversation.turns
         if turn.id in question.evidence
     }
 
 
 def score(
-    question: Question, conversation: Conversation, block: str, items: Sequence[Shown]
+    question: Question, conversation: Conversation, block: str, items: Sequence[BlockItem]
 ) -> Score:
-    """What a block delivers for a question of a conversation."""
+    """Score a block for a question of a conversation."""
     if question.abstain:
         return Score(None, None, None, None)
     answer = answer_share(question.answer, block)

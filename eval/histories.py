@@ -1,7 +1,4 @@
-"""Young histories and other sources made of a dataset's conversations.
-
-Cut after some sessions; stored outright, imported, or mixed.
-"""
+"""Variants of a dataset's conversations: cut short, stored as statements, imported, or mixed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,22 +6,22 @@ from enum import StrEnum
 from random import Random
 from typing import Final
 
-from eval.datasets.base import Conversation, Question, Session, asked_after
+from eval.datasets.base import Conversation, Question, Session, time_of_questions
 from hotmem.types import Turn
 
-NOT_YET_TOLD: Final = "not yet told"
-"""Category of a question whose evidence lies behind the cut: nothing answers it."""
+NOT_YET_KNOWN: Final = "not yet told"
+"""Category of a question whose evidence comes after the cut, so that it is unanswerable."""
 
-NOT_YET_ASKED: Final = 30
-"""Of those, the questions of a conversation that are put at most."""
+MAX_UNKNOWN_QUESTIONS: Final = 30
+"""Maximum number of such questions per conversation."""
 
 
-YOUNG: Final = (1, 3)
-"""Sessions of the young histories that are fitted on."""
+SHORT_LENGTHS: Final = (1, 3)
+"""Numbers of sessions of the short histories used in training."""
 
 
 class Source(StrEnum):
-    """How a memory comes to know what it knows."""
+    """How a memory learns what it knows: from turns, stored statements, an import, or a mix."""
 
     TOLD = "told"
     STORED = "stored"
@@ -34,12 +31,12 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A conversation as one user's memory holds it.
+    """A variant of a conversation.
 
     Attributes:
-        conversation: What is known, and what is asked.
-        source: How it came to be known.
-        sessions: Sessions it is cut after; 0 is the whole.
+        conversation: Its turns, statements and questions.
+        source: How the memory learns it.
+        sessions: Number of sessions before the cut; 0 is the whole conversation.
     """
 
     conversation: Conversation
@@ -48,32 +45,33 @@ class History:
 
 
 def histories(conversation: Conversation, lengths: tuple[int, ...]) -> Iterator[History]:
-    """The conversation at each length, from each source that it can come from.
+    """Yield the conversation at each length and from each possible source.
 
-    0 is its whole length.
-
-    Only a dataset with notes has statements that could be stored outright.
+    Length 0 is the whole conversation. Only conversations with notes have statements to store.
     """
     for length in lengths:
         if length >= len(conversation.sessions):
             continue
-        part = cut(conversation, length) if length else conversation
+        part = cut_after(conversation, length) if length else conversation
         for source in Source if conversation.notes else (Source.TOLD,):
-            yield History(sourced(part, source), source, length)
+            yield History(from_source(part, source), source, length)
 
 
-def groups(
+def training_groups(
     name: str, conversations: Sequence[Conversation]
 ) -> Iterator[tuple[str, list[Conversation]]]:
-    """The histories to fit on, each with its group, whose groups weigh the same whatever their size: whole by source, and young ones.
+    """Yield the histories for training by group: whole ones by source, and short ones.
 
-    A conversation keeps its place, by which it is held out or not. Imported turns are found as
-    those told are.
+    Each group has the same weight. A conversation keeps its index, which decides whether it is held
+    out. Imported histories are left out because they are retrieved like spoken ones.
     """
     young = [
         length
-        for length in YOUNG
-        if all(len(one.questions) > 1 and len(one.sessions) > max(YOUNG) for one in conversations)
+        for length in SHORT_LENGTHS
+        if all(
+            len(one.questions) > 1 and len(one.sessions) > max(SHORT_LENGTHS)
+            for one in conversations
+        )
     ]
     for length in (0, *young):
         parts = [
@@ -85,15 +83,18 @@ def groups(
                 yield f"{name} {'young' if length else source}", [part[source] for part in parts]
 
 
-def cut(conversation: Conversation, sessions: int) -> Conversation:
-    """The first sessions, with the questions that they answer, those that nothing answers, and some whose evidence is not told yet."""
+def cut_after(conversation: Conversation, sessions: int) -> Conversation:
+    """Return the first sessions, with the questions that they answer and some that they do not.
+
+    Unanswerable questions are those of the dataset, and some whose evidence comes after the cut.
+    """
     kept = conversation.sessions[:sessions]
     known = {turn.id for session in kept for turn in session.turns}
     at = max(
-        asked_after(kept),
+        time_of_questions(kept),
         min(
             (one.asked_at for one in conversation.questions if one.abstain),
-            default=asked_after(kept),
+            default=time_of_questions(kept),
         ),
     )
     answered, later = [], []
@@ -107,11 +108,11 @@ def cut(conversation: Conversation, sessions: int) -> Conversation:
                     asked_at=at,
                     evidence=(),
                     answer="",
-                    category=NOT_YET_TOLD,
+                    category=NOT_YET_KNOWN,
                     abstain=True,
                 )
             )
-    some = Random(conversation.user).sample(later, min(NOT_YET_ASKED, len(later)))
+    some = Random(conversation.user).sample(later, min(MAX_UNKNOWN_QUESTIONS, len(later)))
     return replace(
         conversation,
         sessions=kept,
@@ -119,12 +120,12 @@ def cut(conversation: Conversation, sessions: int) -> Conversation:
     )
 
 
-def sourced(conversation: Conversation, source: Source) -> Conversation:
-    """The same known from another source.
+def from_source(conversation: Conversation, source: Source) -> Conversation:
+    """Return the conversation as learnt from another source.
 
-    Stored, every second statement is so in its speaker's words, the others as notes; nothing else
-    is known. Mixed, every second statement is stored, the others are told. Questions whose evidence
-    is no statement are left out where it is not there.
+    STORED keeps only stored statements, alternately in the speaker's words and as notes. MIXED
+    stores every second statement and keeps the others as turns. Questions whose evidence is missing
+    are removed.
     """
     match source:
         case Source.TOLD:

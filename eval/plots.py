@@ -1,4 +1,4 @@
-"""Plots of shares against shares, and of curves, as PNG."""
+"""Plots as PNG files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,13 +16,13 @@ DOTS_PER_INCH: Final = 150
 
 @contextmanager
 def plotted(file: Path, title: str, across: str, up: str) -> Iterator[Axes]:
-    """Axes from 0 to 1 each way to draw on; the plot is written with its legend when they are left.
+    """Yield axes from 0 to 1; write the plot with its legend on exit.
 
     Args:
         file: The PNG file.
-        title: What it shows.
-        across: The horizontal axis.
-        up: The vertical axis.
+        title: Title of the plot.
+        across: Label of the horizontal axis.
+        up: Label of the vertical axis.
     """
     figure = Figure((INCHES, INCHES), layout="constrained")
     axes = figure.subplots()
@@ -35,7 +35,7 @@ def plotted(file: Path, title: str, across: str, up: str) -> Iterator[Axes]:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """How a curve is drawn, in matplotlib's terms."""
+    """Style of a curve, in matplotlib's terms."""
 
     colour: str
     marker: str
@@ -51,16 +51,16 @@ def curves(
     levels: Mapping[str, float],
     limits: tuple[float, float],
 ) -> None:
-    """Writes curves as PNG, with levels to compare them with.
+    """Write curves and horizontal reference lines as PNG.
 
     Args:
         file: The PNG file.
-        title: What it shows.
-        across: The horizontal axis, with its unit.
-        up: The vertical axis, with its unit.
-        lines: How each curve is drawn, and its points, by its name.
-        levels: Height of each level, by its name.
-        limits: Where the vertical axis begins and ends.
+        title: Title of the plot.
+        across: Label of the horizontal axis, with its unit.
+        up: Label of the vertical axis, with its unit.
+        lines: Style and points of each curve, by name.
+        levels: Height of each reference line, by name.
+        limits: Range of the vertical axis.
     """
     figure = Figure((1.6 * INCHES, INCHES), layout="constrained")
     axes = figure.subplots()

@@ -1,4 +1,4 @@
-"""The figures of a run as a table for people and as one object for programs."""
+"""Results of a run as tables and as one JSON object."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -8,33 +8,33 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from eval.rows import HOTMEM, Row, mean, summarised, systems
+from eval.rows import HOTMEM, Row, group_by_system, mean, summarize
 from eval.statistics import Estimate, paired_difference
 
 
 def show(rows: Sequence[Row], title: str, console: Console) -> None:
-    """Prints the figures of each system, overall and by category, and HotMem's lead over each reference."""
-    by_system = systems(rows)
+    """Print the scores of each system, and HotMem's lead over each baseline."""
+    by_system = group_by_system(rows)
     console.print(_overall(by_system, title))
     console.print(_by_category(by_system))
     if any(row.abstain for row in rows):
         console.print(_unknown(by_system))
     for name, lead in leads(by_system).items():
         console.print(
-            f"HotMem − {name}: {points(lead.mean)} points of evidence (95 % interval {points(lead.low)} to {points(lead.high)})"
+            f"HotMem − {name}: {points(lead.mean)} points of evidence (95 % interval "
+            f"{points(lead.low)} to {points(lead.high)})"
         )
 
 
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
-    """The same as plain values: systems with their summary and categories, and HotMem's leads."""
-    by_system = systems(rows)
+    """Return the results as plain values: summary and categories of each system, and the leads."""
+    by_system = group_by_system(rows)
     return {
         "systems": {
-            name: asdict(summarised(own))
+            name: asdict(summarize(own))
             | {
                 "categories": {
-                    category: asdict(summarised(part))
-                    for category, part in _categories(own).items()
+                    category: asdict(summarize(part)) for category, part in _categories(own).items()
                 }
             }
             for name, own in by_system.items()
@@ -44,7 +44,7 @@ def figures(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def leads(by_system: Mapping[str, Sequence[Row]]) -> dict[str, Estimate]:
-    """HotMem's evidence delivered less that of each other system, over the questions scored for both."""
+    """Return HotMem's lead in delivered evidence over each system, on questions scored for both."""
     own = {row.question: row.delivered for row in by_system.get(HOTMEM, ())}
     result = {}
     for name, rows in by_system.items():
@@ -67,7 +67,7 @@ def _overall(by_system: Mapping[str, Sequence[Row]], title: str) -> Table:
         ("scored", "evidence", "all", "answer", "top 5", "tokens", "p50 ms", "p95 ms"),
     )
     for name, rows in by_system.items():
-        total = summarised(rows)
+        total = summarize(rows)
         shares = (total.delivered, total.all, total.answer, total.sessions)
         result.add_row(
             name,
@@ -87,7 +87,7 @@ def _unknown(by_system: Mapping[str, Sequence[Row]]) -> Table:
         ("rightly", "wrongly", "rightly at 5 % wrongly"),
     )
     for name, rows in by_system.items():
-        total = summarised(rows)
+        total = summarize(rows)
         result.add_row(
             name, *map(share, (total.unknown, total.wrongly_unknown, total.unknown_at_5))
         )
@@ -119,7 +119,7 @@ def _categories(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def table(title: str, first: str, others: Iterable[str]) -> Table:
-    """An empty table with a column of names and columns of figures."""
+    """Return an empty table with a column of names and columns of numbers."""
     table = Table(
         title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False
     )
@@ -130,15 +130,15 @@ def table(title: str, first: str, others: Iterable[str]) -> Table:
 
 
 def share(value: float | None) -> str:
-    """A share to three places."""
+    """Format a share with three decimals."""
     return "–" if value is None else f"{value:.3f}"
 
 
 def interval(difference: Estimate) -> str:
-    """A difference of shares in points, with its 95 % interval."""
+    """Format a difference of shares in percentage points, with its 95 % interval."""
     return f"{points(difference.mean)} ({points(difference.low)} to {points(difference.high)})"
 
 
 def points(value: float) -> str:
-    """A difference of shares in points, with its sign."""
+    """Format a difference of shares in percentage points, with its sign."""
     return f"{100 * value:+.1f}"

@@ -1,9 +1,7 @@
-"""What training and the studies share.
+"""Retrieved candidates of every question, as used by training and the studies.
 
-Each conversation ingested once, and everything that was retrieved for each of its questions.
-
-What was retrieved is kept before it is weighed, so that any number of models can rank and pack it
-without asking the memory again.
+Each conversation is ingested once. Candidates are kept before ranking, so that any number of models
+can rank and pack them without another recall.
 """
 
 import asyncio
@@ -19,7 +17,7 @@ from rich.console import Console
 from rich.progress import track
 
 from eval.datasets import Conversation, Question
-from eval.histories import groups
+from eval.histories import training_groups
 from eval.run import SESSION, Models, Task, ingested, models, stored_ids
 from hotmem.core.stage_timer import StageTimer
 from hotmem.recall import RecallContext, retrieve
@@ -31,47 +29,44 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """Which layers there are, and whether the analysis chooses among them.
-
-    Otherwise all are asked.
-    """
+class LayerChoice:
+    """A choice of layers, and whether the query analysis selects among them or all are searched."""
 
     layers: tuple[Layer, ...] = tuple(Layer)
     by_analysis: bool = True
 
     def of(self, reader: RecallContext) -> RecallContext:
-        """The reader, bound to this choice."""
+        """Return the recall context with this choice."""
         layers = [search for search in reader.layers if search.layer in self.layers]
         return replace(
             reader, layers=layers, options=replace(reader.options, choose_layers=self.by_analysis)
         )
 
 
-SHIPPED: Final = Choice()
-"""How a memory is opened if nothing is said."""
+DEFAULT_LAYERS: Final = LayerChoice()
+"""The default of an opened memory."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A question and what was retrieved for it.
+class RetrievedQuestion:
+    """A question and its candidates.
 
     Attributes:
         conversation: Its conversation.
         question: The question.
-        held_out: Whether the conversation is kept from fitting: every second one is.
-        found: What was retrieved under each choice of layers, before it is weighed.
+        held_out: Whether the conversation is excluded from fitting; every second one is.
+        found: Candidates for each choice of layers, before ranking.
     """
 
     conversation: Conversation
     question: Question
     held_out: bool
-    found: Mapping[Choice, Retrieved]
+    found: Mapping[LayerChoice, Retrieved]
 
 
 def retrieved(
     conversations: Sequence[Conversation],
-    choices: Sequence[Choice],
+    choices: Sequence[LayerChoice],
     jobs: int,
     folder: Path,
     console: Console,
@@ -79,18 +74,18 @@ def retrieved(
     *,
     fitted_too: bool = True,
     encoder: str = "",
-) -> list[Asked]:
-    """What is retrieved for every question of a dataset, in its order.
+) -> list[RetrievedQuestion]:
+    """Retrieve candidates for every question of a dataset, in its order.
 
     Args:
-        conversations: The dataset's.
-        choices: Layers to ask, one after the other.
-        jobs: Processes the conversations are spread over.
-        folder: Where the run's cache lies.
-        console: Where the progress goes.
-        name: The dataset's name, beside the progress.
-        fitted_too: Whether conversations that are fitted on are asked too.
-        encoder: As `HOTMEM_ENCODER` names one; "" is what that says.
+        conversations: The conversations.
+        choices: Choices of layers.
+        jobs: Number of processes.
+        folder: Folder of the disk cache.
+        console: Console for the progress bar.
+        name: Name of the dataset in the progress bar.
+        fitted_too: Whether to include conversations that are used for fitting.
+        encoder: Encoder as in `HOTMEM_ENCODER`; "" uses that setting.
     """
     tasks = [
         replace(task, encoder=encoder)
@@ -98,7 +93,7 @@ def retrieved(
     ]
     answers = spread(partial(_retrieved, tuple(choices)), tasks, jobs, console, name)
     return [
-        Asked(task.conversation, question, held_out(task.number), found)
+        RetrievedQuestion(task.conversation, question, held_out(task.number), found)
         for task, answer in zip(tasks, answers, strict=True)
         for question, found in zip(task.conversation.questions, answer, strict=True)
     ]
@@ -110,31 +105,31 @@ def retrieved_histories(
     folder: Path,
     console: Console,
     encoder: str = "",
-) -> dict[str, list[Asked]]:
-    """What is retrieved for every history of each dataset that is fitted on, by group.
+) -> dict[str, list[RetrievedQuestion]]:
+    """Retrieve candidates for every history used in training, by group; see `training_groups`.
 
-    Whole by source, and young; arguments as of `retrieved`.
+    The arguments are those of `retrieved`.
     """
-    asked: dict[str, list[Asked]] = {}
+    asked: dict[str, list[RetrievedQuestion]] = {}
     for name, conversations in datasets.items():
-        for group, part in groups(name, conversations):
+        for group, part in training_groups(name, conversations):
             asked.setdefault(group, []).extend(
-                retrieved(part, [SHIPPED], jobs, folder, console, group, encoder=encoder)
+                retrieved(part, [DEFAULT_LAYERS], jobs, folder, console, group, encoder=encoder)
             )
     return asked
 
 
 def held_out(number: int) -> bool:
-    """Whether the conversation at this place of its dataset is kept from fitting."""
+    """Return whether the conversation at this index is excluded from fitting."""
     return number % 2 == 1
 
 
 def numbered(
     conversations: Sequence[Conversation], folder: Path, *, fitted_too: bool
 ) -> list[Task]:
-    """The conversations as tasks of processes: all of them, or those held out."""
+    """Return a task for each conversation, or only for those held out."""
     return [
-        Task(number, one, 0, folder / "shelf.db")
+        Task(number, one, 0, folder)
         for number, one in enumerate(conversations)
         if fitted_too or held_out(number)
     ]
@@ -143,24 +138,24 @@ def numbered(
 def spread(
     work: Callable[[Given], Found], tasks: Sequence[Given], jobs: int, console: Console, name: str
 ) -> Iterator[Found]:
-    """The result of each task, in order, worked out in processes."""
+    """Yield the result of each task, in order, computed in processes."""
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
         yield from track(pool.map(work, tasks), name, len(tasks), console=console)
 
 
 def request(conversation: Conversation, question: Question, budget: int = 0) -> RecallRequest:
-    """The question as it is put to the memory."""
+    """Return the recall request of a question."""
     return RecallRequest(question.text, conversation.user, SESSION, question.asked_at, budget)
 
 
-def _retrieved(choices: tuple[Choice, ...], task: Task) -> list[dict[Choice, Retrieved]]:
-    """What is retrieved for each question of a conversation; the body of a process."""
-    return asyncio.run(_ingested_and_asked(task, choices, models(task.shelf, task.encoder)))
+def _retrieved(choices: tuple[LayerChoice, ...], task: Task) -> list[dict[LayerChoice, Retrieved]]:
+    """Retrieve candidates for each question of a conversation; runs in a process."""
+    return asyncio.run(_ingested_and_asked(task, choices, models(task.cache, task.encoder)))
 
 
 async def _ingested_and_asked(
-    task: Task, choices: tuple[Choice, ...], loaded: Models
-) -> list[dict[Choice, Retrieved]]:
+    task: Task, choices: tuple[LayerChoice, ...], loaded: Models
+) -> list[dict[LayerChoice, Retrieved]]:
     known: dict[tuple[EvidenceKind, int, bool], Evidence] = {}
     async with ingested(task.conversation, loaded) as memory:
         ids = await stored_ids(memory, task.conversation.user) if task.conversation.stored else {}
@@ -184,7 +179,10 @@ async def _ingested_and_asked(
 def _shared(
     found: Retrieved, known: dict[tuple[EvidenceKind, int, bool], Evidence], ids: Mapping[str, str]
 ) -> Retrieved:
-    """The same, with each statement held once for all questions of its conversation, and what was stored outright under the dataset's ids."""
+    """Return the same with each piece of evidence shared between the questions of a conversation.
+
+    Stored statements get the dataset's ids.
+    """
     evidence = [
         one.evidence._replace(turn_ids=(name,))
         if (name := ids.get(one.evidence.memory_id or ""))

@@ -1,4 +1,4 @@
-"""One row a question and system, and what many rows add up to."""
+"""Result rows, one per question and system, and their summary."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -9,34 +9,33 @@ from typing import Final
 
 import numpy as np
 
-from eval.datasets.base import lines
-from eval.statistics import said_unknown
+from eval.datasets.base import read_lines
+from eval.statistics import detected_unanswerable
 
 HOTMEM: Final = "HotMem"
-"""The system under test, as rows name it."""
+"""Name of the system under test in rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one system made of one question. None means not scored.
+    """The result of one system for one question. None means not scored.
 
     Attributes:
         conversation: The conversation's user.
         question: The question's id.
         category: Its category.
-        abstain: Whether there is nothing to find.
-        system: "HotMem" or a reference.
+        abstain: Whether the question is unanswerable.
+        system: "HotMem" or a baseline.
         delivered: Share of the evidence turns delivered, 0 to 1.
-        all: Whether all of them are, 0 or 1.
+        all: Whether all of them are delivered, 0 or 1.
         answer: Share of a short answer's words in the block, 0 to 1.
         sessions: Whether all evidence sessions are among the first five, 0 or 1.
         tokens: Tokens of the block.
-        ms: Milliseconds the block took; beside other processes, so for comparison within a run
-            only.
-        items: Items in the block.
-        relevance: Largest relevance of an item in the system's own measure, 0 without items.
-        unknown: Whether the block says, by having no items or low marks alone, that nothing is
-            known.
+        ms: Duration in milliseconds, with other processes running; compare within a run only.
+        items: Number of items in the block.
+        relevance: Maximum relevance of an item on the system's own scale, 0 without items.
+        unknown: Whether the block reports that nothing is known: no items, or only items of low
+            confidence.
     """
 
     conversation: str
@@ -57,22 +56,22 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What the rows of one system add up to. None where no row was scored.
+    """Summary of one system's rows. None if no row was scored.
 
     Attributes:
-        questions: Rows.
-        scored: Rows whose evidence was scored.
-        delivered: Mean share of evidence delivered.
-        all: Share of questions with all of it.
+        questions: Number of rows.
+        scored: Number of rows with scored evidence.
+        delivered: Mean share of delivered evidence.
+        all: Share of questions with all evidence delivered.
         answer: Mean share of short answers.
         sessions: Share of questions with all evidence sessions among the first five.
         tokens: Mean tokens of a block.
-        p50_ms: Median milliseconds of a block.
-        p95_ms: 95th percentile of them.
-        unknown: Share of questions without an answer where the block says so.
-        wrongly_unknown: Share of questions with an answer where it says so.
-        unknown_at_5: The first share, were a threshold on `relevance` set so that the second is at
-            most 5 %.
+        p50_ms: Median duration.
+        p95_ms: 95th percentile of the duration.
+        unknown: Share of unanswerable questions whose block reports that nothing is known.
+        wrongly_unknown: The same share of answerable questions.
+        unknown_at_5: The first share with a threshold on `relevance` that keeps the second at or
+            below 5 %.
     """
 
     questions: int
@@ -90,13 +89,13 @@ class Summary:
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """The mean of the values there are, or None without any."""
+    """Return the mean of the values that are not None; None if there are none."""
     scored = [value for value in values if value is not None]
     return fmean(scored) if scored else None
 
 
-def summarised(rows: Sequence[Row]) -> Summary:
-    """What the rows of one system add up to.
+def summarize(rows: Sequence[Row]) -> Summary:
+    """Summarize the rows of one system.
 
     Args:
         rows: At least one row.
@@ -115,14 +114,14 @@ def summarised(rows: Sequence[Row]) -> Summary:
         p95_ms=float(np.percentile([row.ms for row in rows], 95)),
         unknown=mean(float(row.unknown) for row in unknowable),
         wrongly_unknown=mean(float(row.unknown) for row in knowable),
-        unknown_at_5=said_unknown(
+        unknown_at_5=detected_unanswerable(
             [row.relevance for row in knowable], [row.relevance for row in unknowable]
         ),
     )
 
 
-def systems(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """The rows of each system, in the order in which the systems appear."""
+def group_by_system(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Group rows by system, in order of appearance."""
     by_system: dict[str, list[Row]] = {}
     for row in rows:
         by_system.setdefault(row.system, []).append(row)
@@ -130,7 +129,7 @@ def systems(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def write(rows: Iterable[Row], path: Path) -> None:
-    """Writes rows as JSON Lines."""
+    """Write rows as JSON Lines."""
     path.write_text(
         "".join(f"{json.dumps(asdict(row), ensure_ascii=False)}\n" for row in rows),
         encoding="utf-8",
@@ -138,5 +137,5 @@ def write(rows: Iterable[Row], path: Path) -> None:
 
 
 def read(path: Path) -> list[Row]:
-    """Reads what `write` wrote."""
-    return [Row(**json.loads(line)) for line in filter(None, lines(path))]
+    """Read rows written by `write`."""
+    return [Row(**json.loads(line)) for line in filter(None, read_lines(path))]

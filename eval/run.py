@@ -1,8 +1,8 @@
-"""One run: every conversation into a fresh memory, every question to HotMem and to the references.
+"""One run: ingest every conversation into a new memory, and ask HotMem and the baselines.
 
-Conversations are spread over processes. Each is ingested session by session through the public API,
-in order, and asked about after `settle`. Rows come back in the order of the dataset, so the same
-run gives the same file.
+Conversations are distributed over processes. Each is ingested session by session through the public
+API and queried after `settle`. Rows are in the order of the dataset, so a repeated run gives the
+same file.
 """
 
 import asyncio
@@ -29,10 +29,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from eval.cache import Shelf, ShelvedEncoder, ShelvedLanguage
+from eval.baselines import Baseline, Index, fill_block
+from eval.cache import CACHE_FILE, DiskCache, DiskCachedEncoder, DiskCachedLanguage
 from eval.datasets import Conversation, Question
-from eval.evidence import Shown, score
-from eval.references import Index, Reference, fill
+from eval.evidence import BlockItem, score
 from eval.rows import HOTMEM, Row
 from hotmem import Mark, Memory, Options
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
@@ -41,26 +41,22 @@ from hotmem.models.preparation import PUBLISHED
 from hotmem.settings import Settings
 
 SESSION: Final = "evaluation"
-"""The session in which questions are asked; no conversation has it."""
+"""Session in which questions are asked; no conversation uses this id."""
 
-STORED_AS: Final = "statement "
-"""Begins the note of a statement that is stored outright; the dataset's id follows."""
+STORED_NOTE: Final = "statement "
+"""Prefix of the note of a stored statement, followed by the dataset's id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What a process loads once.
-
-    The models, the same behind the run's cache, and the published encoder that the references
-    search with.
-    """
+    """Models of a process: plain, with the disk cache, and the encoder of the baselines."""
 
     encoder: Encoder
     language: Language
-    shelved_encoder: ShelvedEncoder
-    shelved_language: ShelvedLanguage
+    cached_encoder: DiskCachedEncoder
+    cached_language: DiskCachedLanguage
     tokens: TokenCounter
-    reference_encoder: ShelvedEncoder
+    baseline_encoder: DiskCachedEncoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,29 +64,29 @@ class Task:
     """One conversation for one process.
 
     Attributes:
-        number: Its place in the dataset.
+        number: Its index in the dataset.
         conversation: The conversation.
-        budget: Tokens of a block at most.
-        shelf: The run's cache file.
-        encoder: As `HOTMEM_ENCODER` names one; "" is what that says.
+        budget: Maximum tokens of a block.
+        cache: Folder of the disk cache.
+        encoder: Encoder as in `HOTMEM_ENCODER`; "" uses that setting.
     """
 
     number: int
     conversation: Conversation
     budget: int
-    shelf: Path
+    cache: Path
     encoder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a task.
+    """Result of a task.
 
     Attributes:
-        number: The conversation's place in the dataset.
-        rows: Its rows: all of HotMem's, then each reference's.
-        turns: Turns ingested.
-        skipped: Pieces of evidence that point nowhere.
+        number: Index of the conversation in the dataset.
+        rows: Rows of HotMem, then of each baseline.
+        turns: Number of turns ingested.
+        skipped: Number of evidence references without a turn.
         ingest_s: Seconds from the first turn to the end of all background work.
     """
 
@@ -101,23 +97,23 @@ class Outcome:
     ingest_s: float
 
 
-def run(
+def run_conversations(
     conversations: Iterator[Conversation], budget: int, jobs: int, folder: Path, console: Console
 ) -> list[Outcome]:
-    """Runs conversations in processes and shows the progress.
+    """Run conversations in processes and show the progress.
 
     Args:
-        conversations: What to run; read only as fast as processes are free.
-        budget: Tokens of a block at most.
-        jobs: Processes.
-        folder: Where the run's cache lies.
-        console: Where the progress bar goes.
+        conversations: The conversations; read only as fast as processes are free.
+        budget: Maximum tokens of a block.
+        jobs: Number of processes.
+        folder: Folder of the disk cache.
+        console: Console for the progress bar.
 
     Returns:
-        One outcome a conversation, in the order given.
+        One outcome per conversation, in order.
     """
     tasks = [
-        Task(number, conversation, budget, folder / "shelf.db")
+        Task(number, conversation, budget, folder)
         for number, conversation in enumerate(conversations)
     ]
     columns = (
@@ -140,9 +136,9 @@ def run(
     return sorted(outcomes, key=lambda outcome: outcome.number)
 
 
-def measured(task: Task) -> Outcome:
-    """Runs one conversation; the body of a process."""
-    loaded = models(task.shelf, task.encoder)
+def run_task(task: Task) -> Outcome:
+    """Run one conversation; runs in a process."""
+    loaded = models(task.cache, task.encoder)
     rows, ingest_s = asyncio.run(_hotmem(task, loaded))
     rows += _references(task, loaded)
     return Outcome(
@@ -151,39 +147,39 @@ def measured(task: Task) -> Outcome:
 
 
 @cache
-def models(shelf: Path, encoder_name: str = "") -> Models:
-    """The models of this process, loaded at the first call.
+def models(cache: Path, encoder_name: str = "") -> Models:
+    """Return the models of this process; loaded on the first call.
 
     Args:
-        shelf: The run's cache file.
-        encoder_name: As `HOTMEM_ENCODER` names one; "" is what that says.
+        cache: Folder of the disk cache.
+        encoder_name: Encoder as in `HOTMEM_ENCODER`; "" uses that setting.
     """
     options = replace(Options().models, encoder=encoder_name or Settings().encoder)
-    kept = Shelf(shelf)
+    disk_cache = DiskCache(cache / CACHE_FILE)
     encoder, language = load_encoder(options), load_language()
     tokens = TokenCounter.load(options.encoding, options.cache_dir)
     published = OnnxEncoder.load(options.cache_dir, PUBLISHED)
     return Models(
         encoder,
         language,
-        ShelvedEncoder(encoder, kept),
-        ShelvedLanguage(language, kept),
+        DiskCachedEncoder(encoder, disk_cache),
+        DiskCachedLanguage(language, disk_cache),
         tokens,
-        ShelvedEncoder(published, kept),
+        DiskCachedEncoder(published, disk_cache),
     )
 
 
 @asynccontextmanager
 async def ingested(conversation: Conversation, models: Models) -> AsyncIterator[Memory]:
-    """A fresh memory, in a temporary file, that holds a conversation; all background work is done.
+    """Yield a memory in a temporary file that holds a conversation, after all background work.
 
-    The sessions are remembered in order through the public API, or imported; then what is to be
-    stored outright is. Then the file is opened anew, without the run's cache.
+    Turns are remembered in order or imported, then statements are stored. The file is then reopened
+    without the disk cache.
     """
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as folder:
         file = Path(folder) / "memory.db"
         async with Memory.open(
-            file, encoder=models.shelved_encoder, language=models.shelved_language
+            file, encoder=models.cached_encoder, language=models.cached_language
         ) as memory:
             if conversation.imported:
                 await memory.import_records(_written(conversation, Path(folder) / "turns.jsonl"))
@@ -193,7 +189,9 @@ async def ingested(conversation: Conversation, models: Models) -> AsyncIterator[
                 await memory.end_session(user_id=conversation.user, session_id=session.id)
             for turn in conversation.stored:
                 await memory.store_memory(
-                    turn.text, user_id=conversation.user, context={"note": f"{STORED_AS}{turn.id}"}
+                    turn.text,
+                    user_id=conversation.user,
+                    context={"note": f"{STORED_NOTE}{turn.id}"},
                 )
             await memory.settle()
         async with Memory.open(file, encoder=models.encoder, language=models.language) as memory:
@@ -201,21 +199,21 @@ async def ingested(conversation: Conversation, models: Models) -> AsyncIterator[
 
 
 async def stored_ids(memory: Memory, user: str) -> dict[str, str]:
-    """The dataset's id of each statement that `ingested` stored outright, by its memory's id."""
+    """Return the dataset's id of each statement stored by `ingested`, by memory id."""
     noted = {
         record["id"]: record["note"]
         async for line in memory.export(user)
         if (record := json.loads(line))["type"] == "memory"
     }
     return {
-        name: note.removeprefix(STORED_AS)
+        name: note.removeprefix(STORED_NOTE)
         for name, note in noted.items()
-        if note and note.startswith(STORED_AS)
+        if note and note.startswith(STORED_NOTE)
     }
 
 
 def _written(conversation: Conversation, file: Path) -> Path:
-    """A file of the turns, as they are imported."""
+    """Write the turns to a file for import."""
     with file.open("w", encoding="utf-8") as out:
         for turn in (turn for session in conversation.sessions for turn in session.turns):
             record = {"type": "turn", **asdict(turn), "spoken_at": turn.spoken_at.isoformat()}
@@ -224,19 +222,19 @@ def _written(conversation: Conversation, file: Path) -> Path:
 
 
 def _spread(pool: ProcessPoolExecutor, tasks: Sequence[Task], ahead: int) -> Iterator[Outcome]:
-    """Outcomes as they come, with at most `ahead` tasks on their way."""
+    """Yield outcomes as they complete, with at most `ahead` tasks submitted."""
     left = iter(tasks)
-    running: set[Future[Outcome]] = {pool.submit(measured, task) for task in islice(left, ahead)}
+    running: set[Future[Outcome]] = {pool.submit(run_task, task) for task in islice(left, ahead)}
     while running:
         done, running = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
             yield future.result()
             if (task := next(left, None)) is not None:
-                running.add(pool.submit(measured, task))
+                running.add(pool.submit(run_task, task))
 
 
 async def _hotmem(task: Task, models: Models) -> tuple[list[Row], float]:
-    """HotMem's rows and the seconds of ingestion."""
+    """Return HotMem's rows and the seconds of ingestion."""
     started = time.perf_counter()
     async with ingested(task.conversation, models) as memory:
         ingest_s = time.perf_counter() - started
@@ -246,7 +244,7 @@ async def _hotmem(task: Task, models: Models) -> tuple[list[Row], float]:
 
 
 async def _asked(memory: Memory, task: Task, question: Question) -> Row:
-    """HotMem's row for one question."""
+    """Return HotMem's row for one question."""
     user = task.conversation.user
     started = time.perf_counter()
     block = await memory.recall(
@@ -271,14 +269,14 @@ async def _asked(memory: Memory, task: Task, question: Question) -> Row:
 
 
 def _references(task: Task, models: Models) -> list[Row]:
-    """The rows of every reference."""
+    """Return the rows of every baseline."""
     conversation = task.conversation
     rows = []
-    index = Index(conversation.turns, models.reference_encoder)
-    for reference in Reference:
+    index = Index(conversation.turns, models.baseline_encoder)
+    for reference in Baseline:
         for question in conversation.questions:
             asked = time.perf_counter()
-            block = fill(
+            block = fill_block(
                 conversation.turns,
                 index.scores(reference, question.text),
                 task.budget,
@@ -307,7 +305,7 @@ def _row(
     question: Question,
     text: str,
     tokens: int,
-    items: Sequence[Shown],
+    items: Sequence[BlockItem],
     ms: float,
     *,
     unknown: bool,

@@ -1,12 +1,11 @@
-"""Records what the system answers before a change of its code, and compares it afterwards.
+"""Record answers before a code change, and compare them afterwards.
 
-Blocks, pipeline scenes, exports and command output.
+Records blocks, pipeline scenes, exports and command output.
 """
 
 import asyncio
 import json
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -20,10 +19,11 @@ from rich.console import Console
 from rich.progress import track
 from typer.testing import CliRunner
 
-from eval.bench.speaking import ask, blocks, running
+from eval.arguments import Data, working_folder
+from eval.bench.bots import ask, blocks, running
 from eval.datasets import LOADERS, Conversation, Dataset
-from eval.datasets.selection import selected
-from eval.histories import YOUNG, Source, cut, histories
+from eval.datasets.selection import load_datasets
+from eval.histories import SHORT_LENGTHS, Source, cut_after, histories
 from eval.run import SESSION, Models, ingested, models
 from hotmem import Memory, Options
 from hotmem.cli.app import app as hotmem_app
@@ -51,7 +51,7 @@ COMMANDS: Final = (
 VOLATILE: Final = re.compile(
     r"\b[0-9a-f]{8,}\b|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(\+00:00|Z)?|\d+(\.\d+)? ?(ms|s|MiB|MB|kB|KB|bytes)\b|file bytes +\d+|/\S*/"
 )
-"""Random ids, times of the clock, durations, sizes and folders: they differ from run to run."""
+"""Values that differ from run to run: random ids, timestamps, durations, sizes and folders."""
 
 app = typer.Typer(
     help="Records what the system answers, and compares two records.", no_args_is_help=True
@@ -60,7 +60,7 @@ app = typer.Typer(
 
 @app.command()
 def record(
-    data: Annotated[list[str], typer.Argument(help="DATASET=PATH, one or more.")],
+    data: Data,
     out: Annotated[Path, typer.Option(help="File for one JSON line per answer.")],
     questions: Annotated[
         int, typer.Option(help="Questions in all, spread evenly over all histories.", min=1)
@@ -71,14 +71,14 @@ def record(
         Path | None, typer.Option(help="Folder that keeps embeddings and parses for later runs.")
     ] = None,
 ) -> None:
-    """Records blocks, pipeline scenes, exports and command output."""
+    """Record blocks, pipeline scenes, exports and command output."""
     console = Console(stderr=True)
-    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
-        folder = cache or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        loaded = models(folder / "shelf.db")
+    with working_folder(cache) as folder:
+        loaded = models(folder)
         with out.open("w", encoding="utf-8") as file:
-            for answer in _recorded(selected(data, 1, limit), questions, scenes, loaded, console):
+            for answer in _recorded(
+                load_datasets(data, 1, limit), questions, scenes, loaded, console
+            ):
                 file.write(json.dumps(answer, ensure_ascii=False) + "\n")
 
 
@@ -90,7 +90,7 @@ def compare(
     ],
     shown: Annotated[int, typer.Option(help="Differences that are shown in full.", min=0)] = 20,
 ) -> None:
-    """Shows which answers no earlier record has, and in which part; exits with 1 if there are any."""
+    """Print answers that no earlier record has, with their differences; exit with 1 if any."""
     console = Console(soft_wrap=True, highlight=False, markup=False)
     earlier, now = [_read(path) for path in before], _read(after)
     keys = dict.fromkeys(key for record in (*earlier, now) for key in record)
@@ -116,7 +116,7 @@ def _recorded(
         (name, history)
         for name, part in data.items()
         for one in part
-        for history in histories(one, (0, *YOUNG))
+        for history in histories(one, (0, *SHORT_LENGTHS))
     ]
     told = [
         (name, history)
@@ -153,14 +153,14 @@ async def _answers(label: str, conversation: Conversation, loaded: Models) -> li
 
 
 class _Shown(FrameProcessor):
-    """Keeps the blocks that the language model is shown."""
+    """Keeps the context blocks given to the language model."""
 
     def __init__(self) -> None:
         super().__init__()
         self.blocks: list[list[str]] = []
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Passes everything on."""
+        """Pass every frame on."""
         await super().process_frame(frame, direction)
         if isinstance(frame, LLMContextFrame):
             self.blocks.append(blocks(frame.context))
@@ -168,8 +168,8 @@ class _Shown(FrameProcessor):
 
 
 async def _scene(number: int, person: Conversation, part: int, loaded: Models) -> dict[str, Any]:
-    """A bot in a pipeline that knows some sessions of a person and is told something and asked some questions."""
-    known = cut(person, 2 + part)
+    """Run a bot that knows some sessions of a person, and hears statements and questions."""
+    known = cut_after(person, 2 + part)
     later = next(
         session
         for session in person.sessions

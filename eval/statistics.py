@@ -1,4 +1,4 @@
-"""How sure a difference is, where a threshold would lie, and how true probabilities are."""
+"""Confidence intervals, thresholds and calibration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,18 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 RESAMPLES: Final = 2000
-"""Bootstrap samples; enough for the second decimal of a percentage point."""
+"""Number of bootstrap samples; enough for the second decimal of a percentage point."""
 
 SEED: Final = 20240517
 """Fixed, so that the same rows give the same interval."""
 
 BINS: Final = 20
-"""Bins of equal width of the calibration error."""
+"""Number of bins of equal width for the calibration error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean or a share and its 95 % interval."""
+    """A mean or a share with its 95 % interval."""
 
     mean: float
     low: float
@@ -28,22 +28,21 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Predictions of about the same probability.
-
-    How many, the mean probability said, and the share that came true.
-    """
+    """Predictions of similar probability: number, mean probability, and share of positives."""
 
     count: int
     said: float
     true: float
 
 
-def estimated(parts: ArrayLike, wholes: ArrayLike | None = None) -> Estimate:
-    """The sum of the parts over the sum of the wholes, with its percentile bootstrap interval (Efron 1979) over the samples.
+def bootstrap(parts: ArrayLike, wholes: ArrayLike | None = None) -> Estimate:
+    """Return the sum of the parts over the sum of the wholes, with its bootstrap interval.
+
+    The interval is the percentile bootstrap over samples (Efron 1979).
 
     Args:
-        parts: One number a sample, (n,), n at least 1.
-        wholes: Of how much, (n,); None is 1 each, which makes it the mean.
+        parts: One number per sample, (n,), n at least 1.
+        wholes: Divisors, (n,); None is 1 each, which gives the mean.
     """
     part = np.asarray(parts, dtype=np.float64)
     whole = np.ones_like(part) if wholes is None else np.asarray(wholes, dtype=np.float64)
@@ -55,10 +54,10 @@ def estimated(parts: ArrayLike, wholes: ArrayLike | None = None) -> Estimate:
 
 
 def paired_difference(first: Sequence[float], second: Sequence[float]) -> Estimate:
-    """The mean of `first - second` over the same questions, with its interval.
+    """Return the mean of `first - second` over the same questions, with its interval.
 
     Args:
-        first: One score a question.
+        first: One score per question.
         second: The other system's scores, in the same order.
 
     Raises:
@@ -66,23 +65,24 @@ def paired_difference(first: Sequence[float], second: Sequence[float]) -> Estima
     """
     if len(first) != len(second) or not first:
         raise ValueError(
-            f"{len(first)} and {len(second)} scores cannot be paired. Pass the same questions, at least one."
+            f"{len(first)} and {len(second)} scores cannot be paired. Pass the same "
+            "questions, at least one."
         )
-    return estimated(np.subtract(first, second))
+    return bootstrap(np.subtract(first, second))
 
 
-def said_unknown(
+def detected_unanswerable(
     knowable: Sequence[float], unknowable: Sequence[float], wrongly: float = 0.05
 ) -> float | None:
-    """Share of questions without an answer that a threshold on relevance would recognise.
+    """Return the share of unanswerable questions detected by a threshold on relevance.
 
     Args:
-        knowable: Best relevance for each question that has an answer.
-        unknowable: The same for questions that have none.
-        wrongly: Share of the first that may fall below the threshold, 0 to 1.
+        knowable: Maximum relevance for each answerable question.
+        unknowable: Maximum relevance for each unanswerable question.
+        wrongly: Share of answerable questions allowed below the threshold, 0 to 1.
 
     Returns:
-        The share of the second strictly below it, or None if either is empty.
+        The share of unanswerable questions strictly below it, or None if either is empty.
     """
     if not knowable or not unknowable:
         return None
@@ -91,11 +91,11 @@ def said_unknown(
 
 
 def reliability(probabilities: NDArray[np.float32], labels: NDArray[np.bool_]) -> list[Bin]:
-    """The bins that hold predictions, from the least probable on.
+    """Return the non-empty bins of predictions by probability, ascending.
 
     Args:
-        probabilities: What was said, 0 to 1, float32 (n,).
-        labels: What came true, bool (n,).
+        probabilities: Predictions, 0 to 1, float32 (n,).
+        labels: Outcomes, bool (n,).
     """
     bins = np.minimum((probabilities * BINS).astype(int), BINS - 1)
     held = ((probabilities[bins == place], labels[bins == place]) for place in np.unique(bins))
@@ -108,7 +108,7 @@ def reliability(probabilities: NDArray[np.float32], labels: NDArray[np.bool_]) -
 def calibration_error(probabilities: NDArray[np.float32], labels: NDArray[np.bool_]) -> float:
     """Expected calibration error (Naeini, Cooper and Hauskrecht 2015) over `BINS` bins.
 
-    The mean gap of said and true, by bin size.
+    The mean gap between predicted and observed frequency, weighted by bin size.
     """
     return sum(
         abs(one.said - one.true) * one.count for one in reliability(probabilities, labels)

@@ -1,1 +1,1 @@
-"""Measures of speed."""
+"""Benchmarks of speed, memory use and growth."""

@@ -1,10 +1,8 @@
-"""Many users of one process at once, each in a conversation of its own in real time.
+"""Many concurrent users in one process: late recalls, event loop delays and memory growth.
 
-Is anything late, blocked or growing?
-
-Each user speaks every `PAUSE_S` seconds: a statement or a question in turn is recalled for, and
-remembered with the bot's reply once that is over, which then is learnt from. What each tenth of the
-time saw is told apart.
+Each user speaks every `PAUSE_S` seconds in real time, with statements and questions alternating.
+Each utterance is recalled for; both turns are remembered when the reply is over, and feedback
+follows. Results are reported per tenth of the duration.
 """
 
 import asyncio
@@ -24,40 +22,39 @@ from rich.progress import Progress
 from rich.table import Table
 
 from eval.bench.scale import memory_mb
-from eval.bench.talk import Talk
+from eval.bench.synthetic import SyntheticConversations
 from hotmem import Memory
 from hotmem.types import Role, Turn
 
 PAUSE_S: Final = 9.0
-"""Seconds from one utterance of a user to the next: a question of three seconds and a reply of
-six."""
+"""Seconds between two utterances of a user: a question of three seconds and a reply of six."""
 
 REPLY_S: Final = 4.0
 """Seconds until the reply is over and both turns are remembered."""
 
 TICK_S: Final = 0.005
-"""How often the event loop is asked whether it is free, in seconds."""
+"""Interval of event loop checks, in seconds."""
 
 PARTS: Final = 10
 
 DEADLINE_MS: Final = 150.0
-"""Milliseconds each recall has, as in a pipeline."""
+"""Deadline of each recall in milliseconds, as in a pipeline."""
 
 GRACE_MS: Final = 10.0
-"""Milliseconds after its deadline in which a recall still counts as in time."""
+"""Milliseconds after its deadline in which a recall counts as in time."""
 
 
 @dataclass(slots=True)
 class Part:
-    """A tenth of the time.
+    """One tenth of the duration.
 
     Attributes:
-        recalls: How long each recall took, ms.
-        remembers: How long it took to remember each exchange, ms.
-        gaps: How long the event loop was not free when it was asked, ms.
-        late: Recalls that left something out because it was not ready.
-        overdue: Recalls that answered more than `GRACE_MS` after their deadline.
-        memory_mb: The process's own memory at its end, MiB.
+        recalls: Duration of each recall, ms.
+        remembers: Duration of remembering each exchange, ms.
+        gaps: Delay of each event loop check, ms.
+        late: Recalls that left out a layer because it was not ready.
+        overdue: Recalls that returned more than `GRACE_MS` after their deadline.
+        memory_mb: Private memory of the process at the end, MiB.
     """
 
     recalls: list[float] = field(default_factory=list)
@@ -69,10 +66,10 @@ class Part:
 
 
 async def measure(users: int, minutes: float, console: Console) -> tuple[list[Part], float]:
-    """Lets so many users talk for so long.
+    """Run a number of users for a number of minutes.
 
     Returns:
-        The tenths, and the seconds it took after the last word until everything was understood.
+        The tenths, and the seconds from the last utterance to the end of all background work.
     """
     parts = [Part()]
     exchanges = max(round(minutes * 60 / PAUSE_S), PARTS)
@@ -126,7 +123,7 @@ async def measure(users: int, minutes: float, console: Console) -> tuple[list[Pa
 
 
 def _script(number: int, exchanges: int) -> tuple[list[str], list[str], list[str]]:
-    talk = Talk(user=f"user-{number}")
+    talk = SyntheticConversations(user=f"user-{number}")
     turns = list(talk.turns(4 * exchanges))
     said = [turn.text for turn in turns if turn.role is Role.USER]
     replied = [turn.text for turn in turns if turn.role is Role.ASSISTANT]
@@ -135,7 +132,7 @@ def _script(number: int, exchanges: int) -> tuple[list[str], list[str], list[str
 
 @asynccontextmanager
 async def _watched(parts: list[Part]) -> AsyncIterator[None]:
-    """Asks the event loop again and again whether it is free."""
+    """Check the delay of the event loop repeatedly within this block."""
 
     async def watch() -> None:
         while True:
@@ -152,7 +149,7 @@ async def _watched(parts: list[Part]) -> AsyncIterator[None]:
 
 
 def figures(parts: list[Part]) -> list[dict[str, float]]:
-    """What each tenth comes to."""
+    """Return the summary of each tenth."""
     return [
         {
             "recalls": len(part.recalls),
@@ -172,7 +169,7 @@ def figures(parts: list[Part]) -> list[dict[str, float]]:
 
 
 def show(parts: list[Part], settled_s: float, console: Console) -> None:
-    """Prints a row for each tenth."""
+    """Print a row for each tenth."""
     columns = (
         "recalls",
         "p50",

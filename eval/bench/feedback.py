@@ -1,11 +1,8 @@
-"""How long feedback() takes.
+"""The duration of feedback(): usage detection, storage and learning.
 
-What was heard of a reply is compared with the items of its block, and what they were used for is
-noted and learnt from.
-
-The history is invented talk, as are the replies: two or three of the bot's sentences, and in every
-second one an item of the block repeated. Processor time is that of the whole process; detection
-alone is done once more with an encoder that has seen none but the question.
+History and replies are synthetic: two or three sentences of the bot, and in every second reply a
+quoted item. CPU time is that of the whole process. Detection is also measured alone, with an
+encoder that has cached only the query.
 """
 
 import asyncio
@@ -22,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from eval.bench.latency import WARM_UP, Times, timed
-from eval.bench.talk import START, USER, Talk, sentences
+from eval.bench.synthetic import START, USER, SyntheticConversations, sentences
 from eval.bench.tools import fill
 from eval.statistics import SEED
 from hotmem import ContextBlock, Memory
@@ -32,21 +29,21 @@ from hotmem.options import ModelOptions
 from hotmem.types import Role
 
 MEMORIES: Final = 3500
-"""Memories of the one user."""
+"""Default memories of the one user."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackTimes:
-    """Milliseconds of feedback.
+    """Times of feedback in milliseconds.
 
     Attributes:
-        replies: Replies counted.
-        items: Items of a block, in the mean.
-        words: Words of a reply, in the mean.
-        feedback: feedback() as it is waited for.
-        processor: What it costs the processors.
-        detection: Of it, how the items were used.
-        detection_processor: What that costs the processors.
+        replies: Replies measured.
+        items: Mean items of a block.
+        words: Mean words of a reply.
+        feedback: Duration of feedback().
+        processor: CPU time of feedback().
+        detection: Duration of usage detection.
+        detection_processor: CPU time of usage detection.
     """
 
     replies: int
@@ -58,21 +55,22 @@ class FeedbackTimes:
     detection_processor: Times
 
 
-def measure(replies: int, console: Console) -> FeedbackTimes:
-    """Builds a store, asks, replies, and removes it.
+def measure(replies: int, memories: int, console: Console) -> FeedbackTimes:
+    """Build a memory, ask, reply and measure.
 
     Args:
-        replies: Replies counted.
-        console: Where the progress bar goes.
+        replies: Replies measured.
+        memories: Memories of the one user.
+        console: Console for the progress bar.
     """
     with tempfile.TemporaryDirectory(prefix="hotmem-feedback-") as folder:
         path = Path(folder) / "memory.db"
-        fill(path, MEMORIES, console)
+        fill(path, memories, console)
         return asyncio.run(_measure(path, replies, console))
 
 
 async def _measure(path: Path, replies: int, console: Console) -> FeedbackTimes:
-    random, supply = Random(SEED), sentences(Talk().seed, Role.ASSISTANT)
+    random, supply = Random(SEED), sentences(SyntheticConversations().seed, Role.ASSISTANT)
     waited: list[float] = []
     processor: list[float] = []
     detection: list[float] = []
@@ -89,7 +87,9 @@ async def _measure(path: Path, replies: int, console: Console) -> FeedbackTimes:
         fresh = load_encoder(ModelOptions())
         with Progress(*columns, console=console) as progress:
             for place, question in enumerate(
-                progress.track(Talk().questions(WARM_UP + replies), description="replying")
+                progress.track(
+                    SyntheticConversations().questions(WARM_UP + replies), description="replying"
+                )
             ):
                 block = await memory.recall(
                     question,
@@ -128,8 +128,11 @@ def _detect(encoder: CachedEncoder, block: ContextBlock, reply: str) -> None:
 
 
 def show(result: FeedbackTimes, console: Console) -> None:
-    """Prints the times as a table."""
-    title = f"{result.replies} replies of {result.words:.0f} words to blocks of {result.items:.0f} items"
+    """Print the times as a table."""
+    title = (
+        f"{result.replies} replies of {result.words:.0f} words to blocks of "
+        f"{result.items:.0f} items"
+    )
     table = Table("milliseconds", "p50", "p95", title=title, title_justify="left")
     rows = {
         "feedback()": result.feedback,
@@ -143,5 +146,5 @@ def show(result: FeedbackTimes, console: Console) -> None:
 
 
 def figures(result: FeedbackTimes) -> dict[str, Any]:
-    """The times as plain values."""
+    """Return the times as plain values."""
     return asdict(result)

@@ -1,12 +1,8 @@
-"""Long histories, built quickly.
+"""Builds long histories fast, as the background work would leave them.
 
-As the background work would leave them, without reading the same sentence twice.
-
-Everything is written by the store's own operations into a file of the newest schema: turns,
-passages, word indexes, vectors, memories with their standing, entities, sessions, summaries. What
-differs from a history that was lived through: a hundred turns share a transaction that does not
-wait for the disk; each distinct sentence is embedded and read once, a turn's vector is the mean of
-its sentences' vectors and its statements are theirs; a session's summary is its longest sentences.
+Rows are written by the storage operations, but a hundred turns share a transaction without fsync,
+and each distinct sentence is embedded and analysed once: a turn's vector is the mean of its
+sentences' vectors, and its statements are theirs. A session's summary is its longest sentences.
 """
 
 import re
@@ -20,8 +16,8 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from eval.bench.floor import Floor
-from eval.bench.talk import SESSION_TURNS, START, USER, Talk
+from eval.bench.baseline import BaselineSearch
+from eval.bench.synthetic import SESSION_TURNS, START, USER, SyntheticConversations
 from hotmem.consolidation.same_subject import find_same_subjects
 from hotmem.consolidation.summary import render_summary
 from hotmem.consolidation.supersession import apply_correction, find_supersession
@@ -46,22 +42,22 @@ from hotmem.understanding.facts import extract_from_parse, tags
 from hotmem.understanding.query.entities import find_entities
 
 BATCH: Final = 100
-"""Turns of one transaction."""
+"""Turns per transaction."""
 
 SUMMARY_SENTENCES: Final = 3
 
 Keys: TypeAlias = NDArray[np.int64]
-"""Row numbers of passages."""
+"""Row ids of passages."""
 
 _SENTENCE: Final = re.compile(r"\S.*?[.?!](?=\s|$)")
 
 
-class Reading:
-    """Vectors and statements of texts that are put together from sentences, each distinct sentence read once.
+class SentenceCache:
+    """Vectors and statements of texts composed of sentences, each analysed once.
 
     Args:
-        encoder: What embeds a sentence.
-        language: What parses it.
+        encoder: Encodes sentences.
+        language: Parses sentences.
     """
 
     def __init__(self, encoder: Encoder, language: Language) -> None:
@@ -72,7 +68,10 @@ class Reading:
         self._filed: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
 
     def vectors(self, texts: Sequence[str]) -> tuple[Vectors, list[SignBits]]:
-        """Unit rows, the mean of each text's sentences weighted by their words, and the signs of all their word pieces."""
+        """Return unit vectors and token signs.
+
+        A vector is the mean of a text's sentences, weighted by their words.
+        """
         said = [_SENTENCE.findall(text) or [text] for text in texts]
         unread = [
             sentence
@@ -92,7 +91,7 @@ class Reading:
         ]
 
     def understandings(self, turns: Sequence[Turn]) -> list[Understanding]:
-        """What the sentences of each turn say, in the places where they stand in it."""
+        """Return the statements of each turn, at their offsets in the turn."""
         unread = {
             (text, Role(turn.role)): turn.speaker
             for turn in turns
@@ -146,13 +145,13 @@ class Reading:
 
 @dataclass(slots=True)
 class Nearest:
-    """The exact nearest passages of each question, from the vectors in full precision as they pass by.
+    """Exact nearest passages of each question, computed while the passages are added.
 
     Attributes:
-        questions: Unit rows, float32 (questions, dimension).
-        limit: Passages kept of each.
-        keys: Their row numbers, int64 (questions, limit), in no order; 0 while there are fewer.
-        cosines: Their cosines, float32, of the same shape.
+        questions: Unit vectors, float32 (questions, dimension).
+        limit: Number of passages per question.
+        keys: Row ids, int64 (questions, limit), unordered; 0 while there are fewer.
+        cosines: Cosine similarities, float32, of the same shape.
     """
 
     questions: Vectors
@@ -162,7 +161,7 @@ class Nearest:
 
     @classmethod
     def to(cls, questions: Vectors, limit: int) -> "Nearest":
-        """Nothing seen yet."""
+        """Create an empty result."""
         shape = (len(questions), limit)
         return cls(
             questions,
@@ -172,7 +171,7 @@ class Nearest:
         )
 
     def see(self, keys: Sequence[int], rows: Vectors) -> None:
-        """Takes passages into account; rows float32 (passages, dimension)."""
+        """Add passages; vectors float32 (passages, dimension)."""
         cosines = np.hstack([self.cosines, self.questions @ rows.T])
         numbers = np.hstack(
             [
@@ -187,14 +186,14 @@ class Nearest:
         )
 
     def ordered(self) -> Keys:
-        """The row numbers, nearest first."""
+        """Return the row ids, nearest first."""
         return np.take_along_axis(self.keys, np.argsort(-self.cosines, axis=1), axis=1)
 
 
 def spoken(people: int, each: int) -> Iterator[Turn]:
-    """The turns of all users, a session of each in turn, so that their rows lie mixed as in a file in use."""
+    """Yield the turns of all users, alternating by session, so that their rows interleave."""
     talks = [
-        Talk(user=USER if number == 0 else f"{USER}-{number}").turns(each)
+        SyntheticConversations(user=USER if number == 0 else f"{USER}-{number}").turns(each)
         for number in range(people)
     ]
     for _ in range(0, each, SESSION_TURNS):
@@ -204,20 +203,20 @@ def spoken(people: int, each: int) -> Iterator[Turn]:
 def build(
     path: Path,
     history: Iterator[Turn],
-    reading: Reading,
-    floor: Floor,
+    reading: SentenceCache,
+    floor: BaselineSearch,
     nearest: Nearest,
     tell: Callable[[int], None],
 ) -> None:
-    """Writes the history into a new file, and its passages into the floor's.
+    """Write a history into a new memory file, and its passages into the baseline's file.
 
     Args:
         path: The memory file.
         history: Turns, session by session.
         reading: Vectors and statements.
-        floor: The reference that holds the same passages.
-        nearest: Told of the first user's passages.
-        tell: Called with the number of turns written, a batch at a time.
+        floor: The baseline, which receives the same passages.
+        nearest: Receives the first user's passages.
+        tell: Called with the number of turns written, once per batch.
     """
     conn = connect(path)
     try:
@@ -236,7 +235,11 @@ def build(
 
 
 def _write(
-    conn: Connection, batch: Sequence[Turn], reading: Reading, floor: Floor, nearest: Nearest
+    conn: Connection,
+    batch: Sequence[Turn],
+    reading: SentenceCache,
+    floor: BaselineSearch,
+    nearest: Nearest,
 ) -> None:
     now = datetime.now(UTC)
     for turn in batch:
@@ -259,8 +262,8 @@ def _write(
 
 def _embed(
     conn: Connection,
-    reading: Reading,
-    floor: Floor,
+    reading: SentenceCache,
+    floor: BaselineSearch,
     nearest: Nearest,
     speaking: Sequence[str],
     first: int | None,

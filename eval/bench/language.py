@@ -1,9 +1,7 @@
-"""How long reading an utterance takes.
+"""The duration of parsing, query analysis and fact extraction.
 
-Its parse, its analysis with what it leaves unsaid, and, behind the conversation, its facts.
-
-The utterances are invented talk of 23 to 27 words, each read once; the recent turns are parsed
-already, as they are in a conversation.
+Utterances are synthetic, of 23 to 27 words, each analysed once; recent turns are already parsed, as
+in a conversation.
 """
 
 from dataclasses import dataclass
@@ -15,7 +13,7 @@ from rich.progress import track
 from rich.table import Table
 
 from eval.bench.latency import Times, timed
-from eval.bench.talk import START, Talk
+from eval.bench.synthetic import START, SyntheticConversations
 from hotmem.models import load_language
 from hotmem.types import Role
 from hotmem.understanding.facts import extract_from_parse
@@ -26,15 +24,12 @@ WORDS: Final = range(23, 28)
 """Words of an utterance."""
 
 WARM_UP: Final = 10
-"""First utterances, which are not counted."""
+"""First utterances, which are not measured."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """Milliseconds of reading an utterance.
-
-    Parse, analysis, both together, and its facts, which no reply waits for.
-    """
+class ReadingTimes:
+    """Times per utterance in milliseconds: parse, analysis, both, and fact extraction."""
 
     parse: Times
     analysis: Times
@@ -42,14 +37,14 @@ class Reading:
     facts: Times
 
 
-def measure(utterances: int, console: Console) -> Reading:
-    """Reads so many utterances."""
+def measure(utterances: int, console: Console) -> ReadingTimes:
+    """Analyse a number of utterances."""
     language = load_language()
     told = list(
         islice(
             (
                 turn.text
-                for turn in Talk().turns(100 * utterances)
+                for turn in SyntheticConversations().turns(100 * utterances)
                 if len(turn.text.split()) in WORDS
             ),
             WARM_UP + utterances + MAX_TURNS,
@@ -68,11 +63,11 @@ def measure(utterances: int, console: Console) -> Reading:
         with timed(facts):
             extract_from_parse(doc, "Ana", Role.USER, START)
     both = [first + then for first, then in zip(parse, analysis, strict=True)]
-    return Reading(*(Times.of(part[WARM_UP:]) for part in (parse, analysis, both, facts)))
+    return ReadingTimes(*(Times.of(part[WARM_UP:]) for part in (parse, analysis, both, facts)))
 
 
-def show(reading: Reading, console: Console) -> None:
-    """Prints the times as a table."""
+def show(reading: ReadingTimes, console: Console) -> None:
+    """Print the times as a table."""
     table = Table(
         "milliseconds",
         "p50",

@@ -1,8 +1,7 @@
-"""How long recall and remember take with one user's long history, and the encoder beside sentence-transformers.
+"""Latency of recall() and remember() with a long history, and of the encoder.
 
-The history is invented talk. Questions are asked one after another after all background work, each
-layer asked; a turn is remembered one at a time on the full store, as in a conversation, the
-background work done in between.
+The history is synthetic. Questions are asked one after another when all background work is done,
+and all layers are searched. Turns are then remembered one at a time.
 """
 
 import asyncio
@@ -30,7 +29,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from eval.bench.talk import USER, Talk
+from eval.bench.synthetic import USER, SyntheticConversations
 from hotmem import Memory, Options
 from hotmem.models import Encoder
 from hotmem.models.onnx import OnnxEncoder
@@ -41,35 +40,35 @@ from hotmem.options import RecallOptions
 from hotmem.types import ContextBlock, Turn
 
 WARM_UP: Final = 10
-"""First questions, which are not counted: models and pages are still being loaded."""
+"""First questions, which are not measured, while models and pages are loaded."""
 
 STRETCH: Final = 50
-"""Texts that one encoder encodes before the other has its turn."""
+"""Consecutive texts of one encoder before the other runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """A spread of milliseconds."""
+    """A distribution of milliseconds."""
 
     p50: float
     p95: float
 
     @classmethod
     def of(cls, milliseconds: Sequence[float]) -> "Times":
-        """Median and 95th percentile of at least one time."""
+        """Return the median and 95th percentile of at least one time."""
         return cls(float(np.percentile(milliseconds, 50)), float(np.percentile(milliseconds, 95)))
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderComparison:
-    """The default encoder against sentence-transformers' encode on the same questions and weights.
+    """The default encoder against sentence-transformers on the same questions and weights.
 
     Attributes:
-        ours: Times of the default encoder, one question at a time, no cache.
+        ours: Times of the default encoder, one question at a time, without cache.
         theirs: Times of sentence-transformers.
         ratio: Median of theirs over median of ours.
-        least_cosine: Smallest cosine of both vectors over the questions.
-        mean_cosine: Mean cosine.
+        least_cosine: Minimum cosine similarity of both vectors of a question.
+        mean_cosine: Mean cosine similarity.
     """
 
     ours: Times
@@ -81,15 +80,15 @@ class EncoderComparison:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """What was measured, in milliseconds.
+    """Results; times in milliseconds.
 
     Attributes:
-        turns: Turns in the store.
-        questions: Questions counted.
-        recall: recall(), all layers asked.
+        turns: Turns in the memory.
+        questions: Questions measured.
+        recall: recall(), all layers searched.
         stages: Its stages, in order, from the trace.
         remember: remember(), one turn at a time.
-        bulk: remember() while the history was loaded and the background work ran beside it.
+        bulk: remember() while the history was loaded with background work running.
         ingest_s: Seconds to load the history, background work included.
         encoder: The encoder comparison.
     """
@@ -105,14 +104,14 @@ class Latency:
 
 
 def measure(turns: int, questions: int, console: Console) -> Latency:
-    """Builds a store, measures, and removes it.
+    """Build a memory, measure and remove it.
 
     Args:
         turns: Turns of the one user.
-        questions: Questions counted, and turns remembered one at a time on the full store.
-        console: Where the progress bar goes.
+        questions: Questions measured, and turns remembered one at a time.
+        console: Console for the progress bar.
     """
-    talk = Talk()
+    talk = SyntheticConversations()
     asked = talk.questions(WARM_UP + questions)
     encoder = compared(OnnxEncoder.load(None, PUBLISHED), SentenceTransformerEncoder(MODEL), asked)
     with Progress(
@@ -127,10 +126,10 @@ def measure(turns: int, questions: int, console: Console) -> Latency:
 
 
 def compared(ours: Encoder, theirs: Encoder, texts: Sequence[str]) -> EncoderComparison:
-    """Encodes each text alone with both encoders, which take turns after each `STRETCH` of texts.
+    """Encode each text with both encoders, alternating after `STRETCH` texts.
 
-    Not after each text: torch's threads keep their cores busy for a while after their work is done,
-    and that would be charged to the other.
+    They do not alternate after each text because torch's threads keep their cores busy for a while,
+    which would slow the other encoder.
     """
     own_ms: list[float] = []
     their_ms: list[float] = []
@@ -151,7 +150,11 @@ def compared(ours: Encoder, theirs: Encoder, texts: Sequence[str]) -> EncoderCom
 def _encoded(
     encoder: Encoder, texts: Sequence[str], milliseconds: list[float]
 ) -> NDArray[np.float32]:
-    """Unit rows of the texts, float32 (texts, dimension), each encoded alone and timed after `WARM_UP` texts that are not."""
+    """Encode each text alone; record times after `WARM_UP` texts.
+
+    Returns:
+        Unit vectors, float32 (texts, dimension).
+    """
     for text in texts[:WARM_UP]:
         encoder.encode([text])
     rows = []
@@ -162,7 +165,7 @@ def _encoded(
 
 
 def show(result: Latency, console: Console) -> None:
-    """Prints the measures as a table."""
+    """Print the results as a table."""
     table = Table(
         title=f"{result.turns:,} turns of one user, {result.questions} questions",
         title_justify="left",
@@ -182,15 +185,18 @@ def show(result: Latency, console: Console) -> None:
     console.print(table)
     encoder = result.encoder
     console.print(
-        f"encoder {encoder.ratio:.1f}x as fast, cosine at least {encoder.least_cosine:.4f}, mean {encoder.mean_cosine:.4f}"
+        f"encoder {encoder.ratio:.1f}x as fast, cosine at least "
+        f"{encoder.least_cosine:.4f}, mean {encoder.mean_cosine:.4f}"
     )
     console.print(
-        f"history loaded in {result.ingest_s:.0f} s ({1000 * result.ingest_s / result.turns:.1f} ms a turn, background work included)"
+        f"history loaded in {result.ingest_s:.0f} s "
+        f"({1000 * result.ingest_s / result.turns:.1f} ms a turn, background work "
+        "included)"
     )
 
 
 def figures(result: Latency) -> dict[str, Any]:
-    """The measures as plain values."""
+    """Return the results as plain values."""
     return asdict(result)
 
 
@@ -229,7 +235,7 @@ async def _measure(
 async def _load(
     memory: Memory, history: Sequence[Turn], milliseconds: list[float], progress: Progress
 ) -> None:
-    """Remembers the history, session by session, and waits for the background work of each session."""
+    """Remember the history session by session, with the background work of each session."""
     bar: TaskID = progress.add_task("loading", total=len(history))
     for place, turn in enumerate(history):
         with timed(milliseconds):
@@ -243,7 +249,7 @@ async def _load(
 async def _ask(
     memory: Memory, asked: Sequence[str], last: Turn, progress: Progress
 ) -> tuple[list[ContextBlock], list[float]]:
-    """Blocks and times of the questions after the warm-up."""
+    """Return blocks and times of the questions after the warm-up."""
     blocks: list[ContextBlock] = []
     milliseconds: list[float] = []
     for text in progress.track(asked, description="asking"):
@@ -265,7 +271,7 @@ def _stages(blocks: Sequence[ContextBlock]) -> dict[str, Times]:
 
 @contextmanager
 def timed(milliseconds: list[float]) -> Iterator[None]:
-    """Appends how long its block takes."""
+    """Append the duration of its block."""
     started = time.perf_counter()
     yield
     milliseconds.append(1000 * (time.perf_counter() - started))

@@ -1,9 +1,7 @@
-"""A store that is given another encoder while its user talks.
+"""A change of encoder while the memory is in use: late or failed recalls, and the final state.
 
-Does any recall fail or come late, and is the end as if it had always had it?
-
-The store is built with the published encoder, and opened with the default one. The user speaks
-every `PAUSE_S` seconds until all is embedded anew.
+The memory is built with the published encoder and opened with the default one. The user speaks
+every `PAUSE_S` seconds until everything is re-embedded.
 """
 
 import asyncio
@@ -21,9 +19,9 @@ from rich.progress import Progress
 from rich.table import Table
 
 from eval.bench.crowd import DEADLINE_MS, GRACE_MS
-from eval.bench.history import Reading
+from eval.bench.history import SentenceCache
 from eval.bench.scale import Size, stored
-from eval.bench.talk import USER, Talk
+from eval.bench.synthetic import USER, SyntheticConversations
 from hotmem import Memory
 from hotmem.models import load_encoder, load_language
 from hotmem.models.onnx import OnnxEncoder
@@ -37,31 +35,31 @@ from hotmem.storage.sqlite.connection import connect
 from hotmem.types import EvidenceKind, Role, Turn
 
 PAUSE_S: Final = 2.0
-"""Seconds from one utterance to the next."""
+"""Seconds between two utterances."""
 
 QUESTIONS: Final = 1000
-"""Questions that are asked in turn."""
+"""Number of questions asked in rotation."""
 
 COMPARED: Final = 2000
-"""Rows of each kind, spread evenly, that are embedded once more in the end."""
+"""Rows of each kind, evenly spaced, that are re-encoded at the end for comparison."""
 
 
 @dataclass(slots=True)
 class Change:
-    """What a change of encoder came to.
+    """Results of a change of encoder.
 
     Attributes:
-        turns: In the store.
-        opened_s: Until it was open, models and all.
-        changed_s: From then until nothing of the former encoder was left.
-        recalls: How long each recall took meanwhile, ms.
-        late: Recalls that left something out because it was not ready.
-        overdue: Recalls that answered more than `GRACE_MS` after their deadline.
+        turns: Turns in the memory.
+        opened_s: Seconds until the memory was open, including models.
+        changed_s: Seconds from then until all rows were re-embedded.
+        recalls: Durations of recalls meanwhile, ms.
+        late: Recalls that left out a layer because it was not ready.
+        overdue: Recalls that returned more than `GRACE_MS` after their deadline.
         failed: Recalls that raised an error.
-        after: How long as many recalls took afterwards, ms.
-        compared: Rows embedded once more in the end.
-        different: Of these, rows whose vector, signs or index entry was another.
-        missing: Rows without a vector in the end.
+        after: Durations of as many recalls afterwards, ms.
+        compared: Rows re-encoded at the end.
+        different: Of these, rows with another vector, other signs or another index entry.
+        missing: Rows without a vector at the end.
     """
 
     turns: int
@@ -78,19 +76,19 @@ class Change:
 
 
 async def measure(turns: int, folder: Path, console: Console) -> Change:
-    """Builds the store if the folder does not hold it yet, and changes the encoder of a copy.
+    """Build the memory if the folder does not contain it, and change the encoder of a copy.
 
     Args:
-        turns: Of one user.
-        folder: Where the store is, or will be.
-        console: Where the progress goes.
+        turns: Turns of one user.
+        folder: Folder of the memory file.
+        console: Console for the progress bar.
     """
-    asked = Talk().questions(QUESTIONS)
+    asked = SyntheticConversations().questions(QUESTIONS)
     with Progress(console=console) as progress:
         path = stored(
             Size(1, turns),
             folder,
-            Reading(OnnxEncoder.load(None, PUBLISHED), load_language()),
+            SentenceCache(OnnxEncoder.load(None, PUBLISHED), load_language()),
             asked,
             progress,
         )
@@ -122,7 +120,7 @@ async def measure(turns: int, folder: Path, console: Console) -> Change:
 async def _exchange(memory: Memory, change: Change, question: str, number: int) -> None:
     try:
         took, late = await _timed(memory, question)
-    except Exception:  # any failure is counted, whatever it is
+    except Exception:  # every failure is counted
         change.failed += 1
         return
     change.recalls.append(took)
@@ -144,7 +142,7 @@ def _left(path: Path) -> int:
 
 
 def _compare(path: Path, change: Change) -> None:
-    """Embeds some rows once more and compares them with what the file holds."""
+    """Re-encode some rows and compare them with the file."""
     encoder = load_encoder(ModelOptions())
     with closing(connect(path, read_only=True)) as conn:
         for kind, table in TABLES.items():
@@ -156,7 +154,8 @@ def _compare(path: Path, change: Change) -> None:
             for key, text in reembedding.text_of(conn, kind, some):
                 (reading,) = encoder.encode_tokens([text])
                 row = conn.execute(
-                    f"SELECT t.vector, e.bits FROM {table} t JOIN {kind}_entries e ON e.user_key = t.user_key AND e.id = t.id WHERE t.id = ?",
+                    f"SELECT t.vector, e.bits FROM {table} t JOIN {kind}_entries e "
+                    "ON e.user_key = t.user_key AND e.id = t.id WHERE t.id = ?",
                     (key,),
                 ).fetchone()
                 signs = (
@@ -174,7 +173,7 @@ def _compare(path: Path, change: Change) -> None:
 
 
 def figures(change: Change) -> dict[str, float]:
-    """What it comes to, as plain values."""
+    """Return the results as plain values."""
     return {
         "turns": change.turns,
         "opened_s": change.opened_s,
@@ -195,7 +194,7 @@ def figures(change: Change) -> dict[str, float]:
 
 
 def show(change: Change, console: Console) -> None:
-    """Prints a row for each figure."""
+    """Print a row for each result."""
     table = Table("", "", title="another encoder during a conversation", title_justify="left")
     for name, value in figures(change).items():
         table.add_row(

@@ -1,8 +1,8 @@
-"""How recall, ingestion, file and memory grow from a thousand turns to a million, beside the floor of the same run.
+"""Growth of recall(), ingestion, file and memory with the number of turns.
 
-A store of each size is built as `eval.bench.history` says, then opened and measured in a process of
-its own. Real there: the file, recall() with all its models and all four layers, and a day's new
-turns, remembered and understood one session at a time.
+A file of each size is built by `eval.bench.history`, then opened and measured in its own process:
+recall() with all models and layers, and new turns, remembered session by session. The baseline is
+the minimum cost of a search.
 """
 
 import asyncio
@@ -33,10 +33,10 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from eval.bench.floor import NEAREST, Floor
-from eval.bench.history import Keys, Nearest, Reading, build, spoken
+from eval.bench.baseline import NEAREST, BaselineSearch
+from eval.bench.history import Keys, Nearest, SentenceCache, build, spoken
 from eval.bench.latency import Times
-from eval.bench.talk import SESSION_TURNS, START, USER, Talk
+from eval.bench.synthetic import SESSION_TURNS, START, USER, SyntheticConversations
 from hotmem import Memory, Options
 from hotmem.models import load_encoder, load_language
 from hotmem.models.onnx import OnnxEncoder
@@ -47,63 +47,61 @@ from hotmem.storage.search.searches import VectorSearch
 from hotmem.types import ContextBlock, EvidenceKind, QueryVectors
 
 USUAL: Final = (1_000, 10_000, 100_000)
-"""Turns of one user, if nothing else is said."""
+"""Default turns per user."""
 
 QUESTIONS: Final = 300
-"""Questions counted at each size, if nothing else is said."""
+"""Default number of questions at each size."""
 
 WARM_UP: Final = 20
-"""First questions, which are not counted: models, pages and indexes are still being loaded. The
-very first is told apart."""
+"""First questions, which are not measured, while models, pages and indexes are loaded. The very
+first is reported separately."""
 
 FIRST: Final = 10
-"""Of the exact nearest, those told apart."""
+"""Number of the nearest passages that are reported separately."""
 
 FRESH: Final = 10 * SESSION_TURNS
 """Turns remembered to measure ingestion."""
 
 FRESH_SEED: Final = 8
-"""Their words: none of the sentences that are in the store."""
+"""Seed of their words; none of their sentences are in the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much a store holds: `users` with `each` turns."""
+    """Size of a memory file: `users` with `each` turns."""
 
     users: int
     each: int
 
     @property
     def turns(self) -> int:
-        """Turns in all."""
+        """Total turns."""
         return self.users * self.each
 
     @property
     def name(self) -> str:
-        """For files and tables."""
+        """Name in files and tables."""
         return f"{self.each:,}" if self.users == 1 else f"{self.users:,} x {self.each:,}"
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What was measured at one size.
+    """Results at one size.
 
     Attributes:
-        users: Users of the store.
+        users: Users of the file.
         each: Turns of each user.
-        first_ms: The first question after opening.
-        recall: recall(), all layers asked, in ms.
-        stages: Its stages, in ms.
-        layers: Its layers, in ms, from the trace; they run side by side.
-        floor: Query embedding, sqlite-vec search and FTS5 query by hand, one after the other, in
-            ms.
-        found: Share of the exact nearest passages (float32, all compared) that are among those the
-            semantic layer takes.
+        first_ms: Duration of the first question after opening.
+        recall: recall(), all layers searched, ms.
+        stages: Its stages, ms.
+        layers: Its layers, ms, from the trace; they run in parallel.
+        floor: Query embedding, sqlite-vec search and FTS5 query in sequence, ms.
+        found: Share of the exact nearest passages (float32) among those of the semantic layer.
         nearest_found: The same for the first `FIRST` of them.
-        fresh_per_s: New turns a second, background work included.
-        bytes_a_turn: Of the file.
-        opened_mb: The process's own memory once the store is open, MiB, models and all.
-        asked_mb: And after the questions, MiB.
+        fresh_per_s: New turns per second, background work included.
+        bytes_a_turn: File size per turn.
+        opened_mb: Private memory of the process once the file is open, MiB, including models.
+        asked_mb: The same after the questions, MiB.
     """
 
     users: int
@@ -122,16 +120,16 @@ class Scale:
 
 
 def measure(sizes: Sequence[Size], questions: int, folder: Path, console: Console) -> list[Scale]:
-    """Builds the stores that the folder does not hold yet, and measures each.
+    """Build the files that the folder does not contain, and measure each.
 
     Args:
-        sizes: Which stores.
-        questions: Questions counted at each size.
-        folder: Where the stores are, or will be.
-        console: Where the progress goes.
+        sizes: Sizes of the files.
+        questions: Questions measured at each size.
+        folder: Folder of the files.
+        console: Console for the progress bar.
     """
-    asked = Talk().questions(WARM_UP + questions)
-    reading = Reading(OnnxEncoder.load(), load_language())
+    asked = SyntheticConversations().questions(WARM_UP + questions)
+    reading = SentenceCache(OnnxEncoder.load(), load_language())
     measured = []
     columns = (
         TextColumn("{task.description}"),
@@ -151,16 +149,16 @@ def measure(sizes: Sequence[Size], questions: int, folder: Path, console: Consol
 
 
 def stored(
-    size: Size, folder: Path, reading: Reading, asked: Sequence[str], progress: Progress
+    size: Size, folder: Path, reading: SentenceCache, asked: Sequence[str], progress: Progress
 ) -> Path:
-    """The store of a size in the folder, built if it is not there yet, and anew for another number of questions.
+    """Return the file of a size; build it if it is missing or was built for other questions.
 
     Args:
-        size: Which.
-        folder: Where the stores are.
-        reading: Reads what is told.
-        asked: Questions whose exact nearest passages are kept beside it.
-        progress: Where it is shown.
+        size: Its size.
+        folder: Folder of the files.
+        reading: Vectors and statements of sentences.
+        asked: Questions whose exact nearest passages are stored with it.
+        progress: The progress bar.
     """
     bar = progress.add_task(f"{size.name}: building", total=size.turns)
     path = folder / f"{size.users}x{size.each}.db"
@@ -172,7 +170,7 @@ def stored(
 
 
 def show(results: Sequence[Scale], console: Console) -> None:
-    """Prints a column for each size."""
+    """Print a column for each size."""
     table = Table(
         title="turns of one user, or users x turns; milliseconds p50 / p95", title_justify="left"
     )
@@ -212,7 +210,7 @@ def show(results: Sequence[Scale], console: Console) -> None:
 
 
 def figures(results: Sequence[Scale]) -> dict[str, Any]:
-    """The measures as plain values, by size."""
+    """Return the results as plain values, by size."""
     return {Size(result.users, result.each).name: asdict(result) for result in results}
 
 
@@ -221,12 +219,16 @@ def _spread(times: Times) -> str:
 
 
 def _build(
-    path: Path, size: Size, reading: Reading, asked: Sequence[str], tell: Callable[[int], None]
+    path: Path,
+    size: Size,
+    reading: SentenceCache,
+    asked: Sequence[str],
+    tell: Callable[[int], None],
 ) -> None:
-    """Builds both files; what an interrupted run left is begun anew."""
+    """Build both files, replacing those of an interrupted run."""
     for left in path.parent.glob(f"{path.stem}.*"):
         left.unlink()
-    floor = Floor(path.with_suffix(".floor"), reading.encoder.dimension)
+    floor = BaselineSearch(path.with_suffix(".floor"), reading.encoder.dimension)
     nearest = Nearest.to(reading.encoder.encode(asked), NEAREST)
     try:
         build(path, spoken(size.users, size.each), reading, floor, nearest, tell)
@@ -289,7 +291,7 @@ async def _measure(path: Path, size: Size, asked: Sequence[str], stored: int) ->
 
 
 async def _found(memory: Memory, asked: Sequence[str], exact: Keys) -> tuple[float, float]:
-    """Shares of all the exact nearest and of the first of them that are among those the semantic layer takes."""
+    """Return the shares of all and of the first nearest passages found by the semantic layer."""
     reader = memory.runtime.recall
     user = await reader.database.read(queries.users.find, USER)
     assert user is not None
@@ -311,7 +313,7 @@ async def _found(memory: Memory, asked: Sequence[str], exact: Keys) -> tuple[flo
 
 def _floor(path: Path, asked: Sequence[str], users: int) -> list[float]:
     encoder = load_encoder(ModelOptions(embeddings_cached=0))
-    floor = Floor(path, encoder.dimension)
+    floor = BaselineSearch(path, encoder.dimension)
     milliseconds = []
     for number, text in enumerate(asked):
         started = time.perf_counter()
@@ -322,11 +324,11 @@ def _floor(path: Path, asked: Sequence[str], users: int) -> list[float]:
 
 
 async def _fresh(path: Path) -> float:
-    """New turns a second, from the first remembered to the last understood, summaries included."""
+    """Return new turns per second, from the first remembered to the last processed."""
     async with Memory.open(path) as memory:
         started = time.perf_counter()
         for session_id, said in groupby(
-            Talk(seed=FRESH_SEED).turns(FRESH), key=attrgetter("session_id")
+            SyntheticConversations(seed=FRESH_SEED).turns(FRESH), key=attrgetter("session_id")
         ):
             for turn in said:
                 await memory.remember(
@@ -338,10 +340,10 @@ async def _fresh(path: Path) -> float:
 
 
 def memory_mb() -> float:
-    """The process's own memory, MiB.
+    """Return the private memory of the process, MiB.
 
-    Without the pages of the file, which the system shares and takes back, where it tells them
-    apart.
+    Pages of the file, which the system shares and can reclaim, are excluded where the platform
+    reports them.
     """
     status = Path("/proc/self/status")
     if status.exists():

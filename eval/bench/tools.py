@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from eval.bench.history import BATCH, Reading
+from eval.bench.history import BATCH, SentenceCache
 from eval.bench.latency import WARM_UP, Times, timed
-from eval.bench.talk import USER, Talk
+from eval.bench.synthetic import USER, SyntheticConversations
 from hotmem import Memory
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
@@ -38,7 +38,7 @@ class ToolTimes:
 
 
 async def measure(memories: int, questions: int, folder: Path, console: Console) -> ToolTimes:
-    """Fills a store, kept in the folder for another time, and asks and stores one after the other in a copy of it.
+    """Build a memory file in the folder if needed; search and store in a copy of it.
 
     Args:
         memories: Memories of the one user.
@@ -50,10 +50,10 @@ async def measure(memories: int, questions: int, folder: Path, console: Console)
     search_ms: list[float] = []
     store_ms: list[float] = []
     async with Memory.open(measured) as memory:
-        for query in Talk().questions(WARM_UP + questions):
+        for query in SyntheticConversations().questions(WARM_UP + questions):
             with timed(search_ms):
                 await memory.search_memory(query, user_id=USER)
-        for turn in list(Talk(seed=NEW_SEED).turns(WARM_UP + questions)):
+        for turn in list(SyntheticConversations(seed=NEW_SEED).turns(WARM_UP + questions)):
             with timed(store_ms):
                 await memory.store_memory(turn.text, user_id=USER)
     measured.unlink()
@@ -80,7 +80,7 @@ def figures(result: ToolTimes) -> dict[str, Any]:
 
 
 def prepared(folder: Path, memories: int, console: Console) -> Path:
-    """A copy to measure of the store of so many memories, which is filled if the folder does not hold it yet."""
+    """Return a copy of the memory file; build the file if the folder does not contain it."""
     path, measured = folder / f"memories-{memories}.db", folder / "measured.db"
     if not path.exists():
         fill(path, memories, console)
@@ -89,14 +89,14 @@ def prepared(folder: Path, memories: int, console: Console) -> Path:
 
 
 def fill(path: Path, memories: int, console: Console) -> None:
-    """Stores what people say as memories, filed and tagged, under a name that is the path's only once all are there.
+    """Store statements as classified and tagged memories; rename the file when it is complete.
 
     Each distinct sentence is read once; a memory has the tags and names of its sentences, and the
     mean of their vectors.
     """
     making = path.with_suffix(".making")
     making.unlink(missing_ok=True)
-    reading = Reading(load_encoder(ModelOptions(embeddings_cached=0)), load_language())
+    reading = SentenceCache(load_encoder(ModelOptions(embeddings_cached=0)), load_language())
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -109,7 +109,7 @@ def fill(path: Path, memories: int, console: Console) -> None:
         vectors.adopt(conn, reading.encoder.name, reading.encoder.dimension)
         user = users.ensure(conn, USER)
         bar = progress.add_task("storing", total=memories)
-        spoken = enumerate(Talk().turns(memories))
+        spoken = enumerate(SyntheticConversations().turns(memories))
         for batch in iter(lambda: list(islice(spoken, BATCH)), []):
             conn.execute("BEGIN")
             rows, signs = reading.vectors([turn.text for _, turn in batch])

@@ -1,10 +1,8 @@
-"""What memory adds to a turn.
+"""The latency that memory adds to a turn: final transcript to language model, in real pipelines.
 
-The time from the final transcript until the language model has its context, in real pipelines.
-
-Each arrangement is asked questions of its own, by the frames of a streaming recogniser and by those
-of one that hears whole segments, and hears the same recordings. What is added is a turn's time less
-the median without memory in the same run.
+Each arrangement is asked distinct questions, by frames of a streaming and of a segmented speech
+recogniser, and by the same recordings. The added latency is that of a turn less the median without
+memory in the same run.
 """
 
 import asyncio
@@ -27,10 +25,10 @@ from rich.console import Console
 from rich.progress import Progress
 
 from eval.bench import scale
-from eval.bench.history import Reading
+from eval.bench.bots import Heard, ask, play, running
+from eval.bench.history import SentenceCache
 from eval.bench.latency import Times
-from eval.bench.speaking import Heard, ask, play, running
-from eval.bench.talk import USER, Talk
+from eval.bench.synthetic import USER, SyntheticConversations
 from eval.report import table
 from hotmem import Memory, Options
 from hotmem.models import load_language
@@ -42,31 +40,31 @@ from pipelines.recording import load_sessions
 from pipelines.replay import DEMO
 
 USUAL: Final = (100, 100_000)
-"""Turns of the stores, if nothing else is said."""
+"""Default turns of the memory files."""
 
 WARM_UP: Final = 2
-"""First questions of a session, which are not counted."""
+"""First questions of a session, which are not measured."""
 
 REPLY_S: Final = 6.0
-"""Seconds until the user of a bot of the crowd speaks again: a second in which the model and the
-voice begin, and two short sentences."""
+"""Seconds until a user of many speaks again: one second until the reply starts, and two short
+sentences."""
 
 QUESTION_S: Final = 3.0
-"""Seconds in which a question is spoken, as a rule. Sessions begin spread over the time from one
-question to the next, not in step."""
+"""Seconds to speak a question. Sessions start at different times within the interval between
+questions, not in step."""
 
 APART_S: Final = 0.37
-"""Seconds between the beginnings of two sessions."""
+"""Seconds between the starts of two sessions."""
 
 RUNS: Final = 5
-"""Runs of a session that speaks alone, at most, for each store and without one."""
+"""Maximum runs of the single session, for each file and without memory."""
 
 CROWD_TURNS: Final = 4
-"""Questions of each session that are counted where there are many."""
+"""Questions measured per session with many sessions."""
 
 
 class Arrangement(StrEnum):
-    """What stands in the pipeline."""
+    """Processors in the pipeline."""
 
     NONE = "no memory"
     AHEAD = "HotMem, listening"
@@ -75,7 +73,7 @@ class Arrangement(StrEnum):
 
 
 class Speech(StrEnum):
-    """How the questions are spoken."""
+    """How questions are spoken."""
 
     INTERIMS = "with interims"
     SEGMENTS = "without interims"
@@ -84,16 +82,16 @@ class Speech(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """The turns of one arrangement.
+    """Results of one arrangement.
 
     Attributes:
-        arrangement: What stood in the pipeline.
-        speech: How they were spoken.
-        stored: Turns in its store.
-        sessions: Sessions at once.
-        total: From the final transcript to the model, in ms.
-        added: The same less the median without memory, in ms.
-        turns: How many were counted.
+        arrangement: Processors in the pipeline.
+        speech: How questions were spoken.
+        stored: Turns in its memory.
+        sessions: Concurrent sessions.
+        total: Final transcript to language model, ms.
+        added: The same less the median without memory, ms.
+        turns: Number of turns measured.
     """
 
     arrangement: Arrangement
@@ -106,19 +104,20 @@ class Turns:
 
 
 Make = Callable[[], tuple[Sequence[FrameProcessor], Sequence[FrameProcessor]]]
-"""Makes one session's processors: those that listen, and those before the model."""
+"""Creates one session's processors: those before the user aggregator, and those before the model.
+"""
 
 
 class Bench:
-    """Measures arrangements and keeps what was found.
+    """Measures arrangements and collects the results.
 
-    No question is asked twice, so that no cache knows one.
+    No question is asked twice, so that caches do not help.
 
     Args:
-        questions: Enough for all.
-        alone: Questions counted of a session that speaks alone.
-        crowd: Sessions of the run of many.
-        progress: Where it is shown.
+        questions: Enough questions for all runs.
+        alone: Questions measured of a single session.
+        crowd: Concurrent sessions in the run of many.
+        progress: The progress bar.
     """
 
     def __init__(
@@ -142,7 +141,7 @@ class Bench:
         *,
         crowd: bool = False,
     ) -> None:
-        """The turns of one arrangement; that without memory comes first of its kind."""
+        """Measure one arrangement; the one without memory must come first."""
         sessions, each = self._each[crowd]
         scripts = [list(islice(self._questions, each)) for _ in range(sessions)]
         if speech is Speech.RECORDED:
@@ -187,7 +186,7 @@ async def _session(
     speech: Speech,
     tell: Callable[[], None],
 ) -> list[float]:
-    """The times of one session's turns, begun after a while so that sessions do not speak in step."""
+    """Return the times of one session's turns, started after a delay."""
     await asyncio.sleep(after_s)
     times = []
     async with running(*make(), audio=False) as (worker, model):
@@ -206,24 +205,23 @@ async def measure(
     folder: Path,
     console: Console,
 ) -> list[Turns]:
-    """All arrangements, one after the other.
+    """Measure all arrangements in sequence.
 
     Args:
-        sizes: Turns of the stores; those the folder does not hold are built.
-        crowd: Sessions at once in the run of many, on the largest store.
-        questions: Turns counted in the run of one.
-        mem0_turns: Turns of mem0's store, which is built anew: 100,000 would take it an hour. 0
-            leaves mem0 out.
-        folder: Where the stores are.
-        console: Where the progress goes.
+        sizes: Turns of the memory files; missing files are built.
+        crowd: Concurrent sessions in the run of many, on the largest file.
+        questions: Turns measured in the run of one.
+        mem0_turns: Turns of mem0's store, which is built for each run; 0 leaves mem0 out.
+        folder: Folder of the memory files.
+        console: Console for the progress bar.
     """
-    reading = await asyncio.to_thread(lambda: Reading(OnnxEncoder.load(), load_language()))
-    script = Talk().questions(
+    reading = await asyncio.to_thread(lambda: SentenceCache(OnnxEncoder.load(), load_language()))
+    script = SyntheticConversations().questions(
         RUNS * (WARM_UP + questions) * (1 + len(sizes)) + 2 * crowd * (WARM_UP + CROWD_TURNS)
     )
     with Progress(console=console) as progress:
         bench = Bench(iter(script), questions, crowd, progress)
-        usual = Talk().questions(scale.WARM_UP + scale.QUESTIONS)
+        usual = SyntheticConversations().questions(scale.WARM_UP + scale.QUESTIONS)
         paths = [
             await asyncio.to_thread(
                 scale.stored, scale.Size(1, size), folder, reading, usual, progress
@@ -262,7 +260,7 @@ async def measure(
 
 @asynccontextmanager
 async def _opened(path: Path) -> AsyncIterator[Memory]:
-    """The store, left as it was: a copy is asked and written to."""
+    """Open a copy of the memory file."""
     with tempfile.TemporaryDirectory(dir=path.parent) as temporary:
         copy = Path(temporary) / path.name
         await asyncio.to_thread(copyfile, path, copy)
@@ -282,7 +280,7 @@ def _hotmem(
 
 
 def mem0_missing() -> str | None:
-    """What to do to measure mem0 too; None if it can be."""
+    """Return how to install mem0, or None if it is installed."""
     return (
         None
         if find_spec("mem0")
@@ -291,7 +289,10 @@ def mem0_missing() -> str | None:
 
 
 def _mem0(place: Path, turns: int, progress: Progress) -> Make:
-    """Pipecat's mem0 service over a store in a folder with the same embedding weights, told to keep turns as they are."""
+    """Create pipecat's mem0 service over a store with the same embedding weights.
+
+    It stores turns unchanged.
+    """
     os.environ["MEM0_TELEMETRY"] = "False"
     from pipecat.services.mem0.memory import Mem0MemoryService
 
@@ -309,16 +310,18 @@ def _mem0(place: Path, turns: int, progress: Progress) -> Make:
     }
     service = Mem0MemoryService(local_config=config, user_id=USER)
     add = partial(service.memory_client.add, user_id=USER, infer=False)
-    for turn in progress.track(list(Talk().turns(turns)), description="mem0: building"):
+    for turn in progress.track(
+        list(SyntheticConversations().turns(turns)), description="mem0: building"
+    ):
         add([{"role": str(turn.role), "content": turn.text}])
     service.memory_client.add = lambda **given: add(
         given["messages"]
-    )  # the service has no way to say infer=False
+    )  # the service has no parameter for infer=False
     return lambda: ((), (service,))
 
 
 def show(results: Iterable[Turns], console: Console) -> None:
-    """Prints a row for each arrangement."""
+    """Print a row for each arrangement."""
     rows = table(
         "added from the final transcript to the model, milliseconds",
         "",
@@ -337,5 +340,5 @@ def show(results: Iterable[Turns], console: Console) -> None:
 
 
 def figures(results: Iterable[Turns]) -> list[dict[str, Any]]:
-    """The same as plain values."""
+    """Return the results as plain values."""
     return [asdict(one) for one in results]

@@ -1,4 +1,4 @@
-"""Datasets by name; one file a format, all of them becoming `Conversation`."""
+"""Datasets by name, one module per format; each becomes `Conversation`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum

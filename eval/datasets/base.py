@@ -1,7 +1,4 @@
-"""What every dataset becomes.
-
-Conversations of turns, with questions and the turns that answer them.
-"""
+"""The common form of all datasets: conversations of turns, with questions and their evidence."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,15 +11,15 @@ from hotmem.errors import InvalidInput
 from hotmem.types import Turn
 
 TURN_GAP: Final = timedelta(seconds=20)
-"""Time between two turns where a dataset dates its sessions only; about the pace of speech."""
+"""Time between two turns if a dataset dates only its sessions; about the pace of speech."""
 
 ASKED_AFTER: Final = timedelta(days=1)
-"""Time from the last turn to the questions, where a dataset does not date them."""
+"""Time from the last turn to the questions, if a dataset does not date them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One conversation on one occasion, its turns in order."""
+    """One session, its turns in order."""
 
     id: str
     turns: tuple[Turn, ...]
@@ -38,8 +35,8 @@ class Question:
         asked_at: When it is asked, UTC.
         evidence: Ids of the turns that answer it; empty if none are known.
         answer: The expected answer, or "".
-        category: The dataset's name for this sort of question.
-        abstain: Whether the conversation does not hold the answer.
+        category: The dataset's category of the question.
+        abstain: Whether the conversation does not contain the answer.
     """
 
     id: str
@@ -53,17 +50,17 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The whole history of one user and the questions about it.
+    """The history of one user and the questions about it.
 
     Attributes:
         user: The user's id.
         sessions: The sessions in the order of the dataset.
         questions: The questions.
-        skipped: Pieces of evidence in the dataset that point at no turn and were left out.
-        stored: Statements stored outright by `store_memory`, each with an id; their time and
-            session count for nothing.
-        imported: Whether the turns are imported from a file, and not remembered one by one.
-        notes: The statement of a turn as a short note, by the turn's id, where the dataset has one.
+        skipped: Number of evidence references that match no turn and were left out.
+        stored: Statements to store with `store_memory`, each with an id; their times and sessions
+            are ignored.
+        imported: Whether the turns are imported from a file instead of remembered one by one.
+        notes: The statement of a turn as a short note, by the turn's id, if the dataset has one.
     """
 
     user: str
@@ -76,22 +73,22 @@ class Conversation:
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        """All turns in order, and what is stored outright."""
+        """All turns in order, then the stored statements."""
         return tuple(turn for session in self.sessions for turn in session.turns) + self.stored
 
 
-def asked_after(sessions: Sequence[Session]) -> datetime:
-    """A day after the last turn."""
+def time_of_questions(sessions: Sequence[Session]) -> datetime:
+    """Return the time one day after the last turn."""
     return max(turn.spoken_at for session in sessions for turn in session.turns) + ASKED_AFTER
 
 
 def with_photo(text: str, caption: str | None) -> str:
-    """The text of a turn, followed by the description of the photo that was sent with it."""
+    """Return the text of a turn, followed by the caption of its photo."""
     return f"{text} [shares a photo: {caption}]".strip() if caption else text
 
 
 def read_json(path: Path) -> Any:  # noqa: ANN401 - the publishers' JSON has no schema
-    """The content of a JSON file.
+    """Read a JSON file.
 
     Raises:
         InvalidInput: If it cannot be read as JSON.
@@ -100,12 +97,13 @@ def read_json(path: Path) -> Any:  # noqa: ANN401 - the publishers' JSON has no 
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise InvalidInput(
-            f"{path} cannot be read as JSON ({type(error).__name__}). Give the file as its publisher ships it."
+            f"{path} cannot be read as JSON ({type(error).__name__}). Give the file "
+            "as its publisher ships it."
         ) from error
 
 
-def found(path: Path, pattern: str) -> list[Path]:
-    """The file itself, or the files of a folder that match a pattern, sorted by name.
+def find_files(path: Path, pattern: str) -> list[Path]:
+    """Return the file itself, or the files in a folder that match a pattern, sorted by name.
 
     Raises:
         InvalidInput: If there are none.
@@ -116,10 +114,10 @@ def found(path: Path, pattern: str) -> list[Path]:
     return files
 
 
-def lines(path: Path) -> list[str]:
-    """The lines of a JSON Lines file, blank ones as "".
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of a JSON Lines file, blank ones as "".
 
-    Only a line feed ends a line: JSON may hold the other separators as they are.
+    Only line feeds separate lines, because JSON strings may contain other line separators.
 
     Raises:
         InvalidInput: If it cannot be read as text.

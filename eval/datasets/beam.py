@@ -19,9 +19,9 @@ from eval.datasets.base import (
     Conversation,
     Question,
     Session,
-    asked_after,
-    found,
+    find_files,
     read_json,
+    time_of_questions,
 )
 from hotmem.text.validation import MAX_TEXT_CHARACTERS
 from hotmem.types import Turn
@@ -36,7 +36,9 @@ def load(path: Path) -> Iterator[Conversation]:
         InvalidInput: If there is no chat, or it is not JSON.
     """
     chats = (
-        found(path, "chat.json") if (path / "chat.json").exists() else found(path, "*/chat.json")
+        find_files(path, "chat.json")
+        if (path / "chat.json").exists()
+        else find_files(path, "*/chat.json")
     )
     for file in sorted(chats, key=lambda file: (len(file.parent.name), file.parent.name)):
         yield conversation(
@@ -52,7 +54,7 @@ def conversation(
     """One chat with its questions by ability."""
     sessions = tuple(_session(user, batch) for batch in batches)
     known = {turn.id for session in sessions for turn in session.turns}
-    at = asked_after(sessions)
+    at = time_of_questions(sessions)
     questions, skipped = [], 0
     for ability, entries in probes.items():
         for number, entry in enumerate(entries):

@@ -1,9 +1,9 @@
-"""Everyday statements of one person, told over eight sessions, with questions in the same and in other words: `eval/data/everyday`.
+"""Everyday statements of one person over eight sessions, with questions: `eval/data/everyday`.
 
-A file holds `person`, `sessions` (turns, those that state something naming their statement),
-`statements` (as said, and as a short note), `questions` (with a wording: echo, paraphrase without a
-shared content word, or implication: an utterance that concerns a statement), `unanswerable`
-questions, and `plain` utterances that concern nothing told.
+A file contains `person`, `sessions` (turns, with the id of their statement), `statements` (as
+spoken, and as a short note), `questions` (with a wording: echo; paraphrase without a common content
+word; or implication, an utterance that concerns a statement), `unanswerable` questions, and `plain`
+utterances that concern no statement.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from eval.datasets.base import TURN_GAP, Conversation, Question, Session, found, read_json
+from eval.datasets.base import TURN_GAP, Conversation, Question, Session, find_files, read_json
 from hotmem.types import Role, Turn
 
 ASKED_AFTER: Final = timedelta(days=21)
@@ -19,22 +19,21 @@ ASKED_AFTER: Final = timedelta(days=21)
 
 UNANSWERABLE: Final = "unanswerable"
 PLAIN: Final = "plain"
-"""Categories of questions without an answer, and of utterances that ask nothing and concern
-nothing told."""
+"""Categories of unanswerable questions, and of utterances that concern no statement."""
 
 
 def load(path: Path) -> Iterator[Conversation]:
-    """The conversations of a batch file, or of every batch of a folder.
+    """Yield the conversations of a file, or of every JSON file in a folder.
 
     Raises:
         InvalidInput: If there is no such file, or it is not JSON.
     """
-    for file in found(path, "*.json"):
+    for file in find_files(path, "*.json"):
         yield conversation(file.stem, read_json(file))
 
 
 def conversation(user: str, batch: Mapping[str, Any]) -> Conversation:
-    """One batch."""
+    """Convert one file."""
     turn_of: dict[str, str] = {}
     sessions = []
     for entry in batch["sessions"]:

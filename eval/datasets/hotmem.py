@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from eval.datasets.base import Conversation, Question, Session, found, lines
+from eval.datasets.base import Conversation, Question, Session, find_files, read_lines
 from hotmem.errors import InvalidInput
 from hotmem.types import Turn, aware
 
@@ -29,8 +29,8 @@ def load(path: Path) -> Iterator[Conversation]:
     """
     sessions: dict[str, dict[str, list[Turn]]] = {}
     entries: dict[str, list[Mapping[str, Any]]] = {}
-    for file in found(path, "*.jsonl"):
-        for number, line in enumerate(lines(file), start=1):
+    for file in find_files(path, "*.jsonl"):
+        for number, line in enumerate(read_lines(file), start=1):
             if not line:
                 continue
             try:

@@ -18,9 +18,9 @@ from eval.datasets.base import (
     Conversation,
     Question,
     Session,
-    asked_after,
-    found,
+    find_files,
     read_json,
+    time_of_questions,
     with_photo,
 )
 from hotmem.types import Role, Turn
@@ -42,7 +42,7 @@ def load(path: Path) -> Iterator[Conversation]:
     Raises:
         InvalidInput: If there is no such file, or it is not JSON.
     """
-    for file in found(path, "*.json"):
+    for file in find_files(path, "*.json"):
         for sample in read_json(file):
             yield conversation(sample)
 
@@ -72,7 +72,7 @@ def with_questions(
     counted.
     """
     known = {turn.id for session in sessions for turn in session.turns}
-    at = asked_after(sessions)
+    at = time_of_questions(sessions)
     questions, skipped = [], 0
     for number, entry in enumerate(entries):
         ids: list[str] = []

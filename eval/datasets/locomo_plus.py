@@ -1,7 +1,7 @@
-"""Locomo-Plus: a short dialogue, and weeks later an utterance that implies it without a word in common, in the publisher's JSON.
+"""Locomo-Plus: short dialogues, and utterances weeks later that imply them without common words.
 
-Dialogues are told to one user, `TOLD` of them, a session each; the utterance should bring back the
-first line of its dialogue.
+`TOLD` dialogues form the sessions of one user; each utterance should retrieve the first line of its
+dialogue.
 """
 
 import re
@@ -10,14 +10,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from eval.datasets.base import TURN_GAP, Conversation, Question, Session, found, read_json
+from eval.datasets.base import TURN_GAP, Conversation, Question, Session, find_files, read_json
 from hotmem.types import Role, Turn
 
 TOLD: Final = 50
-"""Dialogues told to one user."""
+"""Number of dialogues per user."""
 
 FIRST: Final = datetime(2026, 1, 5, 18, tzinfo=UTC)
-"""When the first is told; one follows each day."""
+"""Time of the first dialogue; one follows each day."""
 
 ASKED_AFTER: Final = timedelta(days=21)
 """Time from the last dialogue to the utterances."""
@@ -33,7 +33,7 @@ def load(path: Path) -> Iterator[Conversation]:
     Raises:
         InvalidInput: If there is no such file, or it is not JSON.
     """
-    pairs = [pair for file in found(path, "*.json") for pair in read_json(file)]
+    pairs = [pair for file in find_files(path, "*.json") for pair in read_json(file)]
     for number in range(max(len(pairs) // TOLD, 1)):
         yield conversation(f"user-{number}", pairs[number * TOLD : (number + 1) * TOLD])
 

@@ -15,7 +15,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from eval.datasets.base import TURN_GAP, Conversation, Question, Session, found, lines, read_json
+from eval.datasets.base import (
+    TURN_GAP,
+    Conversation,
+    Question,
+    Session,
+    find_files,
+    read_json,
+    read_lines,
+)
 from hotmem.types import Turn
 
 
@@ -30,8 +38,8 @@ def load(path: Path) -> Iterator[Conversation]:
             yield conversation(entry, entry["haystack_sessions"], _marked(entry))
         return
     sessions = read_json(path / "sessions.json")
-    for file in found(path, "questions.jsonl"):
-        for line in filter(None, lines(file)):
+    for file in find_files(path, "questions.jsonl"):
+        for line in filter(None, read_lines(file)):
             entry = json.loads(line)
             yield conversation(
                 entry,

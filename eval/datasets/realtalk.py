@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from eval.datasets.base import Conversation, Session, found, read_json, with_photo
+from eval.datasets.base import Conversation, Session, find_files, read_json, with_photo
 from eval.datasets.locomo import with_questions
 from hotmem.types import Role, Turn
 
@@ -26,7 +26,7 @@ def load(path: Path) -> Iterator[Conversation]:
     Raises:
         InvalidInput: If there is no such file, or it is not JSON.
     """
-    for file in found(path, "Chat_*.json"):
+    for file in find_files(path, "Chat_*.json"):
         yield conversation(file.stem, read_json(file))
 
 

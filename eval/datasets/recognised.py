@@ -1,7 +1,4 @@
-"""A conversation as many recognisers write it.
-
-In lower case, without punctuation but for apostrophes.
-"""
+"""Conversations as many speech recognisers write them: lower case, without punctuation."""
 
 import re
 from dataclasses import replace
@@ -13,9 +10,9 @@ _PUNCTUATION: Final = re.compile(r"(?!(?<=\w)['’](?=\w))[^\w\s]|_")
 
 
 def as_recognised(conversation: Conversation) -> Conversation:
-    """The conversation with every turn and question as recognised.
+    """Return the conversation with every turn and question as recognised.
 
-    A turn of punctuation alone stays as it is.
+    A turn of punctuation only is unchanged.
     """
     sessions = tuple(
         Session(
@@ -32,5 +29,5 @@ def as_recognised(conversation: Conversation) -> Conversation:
 
 
 def plain(text: str) -> str:
-    """The words of a text, in lower case, with single spaces."""
+    """Return the words of a text in lower case, separated by single spaces."""
     return " ".join(_PUNCTUATION.sub(" ", text.lower()).split())

@@ -1,4 +1,4 @@
-"""Several datasets at once, as commands name them: DATASET=PATH."""
+"""Load several datasets given as DATASET=PATH."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -8,18 +8,18 @@ from eval.datasets import LOADERS, Conversation, Dataset
 from hotmem.errors import InvalidInput
 
 
-def selected(
+def load_datasets(
     entries: Iterable[str], step: int, limit: int | None = None
 ) -> dict[str, list[Conversation]]:
-    """The conversations of each dataset, by its name.
+    """Return the conversations of each dataset by name.
 
     Args:
-        entries: DATASET=PATH, one a dataset.
-        step: Every n-th conversation of LongMemEval is taken, which has one a question.
-        limit: Conversations of each at most.
+        entries: One or more DATASET=PATH.
+        step: Use every n-th conversation of LongMemEval, which has one per question.
+        limit: Maximum conversations of each.
 
     Raises:
-        InvalidInput: If an entry has another form, or its file is missing.
+        InvalidInput: If an entry is malformed, or its file is missing.
     """
     chosen: dict[str, list[Conversation]] = {}
     for entry in entries:

@@ -19,15 +19,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from eval.datasets.base import TURN_GAP, Conversation, Question, Session, asked_after, found
+from eval.datasets.base import (
+    TURN_GAP,
+    Conversation,
+    Question,
+    Session,
+    find_files,
+    time_of_questions,
+)
 from hotmem.errors import InvalidInput
 from hotmem.types import Role, Turn
 
 WORDINGS: Final = {"ask": "echo", "other": "paraphrase", "remark": "implication"}
-"""The wording of each kind of line, by the name that `everyday` has for it."""
+"""Wording of each kind of line, as named in `everyday`."""
 
 ASSISTANTS: Final = frozenset({"b", "bot", "assistant"})
-"""Speakers that are no person."""
+"""Speaker names of assistants."""
 
 _TURN: Final = re.compile(r"(\d+) ([^:\s]+): (.+)")
 _ASKED: Final = re.compile(rf"({'|'.join(WORDINGS)}) (\d+(?:,\d+)*): (.+)")
@@ -39,7 +46,7 @@ def load(path: Path) -> Iterator[Conversation]:
     Raises:
         InvalidInput: If there is no such file, or a line has another form.
     """
-    for file in found(path, "*.txt"):
+    for file in find_files(path, "*.txt"):
         talks = re.split(r"^# ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
         for number, talk in enumerate(talks[1:]):
             yield conversation(f"{file.stem}-{number}", talk.splitlines()[1:])
@@ -77,15 +84,17 @@ def conversation(user: str, lines: list[str]) -> Conversation:
             asked.append((WORDINGS[match[1]], tuple(match[2].split(",")), match[3]))
         else:
             raise InvalidInput(
-                f"The talk {user} has the line {line[:60]!r}. A line is a session, a turn or something asked; see eval/datasets/talks.py."
+                f"The talk {user} has the line {line[:60]!r}. A line is a session, a "
+                "turn or something asked; see eval/datasets/talks.py."
             )
     told = tuple(Session(turns[0].session_id, tuple(turns)) for _, turns in sessions if turns)
     known = {turn.id for session in told for turn in session.turns}
     if missing := {turn for _, turns, _ in asked for turn in turns} - known:
         raise InvalidInput(
-            f"The talk {user} asks for the turns {', '.join(sorted(missing))}, which it does not have."
+            f"The talk {user} asks for the turns {', '.join(sorted(missing))}, which "
+            "it does not have."
         )
-    at = asked_after(told)
+    at = time_of_questions(told)
     questions = tuple(
         Question(f"{user}:{place}", text, at, turns, "", wording)
         for place, (wording, turns, text) in enumerate(asked)

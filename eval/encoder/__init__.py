@@ -1,8 +1,5 @@
-"""The turn encoder by itself.
-
-How well its own score ranks turns, and the training of its last layers and of a projection for its
-codes.
+"""The turn encoder on its own: ranking quality, and training of its last layers and projection.
 
 talks ─▶ training ─▶ model ─▶ material ─▶ ranking
-                         └──▶ pipeline
+                             └──▶ pipeline
 """

@@ -1,7 +1,5 @@
-"""The encoder by itself, on the command line."""
+"""`python -m eval encoder`: measure and train the encoder on its own."""
 
-import json
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -14,7 +12,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from eval.datasets.selection import selected
+from eval.arguments import AsJson, Data, Jobs, Step, print_json, working_folder
+from eval.datasets.selection import load_datasets
 from eval.encoder.material import Reader, materials
 from eval.encoder.pipeline import Delivered, delivered
 from eval.encoder.ranking import Ranked, by_pieces, by_row, mean, ranked
@@ -29,7 +28,6 @@ encoder = typer.Typer(
     no_args_is_help=True,
 )
 
-Data = Annotated[list[str], typer.Argument(help="DATASET=PATH, one or more.", show_default=False)]
 Models = Annotated[
     list[Path] | None,
     typer.Option("--model", help="A trained encoder; may be given more than once.", exists=True),
@@ -38,37 +36,30 @@ Cache = Annotated[
     Path | None,
     typer.Option(help="Folder that keeps what was read for later runs; a run alone otherwise."),
 ]
-Jobs = Annotated[int, typer.Option(help="Processes the conversations are spread over.", min=1)]
-Step = Annotated[
-    int,
-    typer.Option(
-        help="Take every n-th conversation of LongMemEval, which has one a question.", min=1
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")]
 
 
 @encoder.command("measure")
 def measure(
-    data: Data, model: Models = None, cache: Cache = None, step: Step = 12, as_json: Json = False
+    data: Data, model: Models = None, cache: Cache = None, step: Step = 12, as_json: AsJson = False
 ) -> None:
-    """Ranks the turns of every conversation by each encoder's own score.
+    """Rank the turns of every conversation by each encoder's own score.
 
-    Of whole rows, and by late interaction over codes.
+    Scores are the cosine similarity of whole passages, and late interaction over one-bit codes.
     """
     found: dict[str, list[Ranked]] = {}
     for name, make in _readers(model).items():
         reader, width = make(), 0
         rows: list[Ranked] = []
         pieces: list[Ranked] = []
-        for material in materials(selected(data, step), reader, name, cache, Console(stderr=True)):
+        for material in materials(
+            load_datasets(data, step), reader, name, cache, Console(stderr=True)
+        ):
             rows += ranked([material], by_row)
             pieces += ranked([material], by_pieces)
             width = material.passages.states.shape[1]
         found |= {f"{name}, rows": rows, f"{name}, {width} bits a token": pieces}
     show(found, Console(width=220))
-    if as_json:
-        print(json.dumps({name: figures(part) for name, part in found.items()}))
+    print_json({name: figures(part) for name, part in found.items()}, as_json)
 
 
 @encoder.command("pipeline")
@@ -78,14 +69,12 @@ def pipeline(
     cache: Cache = None,
     jobs: Jobs = 2,
     step: Step = 12,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Ingests, retrieves and packs held-out blocks with each encoder, the relevance model fitted on what it finds."""
+    """Measure each encoder in the pipeline, with a relevance model fitted on its candidates."""
     console = Console(stderr=True)
-    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
-        folder = cache or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        datasets = selected(data, step)
+    with working_folder(cache) as folder:
+        datasets = load_datasets(data, step)
         encoders = {form.name: form.name for form in (PUBLISHED, TURNS)} | {
             EncoderVariant.of(path).name: str(path) for path in model or ()
         }
@@ -96,8 +85,7 @@ def pipeline(
             )
         )
     show_delivered(found, Console(width=220))
-    if as_json:
-        print(json.dumps([asdict(one) for one in found]))
+    print_json([asdict(one) for one in found], as_json)
 
 
 @encoder.command("train")
@@ -114,7 +102,8 @@ def train(
     epochs: Annotated[
         float,
         typer.Option(
-            help="Times that as many questions are seen as there are; 0 only takes the principal directions.",
+            help="Times that as many questions are seen as there are; 0 only takes the "
+            "principal directions.",
             min=0,
         ),
     ] = 4.0,
@@ -130,18 +119,15 @@ def train(
     seed: Annotated[int, typer.Option(help="Of the start and the order.")] = 7,
     step: Step = 12,
 ) -> None:
-    """Trains on all conversations given.
-
-    A projection in half a minute, each layer in some minutes more an epoch.
-    """
-    from eval.encoder.training import Settings, trained  # torch takes seconds to load
+    """Train an encoder on all given conversations."""
+    from eval.encoder.training import Settings, trained  # torch takes seconds to import
 
     console = Console(stderr=True)
     began = time.perf_counter()
     with Progress(console=console) as progress:
         bar = progress.add_task("reading", total=None)
         model = trained(
-            selected(data, step),
+            load_datasets(data, step),
             Settings(
                 layers, rank, dimensions, epochs, layer_rate, projection_rate, rows, kept, seed
             ),
@@ -154,11 +140,7 @@ def train(
 
 
 def _readers(models: list[Path] | None) -> dict[str, Callable[[], Reader]]:
-    """What makes each encoder's reader.
-
-    A trained one is named after its content, so that what an earlier one read is never taken for
-    its own.
-    """
+    """Return the reader of each encoder, by the name of its variant."""
     forms = [EncoderVariant.of(path) for path in models or ()]
     return {form.name: partial(_reader, form) for form in (PUBLISHED, TURNS, *forms)}
 
@@ -168,7 +150,7 @@ def _reader(form: EncoderVariant) -> Reader:
 
 
 def figures(found: list[Ranked]) -> dict[str, dict[str, float]]:
-    """Questions, share of evidence among 35 turns, any of it among 5, and first, by dataset, half and wording."""
+    """Return questions, evidence in 35 turns, in 5, and first, by dataset, half and wording."""
     return {
         cell: {
             "questions": len(rows),
@@ -193,7 +175,7 @@ def _cells(found: list[Ranked]) -> dict[str, list[Ranked]]:
 
 
 def show(found: dict[str, list[Ranked]], console: Console) -> None:
-    """Prints a row for each dataset, half and wording."""
+    """Print a row for each dataset, half and wording."""
     by_name = {name: figures(rows) for name, rows in found.items()}
     cells = next(iter(by_name.values()))
     shown = table(
@@ -213,7 +195,7 @@ def show(found: dict[str, list[Ranked]], console: Console) -> None:
 
 
 def show_delivered(found: list[Delivered], console: Console) -> None:
-    """Prints a row for each dataset and wording, with the points gained on the first encoder."""
+    """Print a row for each dataset and wording, with the gain over the first encoder."""
     encoders = list(dict.fromkeys(one.encoder for one in found))
     for place, budget in enumerate(BUDGETS):
         shown: Table = table(

@@ -1,4 +1,4 @@
-"""Conversations as an encoder reads them, token by token; what was read is kept for later runs."""
+"""Conversations encoded token by token, with a cache on disk for later runs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,27 +11,27 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
+from eval.baselines import indexed_text
 from eval.datasets import Conversation, Question
-from eval.references import named
 from eval.retrieval import held_out
 from hotmem.models.encoder import EncodedText
 from hotmem.text.passages import split_passages
 
 Reader: TypeAlias = Callable[[Sequence[str]], list[EncodedText]]
-"""Reads texts with an encoder."""
+"""Encodes texts with their tokens."""
 
 KEPT: Final = 4096
-"""Texts whose reading is kept at hand; LongMemEval tells the same session in many histories."""
+"""Number of cached texts; LongMemEval repeats sessions across histories."""
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Texts as an encoder reads them.
+    """Encoded texts.
 
     Attributes:
-        rows: Unit rows, float32 (texts, 384).
-        states: What all word pieces look like, text after text, float16 (pieces, dimensions).
-        starts: Where each text's pieces begin, and the end, int64 (texts + 1,).
+        rows: Unit vectors, float32 (texts, 384).
+        states: Token states, text after text, float16 (tokens, dimensions).
+        starts: Index of each text's first token, and the total, int64 (texts + 1,).
     """
 
     rows: NDArray[np.float32]
@@ -39,23 +39,23 @@ class Texts:
     starts: NDArray[np.int64]
 
     def of(self, text: int) -> NDArray[np.float32]:
-        """One text's pieces, float32 (pieces, dimensions)."""
+        """Return one text's token states, float32 (tokens, dimensions)."""
         return self.states[self.starts[text] : self.starts[text + 1]].astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A conversation, read.
+    """An encoded conversation.
 
     Attributes:
-        dataset: The dataset's name.
-        name: The conversation's.
-        held_out: Whether it is kept from fitting.
-        passages: The passages of its turns as they are embedded, each after its speaker's name.
-        turns: The place of each passage's turn in the conversation, int64 (passages,), ascending.
-        questions: What is asked, of that which has evidence.
-        wordings: The category of each question.
-        evidence: The places of the turns that answer each question.
+        dataset: Name of the dataset.
+        name: Name of the conversation.
+        held_out: Whether it is excluded from fitting.
+        passages: Passages of its turns as they are embedded, each prefixed by its speaker's name.
+        turns: Index of each passage's turn in the conversation, int64 (passages,), ascending.
+        questions: The questions that have evidence.
+        wordings: Category of each question.
+        evidence: Indices of the evidence turns of each question.
     """
 
     dataset: str
@@ -75,14 +75,14 @@ def materials(
     folder: Path | None,
     console: Console,
 ) -> Iterator[Material]:
-    """Every conversation that asks for something it tells.
+    """Yield every conversation that has questions with evidence, encoded.
 
     Args:
         datasets: Conversations by dataset.
         reader: The encoder.
         name: Its name.
-        folder: Where what was read is kept; None keeps nothing.
-        console: Where the progress goes.
+        folder: Folder of the cache; None disables it.
+        console: Console for the progress bar.
     """
     recent: dict[str, EncodedText] = {}
     tasks = [
@@ -107,9 +107,9 @@ def materials(
 
 
 def passages_of(conversation: Conversation) -> tuple[list[int], list[str]]:
-    """The passages of all turns as they are embedded, each after its speaker's name, with the places of their turns."""
+    """Return the passages of all turns, prefixed by speaker, with the indices of their turns."""
     cut = [
-        (at, named(replace(turn, text=turn.text[start:stop])))
+        (at, indexed_text(replace(turn, text=turn.text[start:stop])))
         for at, turn in enumerate(conversation.turns)
         for start, stop in split_passages(turn.text)
     ]
@@ -117,7 +117,7 @@ def passages_of(conversation: Conversation) -> tuple[list[int], list[str]]:
 
 
 def asked_of(conversation: Conversation) -> tuple[list[Question], list[tuple[int, ...]]]:
-    """The questions that have evidence, with the places of the turns that answer each."""
+    """Return the questions that have evidence, with the indices of their evidence turns."""
     place = {turn.id: at for at, turn in enumerate(conversation.turns)}
     asked = [
         question

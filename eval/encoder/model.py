@@ -1,9 +1,7 @@
-"""The published model with its last layers and a projection to be trained.
+"""The published model with trainable last layers and a trainable projection.
 
-What a text's word pieces look like, and its row.
-
-pieces ─▶ lower layers, as published ─▶ upper layers ─▶ states ─▶ projection ─▶ codes, whose signs are kept
-                                                          └────▶ mean ─▶ row
+tokens ─▶ lower layers, frozen ─▶ upper layers ─▶ states ─▶ projection ─▶ codes, stored as signs
+                                                 └────▶ mean ─▶ vector
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +23,7 @@ from hotmem.models.onnx import MAX_TOKENS
 from hotmem.models.weights import find_weights
 
 TOGETHER: Final = 32
-"""Texts of about one length that run through the model at once."""
+"""Number of texts of similar length per model run."""
 
 MATRICES: Final = (
     "attention.self.query",
@@ -35,16 +33,16 @@ MATRICES: Final = (
     "intermediate.dense",
     "output.dense",
 )
-"""The matrices of a layer."""
+"""Names of a layer's matrices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Padded:
-    """Texts side by side.
+    """Padded token states of several texts.
 
     Attributes:
-        states: What is known of each piece so far, float32 (texts, longest, width).
-        there: 1 where there is a piece, float32 (texts, longest).
+        states: Token states, float32 (texts, longest, width).
+        there: 1 for tokens and 0 for padding, float32 (texts, longest).
     """
 
     states: Tensor
@@ -52,25 +50,25 @@ class Padded:
 
     @classmethod
     def of(cls, rows: Sequence[Tensor]) -> "Padded":
-        """Texts of different lengths, each (pieces, width)."""
+        """Pad texts of different lengths, each (tokens, width)."""
         states = nn.utils.rnn.pad_sequence([row.float() for row in rows], batch_first=True)
         lengths = torch.tensor([len(row) for row in rows])
         return cls(states, (torch.arange(states.shape[1]) < lengths[:, None]).float())
 
     @property
     def words(self) -> Tensor:
-        """1 where there is a piece that is none of the two special ones around a text, float32 (texts, longest)."""
+        """1 for tokens other than the special ones around a text, float32 (texts, longest)."""
         lengths = self.there.sum(dim=1, keepdim=True)
         places = torch.arange(self.there.shape[1])
         return ((places > 0) & (places < lengths - 1)).float()
 
 
 class Change(nn.Module):
-    """What is added to a matrix: `left` @ `right`, nothing at first.
+    """A low-rank change of a matrix: `left` @ `right`, initially zero.
 
     Args:
         outputs: Rows of the matrix.
-        inputs: Its columns.
+        inputs: Columns of the matrix.
         rank: Columns of `left`, and rows of `right`.
     """
 
@@ -80,19 +78,19 @@ class Change(nn.Module):
         self.right = nn.Parameter(torch.randn(rank, inputs) * rank**-0.5)
 
     def forward(self, matrix: Tensor) -> Tensor:
-        """The changed matrix."""
+        """Return the changed matrix."""
         return matrix + self.left @ self.right
 
 
 class TurnEncoder(nn.Module):
-    """The published model with changes of `layers` of its layers, the last ones, and a projection.
+    """The published model with low-rank changes of its last `layers` layers, and a projection.
 
-    Both may be trained.
+    Both can be trained.
 
     Args:
-        layers: How many, 0 to 6.
-        rank: Of the changes.
-        projection: Of the states, float32 (384, dimensions).
+        layers: Number of layers, 0 to 6.
+        rank: Rank of the changes.
+        projection: Projection of the states, float32 (384, dimensions).
     """
 
     def __init__(self, layers: int, rank: int, projection: Tensor) -> None:
@@ -120,7 +118,7 @@ class TurnEncoder(nn.Module):
         self.projection = nn.Parameter(projection)
 
     def save(self, path: Path) -> None:
-        """Writes the projection and the changes, as float16.
+        """Write the projection and the changes as float16.
 
         A change is named after its layer's number, its matrix, and its side.
         """
@@ -138,17 +136,17 @@ class TurnEncoder(nn.Module):
         )
 
     def changed(self) -> Iterator[nn.Parameter]:
-        """What is learnt of the layers."""
+        """Return the trainable parameters of the layers."""
         return (parameter for change in self._changes.values() for parameter in change.parameters())
 
     def weaken(self, kept: float) -> None:
-        """Keeps a share of the changes, 0 to 1."""
+        """Multiply the changes by a share, 0 to 1."""
         with torch.no_grad():
             for change in self._changes.values():
                 change.left.mul_(kept)
 
     def entered(self, texts: Sequence[str]) -> list[Tensor]:
-        """What each text's pieces, the special ones among them, are where the trained layers begin, float16 (pieces, 384)."""
+        """Return the float16 input of the trained layers for each text, with special tokens."""
         pieces = [self._tokenizer.encode(text).ids for text in texts]
         found: list[Tensor] = [torch.empty(0)] * len(texts)
         with torch.no_grad():
@@ -164,24 +162,24 @@ class TurnEncoder(nn.Module):
         return found
 
     def states(self, entered: Padded) -> Tensor:
-        """The last hidden states, float32 (texts, longest, 384)."""
+        """Return the last hidden states, float32 (texts, longest, 384)."""
         with cached():
             return _through(self._upper, entered.states, entered.there)
 
     def rows(self, states: Tensor, there: Tensor) -> Tensor:
-        """Unit rows, float32 (texts, 384)."""
+        """Return unit vectors, float32 (texts, 384)."""
         return nn.functional.normalize((states * there[..., None]).sum(dim=1), dim=1)
 
 
 def principal(states: NDArray[np.float32], dimensions: int, seed: int) -> Tensor:
-    """A projection that needs no training.
+    """Compute a projection without training: principal directions, rotated at random.
 
-    The principal directions of states, turned at random so that every bit tells as much.
+    The rotation spreads the information evenly over the bits.
 
     Args:
-        states: float32 (pieces, 384).
-        dimensions: Of the codes; as many as the states have leaves them as they are.
-        seed: Of the turn.
+        states: float32 (tokens, 384).
+        dimensions: Dimensions of the codes; 384 leaves the states unchanged.
+        seed: Seed of the rotation.
 
     Returns:
         float32 (384, dimensions).
@@ -203,6 +201,6 @@ def _through(layers: Sequence[Any], states: Tensor, there: Tensor) -> Tensor:
 
 
 def _alike(texts: Sequence[Sequence[Any] | Tensor]) -> Iterator[list[int]]:
-    """The places of texts in groups of about one length."""
+    """Yield the indices of texts in groups of similar length."""
     order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
     return (order[start : start + TOGETHER] for start in range(0, len(order), TOGETHER))

@@ -1,29 +1,26 @@
-"""An encoder in the whole pipeline.
-
-What is retrieved with it is ranked and packed, with a relevance model fitted on that.
-"""
+"""An encoder in the whole pipeline, with a relevance model fitted on its candidates."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from eval.retrieval import SHIPPED, Asked
+from eval.relevance import Sample, fit, samples
+from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion
 from eval.statistics import Estimate, paired_difference
 from eval.studies.blocks import BUDGETS, Packer, scored, statements
-from eval.train import Sample, fitted, samples
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """What one encoder delivers on one dataset's held-out conversations.
+    """Evidence delivered with one encoder on one dataset's held-out conversations.
 
     Attributes:
-        encoder: Its name.
-        dataset: The dataset, or its source.
-        wording: The category of the questions, or "all".
-        questions: How many.
+        encoder: Name of the encoder.
+        dataset: Dataset, or its source.
+        wording: Category of the questions, or "all".
+        questions: Number of questions.
         evidence: Mean share of evidence in a block of each of `BUDGETS` tokens.
-        gain: That less the first encoder's share, over the same questions.
+        gain: Difference from the first encoder over the same questions.
     """
 
     encoder: str
@@ -34,21 +31,23 @@ class Delivered:
     gain: tuple[Estimate, ...]
 
 
-def delivered(found: Iterable[tuple[str, Mapping[str, Sequence[Asked]]]]) -> Iterator[Delivered]:
-    """What each encoder delivers, beside the first.
+def delivered(
+    found: Iterable[tuple[str, Mapping[str, Sequence[RetrievedQuestion]]]],
+) -> Iterator[Delivered]:
+    """Yield the evidence delivered with each encoder, compared with the first.
 
     Args:
-        found: Each encoder's name, and what was retrieved with it, by dataset.
+        found: Name of each encoder, and its candidates by dataset.
     """
     base: dict[tuple[str, str], list[tuple[float, ...]]] = {}
     for name, asked in found:
         seen = {dataset: samples(part) for dataset, part in asked.items()}
-        model = fitted(seen)
+        model = fit(seen)
         packer = Packer()
         for dataset, part in asked.items():
             shares: dict[str, list[tuple[float, ...]]] = {}
             for one, sample in _held_out(part, seen[dataset]):
-                candidates = one.found[SHIPPED]
+                candidates = one.found[DEFAULT_LAYERS]
                 share = packer.delivered(
                     one, candidates, statements(candidates, sample.features, model)
                 )
@@ -66,7 +65,9 @@ def delivered(found: Iterable[tuple[str, Mapping[str, Sequence[Asked]]]]) -> Ite
                 )
 
 
-def _held_out(part: Sequence[Asked], seen: Sequence[Sample]) -> Iterator[tuple[Asked, Sample]]:
+def _held_out(
+    part: Sequence[RetrievedQuestion], seen: Sequence[Sample]
+) -> Iterator[tuple[RetrievedQuestion, Sample]]:
     return (
         (one, sample)
         for one, sample in zip(part, seen, strict=True)

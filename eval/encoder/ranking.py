@@ -1,7 +1,4 @@
-"""How well an encoder's own score ranks the turns of a conversation.
-
-By whole rows, and by late interaction over one-bit codes.
-"""
+"""Ranking of a conversation's turns by an encoder's own score."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,26 +11,26 @@ from eval.encoder.material import Material
 from hotmem.ranking.late_interaction import token_weights
 
 AMONG: Final = 35
-"""Turns among which evidence is looked for: about what a block of 1000 tokens holds."""
+"""Number of turns about as many as fit in a block of 1000 tokens."""
 
 TOP: Final = 5
-"""Turns of which any may be evidence."""
+"""Number of turns for the second measure."""
 
 Scores: TypeAlias = NDArray[np.float32]
-"""One score a turn, float32 (turns,)."""
+"""One score per turn, float32 (turns,)."""
 
 Ranker: TypeAlias = Callable[[Material], list[Scores]]
-"""The scores of a conversation's turns for each of its questions."""
+"""Scores of a conversation's turns for each of its questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """What one question found.
+    """Result of one question.
 
     Attributes:
         dataset: Its dataset.
         conversation: Its conversation.
-        held_out: Whether that is kept from fitting.
+        held_out: Whether that is excluded from fitting.
         wording: Its category.
         among: Share of its evidence among the first `AMONG` turns.
         top: Whether any of it is among the first `TOP`.
@@ -50,13 +47,13 @@ class Ranked:
 
 
 def by_row(material: Material) -> list[Scores]:
-    """Cosine of whole passages."""
+    """Score by cosine similarity of whole passages."""
     nearness = material.passages.rows @ material.questions.rows.T
     return [_of_turns(material, scores) for scores in nearness.T]
 
 
 def by_pieces(material: Material) -> list[Scores]:
-    """Late interaction over the signs of the passages' pieces."""
+    """Score by late interaction over the signs of the passages' token states."""
     codes = np.where(material.passages.states > 0, np.float32(1), np.float32(-1))
     starts = material.passages.starts
     filled = np.flatnonzero(np.diff(starts))
@@ -71,7 +68,7 @@ def by_pieces(material: Material) -> list[Scores]:
 
 
 def ranked(materials: Iterable[Material], ranker: Ranker) -> list[Ranked]:
-    """What every question finds."""
+    """Rank the turns for every question."""
     found = []
     for material in materials:
         for scores, wording, evidence in zip(
@@ -96,12 +93,12 @@ def ranked(materials: Iterable[Material], ranker: Ranker) -> list[Ranked]:
 
 
 def mean(found: Sequence[Ranked], measure: Callable[[Ranked], float]) -> float:
-    """The mean of a measure over questions; not a number of none."""
+    """Return the mean of a measure over questions; NaN without questions."""
     return float(np.mean([measure(one) for one in found])) if found else float("nan")
 
 
 def _of_turns(material: Material, scores: NDArray[np.float32]) -> Scores:
-    """The score of each turn's best passage; of a turn without one, below all."""
+    """Return the score of each turn's best passage; the minimum for a turn without passages."""
     last = max(
         int(material.turns[-1]), *(place for places in material.evidence for place in places)
     )

@@ -1,12 +1,9 @@
-"""Trains the turn encoder.
+"""Train the turn encoder: late interaction over one-bit codes ranks evidence first.
 
-Late interaction over one-bit codes ranks a question's evidence above the other passages of its
-conversation.
-
-Each step takes one conversation, some of its questions, their evidence and other passages beside
-it. The loss is that of the evidence among them under the score as recall computes it, and under the
-cosine of whole rows; signs pass the gradient on as a tanh does (straight-through, Bengio et al.
-2013, https://arxiv.org/abs/1308.3432).
+Each step uses one conversation: some of its questions, their evidence and other passages. The loss
+is that of the evidence among them under the score as recall computes it, and under the cosine of
+whole vectors. Gradients pass the signs like a tanh (straight-through estimator, Bengio et al. 2013,
+https://arxiv.org/abs/1308.3432).
 """
 
 from collections import defaultdict
@@ -24,50 +21,46 @@ from eval.encoder.model import Padded, TurnEncoder, principal
 
 QUESTIONS: Final = 24
 PASSAGES: Final = 110
-"""Questions and passages of a step, at most."""
+"""Maximum questions and passages of a step."""
 
 LEAST_OTHERS: Final = 30
-"""Passages beside the evidence, at least."""
+"""Minimum number of negative passages."""
 
 MOST_PIECES: Final = 64
-"""Pieces of a passage that are looked at."""
+"""Maximum tokens used of a passage."""
 
 MOST_EVIDENCE: Final = 6
-"""Passages of a question's evidence that count."""
+"""Maximum evidence passages of a question."""
 
 MATCH_SCALE: Final = 30.0
 ROW_SCALE: Final = 20.0
-"""What a match and a cosine are multiplied by before the softmax: both differ by some hundredths
-among passages."""
+"""Factor of scores before the softmax, because passages differ by some hundredths only."""
 
 SAMPLED: Final = 7
-"""Every n-th passage is looked at for the principal directions."""
+"""Every n-th passage is used for the principal directions."""
 
 WARM_UP: Final = 0.1
-"""Share of the steps in which the step size grows to its whole; from there on it falls to
-nothing in a line."""
+"""Share of the steps in which the learning rate rises linearly; it then falls linearly to 0."""
 
 LARGEST_STEP: Final = 5.0
-"""Norm of a gradient at most."""
+"""Maximum norm of a gradient."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How an encoder is trained.
+    """Hyperparameters of training.
 
     Attributes:
-        layers: Last layers that are changed beside the projection, 0 to 6.
-        rank: Of the changes.
-        dimensions: Of the codes; a multiple of 8.
-        epochs: Times that as many questions are seen as there are.
-        layer_rate: Step size of the changes, by AdamW.
-        projection_rate: Step size of the projection.
-        rows: How much the loss of whole rows weighs beside that of late interaction.
-        kept: Share of the learnt changes that is kept in the end, 0 to 1: half way between the
-            published weights and the trained ones both what is like the talks and what is not is
-            found better than at either end (Wortsman et al. 2022,
-            https://arxiv.org/abs/2109.01903).
-        seed: Of the start and the order.
+        layers: Number of last layers that are changed, 0 to 6.
+        rank: Rank of the changes.
+        dimensions: Dimensions of the codes; a multiple of 8.
+        epochs: Number of passes over the questions.
+        layer_rate: Learning rate of the changes, with AdamW.
+        projection_rate: Learning rate of the projection.
+        rows: Weight of the loss of whole vectors relative to late interaction.
+        kept: Share of the learnt changes that is kept at the end, 0 to 1: an interpolation between
+            published and trained weights (Wortsman et al. 2022, https://arxiv.org/abs/2109.01903).
+        seed: Seed of initialisation and order.
     """
 
     layers: int = 0
@@ -83,12 +76,12 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A conversation as the trained layers get it.
+    """A conversation as input of the trained layers.
 
     Attributes:
-        passages: Of its turns; each float16 (pieces, 384).
-        questions: What is asked.
-        evidence: The passages that answer each question.
+        passages: Its passages; each float16 (tokens, 384).
+        questions: Its questions.
+        evidence: Indices of the evidence passages of each question.
     """
 
     passages: list[Tensor]
@@ -101,15 +94,15 @@ def trained(
     settings: Settings,
     tell: Callable[[int, int, float], None],
 ) -> TurnEncoder:
-    """The encoder, trained on all of these conversations.
+    """Train an encoder on all conversations.
 
-    A dataset counts as the square root of its questions.
+    The weight of a dataset is the square root of its number of questions.
 
     Args:
         datasets: Conversations by dataset.
-        settings: How.
-        tell: Called after each step with its number, all steps, and the mean loss of the last
-            hundred.
+        settings: Hyperparameters.
+        tell: Called after each step with its number, the number of steps, and the mean loss of the
+            last hundred.
     """
     torch.manual_seed(settings.seed)
     generator = np.random.default_rng(settings.seed)
@@ -155,7 +148,7 @@ def trained(
 def loss(
     encoder: TurnEncoder, lesson: Lesson, rows: float, generator: np.random.Generator
 ) -> Tensor:
-    """How unlikely the evidence of some questions is among the passages it is put beside."""
+    """Return the loss of the evidence of some questions among the passages."""
     questions = generator.permutation(len(lesson.evidence))[:QUESTIONS].tolist()
     wanted = list(dict.fromkeys(at for question in questions for at in lesson.evidence[question]))
     others = generator.permutation(np.setdiff1d(np.arange(len(lesson.passages)), wanted)).tolist()
@@ -198,13 +191,13 @@ def loss(
 
 
 def matched(told: Tensor, told_words: Tensor, asked: Tensor, asked_words: Tensor) -> Tensor:
-    """The late-interaction score of each passage for each question, as recall computes it, (questions, passages).
+    """Return the late-interaction score of each passage for each question, (questions, passages).
 
     Args:
-        told: Signs of the passages' pieces, (passages, longest, dimensions).
-        told_words: 1 where there is a piece.
-        asked: Codes of the questions' pieces, (questions, longest, dimensions).
-        asked_words: 1 where there is a piece.
+        told: Signs of the passages' token states, (passages, longest, dimensions).
+        told_words: 1 for tokens, 0 for padding.
+        asked: Codes of the questions' tokens, (questions, longest, dimensions).
+        asked_words: 1 for tokens, 0 for padding.
     """
     asked = asked / asked.abs().sum(dim=-1, keepdim=True).clamp_min(1e-9)
     agreement = torch.einsum("qsd,ptd->qspt", asked, told).masked_fill(
@@ -217,7 +210,7 @@ def matched(told: Tensor, told_words: Tensor, asked: Tensor, asked_words: Tensor
 
 
 def signs(states: Tensor) -> Tensor:
-    """1 and -1; the gradient is that of a tanh over states of common size."""
+    """Return 1 and -1, with the gradient of a tanh."""
     soft = torch.tanh(states / states.detach().abs().mean())
     return soft + (torch.where(states > 0, 1.0, -1.0) - soft).detach()
 

@@ -9,7 +9,6 @@ that negate nothing.
 """
 
 import asyncio
-import json
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -24,6 +23,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from eval.arguments import AsJson, print_json
 from hotmem import Memory, Role, Turn
 from hotmem.types import StoredMemory
 
@@ -188,9 +188,7 @@ def _share(right: Sequence[bool]) -> str:
 
 def corrections(
     failures: Annotated[bool, typer.Option(help="Print the cases that fail.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object as the last line.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run scripted corrections, updates, restatements, additions, jokes and hypotheticals."""
     console = Console(stderr=True)
@@ -205,8 +203,7 @@ def corrections(
                 f"ended: {one.ended}",
                 markup=False,
             )
-    if as_json:
-        typer.echo(json.dumps([asdict(one) | {"right": one.right} for one in outcomes]))
+    print_json([asdict(one) | {"right": one.right} for one in outcomes], as_json)
 
 
 async def _measured(console: Console) -> list[Outcome]:

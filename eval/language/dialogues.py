@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from eval.datasets.base import found, lines, read_json
+from eval.datasets.base import find_files, read_json, read_lines
 
 MOST_BEFORE: Final = 10
 """Turns before a query that are kept; those of CAsT, all by the user, are kept all."""
@@ -63,11 +63,11 @@ def queries(dataset: Dialogues, path: Path) -> Iterator[Query]:
 def _cast(folder: Path) -> Iterator[Query]:
     resolved = dict(
         line.split("\t", 1)
-        for file in found(folder, "cast2019_resolved.tsv")
-        for line in lines(file)
+        for file in find_files(folder, "cast2019_resolved.tsv")
+        for line in read_lines(file)
         if line
     )
-    for topic in read_json(found(folder, "cast2019_topics.json")[0]):
+    for topic in read_json(find_files(folder, "cast2019_topics.json")[0]):
         said = [_plain(turn["raw_utterance"]) for turn in topic["turn"]]
         for place, turn in enumerate(topic["turn"]):
             rewritten = resolved[f"{topic['number']}_{turn['number']}"]
@@ -77,7 +77,7 @@ def _cast(folder: Path) -> Iterator[Query]:
 def _mudoco(path: Path) -> Iterator[Query]:
     for name, dialog in (
         (name, dialog)
-        for file in found(path, "mudoco_*.json")
+        for file in find_files(path, "mudoco_*.json")
         for name, dialog in read_json(file)["dialogs"].items()
     ):
         turns = dialog["turns"]
@@ -95,7 +95,7 @@ def _mudoco(path: Path) -> Iterator[Query]:
 
 
 def _ikat(path: Path) -> Iterator[Query]:
-    for file in found(path, "*topics.json"):
+    for file in find_files(path, "*topics.json"):
         for topic in read_json(file):
             before: list[str] = []
             for turn in topic["turns"]:

@@ -27,8 +27,9 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from eval.datasets.base import found, lines
-from eval.statistics import Estimate, estimated
+from eval.arguments import AsJson, print_json
+from eval.datasets.base import find_files, read_lines
+from eval.statistics import Estimate, bootstrap
 from hotmem.models import Encoder, Language, Vectors, load_encoder, load_language
 from hotmem.options import ModelOptions
 from hotmem.types import Role
@@ -103,8 +104,8 @@ class Result:
 
 def load(path: Path) -> Iterator[Utterance]:
     """Yield the utterances of the published JSON Lines files."""
-    for file in found(path, "session_*.jsonl"):
-        for number, line in enumerate(filter(None, lines(file))):
+    for file in find_files(path, "session_*.jsonl"):
+        for number, line in enumerate(filter(None, read_lines(file))):
             for turn, said in enumerate(json.loads(line)["dialog"]):
                 notes = tuple(
                     note
@@ -176,7 +177,7 @@ def agreement(
     }
     judged = [
         (row[0], int(row[1]), row[2], row[3] == "yes")
-        for row in (line.split("\t") for line in lines(VERDICTS)[1:] if line)
+        for row in (line.split("\t") for line in read_lines(VERDICTS)[1:] if line)
     ]
     pairs = [
         (*read[place, number, fact], verdict)
@@ -222,7 +223,7 @@ def measure(utterances: Sequence[Utterance], console: Console) -> Result:
 
 def _matching(cosines: Sequence[Sequence[float]]) -> Estimate:
     """The share that matches, resampled by utterance."""
-    return estimated(
+    return bootstrap(
         [sum(cosine >= MATCH_COSINE for cosine in one) for one in cosines],
         [len(one) for one in cosines],
     )
@@ -259,9 +260,7 @@ def facts(
         ),
     ],
     limit: Annotated[int | None, typer.Option(help="Maximum number of utterances.", min=1)] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object as the last line.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure precision and recall of extracted facts against notes of human annotators."""
     utterances = list(load(path))[:limit]
@@ -269,8 +268,7 @@ def facts(
         raise typer.BadParameter("contains no notes", param_hint="PATH")
     result = measure(utterances, Console(stderr=True))
     show(result, Console())
-    if as_json:
-        print(json.dumps(figures(result)))
+    print_json(figures(result), as_json)
 
 
 def figures(result: Result) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Facts about two of a kind, which must not end each other, and changed facts about one, which must.
+"""Facts about two subjects of a kind, which must not end each other, and changed facts.
 
 `identity.tsv` has our own cases, one a line: "apart" or "same", the relation, what is said ("|"
 parts turns, a day apart), and for "same" the value that ends and the one that holds. An apart case
@@ -6,7 +6,6 @@ is right if nothing has ended.
 """
 
 import asyncio
-import json
 import re
 import tempfile
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from eval.arguments import AsJson, print_json
 from eval.language.corrections import START
 from hotmem import Memory, Role, Turn
 from hotmem.types import StoredMemory
@@ -140,11 +140,9 @@ def show(outcomes: Sequence[Outcome], console: Console) -> None:
 
 def identity(
     failures: Annotated[bool, typer.Option(help="Show the cases that go wrong.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object as the last line.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Tells facts about two of a kind, and changed facts about one, and counts the cases in which the right facts end."""
+    """Remember facts about two subjects of a kind, and changed facts; count the right ends."""
     console = Console(stderr=True)
     outcomes = asyncio.run(_measured(console))
     show(outcomes, console)
@@ -156,8 +154,7 @@ def identity(
             console.print(
                 f"    turns read: {one.read}; ended: {'; '.join(one.ended)}", markup=False
             )
-    if as_json:
-        typer.echo(json.dumps([asdict(one) for one in outcomes]))
+    print_json([asdict(one) for one in outcomes], as_json)
 
 
 async def _measured(console: Console) -> list[Outcome]:

@@ -7,7 +7,6 @@ commands to devices, general questions and courtesies. `need.tsv` has ours; the 
 them in view.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -19,7 +18,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from eval.datasets.selection import selected
+from eval.arguments import AsJson, print_json
+from eval.datasets.selection import load_datasets
 from hotmem.models import Language, load_language
 from hotmem.understanding.query.analyzer import analyse
 
@@ -65,9 +65,7 @@ def need(
         list[str] | None, typer.Argument(help="DATASET=PATH, any number.", show_default=False)
     ] = None,
     failures: Annotated[bool, typer.Option(help="Show what is misjudged.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object as the last line.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Says of how many questions memory would not be asked, and of how much other talk it would."""
     console = Console(stderr=True)
@@ -83,8 +81,7 @@ def need(
         if failures:
             console.print(*(one.text for one in wrong), sep="\n", markup=False)
     console.print(table)
-    if as_json:
-        typer.echo(json.dumps({name: asdict(share) for name, share in shares.items()}))
+    print_json({name: asdict(share) for name, share in shares.items()}, as_json)
 
 
 def _groups(data: Sequence[str]) -> dict[str, list[Asked]]:
@@ -92,7 +89,7 @@ def _groups(data: Sequence[str]) -> dict[str, list[Asked]]:
         "own, needing memory": [one for one in own() if one.needed],
         "own, needing none": [one for one in own() if not one.needed],
     }
-    for name, conversations in selected(data, step=1).items():
+    for name, conversations in load_datasets(data, step=1).items():
         groups[name] = [
             Asked(
                 question.text,

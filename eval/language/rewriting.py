@@ -23,10 +23,11 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from eval.arguments import AsJson, print_json
+from eval.content_words import content_words
 from eval.language.dialogues import Dialogues, Query, queries
 from eval.report import interval, share, table
-from eval.statistics import Estimate, estimated, paired_difference
-from eval.words import content_words
+from eval.statistics import Estimate, bootstrap, paired_difference
 from hotmem.errors import InvalidInput
 from hotmem.models import Encoder, Language, load_encoder, load_language
 from hotmem.options import ModelOptions
@@ -143,7 +144,7 @@ def _expanded(query: Query, language: Language) -> Expanded:
 
 
 def resolutions(rows: Sequence[Expanded]) -> dict[str, Resolution]:
-    """The figures by who spoke and whether a person had to rewrite it, the ambiguous ones also by what was found; only kinds that occur."""
+    """Return the results by speaker, need for rewriting, and resolution found."""
     parts: dict[str, list[Expanded]] = {}
     for row in rows:
         who = "user's" if row.query.by_user else "assistant's"
@@ -155,7 +156,7 @@ def resolutions(rows: Sequence[Expanded]) -> dict[str, Resolution]:
 
 
 def _resolution(rows: Sequence[Expanded]) -> Resolution:
-    right = estimated([is_right(row.query, " ".join(row.expansion)) for row in rows])
+    right = bootstrap([is_right(row.query, " ".join(row.expansion)) for row in rows])
     first = [is_right(row.query, row.query.before[0] if row.query.before else "") for row in rows]
     return Resolution(len(rows), right, float(np.mean(first)))
 
@@ -212,8 +213,10 @@ def show(name: str, rows: Sequence[Expanded], found: Statements | None, console:
     console.print(result)
     if found:
         console.print(
-            f"statements among the first {TOP}, {found.of} queries: as said {share(found.raw)}, expanded {share(found.expanded)}, "
-            f"by a person {share(found.human)}; gained, in points: {interval(found.gain)}, by a person {interval(found.human_gain)}"
+            f"statements among the first {TOP}, {found.of} queries: as said "
+            f"{share(found.raw)}, expanded {share(found.expanded)}, "
+            f"by a person {share(found.human)}; gained, in points: "
+            f"{interval(found.gain)}, by a person {interval(found.human_gain)}"
         )
     median, most = np.percentile([row.ms for row in rows if row.query.before], [50, 95])
     console.print(f"added: {median:.1f} ms, 95th percentile {most:.1f} ms")
@@ -242,11 +245,9 @@ def rewriting(
         Path | None,
         typer.Option(help="File for one JSON line per query that came out wrong.", dir_okay=False),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object as the last line.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Expands queries of conversations without a language model, and compares with what people wrote in their place."""
+    """Expand queries without a language model, and compare them with human rewritings."""
     asked = {name: list(queries(dataset, path)) for name, dataset, path in map(_named, data)}
     language, encoder = load_language(), load_encoder(ModelOptions())
     result, wrong = {}, []
@@ -258,8 +259,7 @@ def rewriting(
         wrong += [row for row in rows if not is_right(row.query, " ".join(row.expansion))]
     if misses:
         misses.write_text("".join(json.dumps(_miss(row)) + "\n" for row in wrong), encoding="utf-8")
-    if as_json:
-        print(json.dumps(result))
+    print_json(result, as_json)
 
 
 def _named(entry: str) -> tuple[str, Dialogues, Path]:

@@ -24,7 +24,6 @@ unresolved (seasons), "now", time zones, business days, and fiscal and school ye
 only such results is not applicable; next to others they must yield nothing.
 """
 
-import json
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -36,8 +35,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from eval.arguments import AsJson, print_json
 from eval.language.recognizers import FILES, SCOPE, Case, Kind, Reading, Wanted, cases
-from eval.statistics import estimated
+from eval.statistics import bootstrap
 from hotmem.models.language import load_language
 from hotmem.temporal import Granularity, TimeMention, find_times
 from hotmem.understanding.query.analyzer import refers_to_future
@@ -186,9 +186,7 @@ def time(
         bool,
         typer.Option("--misses", help="List every wrong case by file and number."),
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object as the last line.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure time expressions on the test cases of Microsoft's Recognizers.
 
@@ -207,7 +205,7 @@ def time(
     rows: dict[str, dict[str, float]] = {}
     for name, group in groups.items():
         if group:
-            right = estimated([one.right for one in group])
+            right = bootstrap([one.right for one in group])
             inclusive = sum(one.right and one.inclusive for one in group)
             ends = {"low": round(right.low, 4), "high": round(right.high, 4)}
             rows[name] = {
@@ -238,5 +236,4 @@ def time(
             "Misses: "
             + " ".join(f"{one.case.file}:{one.case.place}" for one in counted if not one.right)
         )
-    if as_json:
-        print(json.dumps({"groups": rows, "out_of_scope": scope, "silent": silent}))
+    print_json({"groups": rows, "out_of_scope": scope, "silent": silent}, as_json)

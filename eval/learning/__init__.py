@@ -1,5 +1,1 @@
-"""Learning from use, measured.
-
-What replies made of items, and whether what is learnt from it helps on conversations not learnt
-from.
-"""
+"""Learning from usage: usage detection, and whether learnt weights help on other conversations."""

@@ -1,7 +1,5 @@
-"""The measures of learning on the command line."""
+"""`python -m eval usage` and `python -m eval learn`."""
 
-import json
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -9,11 +7,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from eval.datasets.selection import selected
+from eval.arguments import AsJson, Cache, Data, Jobs, Step, print_json, working_folder
+from eval.datasets.selection import load_datasets
 from eval.learning import curves
 from eval.learning import usage as usages
 from eval.report import share, table
-from eval.retrieval import SHIPPED, held_out, retrieved
+from eval.retrieval import DEFAULT_LAYERS, held_out, retrieved
 from eval.statistics import Estimate
 from eval.studies.blocks import known
 from hotmem.feedback.usage import KINDS
@@ -29,24 +28,19 @@ def usage(
             help="Fits the model anew first, on every second line of the file, and writes it.",
         ),
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object as the last line.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Tells how replies used items that were held back from fitting, beside the design's 30 % of the words."""
+    """Test usage detection on handwritten replies, against the rule of the original design."""
     encoder = load_encoder(ModelOptions())
     if fit:
         usages.fit(encoder)
     found = usages.measure(encoder, usages.halves()[1])
     _show_usage(found, Console())
-    if as_json:
-        print(json.dumps(asdict(found)))
+    print_json(asdict(found), as_json)
 
 
 def learn(
-    data: Annotated[
-        list[str], typer.Argument(help="DATASET=PATH, one or more.", show_default=False)
-    ],
+    data: Data,
     turns: Annotated[int, typer.Option(help="Turns learnt from, at most.", min=8)] = 200,
     questions: Annotated[
         int, typer.Option(help="Questions of other conversations measured on, at most.", min=1)
@@ -54,50 +48,34 @@ def learn(
     png: Annotated[
         Path | None, typer.Option(help="Folder for the learning curves.", file_okay=False)
     ] = None,
-    step: Annotated[
-        int,
-        typer.Option(
-            help="Take every n-th conversation of LongMemEval, which has one a question.", min=1
-        ),
-    ] = 6,
-    jobs: Annotated[
-        int, typer.Option(help="Processes the conversations are spread over.", min=1)
-    ] = 2,
-    cache: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder that keeps embeddings and parses for later runs; a run alone otherwise."
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object as the last line.")
-    ] = False,
+    step: Step = 6,
+    jobs: Jobs = 2,
+    cache: Cache = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Replays conversations with a simulated bot, learns layer weights on every other one, and counts the evidence delivered on the rest."""
+    """Learn layer weights from simulated replies, and measure evidence on other conversations."""
     console = Console(stderr=True)
-    conversations = selected(data, step)
+    conversations = load_datasets(data, step)
     for name, part in conversations.items():
         if {
             held_out(number) for number, one in enumerate(part) if any(map(known, one.questions))
         } != {True, False}:
             raise typer.BadParameter(
-                f"{name} has no known evidence to learn from, or none in every second conversation to measure on",
+                f"{name} has no known evidence to learn from, or none in every "
+                "second conversation to measure on",
                 param_hint="DATA",
             )
-    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
-        folder = cache or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
+    with working_folder(cache) as folder, working_folder(None) as replays:
         asked = {
-            name: retrieved(part, [SHIPPED], jobs, folder, console, name)
+            name: retrieved(part, [DEFAULT_LAYERS], jobs, folder, console, name)
             for name, part in conversations.items()
         }
-        found = curves.measure(asked, turns, questions, jobs, Path(temporary), console)
+        found = curves.measure(asked, turns, questions, jobs, replays, console)
     curves.show(found, Console())
     if png:
         png.mkdir(parents=True, exist_ok=True)
         curves.plot(found, png)
-    if as_json:
-        print(json.dumps(curves.figures(found)))
+    print_json(curves.figures(found), as_json)
 
 
 def _show_usage(found: usages.Comparison, screen: Console) -> None:

@@ -1,7 +1,4 @@
-"""The curves of all replays, beside the shipped weights and the best fixed ones.
-
-Measured in several processes, shown, drawn.
-"""
+"""Learning curves of all replays, compared with the shipped and the best fixed weights."""
 
 import pickle
 from collections.abc import Mapping, Sequence
@@ -26,7 +23,7 @@ from eval.learning.replay import (
 )
 from eval.plots import Line, curves
 from eval.report import interval, points, share, table
-from eval.retrieval import Asked, spread
+from eval.retrieval import RetrievedQuestion, spread
 from eval.statistics import Estimate, paired_difference
 from hotmem.feedback.weights import multipliers
 from hotmem.models import load_encoder
@@ -34,7 +31,7 @@ from hotmem.options import ModelOptions
 from hotmem.types import START_WEIGHTS, Weights
 
 BEST: Final = "best by search"
-"""The name of the fixed weights that the search found."""
+"""Name of the best fixed weights."""
 
 LINES: Final[Mapping[tuple[str, float], Line]] = {
     (OURS, 0.0): Line("#0072b2", "o", "-"),
@@ -42,8 +39,8 @@ LINES: Final[Mapping[tuple[str, float], Line]] = {
     (OURS, 0.3): Line("#d55e00", "^", "-."),
     (BY_DESIGN, 0.0): Line("#cc79a7", "D", ":"),
 }
-"""How each rule and share of wrong replies is drawn: colours of Okabe and Ito, and a marker and
-a line for those who see none."""
+"""Style of each rule and share of wrong replies: colours of Okabe and Ito, with distinct markers
+and dashes."""
 
 BEGUN: Final = {
     SHIPPED_ONES: "the shipped weights",
@@ -51,16 +48,16 @@ BEGUN: Final = {
     "even": "even weights",
     "inverted": "inverted weights",
 }
-"""What a beginning is called in a title."""
+"""Titles of the starting points."""
 
 LEVELS: Final = {
     SHIPPED_ONES: "shipped weights, not learning",
     BEST: "best fixed weights found by search",
 }
-"""What weights that do not learn are called in a plot."""
+"""Names of fixed weights in a plot."""
 
 MARGIN: Final = 1.0
-"""Points that a plot leaves free above and below."""
+"""Margin of a plot above and below, in percentage points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +66,12 @@ class Curve:
 
     Attributes:
         dataset: The dataset.
-        plan: What was replayed.
-        points: Evidence over the turns.
-        risen: Evidence at the end less that at the beginning.
-        gain: Evidence at the end less that under the shipped weights.
-        over_design: The same beside the design's starting weights.
-        over_best: The same beside the best fixed weights.
+        plan: The plan of the replay.
+        points: Evidence over turns.
+        risen: Evidence at the end less that at the start.
+        gain: Evidence at the end less that with the shipped weights.
+        over_design: The same against the starting weights of the original design.
+        over_best: The same against the best fixed weights.
     """
 
     dataset: str
@@ -87,20 +84,20 @@ class Curve:
 
     @property
     def lowest(self) -> float:
-        """The lowest point less the first; 0 if it never fell below."""
+        """The lowest point less the first, at most 0."""
         return min(point.delivered for point in self.points) - self.points[0].delivered
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """Weights that do not learn, on the conversations not learnt from.
+    """Fixed weights on the held-out conversations.
 
     Attributes:
         dataset: The dataset.
-        name: What they are.
+        name: Name of the weights.
         weights: The weights.
         delivered: Evidence delivered.
-        gain: That less what the shipped weights deliver.
+        gain: Difference from the shipped weights.
     """
 
     dataset: str
@@ -112,29 +109,29 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All curves, and what weights that do not learn deliver."""
+    """All curves, and the results of fixed weights."""
 
     curves: tuple[Curve, ...]
     fixed: tuple[Fixed, ...]
 
 
 def measure(
-    asked: Mapping[str, Sequence[Asked]],
+    asked: Mapping[str, Sequence[RetrievedQuestion]],
     turns: int,
     questions: int,
     jobs: int,
     folder: Path,
     console: Console,
 ) -> Outcome:
-    """Replays every dataset from every beginning, and searches for the best fixed weights.
+    """Replay every dataset from every starting point, and search for the best fixed weights.
 
     Args:
-        asked: What was retrieved, by dataset.
-        turns: Turns learnt from, at most.
-        questions: Questions measured on, at most.
-        jobs: Processes the replays are spread over.
-        folder: Where what was retrieved is put for them.
-        console: Where the progress goes.
+        asked: Candidates by dataset.
+        turns: Maximum turns to learn from.
+        questions: Maximum questions to test on.
+        jobs: Number of processes.
+        folder: Folder through which the processes receive the candidates.
+        console: Console for the progress bar.
     """
     found: list[Curve] = []
     fixed: list[Fixed] = []
@@ -178,7 +175,7 @@ def measure(
 
 
 def show(outcome: Outcome, console: Console) -> None:
-    """Prints what weights that do not learn deliver, and each curve, its end beside theirs, and its lowest point."""
+    """Print the results of fixed weights, and end and lowest point of each curve."""
     standing = table(
         "weights that do not learn, on conversations not learnt from",
         "weights",
@@ -215,9 +212,10 @@ def show(outcome: Outcome, console: Console) -> None:
 
 
 def plot(outcome: Outcome, folder: Path) -> list[Path]:
-    """Learning curves as PNG, one file a dataset and beginning, all of a dataset to one scale.
+    """Plot the curves as PNG, one file per dataset and starting point, with one scale per dataset.
 
-    Returns the files.
+    Returns:
+        The files.
     """
     files = []
     for dataset in dict.fromkeys(curve.dataset for curve in outcome.curves):
@@ -255,7 +253,7 @@ def plot(outcome: Outcome, folder: Path) -> list[Path]:
 
 
 def figures(outcome: Outcome) -> dict[str, Any]:
-    """The same as plain values."""
+    """Return the results as plain values."""
     return {
         "curves": [asdict(curve) | {"lowest": curve.lowest} for curve in outcome.curves],
         "fixed": [asdict(one) for one in outcome.fixed],
@@ -280,12 +278,12 @@ def _times(given: Weights) -> str:
 
 
 def _replayed(file: Path, turns: int, questions: int, plan: Plan | None) -> Replayed:
-    """A replay, or the search for the best fixed weights; the body of a process."""
+    """Run a replay, or search the best fixed weights; runs in a process."""
     replay = _replay(file, turns, questions)
     return replay.searched() if plan is None else replay.replayed(plan)
 
 
 @cache
 def _replay(file: Path, turns: int, questions: int) -> Replay:
-    """A dataset, once in each process."""
+    """Return the replay of a dataset, cached per process."""
     return Replay(pickle.loads(file.read_bytes()), load_encoder(ModelOptions()), turns, questions)

@@ -1,9 +1,9 @@
-"""Learning replayed: a simulated bot answers the questions of some conversations, and what is learnt from it ranks the evidence of others.
+"""Replayed learning: simulated replies train the weights, which rank other conversations.
 
-Candidates are retrieved once; a replay ranks and packs them anew under the weights of the moment.
-The bot answers with the gold answer if its block holds any of the evidence, and says that it does
-not know otherwise; some replies are wrong, some make nothing of the block. The learner is told none
-of this: it sees the block and the reply, as behind a real bot.
+Candidates are retrieved once; a replay ranks and packs them under the current weights. The
+simulated bot gives the gold answer if its block contains any evidence, and otherwise says that it
+does not know; some replies are wrong, and some ignore the block. The learner sees only block and
+reply, as behind a real bot.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval.evidence import turns_delivered
-from eval.learning.design import moved
-from eval.retrieval import SHIPPED, Asked
+from eval.learning.baseline import moved
+from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion
 from eval.studies.blocks import Packer, scored
 from hotmem.block.packing import Packed
 from hotmem.feedback.usage import detect_usage
@@ -47,13 +47,13 @@ from hotmem.types import (
 )
 
 BUDGET: Final = 1000
-"""Tokens of a block."""
+"""Maximum tokens of a block."""
 
 NOTHING_SAID: Final = 0.15
-"""Share of replies that make nothing of the block."""
+"""Share of replies that ignore the block."""
 
 NOISES: Final = (0.0, 0.1, 0.3)
-"""Shares of replies that give the answer to another question of the same conversation."""
+"""Shares of replies that answer another question of the same conversation."""
 
 SHIPPED_ONES: Final = "shipped"
 BY_DESIGN: Final = "by design"
@@ -63,40 +63,35 @@ BEGINNINGS: Final[Mapping[str, Weights]] = {
     "even": Weights(0.6, 0.6, 0.6, 0.6),
     "inverted": Weights(0.4, 0.6, 0.8, 1.0),
 }
-"""Where replays begin; all users' prior begins there too.
-
-A fitted model counts as it was fitted at the shipped weights, whatever numbers they are. Where
-the layers' evidence is to count by the design's 1.0, 0.8, 0.6 and 0.4, the weights are these
-times the shipped ones."""
+"""Starting points of replays; the prior of all users starts there too. A fitted model assumes the
+shipped weights, so the weights of the original design (1.0, 0.8, 0.6, 0.4) are multiplied by them.
+"""
 
 RATE: Final = 0.1
-"""Step of the design's rule (the design's)."""
+"""Learning rate of the original design."""
 
 TRIED: Final = (0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
-"""Weights over their start weights that the search tries for one layer after the other, twice."""
+"""Factors of the start weights that the search tries for one layer after the other, twice."""
 
 SEED: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A question with all that was found for it, ready to be ranked."""
+    """A question with its candidates, ready for ranking."""
 
-    asked: Asked
+    asked: RetrievedQuestion
     features: NDArray[np.float32]
 
     @property
     def intent(self) -> Intent:
-        """What the question is after."""
-        return self.asked.found[SHIPPED].query.analysis.intent
+        """Intent of the question."""
+        return self.asked.found[DEFAULT_LAYERS].query.analysis.intent
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A turn of the simulated bot.
-
-    The question, and what it says if the block holds evidence, and if it does not.
-    """
+    """A turn of the simulated bot: the question, and the replies with and without evidence."""
 
     ready: Ready
     knowing: str
@@ -105,7 +100,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Evidence delivered on the conversations not learnt from, after so many turns, with the weights by then."""
+    """Evidence on the held-out conversations after a number of turns, with the weights."""
 
     turns: int
     delivered: float
@@ -114,11 +109,11 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one replay is to be.
+    """Settings of a replay.
 
     Attributes:
-        rule: Which rule learns, by name.
-        beginning: Where it begins, by name.
+        rule: Name of the learning rule.
+        beginning: Name of the starting point.
         noise: Share of wrong replies.
     """
 
@@ -129,12 +124,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What came of a replay.
+    """Results of a replay.
 
     Attributes:
-        points: Evidence over the turns, the first before any.
-        begun: Evidence delivered for each question of the conversations not learnt from, before the
-            first turn.
+        points: Evidence over turns, starting before any.
+        begun: Evidence for each held-out question before the first turn.
         ended: The same after the last turn.
     """
 
@@ -145,22 +139,22 @@ class Replayed:
 
 @dataclass
 class Ours:
-    """The rule that ships, as it is kept for one user."""
+    """The shipped rule, for one user."""
 
     state: LearningState
     intents: dict[Intent, IntentOffset]
 
     @classmethod
     def at(cls, beginning: Weights) -> "Ours":
-        """The rule before anything was learnt."""
+        """Return the untrained rule."""
         return cls(LearningState(shared=beginning, own=beginning, good=beginning), {})
 
     def weights(self, intent: Intent) -> Weights:
-        """What ranks a question of this intent."""
+        """Return the weights for an intent."""
         return weights_for_intent(self.state.own, self.intents.get(intent, NO_OFFSET))
 
     def told(self, intent: Intent, uses: Sequence[ItemUse], asked: Sequence[Layer]) -> None:
-        """Learns from a reply."""
+        """Learn from a reply."""
         lesson = TrainingExample.of(uses, self.weights(intent), asked)
         if lesson is not None:
             self.state = update(
@@ -173,21 +167,21 @@ class Ours:
 
 @dataclass
 class Design:
-    """The design's rule."""
+    """The rule of the original design."""
 
     state: Weights
 
     @classmethod
     def at(cls, beginning: Weights) -> "Design":
-        """The rule before anything was learnt."""
+        """Return the untrained rule."""
         return cls(beginning)
 
     def weights(self, _: Intent) -> Weights:
-        """What ranks a question of any intent."""
+        """Return the weights, which are the same for every intent."""
         return self.state
 
     def told(self, _: Intent, uses: Sequence[ItemUse], asked: Sequence[Layer]) -> None:
-        """Learns from a reply."""
+        """Learn from a reply."""
         self.state = moved(self.state, uses, asked, RATE)
 
 
@@ -200,23 +194,30 @@ PLANS: Final = tuple(
     for start in BEGINNINGS
     for noise in (NOISES if rule == OURS else NOISES[:1])
 )
-"""Every replay of a dataset; the design's rule is replayed without noise alone."""
+"""All replays of a dataset; the rule of the original design is replayed without noise only."""
 
 
 class Replay:
-    """One dataset, replayed.
+    """Replays of one dataset.
 
     Args:
-        asked: What was retrieved for its questions, some of conversations held out.
+        asked: Candidates of its questions, some held out.
         encoder: Encodes the replies.
-        turns: Turns that are learnt from, at most.
-        measured: Questions of the conversations held out that are measured on, at most.
+        turns: Maximum turns to learn from.
+        measured: Maximum held-out questions.
     """
 
-    def __init__(self, asked: Sequence[Asked], encoder: Encoder, turns: int, measured: int) -> None:
+    def __init__(
+        self, asked: Sequence[RetrievedQuestion], encoder: Encoder, turns: int, measured: int
+    ) -> None:
         self._encoder, self._packer, self._model = encoder, Packer(), fitted_model()
         ready = [
-            Ready(one, candidate_features(one.found[SHIPPED].query, one.found[SHIPPED].candidates))
+            Ready(
+                one,
+                candidate_features(
+                    one.found[DEFAULT_LAYERS].query, one.found[DEFAULT_LAYERS].candidates
+                ),
+            )
             for one in asked
             if scored(one)
         ]
@@ -230,7 +231,7 @@ class Replay:
         self._known: dict[tuple[float, ...], tuple[float, ...]] = {}
 
     def replayed(self, plan: Plan) -> Replayed:
-        """One replay."""
+        """Run one replay."""
         learner = RULES[plan.rule].at(BEGINNINGS[plan.beginning])
         begun = self._evidence(learner.weights)
         points = [self._point(0, learner)]
@@ -241,7 +242,7 @@ class Replay:
             block = self._block(said.ready, learner.weights(intent))
             reply = said.knowing if self._delivered(said.ready, block) else said.unknowing
             uses = detect_usage(self._encoder, block.items, said.ready.asked.question.text, reply)
-            reports = said.ready.asked.found[SHIPPED].reports
+            reports = said.ready.asked.found[DEFAULT_LAYERS].reports
             learner.told(
                 intent,
                 uses,
@@ -252,9 +253,9 @@ class Replay:
         return Replayed(tuple(points), begun, self._evidence(learner.weights))
 
     def searched(self) -> Replayed:
-        """The best fixed weights for the questions learnt from, found along one layer after the other: a replay of one point, as nothing learns.
+        """Return the best fixed weights on the training questions, by search along each layer.
 
-        Of weights that are as good the first stay, the shipped ones before all.
+        Of equally good weights the first are kept, the shipped ones before all.
         """
         best, most = np.ones(len(LAYERS)), self._taught_on(np.ones(len(LAYERS)))
         for layer in (*range(len(LAYERS)), *range(len(LAYERS))):
@@ -286,7 +287,7 @@ class Replay:
                 yield Said(ready, f"It was {question.answer}.", "I don't know, sorry.")
 
     def _block(self, ready: Ready, given: Weights) -> Packed:
-        found = ready.asked.found[SHIPPED]
+        found = ready.asked.found[DEFAULT_LAYERS]
         ranking = rank(found.query, found.candidates, ready.features, self._model, given, BUDGET)
         return self._packer.pack(found, deduplicate(ranking.candidates)[0], BUDGET)
 
@@ -296,12 +297,12 @@ class Replay:
         )
 
     def _taught_on(self, theta: NDArray[np.float64]) -> float:
-        """Mean evidence delivered for the questions learnt from."""
+        """Return the mean evidence on the training questions."""
         given = to_weights(theta)
         return fmean(self._delivered(one, self._block(one, given)) for one in self._taught)
 
     def _evidence(self, given: Callable[[Intent], Weights]) -> tuple[float, ...]:
-        """Evidence delivered for each question of the conversations not learnt from."""
+        """Return the evidence for each held-out question."""
         key = tuple(value for intent in Intent for value in given(intent).as_dict().values())
         if key not in self._known:
             self._known[key] = tuple(

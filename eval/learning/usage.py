@@ -23,8 +23,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import StandardScaler
 
+from eval.content_words import words
 from eval.statistics import RESAMPLES, SEED, Estimate
-from eval.words import words
 from hotmem.feedback import usage
 from hotmem.feedback.usage import KINDS, detect_usage
 from hotmem.feedback.usage_features import FEATURES, ReplyContext, item_features
@@ -60,7 +60,7 @@ SAID_AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """An item, what the user asked, what was heard of the reply, and how we say that it used the item.
+    """An item, the user's query, the reply as heard, and the labelled usage of the item.
 
     Attributes:
         item: As a block shows it, with the speaker's name before it where it is known.
@@ -142,7 +142,7 @@ def halves() -> tuple[list[Triple], list[Triple]]:
 
 
 def by_design(triple: Triple) -> UsageKind:
-    """The design's rule: an item that stands in the reply as it is is quoted, one that shares 30 % of its words is referred to."""
+    """The rule of the original design: verbatim is quoted, 30 % of the words is referenced."""
     held, said = words(triple.as_item.text), words(triple.reply)
     if f" {' '.join(held)} " in f" {' '.join(said)} ":
         return UsageKind.QUOTE
@@ -184,7 +184,7 @@ def fit(encoder: Encoder) -> None:
 
 
 def strangers(encoder: Encoder, asked: Sequence[Triple]) -> list[Triple]:
-    """Each exchange with the item of another that is nearest to its question, as a search would bring it, and that the reply did not use."""
+    """Pair each exchange with the nearest item of another that the reply did not use."""
     questions, items = (
         encoder.encode([one.question for one in asked]),
         encoder.encode([one.as_item.text for one in asked]),
@@ -291,7 +291,7 @@ def _used(truth: Sequence[UsageKind], found: Sequence[UsageKind]) -> float:
 
 
 def _resampled(score: Callable[[NDArray[np.intp]], float], size: int) -> Estimate:
-    """A score of all rows with its percentile bootstrap interval (Efron 1979), at a quarter of the usual samples: F1 is slow."""
+    """Return a score of all rows with its bootstrap interval, from a quarter of the samples."""
     random = np.random.default_rng(SEED)
     scores = [score(random.integers(0, size, size)) for _ in range(RESAMPLES // 4)]
     low, high = np.percentile(scores, [2.5, 97.5])

@@ -1,10 +1,9 @@
-"""Other memories on the same questions, each in a virtual environment of its own.
+"""Other memory libraries on the same questions, each in its own virtual environment.
 
-    make peers ──▶ .peers/<environment>      pins in <environment>.txt
-    comparison ──▶ process ══ JSON lines ══▶ child ──▶ mem0 | chroma | langgraph | engram | namesake
+make peers ──▶ .peers/<environment>      pins in <environment>.txt
+comparison ──▶ process ══ JSON lines ══▶ child ──▶ mem0 | chroma | langgraph | engram | namesake
 
-A peer ranks turns; the references' packing fills the block, so all blocks are made alike. HotMem
-makes its own block.
+A peer ranks turns, which are packed as those of the baselines. HotMem makes its own block.
 """
 
 from collections.abc import Sequence
@@ -15,12 +14,12 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A memory to be measured beside HotMem.
+    """A memory library to compare with.
 
     Attributes:
         name: Its name in reports.
         program: The file of its `Store`, without ".py".
-        environment: Its virtual environment, and the requirements file of that name.
+        environment: Its virtual environment, and its requirements file.
     """
 
     name: str
@@ -29,7 +28,7 @@ class Peer:
 
     @property
     def version(self) -> str:
-        """What is installed, as the first line of its requirements says: "chromadb==1.5.9"."""
+        """Return the first line of its requirements, such as "chromadb==1.5.9"."""
         return (
             Path(__file__)
             .with_name(f"{self.environment}.txt")

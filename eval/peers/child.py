@@ -103,7 +103,7 @@ def _timed(store: Store, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Serves the peer that the first argument names, with the weights in the folder that the second names."""
+    """Serve the peer named by the first argument, with the weights in the second's folder."""
     name, model = sys.argv[1:]
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

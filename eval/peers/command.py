@@ -16,6 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from eval.arguments import AsJson
 from eval.datasets import LOADERS, Dataset
 from eval.peers import PEERS
 from eval.peers.comparison import compare
@@ -40,9 +41,7 @@ def peers(
     environments: Annotated[
         Path, typer.Option(help="Folder that `make peers` filled.")
     ] = ENVIRONMENTS,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object as the last line.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measures HotMem beside other memories on the same questions, at 1000 and 500 tokens.
 
@@ -73,7 +72,8 @@ def peers(
     turns = measured[0].turns
     show(
         figures,
-        f"{dataset}, {len(conversations)} conversations, {turns:,} turns, {figures[0].scored} questions scored",
+        f"{dataset}, {len(conversations)} conversations, {turns:,} turns, "
+        f"{figures[0].scored} questions scored",
         Console(),
     )
     if as_json:

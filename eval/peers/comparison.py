@@ -1,7 +1,7 @@
-"""One run: every conversation into HotMem and into each peer, the same questions to all, the evidence in their blocks counted.
+"""Ingest every conversation into HotMem and each peer, ask all the same questions, and score.
 
-The systems ingest a conversation one after another. Then each question goes to every system in
-turn, so that whatever else the machine does meets all of them alike.
+The systems ingest a conversation one after another. Each question is then put to every system in
+turn, so that other load on the machine affects all of them equally.
 """
 
 import asyncio
@@ -16,13 +16,13 @@ from typing import Final
 import numpy as np
 from rich.progress import Progress
 
+from eval.baselines import Block, fill_block, indexed_text
 from eval.datasets import Conversation, Question
 from eval.evidence import score
 from eval.peers import Peer
 from eval.peers.child import Said
 from eval.peers.measures import BUDGETS, Asked, Measured, any_first, in_order
 from eval.peers.process import Running, running
-from eval.references import Block, fill, named
 from eval.rows import HOTMEM
 from eval.run import SESSION
 from hotmem import Memory, Options
@@ -31,7 +31,7 @@ from hotmem.models.weights import find_weights
 from hotmem.types import ContextBlock, Turn
 
 DEPTH: Final = 100
-"""Turns a peer is asked for, more than a block holds; the namesake gives no more."""
+"""Turns requested from a peer, more than fit in a block; the namesake has a lower limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Models:
 
     @classmethod
     def load(cls) -> "Models":
-        """The default models.
+        """Load the default models.
 
         Raises:
             ModelMissing: If one is not installed.
@@ -59,7 +59,7 @@ class Models:
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A peer and what was measured of it so far."""
+    """A running peer and its results so far."""
 
     running: Running
     measured: Measured
@@ -111,20 +111,20 @@ def compare(
 
 
 def said(turn: Turn) -> Said:
-    """A turn as a peer is given it."""
-    return Said(turn.id, named(turn), turn.role, f"{turn.spoken_at:%Y-%m-%d}")
+    """Return a turn as it is given to a peer."""
+    return Said(turn.id, indexed_text(turn), turn.role, f"{turn.spoken_at:%Y-%m-%d}")
 
 
 def block_of(ids: Sequence[str], turns: Sequence[Turn], budget: int, tokens: TokenCounter) -> Block:
-    """The references' block of turns that a peer ranked."""
+    """Return the baselines' block of turns that a peer ranked."""
     rank = {turn_id: float(-place) for place, turn_id in enumerate(ids)}
-    return fill(
+    return fill_block(
         turns, np.array([rank.get(turn.id, -np.inf) for turn in turns]), budget, tokens.count
     )
 
 
 def _contender(peer: Running, conversation: Conversation) -> Contender:
-    """A peer, after a first turn and question that load what it loads late."""
+    """Start a peer; a first turn and question trigger its lazy loading."""
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-", ignore_cleanup_errors=True) as folder:
         note = peer.open(Path(folder))
         peer.add([said(conversation.turns[0])])
@@ -141,7 +141,7 @@ async def _measure(
     contenders: Sequence[Contender],
     advance: Callable[[], None],
 ) -> None:
-    """One conversation: everyone ingests it, then every question goes round."""
+    """Measure one conversation: all systems ingest it, then each question is put to all."""
     async with AsyncExitStack() as stack:
         folder = Path(
             stack.enter_context(
@@ -166,7 +166,7 @@ async def _measure(
 
 
 async def _ingest(memory: Memory, conversation: Conversation, measured: Measured) -> None:
-    """HotMem remembers every turn and finishes its background work."""
+    """Ingest a conversation into HotMem, including background work."""
     started = time.perf_counter()
     for session in conversation.sessions:
         for turn in session.turns:
@@ -178,7 +178,7 @@ async def _ingest(memory: Memory, conversation: Conversation, measured: Measured
 
 
 def _ingest_peer(contender: Contender, conversation: Conversation, folder: Path) -> None:
-    """A peer keeps every session in an empty store."""
+    """Ingest a conversation into an empty store of a peer."""
     folder.mkdir()
     contender.running.open(folder)
     for session in conversation.sessions:
@@ -189,7 +189,7 @@ def _ingest_peer(contender: Contender, conversation: Conversation, folder: Path)
 
 
 async def _ask(memory: Memory, conversation: Conversation, question: Question) -> Asked:
-    """HotMem's answer to a question: its own blocks."""
+    """Return HotMem's result for a question, with its own blocks."""
     blocks: dict[int, ContextBlock] = {}
     times: list[float] = []
     for budget in BUDGETS:
@@ -218,7 +218,7 @@ async def _ask(memory: Memory, conversation: Conversation, question: Question) -
 def _ask_peer(
     peer: Running, conversation: Conversation, question: Question, tokens: TokenCounter
 ) -> Asked:
-    """A peer's answer to a question: the turns it ranks, packed as the references' are."""
+    """Return a peer's result for a question, with its turns packed as those of the baselines."""
     ids, ms = peer.search(question.text, f"{question.asked_at:%Y-%m-%d}", DEPTH)
     blocks = {budget: block_of(ids, conversation.turns, budget, tokens) for budget in BUDGETS}
     delivered = {

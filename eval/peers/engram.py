@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 class Storage:
     """A FAISS store behind the tools, one turn a document."""
 
-    note = "its MCP tools with MiniLM instead of bge-large, min_score=0.0; the reranker is off: its weights come from a hub"
+    note = (
+        "its MCP tools with MiniLM instead of bge-large, min_score=0.0; the reranker is "
+        "off: its weights come from a hub"
+    )
 
     def __init__(self, folder: str, model: str) -> None:
         mcp_server.STORE_PATH = folder

@@ -1,31 +1,31 @@
-"""What is kept of each system: its answer to every question, and what ingestion took."""
+"""Results of each system: its answer to every question, and the cost of ingestion."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
 from eval.datasets import Question
-from eval.evidence import Shown
+from eval.evidence import BlockItem
 
 BUDGETS: Final = (1000, 500)
-"""Tokens of the blocks. The first is the one that is timed: the second finds HotMem's embedding
-of the question kept."""
+"""Maximum tokens of the blocks. The first is the timed one; for the second, HotMem has cached the
+query's embedding."""
 
 FIRST: Final = 5
-"""Turns that any@5 looks at."""
+"""Number of turns for any@5."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What one system made of one question.
+    """Result of one system for one question.
 
     Attributes:
         system: "HotMem" or the peer.
         question: The question's id.
-        delivered: Share of the evidence turns in the block of each budget, 0 to 1; None where it is
-            not scored.
-        any_5: Whether one of the first five turns is evidence, 0 or 1; None where it is not scored.
-        ms: Milliseconds of the search; HotMem's include making the block.
+        delivered: Share of the evidence turns in the block of each budget, 0 to 1; None if not
+            scored.
+        any_5: Whether one of the first five turns is evidence, 0 or 1; None if not scored.
+        ms: Duration of the search in milliseconds; HotMem's includes making the block.
     """
 
     system: str
@@ -37,15 +37,14 @@ class Asked:
 
 @dataclass(slots=True)
 class Measured:
-    """One system over all conversations; filled as the run goes on.
+    """Results of one system over all conversations; filled during the run.
 
     Attributes:
         system: "HotMem" or the peer.
-        note: Its version, what differs from its defaults, and what is off.
-        asked: What it made of each question.
-        turns: Turns ingested.
-        ingest_ms: Milliseconds until they could all be searched, in HotMem with all background
-            work.
+        note: Its version, deviations from its defaults, and disabled features.
+        asked: Its result for each question.
+        turns: Number of turns ingested.
+        ingest_ms: Milliseconds until all could be searched, including HotMem's background work.
     """
 
     system: str
@@ -56,9 +55,9 @@ class Measured:
 
 
 def any_first(question: Question, ids: Iterable[str]) -> float | None:
-    """Whether one of the first five distinct turns is evidence, 0 or 1.
+    """Return whether one of the first five distinct turns is evidence, 0 or 1.
 
-    None where nothing is to be found.
+    None for unanswerable questions.
     """
     if question.abstain or not question.evidence:
         return None
@@ -66,8 +65,8 @@ def any_first(question: Question, ids: Iterable[str]) -> float | None:
     return float(not set(first).isdisjoint(question.evidence))
 
 
-def in_order(items: Iterable[Shown]) -> list[str]:
-    """The turns of a block, those of the most relevant item first."""
+def in_order(items: Iterable[BlockItem]) -> list[str]:
+    """Return the turns of a block by the relevance of their items."""
     return [
         turn for item in sorted(items, key=lambda item: -item.relevance) for turn in item.turn_ids
     ]

@@ -1,4 +1,4 @@
-"""mem0 (mem0ai): `Memory` with qdrant in a folder and no language model, so turns are kept as they are (`infer=False`)."""
+"""mem0 (mem0ai): `Memory` with qdrant in a folder, without a language model (`infer=False`)."""
 
 from __future__ import annotations
 
@@ -40,10 +40,16 @@ class Storage:
                 "history_db_path": f"{folder}/history.db",
             }
         )
-        self.note = "infer=False, threshold=0.0; BM25, lemmas and entities are off: they want packages and files from a hub"
+        self.note = (
+            "infer=False, threshold=0.0; BM25, lemmas and entities are off: they want "
+            "packages and files from a hub"
+        )
         if find_spec("fastembed"):
             give_keyword_leg(self._memory, folder)
-            self.note = "infer=False, threshold=0.0; BM25 with a local stop-word list, lemmas by spaCy; entities are off: they want a language model"
+            self.note = (
+                "infer=False, threshold=0.0; BM25 with a local stop-word list, lemmas "
+                "by spaCy; entities are off: they want a language model"
+            )
 
     def add(self, turns: Sequence[Said]) -> None:
         """One call a turn: with several messages in a call their ids could not be told apart."""

@@ -1,7 +1,4 @@
-"""The unrelated package `hotmem` of the package index.
-
-Its server beside this process, asked through its own client.
-"""
+"""The unrelated package `hotmem` on PyPI, through its server and client."""
 
 from __future__ import annotations
 
@@ -28,7 +25,10 @@ PAUSE_S: Final = 0.1
 class Storage:
     """A server of its own on a free port of the loopback."""
 
-    note = "an unrelated project: hashed character trigrams instead of an encoder; through its server, as it is used"
+    note = (
+        "an unrelated project: hashed character trigrams instead of an encoder; through "
+        "its server, as it is used"
+    )
 
     def __init__(self, folder: str, model: str) -> None:
         port = free_port()

@@ -73,7 +73,8 @@ class Running:
         except (OSError, ValueError) as error:
             self.process.wait()
             raise PeerFailed(
-                f"{self.peer.name} ended with exit code {self.process.returncode} ({self._last_error()}). "
+                f"{self.peer.name} ended with exit code {self.process.returncode} "
+                f"({self._last_error()}). "
                 "Make its environment anew: make clean-peers peers"
             ) from error
         return answer

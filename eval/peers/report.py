@@ -1,4 +1,4 @@
-"""The peers' figures as a table for people and as one object for programs."""
+"""Results of the peers as a table and as one JSON object."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +16,7 @@ from eval.statistics import Estimate, paired_difference
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one system's answers add up to. None where nothing was scored.
+    """Summary of one system. None if nothing was scored.
 
     Attributes:
         system: "HotMem" or the peer.
@@ -43,12 +43,12 @@ class Figures:
 
 
 def summed_up(measured: Sequence[Measured]) -> list[Figures]:
-    """The figures of each system; the first is the one that the others are compared with."""
+    """Summarize each system; the others are compared with the first."""
     return [_figures(one, measured[0].asked if place else ()) for place, one in enumerate(measured)]
 
 
 def show(figures: Iterable[Figures], title: str, console: Console) -> None:
-    """Prints the table, and under it what differs from each system's defaults."""
+    """Print the table, and each system's deviations from its defaults."""
     figures = list(figures)
     table = Table(
         title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False
@@ -72,7 +72,7 @@ def show(figures: Iterable[Figures], title: str, console: Console) -> None:
 
 
 def as_values(figures: Iterable[Figures]) -> list[dict[str, Any]]:
-    """The same as plain values."""
+    """Return the results as plain values."""
     return [asdict(one) for one in figures]
 
 
@@ -116,4 +116,7 @@ def _interval(behind: Estimate | None) -> str:
     if behind is None:
         return ""
     points = [f"{100 * value:+.1f}" for value in (behind.mean, behind.low, behind.high)]
-    return f" HotMem − it at {BUDGETS[0]} tokens: {points[0]} points of evidence (95 % interval {points[1]} to {points[2]})."
+    return (
+        f" HotMem − it at {BUDGETS[0]} tokens: {points[0]} points of evidence (95 % "
+        f"interval {points[1]} to {points[2]})."
+    )

@@ -1,7 +1,6 @@
-"""The regimes on the command line."""
+"""`python -m eval regimes`."""
 
 import json
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +8,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from eval.datasets.selection import selected
+from eval.arguments import AsJson, Cache, Jobs, Limit, print_json, working_folder
+from eval.datasets.selection import load_datasets
 from eval.regimes.measure import measured, tasks
 from eval.regimes.report import figures, show
 
@@ -27,32 +27,18 @@ def regimes(
             "--held-out", help="Only conversations that are kept from fitting: every second one."
         ),
     ] = False,
-    limit: Annotated[
-        int | None, typer.Option(help="Conversations of each dataset at most.", min=1)
-    ] = None,
+    limit: Limit = None,
     rows: Annotated[
         Path | None, typer.Option(help="File for one JSON line per question, system and budget.")
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Processes the histories are spread over.", min=1)] = 2,
-    cache: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder that keeps embeddings and parses for later runs; a run alone otherwise."
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object as the last line.")
-    ] = False,
+    jobs: Jobs = 2,
+    cache: Cache = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Measures every regime.
-
-    Young and long histories, told, stored, imported and mixed, in every wording, at every budget.
-    """
-    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
-        folder = cache or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
+    """Measure every regime: history length, source, wording, answerability and budget."""
+    with working_folder(cache) as folder:
         found = measured(
-            tasks(selected(data or [OWN], 6, limit), folder, held_out_only=held_out),
+            tasks(load_datasets(data or [OWN], 6, limit), folder, held_out_only=held_out),
             jobs,
             Console(stderr=True),
         )
@@ -62,9 +48,8 @@ def regimes(
             encoding="utf-8",
         )
     show(found, Console(width=200))
-    if as_json:
-        print(json.dumps(figures(found)))
+    print_json(figures(found), as_json)
 
 
 OWN = f"everyday={Path(__file__).parents[1] / 'data' / 'everyday'}"
-"""The statements that come with the project."""
+"""The statements in this repository."""

@@ -1,7 +1,4 @@
-"""Asks every question of every history, at every budget, HotMem and the references.
-
-One row each.
-"""
+"""Ask every question of every history at every budget, with HotMem and the baselines."""
 
 import asyncio
 import multiprocessing
@@ -15,12 +12,12 @@ from typing import Final
 from rich.console import Console
 from rich.progress import track
 
+from eval.baselines import Baseline, BlockLine, Index, fill_block
 from eval.datasets import Conversation, Question
 from eval.datasets.everyday import PLAIN, UNANSWERABLE
 from eval.datasets.recognised import as_recognised
-from eval.evidence import Shown, delivered, turns_delivered
-from eval.histories import NOT_YET_TOLD, History, histories
-from eval.references import Index, Line, Reference, fill
+from eval.evidence import BlockItem, is_delivered, turns_delivered
+from eval.histories import NOT_YET_KNOWN, History, histories
 from eval.retrieval import held_out
 from eval.rows import HOTMEM
 from eval.run import SESSION, Models, ingested, models, stored_ids
@@ -28,30 +25,29 @@ from hotmem import Item, Mark, Memory
 from hotmem.types import Turn
 
 LENGTHS: Final = (1, 3, 8, 0)
-"""Sessions that a history is cut after; 0 is the whole."""
+"""Numbers of sessions of the histories; 0 is the whole conversation."""
 
 BUDGETS: Final = (250, 500, 1000)
-"""Tokens of a block at most."""
+"""Maximum tokens of a block."""
 
 ECHO: Final = "echo"
 RECOGNISED: Final = "recognised"
 WORDINGS: Final = (ECHO, "paraphrase", "implication", RECOGNISED)
-"""Wordings of what has an answer; questions of a dataset that names none repeat words of their
-evidence."""
+"""Wordings of answerable questions; those of datasets without wordings count as echo."""
 
 FIRST: Final = 3
-"""Results that count as first."""
+"""Number of first results."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One regime, but for the budget.
+    """One regime, except for the budget.
 
     Attributes:
-        dataset: The dataset's name.
-        source: How the memory came to know what it knows.
-        sessions: Sessions told, 0 for all.
-        wording: One of `WORDINGS`, or the category of a question without an answer.
+        dataset: Name of the dataset.
+        source: Source of the memory's knowledge.
+        sessions: Number of sessions, 0 for all.
+        wording: One of `WORDINGS`, or the category of an unanswerable question.
     """
 
     dataset: str
@@ -62,25 +58,24 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one system made of one question at one budget.
+    """Result of one system for one question at one budget.
 
     Attributes:
         cell: The regime.
         question: The question's id.
-        answerable: Whether something known answers it.
-        held_out: Whether its conversation is kept from fitting.
-        system: "HotMem", or a reference.
-        budget: Tokens of the block at most.
-        equal: Whether a reference had the tokens that HotMem used, and not the whole budget.
+        answerable: Whether the history answers it.
+        held_out: Whether its conversation is excluded from fitting.
+        system: "HotMem", or a baseline.
+        budget: Maximum tokens of the block.
+        equal: Whether a baseline got the tokens that HotMem used, instead of the whole budget.
         tokens: Tokens of the block.
-        delivered: Share of the evidence delivered, 0 to 1; None without an answer.
-        first: Whether evidence is among the first `FIRST` items by relevance; None without an
-            answer.
-        found: Whether evidence is among the first results of `search_memory`; asked once a
-            question, None otherwise.
-        marked: Whether an item is marked medium or high; of a question with an answer, one that is
+        delivered: Share of the evidence delivered, 0 to 1; None if unanswerable.
+        first: Whether evidence is among the first `FIRST` items by relevance; None if unanswerable.
+        found: Whether evidence is among the first results of `search_memory`; once per question,
+            otherwise None.
+        marked: Whether an item is marked medium or high; if answerable, whether such an item is
             evidence.
-        nothing: Whether the block says that nothing is known.
+        nothing: Whether the block reports that nothing is known.
         items: Relevance of each item, and whether it is evidence.
     """
 
@@ -108,15 +103,15 @@ class Task:
     held_out: bool
     history: History
     recognised: bool
-    shelf: Path
+    cache: Path
 
 
 def tasks(
     datasets: Mapping[str, Sequence[Conversation]], folder: Path, *, held_out_only: bool
 ) -> list[Task]:
-    """Every history of every conversation.
+    """Yield a task for each history of each conversation.
 
-    Of the whole histories that were told, also one as a recogniser writes it.
+    Whole histories also appear as a speech recogniser writes them.
     """
     found = []
     for name, conversations in datasets.items():
@@ -124,15 +119,15 @@ def tasks(
             if held_out_only and not held_out(number):
                 continue
             for history in histories(conversation, LENGTHS):
-                found.append(Task(name, held_out(number), history, False, folder / "shelf.db"))
+                found.append(Task(name, held_out(number), history, False, folder))
                 if not history.sessions and history.source == "told":
                     heard = replace(history, conversation=as_recognised(history.conversation))
-                    found.append(Task(name, held_out(number), heard, True, folder / "shelf.db"))
+                    found.append(Task(name, held_out(number), heard, True, folder))
     return found
 
 
 def measured(work: Sequence[Task], jobs: int, console: Console) -> list[Row]:
-    """The rows of all tasks, in their order."""
+    """Return the rows of all tasks, in order."""
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
         return [
             row
@@ -142,8 +137,8 @@ def measured(work: Sequence[Task], jobs: int, console: Console) -> list[Row]:
 
 
 def _rows(task: Task) -> list[Row]:
-    """The body of a process."""
-    loaded = models(task.shelf)
+    """Return the rows of a task; runs in a process."""
+    loaded = models(task.cache)
     own = asyncio.run(_hotmem(task, loaded))
     return own + _references(task, loaded, {(row.question, row.budget): row.tokens for row in own})
 
@@ -178,7 +173,7 @@ async def _asked(
         ).results[:FIRST]
         named = [(one.turn_ids or (ids.get(one.id, one.id),), one.content) for one in results]
         found = any(
-            turn in names and delivered(turn, said.text, [Line(text, names, "", 0.0)])
+            turn in names and is_delivered(turn, said.text, [BlockLine(text, names, "", 0.0)])
             for turn, said in evidence.items()
             for names, text in named
         )
@@ -212,16 +207,16 @@ async def _asked(
 
 def _references(task: Task, loaded: Models, used: Mapping[tuple[str, int], int]) -> list[Row]:
     conversation = task.history.conversation
-    index = Index(conversation.turns, loaded.reference_encoder)
+    index = Index(conversation.turns, loaded.baseline_encoder)
     rows = []
     for question in conversation.questions:
         if not question.evidence:
             continue
-        for reference in Reference:
+        for reference in Baseline:
             scores = index.scores(reference, question.text)
             for budget in BUDGETS:
                 for equal, tokens in ((True, used[question.id, budget]), (False, budget)):
-                    block = fill(conversation.turns, scores, tokens, loaded.tokens.count)
+                    block = fill_block(conversation.turns, scores, tokens, loaded.tokens.count)
                     share = _delivered(question, task, block.lines)
                     first = any(
                         set(line.turn_ids) & set(question.evidence) for line in block.lines[:FIRST]
@@ -249,7 +244,7 @@ def _references(task: Task, loaded: Models, used: Mapping[tuple[str, int], int])
 
 
 def _cell(task: Task, question: Question) -> Cell:
-    without = question.category in (NOT_YET_TOLD, UNANSWERABLE, PLAIN)
+    without = question.category in (NOT_YET_KNOWN, UNANSWERABLE, PLAIN)
     wording = (
         question.category
         if without or question.category in WORDINGS
@@ -265,23 +260,21 @@ def _cell(task: Task, question: Question) -> Cell:
     )
 
 
-def _delivered(question: Question, task: Task, items: Sequence[Shown]) -> float | None:
+def _delivered(question: Question, task: Task, items: Sequence[BlockItem]) -> float | None:
     found = turns_delivered(question, task.history.conversation, items)
     return fmean(found.values()) if found else None
 
 
 def _named(item: Item, ids: Mapping[str, str]) -> Item:
-    """The item, one that was stored outright under the dataset's id."""
+    """Return the item, with the dataset's id if it was stored as a statement."""
     name = ids.get(item.memory_id or "")
     return replace(item, turn_ids=(name,)) if name else item
 
 
 def _holds(item: Item, evidence: Mapping[str, Turn]) -> bool:
-    """Whether an item is evidence.
-
-    It holds the words of a turn that answers, or was read from one.
-    """
+    """Return whether an item is evidence: it contains a wanted turn, or was extracted from one."""
     return any(
-        turn in item.turn_ids and (item.memory_id is not None or delivered(turn, said.text, [item]))
+        turn in item.turn_ids
+        and (item.memory_id is not None or is_delivered(turn, said.text, [item]))
         for turn, said in evidence.items()
     )

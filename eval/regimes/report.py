@@ -1,7 +1,4 @@
-"""The regimes as two tables.
-
-The evidence beside the best reference, and what is said of what is known.
-"""
+"""The regimes as two tables: evidence against the best baseline, and reported confidence."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -21,16 +18,16 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """HotMem beside the best reference of a cell at one budget.
+    """HotMem and the best baseline of a cell at one budget.
 
     Attributes:
         cell: The regime.
-        budget: Tokens of a block at most.
-        questions: Questions with an answer.
-        delivered: Mean share of evidence that HotMem delivers.
+        budget: Maximum tokens of a block.
+        questions: Number of answerable questions.
+        delivered: HotMem's mean share of evidence.
         tokens: Mean tokens of its blocks.
-        equal: The best reference in the tokens HotMem used, its share, and HotMem's lead.
-        whole: The best reference in the whole budget, its share, and HotMem's lead.
+        equal: The best baseline with HotMem's tokens, its share, and HotMem's lead.
+        whole: The best baseline with the whole budget, its share, and HotMem's lead.
     """
 
     cell: Cell
@@ -43,24 +40,21 @@ class Lead:
 
     @property
     def behind(self) -> bool:
-        """Whether HotMem is behind one of them by more than chance."""
+        """Whether HotMem is significantly behind one of them."""
         return self.equal[2].high < 0 or self.whole[2].high < 0
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What is said of what is known, in one cell at the largest budget.
-
-    None where no question counts.
+    """Confidence in one cell at the largest budget. None without questions.
 
     Attributes:
         cell: The regime; its wording is the group of wordings counted.
-        questions: Questions.
+        questions: Number of questions.
         first: Share with evidence among the first three items.
         found: Share with evidence among the first three results of `search_memory`.
-        marked: Share with an answer whose evidence is marked medium or high, or without one with
-            any such mark.
-        nothing: Share of blocks that say that nothing is known.
+        marked: Share with evidence marked medium or high; if unanswerable, with any such mark.
+        nothing: Share of blocks that report that nothing is known.
         calibration: Calibration error of the items' relevance.
     """
 
@@ -74,7 +68,7 @@ class Answers:
 
 
 def leads(rows: Sequence[Row]) -> list[Lead]:
-    """One a cell and budget that has questions with an answer."""
+    """Return one entry per cell and budget with answerable questions."""
     found = []
     for (cell, budget), part in _grouped(
         (row for row in rows if row.answerable), lambda row: (row.cell, row.budget)
@@ -110,7 +104,7 @@ def leads(rows: Sequence[Row]) -> list[Lead]:
 
 
 def answers(rows: Sequence[Row]) -> list[Answers]:
-    """One a cell, at the largest budget."""
+    """Return one entry per cell, at the largest budget."""
     own = (row for row in rows if row.system == HOTMEM and row.budget == max(BUDGETS))
     return [
         Answers(
@@ -127,7 +121,7 @@ def answers(rows: Sequence[Row]) -> list[Answers]:
 
 
 def show(rows: Sequence[Row], console: Console) -> None:
-    """Prints both tables and the cells in which HotMem is behind."""
+    """Print both tables and the cells in which HotMem is behind."""
     found = leads(rows)
     first = table(
         "evidence delivered",
@@ -165,7 +159,7 @@ def show(rows: Sequence[Row], console: Console) -> None:
 
 
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
-    """The same as plain values."""
+    """Return the results as plain values."""
     return {
         "evidence": [asdict(one) for one in leads(rows)],
         "said": [asdict(one) for one in answers(rows)],

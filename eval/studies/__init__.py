@@ -1,11 +1,9 @@
-"""Studies beside `python -m eval run`.
+"""Studies of parts, transfer and calibration, in addition to `python -m eval run`.
 
-What each part brings, whether it holds elsewhere, and how true its probabilities are.
+retrieval ─▶ ablation, transfer             models fitted on the candidates
+          ─▶ calibration, abstention        the shipped model
+policy                                      recalls, timed
 
-    retrieval ─▶ ablation, transfer             models fitted anew on what was retrieved
-              ─▶ calibration, abstention        the model that ships
-    policy                                      recalls, timed
-
-One module a study, each with `measure`, `show` and `figures`; `command` puts them on the command
+One module per study, each with `measure`, `show` and `figures`; `command` adds them to the command
 line.
 """

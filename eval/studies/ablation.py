@@ -1,10 +1,7 @@
-"""What each part brings.
+"""The contribution of each part: evidence delivered without it, with the model fitted again.
 
-Evidence delivered on held-out conversations without it, the model fitted anew each time.
-
-A layer is turned off by not asking it, a group of features by fitting without them, a step of
-packing by leaving it out. Whether anything is known at all is not decided here: every question with
-evidence gets a block.
+Parts are layers, groups of features and steps of packing. Answerability is not applied: every
+question with evidence gets a block.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,11 +15,11 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
+from eval.relevance import Sample, fit, samples
 from eval.report import interval, share, table
-from eval.retrieval import SHIPPED, Asked, Choice
+from eval.retrieval import DEFAULT_LAYERS, LayerChoice, RetrievedQuestion
 from eval.statistics import Estimate, paired_difference
 from eval.studies.blocks import BUDGETS, Packer, judged, scored
-from eval.train import Sample, fitted, samples
 from hotmem.block import packing
 from hotmem.options import RecallOptions
 from hotmem.ranking.deduplication import deduplicate
@@ -32,7 +29,7 @@ from hotmem.types import Layer
 
 WHOLE: Final = "as shipped"
 ALL: Final = "all"
-"""All questions of all datasets together."""
+"""All questions of all datasets."""
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "words": ("words", "window_words", "overlap", "window_overlap", "words_rank"),
@@ -57,13 +54,13 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "form of answer": ("answer_form", "no_answer_form", "name", "time"),
     "time asked about": ("in_time",),
 }
-"""Every feature in one group."""
+"""Each feature in one group."""
 
 WITHOUT: Final = {
-    layer: Choice(tuple(other for other in Layer if other is not layer)) for layer in Layer
+    layer: LayerChoice(tuple(other for other in Layer if other is not layer)) for layer in Layer
 }
-CHOICES: Final = (SHIPPED, *WITHOUT.values())
-"""What must have been retrieved."""
+CHOICES: Final = (DEFAULT_LAYERS, *WITHOUT.values())
+"""Choices of layers that the variants need."""
 
 
 SHIPPED_LIMITS: Final = RecallOptions()
@@ -71,19 +68,19 @@ SHIPPED_LIMITS: Final = RecallOptions()
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """HotMem with a part turned off.
+    """HotMem without one part.
 
     Attributes:
-        name: What is off.
-        choice: The layers there are.
-        features: Features the model is fitted without.
+        name: Name of the part.
+        choice: Choice of layers.
+        features: Features left out of the model.
         options: Limits of packing.
-        trimming: Whether statements are cut down to the sentences that matter.
-        merging: Whether a statement stands once that was found twice.
+        trimming: Whether statements are cut to their relevant sentences.
+        merging: Whether duplicate statements are merged.
     """
 
     name: str
-    choice: Choice = SHIPPED
+    choice: LayerChoice = DEFAULT_LAYERS
     features: tuple[str, ...] = ()
     options: RecallOptions = SHIPPED_LIMITS
     trimming: bool = True
@@ -102,14 +99,14 @@ VARIANTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one dataset loses without a part.
+    """The effect of leaving out one part on one dataset.
 
     Attributes:
-        off: The part.
+        off: Name of the part.
         dataset: The dataset.
-        budget: Tokens of the block.
+        budget: Maximum tokens of the block.
         evidence: Mean share of evidence delivered without it.
-        difference: That less the share with it, over the same questions.
+        difference: Difference from the share with it, over the same questions.
     """
 
     off: str
@@ -119,23 +116,23 @@ class Effect:
     difference: Estimate
 
 
-def measure(asked: Mapping[str, Sequence[Asked]], console: Console) -> list[Effect]:
-    """The effect of each part on each dataset, and on all questions together.
+def measure(asked: Mapping[str, Sequence[RetrievedQuestion]], console: Console) -> list[Effect]:
+    """Measure the effect of each part on each dataset, and on all questions.
 
     Args:
-        asked: What was retrieved under `CHOICES`, by dataset.
-        console: Where the progress goes.
+        asked: Candidates under `CHOICES`, by dataset.
+        console: Console for the progress bar.
     """
     fitting = {
         choice: {name: samples(part, choice) for name, part in asked.items()} for choice in CHOICES
     }
     shares: dict[str, dict[str, list[tuple[float, ...]]]] = {}
-    models: dict[tuple[Choice, tuple[str, ...]], RelevanceModel] = {}
+    models: dict[tuple[LayerChoice, tuple[str, ...]], RelevanceModel] = {}
     for variant in track(VARIANTS, "parts", console=console):
         seen = fitting[variant.choice]
         key = variant.choice, variant.features
         if key not in models:
-            models[key] = fitted(
+            models[key] = fit(
                 {
                     name: [without(one, variant.features) for one in part]
                     for name, part in seen.items()
@@ -163,10 +160,7 @@ def measure(asked: Mapping[str, Sequence[Asked]], console: Console) -> list[Effe
 
 
 def without(sample: Sample, features: Sequence[str]) -> Sample:
-    """The sample with features that tell nothing.
-
-    A model fitted on them gives them no coefficient.
-    """
+    """Return the sample with some features set to 0, so that the model ignores them."""
     if not features:
         return sample
     told = np.array([name not in features for name in FEATURES])
@@ -174,7 +168,7 @@ def without(sample: Sample, features: Sequence[str]) -> Sample:
 
 
 def show(effects: Sequence[Effect], console: Console) -> None:
-    """Prints the evidence delivered, then what each part turned off takes from it, in points."""
+    """Print the evidence delivered, then the loss without each part, in percentage points."""
     names = list(dict.fromkeys(effect.dataset for effect in effects))
     result = table(
         "evidence delivered, and the points that go without a part (95 % interval)", "off", names
@@ -198,14 +192,17 @@ def show(effects: Sequence[Effect], console: Console) -> None:
 
 
 def figures(effects: Sequence[Effect]) -> dict[str, Any]:
-    """The same as plain values."""
+    """Return the results as plain values."""
     return {"effects": [asdict(effect) for effect in effects]}
 
 
 def _delivered(
-    asked: Sequence[Asked], seen: Sequence[Sample], model: RelevanceModel, variant: Variant
+    asked: Sequence[RetrievedQuestion],
+    seen: Sequence[Sample],
+    model: RelevanceModel,
+    variant: Variant,
 ) -> list[tuple[float, ...]]:
-    """Evidence within each budget, for each question that is held out and scored."""
+    """Return the evidence within each budget, for each scored held-out question."""
     packer = Packer(options=variant.options)
     shares = []
     with _trimming(on=variant.trimming):
@@ -229,7 +226,7 @@ def _less(
 
 @contextmanager
 def _trimming(*, on: bool) -> Iterator[None]:
-    """Leaves trimming as it is, or takes it out of packing, which no bot can do."""
+    """Disable trimming within this block if requested."""
     if on:
         yield
         return

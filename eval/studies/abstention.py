@@ -1,7 +1,4 @@
-"""Knowing that nothing is known.
-
-Said of questions without an answer, against wrongly said of those that have one.
-"""
+"""Abstention: unanswerable questions detected, against answerable ones wrongly rejected."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +13,8 @@ from sklearn.metrics import roc_auc_score
 
 from eval.plots import plotted
 from eval.report import table
-from eval.retrieval import SHIPPED, Asked
-from eval.statistics import said_unknown
+from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion
+from eval.statistics import detected_unanswerable
 from eval.studies.blocks import judged
 from hotmem.ranking.answerability import Answerability, answerability_features
 from hotmem.ranking.features import candidate_features
@@ -26,17 +23,16 @@ from hotmem.ranking.relevance import fitted_model
 from hotmem.retrieval.context import Retrieved
 
 WRONGLY: Final = 0.05
-"""Share of answerable questions of which it may be said wrongly."""
+"""Allowed share of answerable questions that are rejected."""
 
 SAID: Final = {
     "nothing": (Answerability.NOTHING,),
     "or low marks": (Answerability.NOTHING, Answerability.DOUBTFUL),
 }
-"""What the shipped decision says when it does not know: that there is nothing, or, with it,
-marks that are all low."""
+"""Shipped decisions for rejection: nothing known, or that and items of low confidence only."""
 
 FEW: Final = 50
-"""Datasets with fewer questions without an answer are counted together."""
+"""Datasets with fewer unanswerable questions are pooled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +40,9 @@ class Decided:
     """One question.
 
     Attributes:
-        abstain: Whether it has no answer.
-        score: How probable it is that anything is known, 0 to 1.
-        known: What the shipped decision makes of it.
+        abstain: Whether it is unanswerable.
+        score: Probability that the answer is known, 0 to 1.
+        known: The shipped decision.
     """
 
     abstain: bool
@@ -56,11 +52,11 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Abstention:
-    """How well questions with an answer are told from those without; there are both.
+    """Separation of answerable and unanswerable questions; there are both.
 
     Attributes:
-        answerable: Those with an answer.
-        unanswerable: Those without.
+        answerable: The answerable questions.
+        unanswerable: The unanswerable questions.
     """
 
     answerable: tuple[Decided, ...]
@@ -68,12 +64,12 @@ class Abstention:
 
     @property
     def scores(self) -> tuple[list[float], list[float]]:
-        """The scores of the answerable and of the unanswerable."""
+        """Return the scores of answerable and of unanswerable questions."""
         return [one.score for one in self.answerable], [one.score for one in self.unanswerable]
 
     @property
     def auc(self) -> float:
-        """Probability that an answerable question scores above an unanswerable one."""
+        """Return the probability that an answerable question scores above an unanswerable one."""
         answerable, unanswerable = self.scores
         return float(
             roc_auc_score(
@@ -83,25 +79,25 @@ class Abstention:
 
     @property
     def at_5(self) -> float:
-        """Share of the unanswerable that are recognised where `WRONGLY` of the answerable are mistaken for them."""
-        return said_unknown(*self.scores, WRONGLY) or 0.0
+        """Return the share of unanswerable questions detected at `WRONGLY`."""
+        return detected_unanswerable(*self.scores, WRONGLY) or 0.0
 
     @property
     def interval_at_5(self) -> tuple[float, float]:
-        """Its 95 % interval (Wilson 1927), the threshold taken as given."""
+        """Return its 95 % interval (Wilson 1927), with the threshold taken as given."""
         count = len(self.unanswerable)
         found = binomtest(round(self.at_5 * count), count).proportion_ci(0.95, "wilson")
         return float(found.low), float(found.high)
 
     def shipped(self, said: Sequence[Answerability]) -> tuple[float, float]:
-        """Shares of the answerable and of the unanswerable of which the shipped decision says one of these."""
+        """Return the shares of answerable and unanswerable questions with these decisions."""
         wrongly, rightly = (
             [one.known in said for one in part] for part in (self.answerable, self.unanswerable)
         )
         return float(np.mean(wrongly)), float(np.mean(rightly))
 
     def curve(self) -> list[tuple[float, float]]:
-        """Shares of the answerable and of the unanswerable below each threshold that parts two questions, from none to all."""
+        """Return the shares of both below each threshold, from none to all."""
         answerable, unanswerable = map(np.array, self.scores)
         thresholds = (*np.unique((*answerable, *unanswerable)), np.inf)
         return [
@@ -110,13 +106,13 @@ class Abstention:
         ]
 
 
-def measure(asked: Mapping[str, Sequence[Asked]]) -> dict[str, Abstention]:
-    """Held-out questions by dataset.
+def measure(asked: Mapping[str, Sequence[RetrievedQuestion]]) -> dict[str, Abstention]:
+    """Return held-out questions by dataset.
 
-    Datasets with few unanswerable questions are counted together, those with none left out.
+    Datasets with few unanswerable questions are pooled, those with none left out.
 
     Args:
-        asked: What was retrieved for held-out questions, by dataset.
+        asked: Candidates for held-out questions, by dataset.
     """
     decided = {
         name: [_decided(one) for one in part if one.held_out] for name, part in asked.items()
@@ -133,7 +129,7 @@ def measure(asked: Mapping[str, Sequence[Asked]]) -> dict[str, Abstention]:
 
 
 def parted(decided: Sequence[Decided]) -> Abstention:
-    """The questions, parted by whether they have an answer."""
+    """Split the questions by whether they are answerable."""
     return Abstention(
         tuple(one for one in decided if not one.abstain),
         tuple(one for one in decided if one.abstain),
@@ -141,7 +137,7 @@ def parted(decided: Sequence[Decided]) -> Abstention:
 
 
 def show(found: Mapping[str, Abstention], console: Console) -> None:
-    """Prints the share recognised at 5 % wrong, and both shares of what the shipped decision says."""
+    """Print the share detected at 5 % wrong rejections, and both shares of the shipped decision."""
     result = table(
         "nothing known, said rightly / wrongly",
         "dataset",
@@ -163,7 +159,7 @@ def show(found: Mapping[str, Abstention], console: Console) -> None:
 
 
 def plot(found: Mapping[str, Abstention], file: Path) -> None:
-    """Draws the curve of each dataset, and the shipped decision beside it."""
+    """Plot the curve of each dataset, with the shipped decision."""
     with plotted(
         file,
         "nothing known",
@@ -182,7 +178,7 @@ def plot(found: Mapping[str, Abstention], file: Path) -> None:
 
 
 def figures(found: Mapping[str, Abstention]) -> dict[str, Any]:
-    """The same as plain values, the curve among them."""
+    """Return the results and curves as plain values."""
     return {
         "datasets": {
             name: {
@@ -202,15 +198,15 @@ def figures(found: Mapping[str, Abstention]) -> dict[str, Any]:
     }
 
 
-def _decided(asked: Asked) -> Decided:
-    found = asked.found[SHIPPED]
+def _decided(asked: RetrievedQuestion) -> Decided:
+    found = asked.found[DEFAULT_LAYERS]
     seen = candidate_features(found.query, found.candidates)
     _, known = judged(found, seen, fitted_model())
     return Decided(asked.question.abstain, _score(found, seen), known)
 
 
 def _score(found: Retrieved, seen: NDArray[np.float32]) -> float:
-    """What the decision is made on; 0 where nothing was found."""
+    """Return the score of the decision; 0 without candidates."""
     if not found.candidates:
         return 0.0
     model = fitted_model()

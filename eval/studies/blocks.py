@@ -1,7 +1,4 @@
-"""Blocks under any model.
-
-What was retrieved is ranked and packed as a recall does it, without asking the memory again.
-"""
+"""Blocks under any model: candidates are ranked and packed as in a recall."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +10,7 @@ from numpy.typing import NDArray
 
 from eval.datasets import Question
 from eval.evidence import score
-from eval.retrieval import Asked
+from eval.retrieval import RetrievedQuestion
 from hotmem.block.packing import Packed, pack
 from hotmem.models import TokenCounter
 from hotmem.options import ModelOptions, RecallOptions
@@ -25,16 +22,16 @@ from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.retrieval.context import Retrieved
 
 BUDGETS: Final = (500, 1000)
-"""Tokens of the blocks that are compared."""
+"""Maximum tokens of the compared blocks."""
 
 
 MOST_COUNTED: Final = 2**18
-"""Texts whose tokens are kept: a question's lines are counted again under every model."""
+"""Size of the cache of token counts; a question's lines are counted again under every model."""
 
 
 @cache
 def _count() -> Callable[[str], int]:
-    """Counts the tokens of a text, of one that was counted lately at no cost."""
+    """Count the tokens of a text, with a cache."""
     return lru_cache(MOST_COUNTED)(TokenCounter.load(ModelOptions().encoding).count)
 
 
@@ -57,10 +54,7 @@ class Packer:
         budget: int,
         known: Answerability = Answerability.SOMETHING,
     ) -> Packed:
-        """The block of a budget in tokens.
-
-        If nothing else is said, something is taken to be known.
-        """
+        """Pack the block of a budget; by default the query is taken as answerable."""
         return (
             Packed()
             if known is Answerability.NOTHING
@@ -68,9 +62,9 @@ class Packer:
         )
 
     def delivered(
-        self, asked: Asked, found: Retrieved, statements: Sequence[ScoredCandidate]
+        self, asked: RetrievedQuestion, found: Retrieved, statements: Sequence[ScoredCandidate]
     ) -> tuple[float, ...]:
-        """Share of the question's evidence, 0 to 1, in the block of each of `BUDGETS`.
+        """Return the share of the question's evidence, 0 to 1, in the block of each of `BUDGETS`.
 
         The question must have evidence.
         """
@@ -85,7 +79,7 @@ class Packer:
 def judged(
     found: Retrieved, features: NDArray[np.float32], model: RelevanceModel
 ) -> tuple[list[ScoredCandidate], Answerability]:
-    """The candidates as a model ranks them for the largest budget, duplicates among them, and whether anything is known."""
+    """Rank the candidates for the largest budget, duplicates included, and decide answerability."""
     ranking = rank(
         found.query, found.candidates, features, model, found.profile.weights, max(BUDGETS)
     )
@@ -95,15 +89,15 @@ def judged(
 def statements(
     found: Retrieved, features: NDArray[np.float32], model: RelevanceModel
 ) -> list[ScoredCandidate]:
-    """The statements as a model ranks them, each once."""
+    """Rank the statements, without duplicates."""
     return deduplicate(judged(found, features, model)[0])[0]
 
 
-def scored(asked: Asked) -> bool:
-    """Whether the question's evidence is known, so that a block can be scored."""
+def scored(asked: RetrievedQuestion) -> bool:
+    """Return whether the question's evidence is known, so that a block can be scored."""
     return known(asked.question)
 
 
 def known(question: Question) -> bool:
-    """Whether a question has evidence, and it is known."""
+    """Return whether a question has known evidence."""
     return bool(question.evidence) and not question.abstain

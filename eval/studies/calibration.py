@@ -1,4 +1,4 @@
-"""Is relevance true? Of the items of held-out blocks that say 0.3, three in ten should help."""
+"""Calibration of relevance: of the items with relevance 0.3, three in ten should be evidence."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 from rich.console import Console
 
-from eval.labels import helps
+from eval.evidence_labels import is_evidence
 from eval.plots import plotted
 from eval.report import share, table
-from eval.retrieval import SHIPPED, Asked
+from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion
 from eval.statistics import Bin, calibration_error, reliability
 from eval.studies.blocks import Packer, judged
 from hotmem import Item, Mark
@@ -20,14 +20,14 @@ from hotmem.ranking.features import candidate_features
 from hotmem.ranking.relevance import fitted_model
 
 BUDGET: Final = 1000
-"""Tokens of the blocks."""
+"""Maximum tokens of a block."""
 
 ALL: Final = "all"
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An item of a block: what it says of itself, and whether it helps."""
+    """An item's relevance and mark, and whether it is evidence."""
 
     relevance: float
     mark: Mark
@@ -36,13 +36,13 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How true the relevances of a dataset's items are.
+    """Calibration of a dataset's items.
 
     Attributes:
-        items: How many.
+        items: Number of items.
         error: Expected calibration error, 0 to 1.
-        bins: What was said and what was true, by what was said.
-        right: Share of the items of each mark that help; None without such items.
+        bins: Predicted and observed frequency, by prediction.
+        right: Share of evidence among the items of each mark; None without items.
     """
 
     items: int
@@ -51,14 +51,13 @@ class Calibration:
     right: dict[Mark, float | None]
 
 
-def measure(asked: Mapping[str, Sequence[Asked]]) -> dict[str, Calibration]:
-    """The calibration on each dataset, and on all items together.
+def measure(asked: Mapping[str, Sequence[RetrievedQuestion]]) -> dict[str, Calibration]:
+    """Measure the calibration on each dataset, and on all items, with the shipped model.
 
-    The model is the shipped one. A question that has no answer is asked like any other: whatever is
-    shown for it does not help.
+    Unanswerable questions are included; none of their items is evidence.
 
     Args:
-        asked: What was retrieved for held-out questions, by dataset.
+        asked: Candidates for held-out questions, by dataset.
     """
     packer = Packer()
     shown = {
@@ -70,7 +69,7 @@ def measure(asked: Mapping[str, Sequence[Asked]]) -> dict[str, Calibration]:
 
 
 def show(found: Mapping[str, Calibration], console: Console) -> None:
-    """Prints each dataset's error, and the share of each mark's items that help."""
+    """Print each dataset's error, and the share of evidence for each mark."""
     result = table(
         "relevance of the items shown on held-out conversations",
         "dataset",
@@ -84,7 +83,7 @@ def show(found: Mapping[str, Calibration], console: Console) -> None:
 
 
 def plot(found: Mapping[str, Calibration], file: Path) -> None:
-    """Draws what was true over what was said, one line a dataset and a dot a bin, as large as its share of the items."""
+    """Plot observed over predicted frequency, with one line per dataset and dots sized by items."""
     with plotted(
         file, f"relevance of items, calibration error {found[ALL].error:.3f}", "said", "true"
     ) as axes:
@@ -102,17 +101,17 @@ def plot(found: Mapping[str, Calibration], file: Path) -> None:
 
 
 def figures(found: Mapping[str, Calibration]) -> dict[str, Any]:
-    """The same as plain values."""
+    """Return the results as plain values."""
     return {"datasets": {name: asdict(one) for name, one in found.items()}}
 
 
-def _shown(asked: Asked, packer: Packer) -> list[Shown]:
-    found = asked.found[SHIPPED]
+def _shown(asked: RetrievedQuestion, packer: Packer) -> list[Shown]:
+    found = asked.found[DEFAULT_LAYERS]
     turns = {turn.id: turn for turn in asked.conversation.turns}
     wanted = () if asked.question.abstain else asked.question.evidence
     ranked, known = judged(found, candidate_features(found.query, found.candidates), fitted_model())
     items: Iterable[Item] = packer.pack(found, deduplicate(ranked)[0], BUDGET, known).items
-    return [Shown(item.relevance, item.mark, helps(item, wanted, turns)) for item in items]
+    return [Shown(item.relevance, item.mark, is_evidence(item, wanted, turns)) for item in items]
 
 
 def _calibration(items: Sequence[Shown]) -> Calibration:

@@ -1,7 +1,5 @@
 """The studies on the command line."""
 
-import json
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,29 +8,21 @@ from typing import Annotated, Any, Final
 import typer
 from rich.console import Console
 
+from eval.arguments import AsJson, Cache, Data, Jobs, Limit, print_json, working_folder
 from eval.datasets import Conversation
-from eval.datasets.selection import selected
-from eval.retrieval import SHIPPED, Asked, Choice, retrieved
+from eval.datasets.selection import load_datasets
+from eval.retrieval import DEFAULT_LAYERS, LayerChoice, RetrievedQuestion, retrieved
 from eval.studies import ablation, abstention, calibration, policy, progressive, transfer, updates
 
-Data = Annotated[list[str], typer.Argument(help="DATASET=PATH, one or more.", show_default=False)]
 Step = Annotated[
     int,
     typer.Option(
-        help="Take every n-th conversation of LongMemEval, which has one a question; as in the fit.",
+        help="Take every n-th conversation of LongMemEval, which has one a question; as "
+        "in the fit.",
         min=1,
     ),
 ]
-Limit = Annotated[int | None, typer.Option(help="Conversations of each dataset at most.", min=1)]
-Jobs = Annotated[int, typer.Option(help="Processes the conversations are spread over.", min=1)]
-Cache = Annotated[
-    Path | None,
-    typer.Option(
-        help="Folder that keeps embeddings and parses for later runs; a run alone otherwise."
-    ),
-]
 Png = Annotated[Path | None, typer.Option(help="File for the plot.", dir_okay=False)]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")]
 
 NONE_HELD_OUT: Final = "it has no second conversation with questions; every second one is held out"
 
@@ -43,10 +33,10 @@ def ablated(
     limit: Limit = None,
     jobs: Jobs = 2,
     cache: Cache = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Turns each layer, each group of features and each step of packing off, and counts the evidence that held-out blocks lose."""
-    asked = _asked(selected(data, step, limit), ablation.CHOICES, jobs, cache, fitted_too=True)
+    """Measure the evidence lost without each layer, group of features and step of packing."""
+    asked = _asked(load_datasets(data, step, limit), ablation.CHOICES, jobs, cache, fitted_too=True)
     effects = ablation.measure(asked, Console(stderr=True))
     ablation.show(effects, Console())
     _printed(ablation.figures(effects), as_json)
@@ -58,12 +48,12 @@ def transferred(
     limit: Limit = None,
     jobs: Jobs = 2,
     cache: Cache = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Fits the model on the other half of the conversations, and on the other datasets alone, and counts the evidence delivered."""
+    """Fit the model on the other half of the conversations, and on the other datasets only."""
     if len(data) < 2:
         raise typer.BadParameter("name two datasets or more", param_hint="DATA")
-    asked = _asked(selected(data, step, limit), [SHIPPED], jobs, cache, fitted_too=True)
+    asked = _asked(load_datasets(data, step, limit), [DEFAULT_LAYERS], jobs, cache, fitted_too=True)
     found = transfer.measure(asked, Console(stderr=True))
     transfer.show(found, Console())
     _printed(transfer.figures(found), as_json)
@@ -76,11 +66,11 @@ def calibrated(
     limit: Limit = None,
     jobs: Jobs = 2,
     cache: Cache = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Compares the relevance that items of held-out blocks say with whether they help."""
+    """Compare the relevance of items of held-out blocks with whether they are evidence."""
     found = calibration.measure(
-        _asked(selected(data, step, limit), [SHIPPED], jobs, cache, fitted_too=False)
+        _asked(load_datasets(data, step, limit), [DEFAULT_LAYERS], jobs, cache, fitted_too=False)
     )
     if not found:
         raise typer.BadParameter(NONE_HELD_OUT, param_hint="DATA")
@@ -97,11 +87,11 @@ def abstained(
     limit: Limit = None,
     jobs: Jobs = 2,
     cache: Cache = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Counts how often "nothing known" is said of held-out questions without an answer, and wrongly of the others."""
+    """Measure how often held-out questions are rejected as unanswerable, rightly and wrongly."""
     found = abstention.measure(
-        _asked(selected(data, step, limit), [SHIPPED], jobs, cache, fitted_too=False)
+        _asked(load_datasets(data, step, limit), [DEFAULT_LAYERS], jobs, cache, fitted_too=False)
     )
     if not found:
         raise typer.BadParameter("no held-out question is without an answer", param_hint="DATA")
@@ -117,14 +107,11 @@ def chosen(
     limit: Limit = None,
     jobs: Jobs = 1,
     cache: Cache = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Asks held-out questions with the layers that the analysis chooses and with all four.
-
-    Evidence and milliseconds.
-    """
+    """Compare the layers chosen by the query analysis with all four: evidence and latency."""
     with _folder(cache) as folder:
-        found = policy.measure(selected(data, step, limit), jobs, folder, Console(stderr=True))
+        found = policy.measure(load_datasets(data, step, limit), jobs, folder, Console(stderr=True))
     if not found:
         raise typer.BadParameter(NONE_HELD_OUT, param_hint="DATA")
     policy.show(found, Console())
@@ -137,12 +124,12 @@ def searched(
     limit: Limit = None,
     jobs: Jobs = 2,
     cache: Cache = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Asks search_memory held-out questions, stopping when enough is found and searching everything: evidence, tiers and time."""
+    """Compare progressive with full search by search_memory: evidence, tiers and time."""
     with _folder(cache) as folder:
         best, found = progressive.measure(
-            selected(data, step, limit), jobs, folder, Console(stderr=True)
+            load_datasets(data, step, limit), jobs, folder, Console(stderr=True)
         )
     if not found:
         raise typer.BadParameter(NONE_HELD_OUT, param_hint="DATA")
@@ -156,14 +143,14 @@ def updated(
     limit: Limit = None,
     jobs: Jobs = 2,
     cache: Cache = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Looks whether the latest word stands above the stale one in questions on what has changed."""
+    """Measure whether the latest statement ranks above outdated ones in update questions."""
     chosen = {
         name: [one for one in part if _changed(one)]
-        for name, part in selected(data, step, limit).items()
+        for name, part in load_datasets(data, step, limit).items()
     }
-    found = updates.measure(_asked(chosen, [SHIPPED], jobs, cache, fitted_too=True))
+    found = updates.measure(_asked(chosen, [DEFAULT_LAYERS], jobs, cache, fitted_too=True))
     if not found:
         raise typer.BadParameter("no question is on what has changed", param_hint="DATA")
     updates.show(found, Console())
@@ -188,13 +175,13 @@ COMMANDS: Final[Mapping[str, Callable[..., None]]] = {
 
 def _asked(
     datasets: Mapping[str, Sequence[Conversation]],
-    choices: Sequence[Choice],
+    choices: Sequence[LayerChoice],
     jobs: int,
     cache: Path | None,
     *,
     fitted_too: bool,
-) -> dict[str, list[Asked]]:
-    """What is retrieved for the questions of each dataset."""
+) -> dict[str, list[RetrievedQuestion]]:
+    """Retrieve candidates for the questions of each dataset."""
     console = Console(stderr=True)
     with _folder(cache) as folder:
         return {
@@ -206,12 +193,9 @@ def _asked(
 @contextmanager
 def _folder(cache: Path | None) -> Iterator[Path]:
     """Where a run's cache lies: in the folder named, or in one that goes with the run."""
-    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
-        folder = cache or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
+    with working_folder(cache) as folder:
         yield folder
 
 
 def _printed(figures: Mapping[str, Any], as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(figures))
+    print_json(figures, as_json)

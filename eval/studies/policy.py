@@ -1,7 +1,4 @@
-"""The analysis's choice of layers against asking all four.
-
-Evidence and milliseconds of the same questions, side by side.
-"""
+"""The query analysis's choice of layers against all four: evidence and latency."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -17,7 +14,7 @@ from rich.console import Console
 from eval.datasets import Conversation, Question
 from eval.evidence import score
 from eval.report import interval, share, table
-from eval.retrieval import SHIPPED, Choice, numbered, request, spread
+from eval.retrieval import DEFAULT_LAYERS, LayerChoice, numbered, request, spread
 from eval.run import Models, Task, ingested, models
 from eval.statistics import Estimate, paired_difference
 from eval.studies.blocks import BUDGETS
@@ -28,10 +25,9 @@ from hotmem.recall import RecallContext, compose, retrieve
 from hotmem.types import LayerOutcome
 
 FULL: Final = "all four"
-POLICIES: Final = {"chosen": SHIPPED, FULL: Choice(by_analysis=False)}
+POLICIES: Final = {"chosen": DEFAULT_LAYERS, FULL: LayerChoice(by_analysis=False)}
 ROUNDS: Final = 4
-"""Times that each question is asked under each policy, in turns; the fastest counts, so that
-others at work on the machine do not."""
+"""Number of times each question is asked under each policy; the fastest is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +35,8 @@ class Recalled:
     """One question under one policy.
 
     Attributes:
-        layers: Layers asked.
-        evidence: Share of the evidence in the block of each of `BUDGETS`; empty where it is not
-            known.
+        layers: Number of layers searched.
+        evidence: Share of the evidence in the block of each of `BUDGETS`; empty if unknown.
         stages: Fastest milliseconds of each stage, the block that of the larger budget.
     """
 
@@ -51,25 +46,25 @@ class Recalled:
 
     @property
     def ms(self) -> float:
-        """Of the whole recall."""
+        """Duration of the whole recall."""
         return sum(self.stages.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One policy on one dataset.
+    """Results of one policy on one dataset.
 
     Attributes:
         dataset: The dataset.
         policy: The policy.
-        questions: Questions asked.
-        layers: Layers asked on average.
+        questions: Number of questions.
+        layers: Mean number of layers searched.
         evidence: Mean share of evidence by budget.
-        differences: That less the share under "all four", by budget.
-        p50_ms: Median of a recall.
+        differences: Difference from "all four", by budget.
+        p50_ms: Median duration of a recall.
         p95_ms: 95th percentile.
-        layers_ms: Mean of the stage in which the layers are asked.
-        time: Mean time over that of "all four", by the sum of the stages.
+        layers_ms: Mean duration of the stage that searches the layers.
+        time: Mean duration relative to "all four", by the sum of the stages.
     """
 
     dataset: str
@@ -87,13 +82,13 @@ class Figures:
 def measure(
     datasets: Mapping[str, Sequence[Conversation]], jobs: int, folder: Path, console: Console
 ) -> list[Figures]:
-    """Both policies on the held-out conversations of each dataset.
+    """Measure both policies on the held-out conversations of each dataset.
 
     Args:
         datasets: Conversations by dataset.
-        jobs: Processes the conversations are spread over; more than one slow each other down.
-        folder: Where the run's cache lies.
-        console: Where the progress goes.
+        jobs: Number of processes; more than one slow each other down.
+        folder: Folder of the disk cache.
+        console: Console for the progress bar.
     """
     result = []
     for name, conversations in datasets.items():
@@ -110,7 +105,7 @@ def measure(
 
 
 def show(found: Sequence[Figures], console: Console) -> None:
-    """Prints a row for each dataset and policy, and under them what choosing loses."""
+    """Print a row for each dataset and policy, and the evidence lost by choosing."""
     headings = (
         "policy",
         "layers",
@@ -144,13 +139,13 @@ def show(found: Sequence[Figures], console: Console) -> None:
 
 
 def figures(found: Sequence[Figures]) -> dict[str, Any]:
-    """The same as plain values."""
+    """Return the results as plain values."""
     return {"policies": [asdict(one) for one in found]}
 
 
 def _measured(task: Task) -> list[dict[str, Recalled]]:
-    """Every question of a conversation under each policy; the body of a process."""
-    return asyncio.run(_ingested_and_asked(task, models(task.shelf, task.encoder)))
+    """Ask every question of a conversation under each policy; runs in a process."""
+    return asyncio.run(_ingested_and_asked(task, models(task.cache, task.encoder)))
 
 
 async def _ingested_and_asked(task: Task, loaded: Models) -> list[dict[str, Recalled]]:
@@ -200,7 +195,7 @@ def _fastest(rounds: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 @cache
 def _encoder() -> Encoder:
-    """The encoder without its cache: a question that is asked again is encoded again."""
+    """Return the encoder without its cache, so that a repeated question is encoded again."""
     return load_encoder(replace(Options().models, embeddings_cached=0))
 
 

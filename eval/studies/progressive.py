@@ -1,10 +1,8 @@
-"""Progressive search against a search of everything.
+"""Progressive against full search: evidence in the first ten results, tiers searched, CPU time.
 
-Evidence among the first ten results, tiers searched, processor time.
-
-Each question is taken through all tiers once, and what is found after each tier is kept; where a
-search with some threshold would have stopped follows from that. The shipped threshold is chosen on
-the conversations that are fitted on, the figures are of the others.
+Each question is searched through all tiers once, and the results after each tier are kept, so that
+any threshold can be evaluated. The threshold is chosen on conversations used for fitting; results
+are of the others.
 """
 
 import asyncio
@@ -36,23 +34,23 @@ from hotmem.retrieval.context import RecallRequest
 from hotmem.retrieval.query import build_query
 
 DESIGN: Final = 0.8
-"""The threshold of the design."""
+"""Threshold of the original design."""
 
 GRID: Final = tuple(round(0.1 + 0.05 * step, 2) for step in range(18))
-"""Thresholds tried."""
+"""Thresholds to choose from."""
 
 MOST_LOST: Final = 0.01
-"""Share of evidence that may be lost."""
+"""Maximum share of evidence that may be lost."""
 
 ROUNDS: Final = 2
-"""Times that each question is asked; the fastest counts."""
+"""Number of times each question is asked; the fastest is used."""
 
 SHIPPED: Final = Options().searching
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A result of a search as the metric sees it."""
+    """A search result as the metric sees it."""
 
     text: str
     turn_ids: tuple[str, ...]
@@ -62,11 +60,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What is found so far.
-
-    Processor milliseconds, the mean relevance of the best results, and the share of the evidence
-    among the first ten.
-    """
+    """State after a tier: CPU milliseconds, mean relevance of the best, and evidence share."""
 
     ms: float
     mean: float
@@ -78,9 +72,9 @@ class Searched:
     """One question.
 
     Attributes:
-        held_out: Whether its conversation is kept from fitting.
-        whole: A search of everything.
-        steps: After each tier, the time before it included.
+        held_out: Whether its conversation is excluded from fitting.
+        whole: A full search.
+        steps: States after each tier, with cumulative time.
     """
 
     held_out: bool
@@ -88,7 +82,7 @@ class Searched:
     steps: tuple[Reached, ...]
 
     def at(self, good: float) -> tuple[int, Reached]:
-        """How many tiers are searched with a threshold, and what is found then."""
+        """Return the number of tiers searched with a threshold, and the state then."""
         place = next(
             (place for place, step in enumerate(self.steps) if step.mean >= good),
             len(self.steps) - 1,
@@ -98,18 +92,18 @@ class Searched:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One threshold on the held-out conversations of one dataset.
+    """Results of one threshold on one dataset's held-out conversations.
 
     Attributes:
         dataset: The dataset.
-        threshold: Mean relevance from which the best results are enough.
-        questions: Questions with known evidence.
-        tiers: Tiers searched on average.
-        early: Share of the questions of which tiers were left out.
+        threshold: Mean relevance of the best results at which the search stops.
+        questions: Number of questions with known evidence.
+        tiers: Mean number of tiers searched.
+        early: Share of questions that stopped early.
         evidence: Mean share of the evidence.
-        whole: The same of a search of everything.
+        whole: The same for a full search.
         difference: The first less the second.
-        time: Processor time over that of a search of everything.
+        time: CPU time relative to a full search.
     """
 
     dataset: str
@@ -126,13 +120,13 @@ class Figures:
 def measure(
     datasets: Mapping[str, Sequence[Conversation]], jobs: int, folder: Path, console: Console
 ) -> tuple[float, list[Figures]]:
-    """The threshold that the conversations fitted on would choose, and the figures of the others.
+    """Return the threshold chosen on the fitting conversations, and the results of the others.
 
     Args:
         datasets: Conversations by dataset.
-        jobs: Processes the conversations are spread over.
-        folder: Where the run's cache lies.
-        console: Where the progress goes.
+        jobs: Number of processes.
+        folder: Folder of the disk cache.
+        console: Console for the progress bar.
     """
     found: dict[str, list[Searched]] = {}
     for name, conversations in datasets.items():
@@ -152,7 +146,7 @@ def measure(
 
 
 def chosen(fitted: Sequence[Sequence[Searched]]) -> float:
-    """The lowest threshold that loses at most `MOST_LOST` of the evidence of any dataset."""
+    """Return the lowest threshold that loses at most `MOST_LOST` of the evidence of any dataset."""
 
     def lost(part: Sequence[Searched], good: float) -> float:
         return fmean(one.whole.evidence - one.at(good)[1].evidence for one in part)
@@ -164,7 +158,7 @@ def chosen(fitted: Sequence[Sequence[Searched]]) -> float:
 
 
 def show(best: float, found: Sequence[Figures], console: Console) -> None:
-    """Prints a row for each dataset and threshold, and under them what is lost."""
+    """Print a row for each dataset and threshold, and the evidence lost."""
     headings = ("from", "asked", "tiers", "early", "found", "by all", "time")
     result = table(
         "progressive search, and a search of everything: evidence among ten results",
@@ -179,13 +173,14 @@ def show(best: float, found: Sequence[Figures], console: Console) -> None:
     console.print(result)
     for one in found:
         console.print(
-            f"{one.dataset} at {one.threshold:.2f}, points more than by all, 95 % interval: {interval(one.difference)}"
+            f"{one.dataset} at {one.threshold:.2f}, points more than by all, 95 % "
+            f"interval: {interval(one.difference)}"
         )
     console.print(f"the conversations fitted on choose {best:.2f}, {SHIPPED.good:.2f} ships")
 
 
 def figures(best: float, found: Sequence[Figures]) -> dict[str, Any]:
-    """The same as plain values."""
+    """Return the results as plain values."""
     return {"chosen": best, "shipped": SHIPPED.good, "progressive": [asdict(one) for one in found]}
 
 
@@ -206,8 +201,8 @@ def _figures(name: str, threshold: float, part: Sequence[Searched]) -> Figures:
 
 
 def _measured(task: Task) -> list[Searched]:
-    """Every question of a conversation that has known evidence; the body of a process."""
-    return asyncio.run(_ingested_and_asked(task, models(task.shelf, task.encoder)))
+    """Search for every question with known evidence; runs in a process."""
+    return asyncio.run(_ingested_and_asked(task, models(task.cache, task.encoder)))
 
 
 async def _ingested_and_asked(task: Task, loaded: Models) -> list[Searched]:
@@ -285,7 +280,7 @@ def _reached(
 
 
 def _request(conversation: Conversation, question: Question) -> RecallRequest:
-    """The question as `search_memory` puts it."""
+    """Return the request of `search_memory` for a question."""
     return RecallRequest(
         question.text, conversation.user, SESSION, question.asked_at, 0, explicit=True
     )
@@ -293,5 +288,5 @@ def _request(conversation: Conversation, question: Question) -> RecallRequest:
 
 @cache
 def _encoder() -> Encoder:
-    """The encoder without its cache: a question that is asked again is encoded again."""
+    """Return the encoder without its cache, so that a repeated question is encoded again."""
     return load_encoder(replace(Options().models, embeddings_cached=0))

@@ -1,8 +1,4 @@
-"""Does the model hold elsewhere?
-
-Fitted on one half of the conversations and tested on the other, and fitted on the other datasets
-alone.
-"""
+"""Transfer of the model: fitted on the other half of the conversations, or on other datasets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,29 +8,26 @@ from typing import Any
 from rich.console import Console
 from rich.progress import track
 
+from eval.relevance import Sample, fit, samples
 from eval.report import interval, share, table
-from eval.retrieval import SHIPPED, Asked
+from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion
 from eval.statistics import Estimate, paired_difference
 from eval.studies.blocks import BUDGETS, Packer, scored, statements
-from eval.train import Sample, fitted, samples
 from hotmem.ranking.relevance import RelevanceModel
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """How a dataset fares with models that saw less and less of it.
-
-    Every one of its conversations is tested.
+    """Evidence delivered on all conversations of a dataset, by models that saw less and less of it.
 
     Attributes:
         dataset: The dataset.
-        budget: Tokens of the block.
-        questions: Questions with evidence.
-        same_half: Evidence delivered under the model that was fitted on the half that the
-            conversation is in.
-        other_half: Under the model fitted on the other half of every dataset.
-        other_sets: Under the model fitted on the other datasets, all their conversations.
-        difference: The last less the one before it, over the same questions.
+        budget: Maximum tokens of the block.
+        questions: Number of questions with evidence.
+        same_half: With the model fitted on the half that contains the conversation.
+        other_half: With the model fitted on the other half of every dataset.
+        other_sets: With the model fitted on all conversations of the other datasets.
+        difference: `other_sets` less `other_half`, over the same questions.
     """
 
     dataset: str
@@ -46,16 +39,16 @@ class Transfer:
     difference: Estimate
 
 
-def measure(asked: Mapping[str, Sequence[Asked]], console: Console) -> list[Transfer]:
-    """The transfer to each dataset.
+def measure(asked: Mapping[str, Sequence[RetrievedQuestion]], console: Console) -> list[Transfer]:
+    """Measure the transfer to each dataset.
 
     Args:
-        asked: What was retrieved under the shipped choice of layers, by dataset; at least two.
-        console: Where the progress goes.
+        asked: Candidates with the default layers, by dataset; at least two.
+        console: Console for the progress bar.
     """
     seen = {name: samples(part) for name, part in asked.items()}
     halves = {
-        held_out: fitted(
+        held_out: fit(
             {
                 name: [replace(one, held_out=one.held_out is not held_out) for one in part]
                 for name, part in seen.items()
@@ -65,7 +58,7 @@ def measure(asked: Mapping[str, Sequence[Asked]], console: Console) -> list[Tran
     }
     result = []
     for name, part in track(asked.items(), "datasets", len(asked), console=console):
-        elsewhere = fitted(
+        elsewhere = fit(
             {
                 other: [replace(one, held_out=False) for one in rest]
                 for other, rest in seen.items()
@@ -87,7 +80,7 @@ def measure(asked: Mapping[str, Sequence[Asked]], console: Console) -> list[Tran
 
 
 def show(transfers: Sequence[Transfer], console: Console) -> None:
-    """Prints a row for each dataset and budget, and under them how the other datasets alone compare with the other half."""
+    """Print a row for each dataset and budget, and other datasets against the other half."""
     headings = ("tokens", "questions", "same half", "other half", "other sets")
     result = table("evidence delivered, by what the model was fitted on", "dataset", headings)
     for one in transfers:
@@ -100,25 +93,28 @@ def show(transfers: Sequence[Transfer], console: Console) -> None:
     console.print(result)
     for one in transfers:
         console.print(
-            f"{one.dataset} at {one.budget}, other sets − other half: {interval(one.difference)} points, with the 95 % interval"
+            f"{one.dataset} at {one.budget}, other sets − other half: "
+            f"{interval(one.difference)} points, with the 95 % interval"
         )
 
 
 def figures(transfers: Sequence[Transfer]) -> dict[str, Any]:
-    """The same as plain values."""
+    """Return the results as plain values."""
     return {"transfers": [asdict(one) for one in transfers]}
 
 
 def _delivered(
-    asked: Sequence[Asked], seen: Sequence[Sample], models: Mapping[bool, RelevanceModel]
+    asked: Sequence[RetrievedQuestion],
+    seen: Sequence[Sample],
+    models: Mapping[bool, RelevanceModel],
 ) -> list[tuple[float, ...]]:
-    """Evidence within each budget, for each question that is scored, under the model of its half."""
+    """Return the evidence within each budget, for each scored question, under its half's model."""
     packer = Packer()
     return [
         packer.delivered(
             one,
-            one.found[SHIPPED],
-            statements(one.found[SHIPPED], sample.features, models[one.held_out]),
+            one.found[DEFAULT_LAYERS],
+            statements(one.found[DEFAULT_LAYERS], sample.features, models[one.held_out]),
         )
         for one, sample in zip(asked, seen, strict=True)
         if scored(one)

@@ -1,7 +1,7 @@
-"""When something has changed, does the latest word stand above the stale one?
+"""Knowledge updates: does the latest statement rank above outdated ones?
 
-The questions are those on updated knowledge whose evidence is in two turns or more, said at
-different times: the last of them holds.
+The questions are those on updated knowledge with two or more evidence turns at different times; the
+last of them holds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,25 +13,25 @@ from typing import Any, Final
 from rich.console import Console
 
 from eval.report import table
-from eval.retrieval import SHIPPED, Asked
-from eval.statistics import Estimate, estimated
+from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion
+from eval.statistics import Estimate, bootstrap
 from eval.studies.blocks import judged
 from hotmem.ranking.deduplication import deduplicate
 from hotmem.ranking.features import candidate_features
 from hotmem.ranking.relevance import fitted_model
 
 CATEGORIES: Final = frozenset({"knowledge-update", "knowledge_update"})
-"""As LongMemEval and BEAM name them."""
+"""Category names of LongMemEval and BEAM."""
 
 
 @dataclass(frozen=True, slots=True)
 class Updates:
-    """Of a dataset's questions on what has changed.
+    """Results on a dataset's update questions.
 
     Attributes:
-        questions: How many.
+        questions: Number of questions.
         latest_first: Share whose latest turn is found and ranks above every earlier one.
-        found: Share whose latest turn is among what is ranked.
+        found: Share whose latest turn is found.
     """
 
     questions: int
@@ -39,11 +39,11 @@ class Updates:
     found: float
 
 
-def measure(asked: Mapping[str, Sequence[Asked]]) -> dict[str, Updates]:
-    """The order of the latest and the stale, on each dataset that has such questions.
+def measure(asked: Mapping[str, Sequence[RetrievedQuestion]]) -> dict[str, Updates]:
+    """Measure the order of latest and outdated statements on each dataset with such questions.
 
     Args:
-        asked: What was retrieved, by dataset.
+        asked: Candidates by dataset.
     """
     ranked = {
         name: [places for one in part if (places := _places(one)) is not None]
@@ -52,10 +52,10 @@ def measure(asked: Mapping[str, Sequence[Asked]]) -> dict[str, Updates]:
     return {name: _summed(places) for name, places in ranked.items() if places}
 
 
-def _places(asked: Asked) -> tuple[float, ...] | None:
-    """The ranks of the evidence turns, the earliest said first, infinite where one is not found.
+def _places(asked: RetrievedQuestion) -> tuple[float, ...] | None:
+    """Return the ranks of the evidence turns, earliest first; infinity if not found.
 
-    None for another kind of question.
+    None for other questions.
     """
     turns = {turn.id: turn for turn in asked.conversation.turns}
     evidence = sorted(asked.question.evidence, key=lambda turn: turns[turn].spoken_at)
@@ -64,7 +64,7 @@ def _places(asked: Asked) -> tuple[float, ...] | None:
         or len({turns[turn].spoken_at for turn in evidence}) < 2
     ):
         return None
-    found = asked.found[SHIPPED]
+    found = asked.found[DEFAULT_LAYERS]
     statements = deduplicate(
         judged(found, candidate_features(found.query, found.candidates), fitted_model())[0]
     )[0]
@@ -76,12 +76,12 @@ def _places(asked: Asked) -> tuple[float, ...] | None:
 
 
 def _summed(ranked: Sequence[tuple[float, ...]]) -> Updates:
-    latest_first = estimated([places[-1] < min(places[:-1]) for places in ranked])
+    latest_first = bootstrap([places[-1] < min(places[:-1]) for places in ranked])
     return Updates(len(ranked), latest_first, fmean(isfinite(places[-1]) for places in ranked))
 
 
 def show(found: Mapping[str, Updates], console: Console) -> None:
-    """Prints a row a dataset."""
+    """Print a row per dataset."""
     heading = table(
         "what has changed",
         "dataset",
@@ -100,5 +100,5 @@ def show(found: Mapping[str, Updates], console: Console) -> None:
 
 
 def figures(found: Mapping[str, Updates]) -> dict[str, Any]:
-    """The same as plain values."""
+    """Return the results as plain values."""
     return {name: asdict(one) for name, one in found.items()}

@@ -1,11 +1,7 @@
-"""`python -m eval tools` and `python -m eval roundtrip`.
-
-The tools' judgement on statements that we wrote, and what an export keeps.
-"""
+"""`python -m eval tools` and `python -m eval roundtrip`."""
 
 import asyncio
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
@@ -16,11 +12,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from eval.arguments import AsJson, Cache, Data, Step, print_json, working_folder
 from eval.datasets import Conversation
-from eval.datasets.selection import selected
+from eval.datasets.selection import load_datasets
 from eval.run import models
 from eval.statistics import Estimate
-from eval.tools import evolution, filing, sameness
+from eval.tools import classification, equivalence, evolution
 from eval.tools import roundtrip as trips
 from eval.tools.tags import Tags
 from eval.tools.tags import measure as measured
@@ -41,91 +38,65 @@ def tools(
         bool,
         typer.Option(
             "--fit",
-            help="Fits the coefficients anew first, on every second line of each file, and writes them.",
+            help="Fits the coefficients anew first, on every second line of each file, "
+            "and writes them.",
         ),
     ] = False,
-    cache: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder that keeps embeddings and parses for later runs; a run alone otherwise."
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object as the last line.")
-    ] = False,
+    cache: Cache = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Files statements, compares pairs of them, and lets categories evolve on them.
-
-    Shows how often that is right of those held back; counts tags.
-    """
+    """Test classification, equivalence, evolution and tags on handwritten statements."""
     encoder, language = load_encoder(ModelOptions()), load_language()
     if fit:
-        filing.write(filing.fit(encoder, language, filing.taught()))
-        sameness.fit(encoder)
-    filed, alike = filing.measure(encoder, language), sameness.measure(encoder)
+        classification.write(classification.fit(encoder, language, classification.taught()))
+        equivalence.fit(encoder)
+    filed, alike = classification.measure(encoder, language), equivalence.measure(encoder)
     evolved = asyncio.run(evolution.measure(encoder, language))
     screen = Console()
     _show_filing(filed, screen)
     _show_sameness(alike, screen)
     _show_evolution(evolved, screen)
-    tagged = _tags(selected(data, 1), cache) if data else None
+    tagged = _tags(load_datasets(data, 1), cache) if data else None
     if tagged:
         _show_tags(tagged, screen)
     if as_json:
-        parts = {"filing": asdict(filed), "sameness": asdict(alike), "evolution": asdict(evolved)}
+        parts = {
+            "classification": asdict(filed),
+            "equivalence": asdict(alike),
+            "evolution": asdict(evolved),
+        }
         print(json.dumps(parts | ({"tags": asdict(tagged)} if tagged else {})))
 
 
 def roundtrip(
-    data: Annotated[
-        list[str], typer.Argument(help="DATASET=PATH, one or more.", show_default=False)
-    ],
+    data: Data,
     questions: Annotated[
         int, typer.Option(help="Questions in all, spread over the conversations.", min=1)
     ] = 200,
-    step: Annotated[
-        int,
-        typer.Option(
-            help="Take every n-th conversation of LongMemEval, which has one a question.", min=1
-        ),
-    ] = 24,
-    cache: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder that keeps embeddings and parses for later runs; a run alone otherwise."
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object as the last line.")
-    ] = False,
+    step: Step = 24,
+    cache: Cache = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Exports each conversation's memory, takes it in anew, and counts the questions that get the same block from both."""
-    conversations = [one for part in selected(data, step).values() for one in part if one.questions]
+    """Export each memory, import it into a new one, and count the questions with equal blocks."""
+    conversations = [
+        one for part in load_datasets(data, step).values() for one in part if one.questions
+    ]
     if not conversations:
         raise typer.BadParameter("they hold no questions", param_hint="DATA")
-    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
-        folder = cache or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
+    with working_folder(cache) as folder:
         trip = asyncio.run(
-            trips.measure(
-                conversations, questions, models(folder / "shelf.db"), Console(stderr=True)
-            )
+            trips.measure(conversations, questions, models(folder), Console(stderr=True))
         )
     trips.show(trip, Console())
-    if as_json:
-        print(json.dumps(trips.figures(trip)))
+    print_json(trips.figures(trip), as_json)
 
 
 def _tags(conversations: Mapping[str, Sequence[Conversation]], cache: Path | None) -> Tags:
-    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
-        folder = cache or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        return asyncio.run(
-            measured(chain.from_iterable(conversations.values()), models(folder / "shelf.db"))
-        )
+    with working_folder(cache) as folder:
+        return asyncio.run(measured(chain.from_iterable(conversations.values()), models(folder)))
 
 
-def _show_filing(filed: filing.Filing, screen: Console) -> None:
+def _show_filing(filed: classification.ClassificationResult, screen: Console) -> None:
     names = sorted(filed.confusion)
     table = Table(
         title=f"{filed.statements} statements held back: ours by row, found by column",
@@ -137,22 +108,26 @@ def _show_filing(filed: filing.Filing, screen: Console) -> None:
         table.add_row(name, *(str(filed.confusion[name].get(other, "")) for other in names))
     screen.print(table)
     screen.print(
-        f"category right {_share(filed.category)}, kind {_share(filed.kind)}; importance {filed.importance:.2f} away from ours in the mean; "
+        f"category right {_share(filed.category)}, kind {_share(filed.kind)}; "
+        f"importance {filed.importance:.2f} away from ours in the mean; "
         f"sure of {filed.sure:.0%}, of which {filed.category_where_sure:.1%} are right"
     )
 
 
-def _show_sameness(alike: sameness.Sameness, screen: Console) -> None:
+def _show_sameness(alike: equivalence.EquivalenceResult, screen: Console) -> None:
     screen.print(
-        f"{alike.pairs} pairs held back: {alike.found:.1%} of those that say the same are found (from {SUGGESTION_THRESHOLD}), "
-        f"{alike.merged:.1%} merged without asking (from {MERGE_THRESHOLD}); {alike.false_merges:.1%} of the merges "
+        f"{alike.pairs} pairs held back: {alike.found:.1%} of those that say the "
+        f"same are found (from {SUGGESTION_THRESHOLD}), "
+        f"{alike.merged:.1%} merged without asking (from {MERGE_THRESHOLD}); "
+        f"{alike.false_merges:.1%} of the merges "
         f"and {alike.false_suggestions:.1%} of the suggestions are wrong"
     )
 
 
 def _show_evolution(evolved: evolution.Evolution, screen: Console) -> None:
     table = Table(
-        title=f"subcategories of {evolved.memories:,} statements, evolved on one half, the other placed",
+        title=f"subcategories of {evolved.memories:,} statements, evolved on one half, the "
+        "other placed",
         title_justify="left",
     )
     for heading in (
@@ -171,20 +146,25 @@ def _show_evolution(evolved: evolution.Evolution, screen: Console) -> None:
         table.add_row(name, str(one.subcategories), *shares, str(one.again), f"{one.kept:.0%}")
     screen.print(table)
     screen.print(
-        f"placed right {evolved.right:.1%}: {evolved.right_where_chosen:.1%} in the categories that the constants were chosen on, "
+        f"placed right {evolved.right:.1%}: {evolved.right_where_chosen:.1%} in the "
+        "categories that the constants were chosen on, "
         f"{evolved.right_elsewhere:.1%} in the others"
     )
 
 
 def _show_tags(found: Tags, screen: Console) -> None:
     screen.print(
-        f"{found.conversations} conversations, {found.memories:,} memories; {found.before:,} tags: {found.merged} went into another, "
-        f"{found.archived} were put away, {found.fewer:.0%} fewer; before, {found.tagged_before:.0%} of the memories have tags, "
-        f"and {found.reused_before:.0%} of {found.uses_before:,} uses name one that was there before; after it {found.tagged:.0%} have tags in use, "
-        f"and {found.reused:.0%} of {found.uses:,} uses do ({found.reused_of_all:.0%} with those that were put away)"
+        f"{found.conversations} conversations, {found.memories:,} memories; "
+        f"{found.before:,} tags: {found.merged} went into another, "
+        f"{found.archived} were put away, {found.fewer:.0%} fewer; before, "
+        f"{found.tagged_before:.0%} of the memories have tags, "
+        f"and {found.reused_before:.0%} of {found.uses_before:,} uses name one that "
+        f"was there before; after it {found.tagged:.0%} have tags in use, "
+        f"and {found.reused:.0%} of {found.uses:,} uses do "
+        f"({found.reused_of_all:.0%} with those that were put away)"
     )
 
 
 def _share(found: Estimate) -> str:
-    """A share with its interval."""
+    """Format a share with its interval."""
     return f"{found.mean:.1%} ({found.low:.1%} to {found.high:.1%})"

@@ -1,9 +1,8 @@
-"""What categories evolve into, on statements by topic (`topics.tsv`).
+"""Evolution of categories into subcategories, on statements by topic (`topics.tsv`).
 
-The first, third, fifth … statement of every topic is stored and the categories evolve; then the
-others are stored, each of which is placed by itself. A subcategory's topic is the one that most of
-those that evolved into it have. A statement of the second half is placed right if its own topic is
-its subcategory's; one without a subcategory is placed wrong. Then all evolve again together.
+Every second statement of each topic is stored and the categories evolve; the others are then stored
+and assigned one by one. A subcategory's topic is the most frequent one of its members. An
+assignment is right if the topics match; no assignment is wrong. All statements then evolve again.
 """
 
 import csv
@@ -27,12 +26,12 @@ USER: Final = "topics"
 ALL: Final = 10**6
 
 CHOSEN_ON: Final = ("contexts", "learnings", "references", "system")
-"""Categories on which the constants of `hotmem.consolidation.clustering` are chosen."""
+"""Categories used to choose the constants of `hotmem.consolidation.clustering`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement and what it is about."""
+    """A statement and its topic."""
 
     category: str
     topic: str
@@ -41,16 +40,16 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class CategoryEvolved:
-    """How a category evolved.
+    """Results of a category.
 
     Attributes:
-        subcategories: Of the first half.
-        right: Share of the second half that was placed right.
-        purity: Share of the first half that has the topic of its subcategory.
-        covered: Share of the second half that is in any subcategory.
-        topics: Share of the topics that are some subcategory's.
-        again: Subcategories of all statements together.
-        kept: Share of the subcategories of the first half whose names are still there then.
+        subcategories: Number of subcategories of the first half.
+        right: Share of the second half assigned rightly.
+        purity: Share of the first half with the topic of its subcategory.
+        covered: Share of the second half with a subcategory.
+        topics: Share of the topics that have a subcategory.
+        again: Number of subcategories of all statements.
+        kept: Share of the first subcategories whose names remain in the second evolution.
     """
 
     subcategories: int
@@ -64,14 +63,14 @@ class CategoryEvolved:
 
 @dataclass(frozen=True, slots=True)
 class Evolution:
-    """How all categories evolved.
+    """Results of all categories.
 
     Attributes:
-        memories: Statements stored in all.
-        by_category: Each category.
-        right: Mean share placed right.
-        right_where_chosen: The same of the categories that the constants were chosen on.
-        right_elsewhere: The same of the others.
+        memories: Number of statements.
+        by_category: Results of each category.
+        right: Mean share assigned rightly.
+        right_where_chosen: The same for the categories used to choose the constants.
+        right_elsewhere: The same for the others.
     """
 
     memories: int
@@ -82,7 +81,7 @@ class Evolution:
 
 
 def statements() -> list[Statement]:
-    """All statements, in the file's order."""
+    """Return all statements, in the file's order."""
     with TOPICS.open(encoding="utf-8", newline="") as lines:
         return [
             Statement(**row)
@@ -91,7 +90,7 @@ def statements() -> list[Statement]:
 
 
 async def measure(encoder: Encoder, language: Language) -> Evolution:
-    """Lets a fresh memory evolve on the statements, each in its own category."""
+    """Store the statements in a new memory, each in its category, and let it evolve."""
     by_topic: defaultdict[str, list[Statement]] = defaultdict(list)
     for one in statements():
         by_topic[one.topic].append(one)
@@ -145,7 +144,7 @@ async def _store(memory: Memory, encoder: Encoder, told: Sequence[Statement]) ->
 
 
 async def _records(memory: Memory) -> list[MemoryRecord]:
-    """All memories, with the subcategory of each."""
+    """Return all memories with their subcategories."""
     user = await memory.runtime.storage.database.read(queries.users.find, USER)
     assert user is not None
     return [
@@ -166,7 +165,7 @@ def _judged(
     again: Sequence[MemoryRecord],
     topic_of: Mapping[str, str],
 ) -> CategoryEvolved:
-    """How one category evolved, by its memories after the first evolution, with the second half, and after the second evolution."""
+    """Return the results of one category from its memories at the three stages."""
     topics: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for one in at_first:
         if one.subcategory is not None:

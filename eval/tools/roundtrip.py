@@ -1,8 +1,8 @@
-"""Whether a memory that is exported and taken in by an empty one answers as before, block by block.
+"""Export and import: does the imported memory return the same blocks?
 
-Each conversation is remembered and understood, exported to a file, imported into a new memory, and
-both are asked the same questions at the same time. A block is the same if its text is, and its
-items with their relevance, confidence and sources.
+Each conversation is remembered, exported to a file and imported into a new memory; both are asked
+the same questions at the same time. Blocks are equal if their texts are, and their items with
+relevance, confidence and sources.
 """
 
 import tempfile
@@ -24,12 +24,12 @@ from hotmem.tools.imports import ImportArguments, import_memories
 from hotmem.types import ContextBlock
 
 CLOSE: Final = 1e-6
-"""Difference of two probabilities that is none."""
+"""Maximum difference of two probabilities that count as equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A question that is answered otherwise: by which conversation and question, and in what."""
+    """A question with different blocks, and the parts that differ."""
 
     conversation: str
     question: str
@@ -38,13 +38,13 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class RoundTrip:
-    """Answers before and after.
+    """Results of the comparison.
 
     Attributes:
-        questions: Questions asked of both.
-        same: Those with the same block.
-        lines: Lines exported, by their type.
-        differences: The others.
+        questions: Number of questions.
+        same: Number of questions with equal blocks.
+        lines: Number of exported lines by type.
+        differences: The other questions.
     """
 
     questions: int
@@ -56,13 +56,13 @@ class RoundTrip:
 async def measure(
     conversations: Sequence[Conversation], questions: int, models: Models, console: Console
 ) -> RoundTrip:
-    """Exports, imports and asks.
+    """Export, import and ask.
 
     Args:
-        conversations: What is remembered.
-        questions: Questions asked in all, spread evenly over the conversations.
-        models: The models, behind the run's cache.
-        console: Where the progress bar goes.
+        conversations: The conversations.
+        questions: Total number of questions, spread evenly over the conversations.
+        models: The models.
+        console: Console for the progress bar.
     """
     lines: Counter[str] = Counter()
     asked = 0
@@ -90,7 +90,7 @@ async def measure(
                     )
                     async with Memory.open(
                         Path(folder) / "again.db",
-                        encoder=models.shelved_encoder,
+                        encoder=models.cached_encoder,
                         language=models.language,
                     ) as again:
                         await import_memories(
@@ -117,13 +117,13 @@ async def measure(
 
 
 def spread(questions: Sequence[Question], count: int) -> list[Question]:
-    """So many questions, at even distances."""
+    """Return a number of questions, evenly spaced."""
     count = min(count, len(questions))
     return [questions[place * len(questions) // count] for place in range(count)]
 
 
 def differing(before: ContextBlock, after: ContextBlock) -> tuple[str, ...]:
-    """What two blocks differ in: "text", "items", "relevance", "confidence", "mark"."""
+    """Return the parts that differ: "text", "items", "relevance", "confidence", "mark"."""
     found = [] if before.text == after.text else ["text"]
     if [(item.text, item.turn_ids, item.memory_id, item.layers) for item in before.items] != [
         (item.text, item.turn_ids, item.memory_id, item.layers) for item in after.items
@@ -141,7 +141,7 @@ def differing(before: ContextBlock, after: ContextBlock) -> tuple[str, ...]:
 
 
 def show(trip: RoundTrip, console: Console) -> None:
-    """Prints how many answers are the same, and in what the others differ."""
+    """Print the number of equal blocks, and the parts that differ in the others."""
     told = ", ".join(
         f"{count:,} {kind}" for kind, count in trip.lines.items() if kind not in ("export", "end")
     )
@@ -158,7 +158,7 @@ def show(trip: RoundTrip, console: Console) -> None:
 
 
 def figures(trip: RoundTrip) -> dict[str, Any]:
-    """The same as plain values."""
+    """Return the results as plain values."""
     return asdict(trip)
 
 

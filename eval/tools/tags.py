@@ -1,11 +1,8 @@
-"""Tags of what is said in conversations.
+"""Tags of conversations: number, reuse, and the effect of consolidation.
 
-How many there are, how often one is used again, and what consolidation makes of them.
-
-A memory's tag is used again if an earlier memory of the same user has it. After consolidation a
-memory has the tags that stand for its own, and none that were put away; how many of all its tags
-are used again, those put away included, is told beside it. Each conversation is one user's store;
-tags are consolidated once, at its last turn.
+A tag is reused if an earlier memory of the same user has it. After consolidation a memory has the
+tags that replace its own, without archived ones. Each conversation is one user's memory; tags are
+consolidated once, at its last turn.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -23,32 +20,30 @@ from hotmem.storage import queries
 from hotmem.tools.maintenance import OptimizeTagsArguments, merge_tags
 
 PAGE: Final = 1000
-"""Memories read at once."""
+"""Memories read per page."""
 
 EVERY_TURN: Final = 2**62
-"""A row number behind that of every turn."""
+"""A row id after that of every turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """The tags of some conversations.
+    """Results on some conversations.
 
     Attributes:
-        conversations: How many.
-        memories: Memories.
-        tagged_before: Share of them that have a tag, before consolidation.
+        conversations: Number of conversations.
+        memories: Number of memories.
+        tagged_before: Share of memories with a tag, before consolidation.
         tagged: The same after it.
-        uses_before: Tags of all memories, one counted for each memory it is of, before
-            consolidation.
-        uses: The same after it, of the tags that are in use.
-        before: Tags before consolidation, all users together.
-        merged: Those that went into another.
-        archived: Those put away, since one memory alone has them.
-        reused_before: Share of the uses that name a tag which was there before, before
-            consolidation.
-        reused: The same after it, of the tags that are in use.
-        reused_of_all: The same after it, those put away included.
-        merges: What went into what.
+        uses_before: Tags of all memories, counted once per memory, before consolidation.
+        uses: The same after it, of tags in use.
+        before: Number of tags before consolidation, over all users.
+        merged: Tags merged into another.
+        archived: Tags archived because only one memory has them.
+        reused_before: Share of uses of a tag that existed before, before consolidation.
+        reused: The same after it, of tags in use.
+        reused_of_all: The same after it, including archived tags.
+        merges: Merged tags and their replacements.
     """
 
     conversations: int
@@ -72,7 +67,7 @@ class Tags:
 
 
 async def measure(conversations: Iterator[Conversation], models: Models) -> Tags:
-    """Ingests each conversation through the public API, and consolidates its tags."""
+    """Ingest each conversation through the public API, and consolidate its tags."""
     filed: list[list[tuple[str, ...]]] = []
     joined: list[list[tuple[str, ...]]] = []
     shown: list[list[tuple[str, ...]]] = []
@@ -90,7 +85,7 @@ async def measure(conversations: Iterator[Conversation], models: Models) -> Tags
                 max(turn.spoken_at for turn in conversation.turns),
             )
             done = await merge_tags(
-                memory.runtime.database, models.shelved_encoder, memory.priority, user, unused, now
+                memory.runtime.database, models.cached_encoder, memory.priority, user, unused, now
             )
             in_use, _ = await memory.runtime.storage.database.read(
                 queries.tags.in_use, user, done.before
@@ -120,10 +115,10 @@ async def measure(conversations: Iterator[Conversation], models: Models) -> Tags
 
 
 def reused(memories: Sequence[Sequence[str]]) -> int:
-    """How many uses of tags name one that an earlier memory has.
+    """Return how many uses of tags name one that an earlier memory has.
 
     Args:
-        memories: The tags of each memory, in the order in which they were stored.
+        memories: Tags of each memory, in the order of storage.
     """
     seen: set[str] = set()
     again = 0
@@ -142,7 +137,7 @@ def _tagged(stores: Sequence[Sequence[Sequence[str]]]) -> float:
 
 
 async def _filed(memory: Memory, conversation: Conversation) -> AsyncIterator[tuple[str, ...]]:
-    """The tags of each memory, in the order in which they were stored."""
+    """Return the tags of each memory, in the order of storage."""
     user, after = (
         await memory.runtime.storage.database.read(queries.users.find, conversation.user) or NOBODY,
         0,

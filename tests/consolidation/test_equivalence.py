@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval.tools.sameness import Pair, pairs
+from eval.tools.equivalence import Pair, pairs
 from hotmem.consolidation.equivalence import (
     FEATURES,
     MERGE_THRESHOLD,

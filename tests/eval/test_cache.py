@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from eval.cache import Shelf, ShelvedEncoder, ShelvedLanguage
+from eval.cache import DiskCache, DiskCachedEncoder, DiskCachedLanguage
 from hotmem.models import CachedEncoder, Encoder, Language
 from tests.letters import LetterEncoder
 
@@ -18,8 +18,8 @@ def test_values_are_made_once_for_each_text(tmp_path: Path) -> None:
         made.extend(texts)
         return [text.encode() for text in texts]
 
-    shelf, other = Shelf(tmp_path / "shelf.db"), Shelf(tmp_path / "shelf.db")
-    assert shelf.values("model", TEXTS, make) == [text.encode() for text in TEXTS]
+    cache, other = DiskCache(tmp_path / "cache.db"), DiskCache(tmp_path / "cache.db")
+    assert cache.values("model", TEXTS, make) == [text.encode() for text in TEXTS]
     assert other.values("model", [*TEXTS, "new"], make)[-1] == b"new"
     assert made == [TEXTS[0], TEXTS[1], "new"]
     assert other.values("another", ["new"], make) == [b"new"]
@@ -27,32 +27,32 @@ def test_values_are_made_once_for_each_text(tmp_path: Path) -> None:
 
 
 def test_vectors_are_those_of_the_encoder(tmp_path: Path, encoder: Encoder) -> None:
-    shelved = ShelvedEncoder(encoder, Shelf(tmp_path / "shelf.db"))
-    first, again = shelved.encode(TEXTS), shelved.encode(TEXTS)
+    cached = DiskCachedEncoder(encoder, DiskCache(tmp_path / "cache.db"))
+    first, again = cached.encode(TEXTS), cached.encode(TEXTS)
     assert first.shape == (3, encoder.dimension)
     assert np.array_equal(first, again)
     assert np.allclose(first, encoder.encode(TEXTS), atol=1e-6)
-    assert shelved.encode([]).shape == (0, encoder.dimension)
+    assert cached.encode([]).shape == (0, encoder.dimension)
 
 
 def test_readings_keep_the_signs_of_the_word_pieces(tmp_path: Path, encoder: CachedEncoder) -> None:
-    shelved = ShelvedEncoder(encoder, Shelf(tmp_path / "shelf.db"))
-    shelved.encode_tokens(TEXTS)
-    for kept, fresh in zip(shelved.encode_tokens(TEXTS), encoder.encode_tokens(TEXTS), strict=True):
+    cached = DiskCachedEncoder(encoder, DiskCache(tmp_path / "cache.db"))
+    cached.encode_tokens(TEXTS)
+    for kept, fresh in zip(cached.encode_tokens(TEXTS), encoder.encode_tokens(TEXTS), strict=True):
         assert len(fresh.token_signs) and np.array_equal(kept.token_signs, fresh.token_signs)
         assert np.allclose(kept.vector, fresh.vector, atol=1e-6)
     assert [
         len(reading.token_states)
-        for reading in ShelvedEncoder(LetterEncoder(), Shelf(tmp_path / "shelf.db")).encode_tokens(
-            TEXTS
-        )
+        for reading in DiskCachedEncoder(
+            LetterEncoder(), DiskCache(tmp_path / "cache.db")
+        ).encode_tokens(TEXTS)
     ] == [0, 0, 0]
 
 
 def test_parses_are_those_of_the_language_model(tmp_path: Path, language: Language) -> None:
-    shelved = ShelvedLanguage(language, Shelf(tmp_path / "shelf.db"))
-    shelved.parse(TEXTS)
-    for kept, fresh in zip(shelved.parse(TEXTS), language.parse(TEXTS), strict=True):
+    cached = DiskCachedLanguage(language, DiskCache(tmp_path / "cache.db"))
+    cached.parse(TEXTS)
+    for kept, fresh in zip(cached.parse(TEXTS), language.parse(TEXTS), strict=True):
         assert [
             (token.text, token.lemma_, token.pos_, token.dep_, token.head.i) for token in kept
         ] == [(token.text, token.lemma_, token.pos_, token.dep_, token.head.i) for token in fresh]
@@ -71,6 +71,6 @@ def test_parses_are_those_of_the_language_model(tmp_path: Path, language: Langua
 def test_known_sentences_are_parsed_by_the_language_itself(
     tmp_path: Path, language: Language
 ) -> None:
-    shelved = ShelvedLanguage(language, Shelf(tmp_path / "shelf.db"))
-    doc = shelved.parse_sentences("I live in Rome It is hot", [0, 15])
+    cached = DiskCachedLanguage(language, DiskCache(tmp_path / "cache.db"))
+    doc = cached.parse_sentences("I live in Rome It is hot", [0, 15])
     assert [sentence.text for sentence in doc.sents] == ["I live in Rome", "It is hot"]

@@ -7,9 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eval.content_words import content_words, words
 from eval.datasets import Conversation, Question, Session
-from eval.evidence import ENOUGH, MOST_IDS, answer_share, delivered, first_sessions, score
-from eval.words import content_words, words
+from eval.evidence import (
+    MAX_IDS,
+    SUFFICIENT_WORDS,
+    answer_share,
+    first_sessions,
+    is_delivered,
+    score,
+)
 from hotmem import Turn
 
 NOW = datetime(2024, 5, 6, tzinfo=UTC)
@@ -33,7 +40,7 @@ def test_content_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shown", "is_delivered"),
+    ("shown", "expected"),
     [
         (TEXT, True),
         ("loom eight shafts", True),  # 3 of 5 is 60 %
@@ -44,39 +51,43 @@ def test_content_words() -> None:
         ("t1", False),
     ],
 )
-def test_share_of_words(shown: str, is_delivered: bool) -> None:
-    assert delivered("t1", TEXT, [Piece(shown, ("t1",))]) is is_delivered
+def test_share_of_words(shown: str, expected: bool) -> None:
+    assert is_delivered("t1", TEXT, [Piece(shown, ("t1",))]) is expected
 
 
 def test_fifteen_words_of_a_long_turn_are_enough() -> None:
     turn = " ".join(f"word{number}" for number in range(100))
-    assert delivered(
-        "t1", turn, [Piece(" ".join(f"word{number}" for number in range(ENOUGH)), ("t1",))]
+    assert is_delivered(
+        "t1",
+        turn,
+        [Piece(" ".join(f"word{number}" for number in range(SUFFICIENT_WORDS)), ("t1",))],
     )
-    assert not delivered(
-        "t1", turn, [Piece(" ".join(f"word{number}" for number in range(ENOUGH - 1)), ("t1",))]
+    assert not is_delivered(
+        "t1",
+        turn,
+        [Piece(" ".join(f"word{number}" for number in range(SUFFICIENT_WORDS - 1)), ("t1",))],
     )
 
 
 def test_one_item_must_do_it() -> None:
     halves = [Piece("loom eight", ("t1",)), Piece("shafts linen warp"[:12], ("t1",))]
-    assert not delivered("t1", TEXT, halves)
+    assert not is_delivered("t1", TEXT, halves)
 
 
 def test_the_item_must_name_the_turn() -> None:
-    assert not delivered("t1", TEXT, [Piece(TEXT, ("t2",))])
-    assert delivered("t1", TEXT, [Piece(TEXT, ("t2", "t1"))])
+    assert not is_delivered("t1", TEXT, [Piece(TEXT, ("t2",))])
+    assert is_delivered("t1", TEXT, [Piece(TEXT, ("t2", "t1"))])
 
 
 def test_a_long_list_of_ids_earns_nothing() -> None:
-    ids = tuple(f"t{number}" for number in range(MOST_IDS + 1))
-    assert not delivered("t1", TEXT, [Piece(TEXT, ids)])
-    assert delivered("t1", TEXT, [Piece(TEXT, ids[:-1])])
+    ids = tuple(f"t{number}" for number in range(MAX_IDS + 1))
+    assert not is_delivered("t1", TEXT, [Piece(TEXT, ids)])
+    assert is_delivered("t1", TEXT, [Piece(TEXT, ids[:-1])])
 
 
 def test_a_turn_of_stop_words_is_compared_by_all_of_them() -> None:
-    assert delivered("t1", "Yes, I will.", [Piece("- Ana: Yes, I will.", ("t1",))])
-    assert not delivered("t1", "Yes, I will.", [Piece("- Ana: No.", ("t1",))])
+    assert is_delivered("t1", "Yes, I will.", [Piece("- Ana: Yes, I will.", ("t1",))])
+    assert not is_delivered("t1", "Yes, I will.", [Piece("- Ana: No.", ("t1",))])
 
 
 def test_answer() -> None:
@@ -127,10 +138,10 @@ texts = st.text(max_size=200)
 @given(texts, st.lists(texts, max_size=4))
 def test_more_items_never_deliver_less(text: str, others: list[str]) -> None:
     pieces = [Piece(other, ("t1",)) for other in others]
-    if delivered("t1", text, pieces):
-        assert delivered("t1", text, [*pieces, Piece("more", ("t2",))])
-    assert delivered("t1", text, [*pieces, Piece(text, ("t1",))]) is bool(words(text))
-    assert not delivered("t3", text, pieces)
+    if is_delivered("t1", text, pieces):
+        assert is_delivered("t1", text, [*pieces, Piece("more", ("t2",))])
+    assert is_delivered("t1", text, [*pieces, Piece(text, ("t1",))]) is bool(words(text))
+    assert not is_delivered("t3", text, pieces)
 
 
 @given(texts, texts)

@@ -1,4 +1,4 @@
-"""Everyday statements and Locomo-Plus as datasets, and the young histories and other sources made of them."""
+"""Everyday and Locomo-Plus as datasets; short histories and other sources."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,15 @@ import pytest
 
 from eval.datasets import everyday, locomo_plus
 from eval.datasets.base import Conversation
-from eval.histories import NOT_YET_ASKED, NOT_YET_TOLD, Source, cut, groups, histories, sourced
+from eval.histories import (
+    MAX_UNKNOWN_QUESTIONS,
+    NOT_YET_KNOWN,
+    Source,
+    cut_after,
+    from_source,
+    histories,
+    training_groups,
+)
 from eval.regimes.command import OWN
 from hotmem.types import Role
 
@@ -60,12 +68,12 @@ def test_half_of_the_questions_share_no_content_word_with_their_statement(
 
 def test_a_cut_history_knows_its_first_sessions_alone(batches: list[Conversation]) -> None:
     whole = batches[0]
-    part = cut(whole, 2)
+    part = cut_after(whole, 2)
     known = {turn.id for turn in part.turns}
     assert [session.id for session in part.sessions] == ["s1", "s2"]
     assert all(set(question.evidence) <= known for question in part.questions)
-    later = [question for question in part.questions if question.category == NOT_YET_TOLD]
-    assert len(later) == NOT_YET_ASKED and all(question.abstain for question in later)
+    later = [question for question in part.questions if question.category == NOT_YET_KNOWN]
+    assert len(later) == MAX_UNKNOWN_QUESTIONS and all(question.abstain for question in later)
     assert all(
         question.asked_at > max(turn.spoken_at for turn in part.turns)
         for question in part.questions
@@ -75,7 +83,7 @@ def test_a_cut_history_knows_its_first_sessions_alone(batches: list[Conversation
 def test_the_same_is_known_from_every_source(batches: list[Conversation]) -> None:
     whole = batches[0]
     stored, mixed, imported = (
-        sourced(whole, source) for source in (Source.STORED, Source.MIXED, Source.IMPORTED)
+        from_source(whole, source) for source in (Source.STORED, Source.MIXED, Source.IMPORTED)
     )
     assert not stored.sessions and {turn.id for turn in stored.stored} == set(whole.notes)
     notes = [turn.text == whole.notes[turn.id] for turn in stored.stored]
@@ -87,7 +95,7 @@ def test_the_same_is_known_from_every_source(batches: list[Conversation]) -> Non
 
 
 def test_histories_keep_the_place_of_their_conversation(batches: list[Conversation]) -> None:
-    for name, part in groups("everyday", batches):
+    for name, part in training_groups("everyday", batches):
         assert name in ("everyday told", "everyday stored", "everyday mixed", "everyday young")
         assert [one.user for one in part] == [one.user for one in batches]
     assert {history.source for history in histories(batches[0], (0,))} == set(Source)

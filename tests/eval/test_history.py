@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.bench.floor import Floor
-from eval.bench.history import Nearest, Reading, build, spoken
-from eval.bench.talk import SESSION_TURNS, USER, Talk
+from eval.bench.baseline import BaselineSearch
+from eval.bench.history import Nearest, SentenceCache, build, spoken
+from eval.bench.synthetic import SESSION_TURNS, USER, SyntheticConversations
 from hotmem import Memory
 from hotmem.models import CachedEncoder, Language
 from hotmem.models.encoder import unit_rows
@@ -22,19 +22,19 @@ def test_the_sessions_of_all_users_take_turns() -> None:
     assert len({(turn.user_id, turn.id) for turn in told}) == PEOPLE * EACH
     assert [turn.user_id for turn in told[::SESSION_TURNS]] == [USER, f"{USER}-1"] * 2
     assert [turn.text for turn in told if turn.user_id == USER] == [
-        turn.text for turn in Talk().turns(EACH)
+        turn.text for turn in SyntheticConversations().turns(EACH)
     ]
 
 
 async def test_a_built_history_is_complete_and_answers(
     database: Path, tmp_path: Path, encoder: CachedEncoder, language: Language
 ) -> None:
-    floor = Floor(tmp_path / "floor", encoder.dimension)
+    floor = BaselineSearch(tmp_path / "floor", encoder.dimension)
     told: list[int] = []
     build(
         database,
         spoken(PEOPLE, EACH),
-        Reading(encoder, language),
+        SentenceCache(encoder, language),
         floor,
         Nearest.to(encoder.encode(["Marta"]), 3),
         told.append,
@@ -58,7 +58,8 @@ async def test_a_built_history_is_complete_and_answers(
         )
         assert number("SELECT count(*) FROM memories WHERE vector NOT NULL") > 5
         spans = conn.execute(
-            "SELECT substr(t.text, x.start + 1, x.stop - x.start) FROM sources x JOIN turns t ON t.id = x.turn"
+            "SELECT substr(t.text, x.start + 1, x.stop - x.start) FROM sources x "
+            "JOIN turns t ON t.id = x.turn"
         ).fetchall()
         assert all(len(span) > 5 for (span,) in spans)
     near, held = floor.search("Did my sister Marta call?", 1, encoder)
@@ -66,7 +67,7 @@ async def test_a_built_history_is_complete_and_answers(
     floor.close()
     async with Memory.open(database, encoder=encoder, language=language) as memory:
         await memory.settle()
-        question = Talk().turns(EACH)
+        question = SyntheticConversations().turns(EACH)
         block = await memory.recall(next(question).text, user_id=USER)
         assert block.items
 

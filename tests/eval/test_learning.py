@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 import typer
 
-from eval.datasets.selection import selected
+from eval.datasets.selection import load_datasets
 from eval.learning import replay
 from eval.learning.command import learn
 from eval.learning.curves import BEST, Curve, Fixed, Outcome, figures, plot
@@ -29,7 +29,7 @@ from eval.learning.replay import (
     Point,
     Replay,
 )
-from eval.retrieval import SHIPPED, Asked, held_out, request
+from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion, held_out, request
 from eval.run import ingested, models
 from eval.statistics import Estimate
 from hotmem.core.stage_timer import StageTimer
@@ -44,23 +44,29 @@ INVERTED = Plan(OURS, "inverted", 0.0)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def asked(tmp_path_factory: pytest.TempPathFactory) -> list[Asked]:
+async def asked(tmp_path_factory: pytest.TempPathFactory) -> list[RetrievedQuestion]:
     folder = tmp_path_factory.mktemp("replayed")
     found = []
     for number, conversation in enumerate(
-        selected([f"hotmem={written(folder / 'own.jsonl', PEOPLE)}"], step=1)["hotmem"]
+        load_datasets([f"hotmem={written(folder / 'own.jsonl', PEOPLE)}"], step=1)["hotmem"]
     ):
-        async with ingested(conversation, models(folder / "shelf.db")) as memory:
+        async with ingested(conversation, models(folder)) as memory:
             for question in conversation.questions:
                 answer = await retrieve(
-                    SHIPPED.of(memory.runtime.recall), request(conversation, question), StageTimer()
+                    DEFAULT_LAYERS.of(memory.runtime.recall),
+                    request(conversation, question),
+                    StageTimer(),
                 )
-                found.append(Asked(conversation, question, held_out(number), {SHIPPED: answer}))
+                found.append(
+                    RetrievedQuestion(
+                        conversation, question, held_out(number), {DEFAULT_LAYERS: answer}
+                    )
+                )
     return found
 
 
 @pytest.fixture
-def tiny(asked: Sequence[Asked], encoder: CachedEncoder) -> Replay:
+def tiny(asked: Sequence[RetrievedQuestion], encoder: CachedEncoder) -> Replay:
     return Replay(asked, encoder, turns=200, measured=400)
 
 
@@ -92,7 +98,7 @@ def test_a_replay_is_the_same_again(tiny: Replay) -> None:
 
 
 def test_what_is_measured_on_is_not_learnt_from(
-    asked: Sequence[Asked], encoder: CachedEncoder, tiny: Replay
+    asked: Sequence[RetrievedQuestion], encoder: CachedEncoder, tiny: Replay
 ) -> None:
     fewer = Replay(
         [one for one in asked if not one.held_out] + [one for one in asked if one.held_out][:1],

@@ -1,4 +1,4 @@
-"""What the comparison with peers computes, the pipe to a peer's program, and what is said where a peer is missing."""
+"""The comparison with peers: its scores, the pipe to a peer, and missing peers."""
 
 import json
 import sys
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from eval.baselines import BlockLine
 from eval.datasets import Question
 from eval.peers import PEERS, Peer
 from eval.peers.child import Said, refuse_network, serve
@@ -16,9 +17,8 @@ from eval.peers.comparison import block_of, said
 from eval.peers.measures import Asked, Measured, any_first, in_order
 from eval.peers.process import PeerFailed, PeerMissing, interpreter, running
 from eval.peers.report import as_values, show, summed_up
-from eval.references import Line
 from hotmem.models import TokenCounter
-from tests.eval.test_references import START, TURNS
+from tests.eval.test_baselines import START, TURNS
 
 
 class Words:
@@ -122,7 +122,7 @@ def test_any_first_counts_distinct_turns() -> None:
 
 
 def test_turns_of_a_block_by_relevance() -> None:
-    assert in_order([Line("x", ("a",), "s", 0.2), Line("y", ("b", "c"), "s", 0.9)]) == [
+    assert in_order([BlockLine("x", ("a",), "s", 0.2), BlockLine("y", ("b", "c"), "s", 0.9)]) == [
         "b",
         "c",
         "a",

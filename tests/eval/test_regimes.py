@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from eval.baselines import Baseline
 from eval.datasets import everyday
-from eval.histories import cut
-from eval.references import Reference
+from eval.histories import cut_after
 from eval.regimes.command import OWN
 from eval.regimes.measure import BUDGETS, Cell, Row, measured, tasks
 from eval.regimes.report import answers, leads
@@ -48,7 +48,7 @@ def row(
 def test_the_best_reference_is_the_one_beside_which_it_counts() -> None:
     rows = [row(HOTMEM, 1.0, "a"), row(HOTMEM, 0.0, "b")]
     for equal, share in ((True, 0.5), (False, 1.0)):
-        for system, delivered in ((Reference.BM25, 0.0), (Reference.MINILM, share)):
+        for system, delivered in ((Baseline.BM25, 0.0), (Baseline.MINILM, share)):
             rows += [row(system, delivered, question, equal=equal) for question in ("a", "b")]
     (lead,) = leads(rows)
     assert (lead.delivered, lead.equal[:2], lead.whole[:2]) == (
@@ -67,7 +67,7 @@ def test_calibration_is_over_the_items() -> None:
 
 
 def test_a_young_memory_is_measured_from_every_source(tmp_path: Path) -> None:
-    batch = cut(next(everyday.load(Path(OWN.partition("=")[2]))), 2)
+    batch = cut_after(next(everyday.load(Path(OWN.partition("=")[2]))), 2)
     few = batch.__class__(
         batch.user, batch.sessions, (*batch.questions[:3], batch.questions[-1]), notes=batch.notes
     )

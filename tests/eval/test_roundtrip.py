@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from eval.cache import Shelf, ShelvedEncoder, ShelvedLanguage
+from eval.cache import DiskCache, DiskCachedEncoder, DiskCachedLanguage
 from eval.datasets.base import Conversation, Question, Session
 from eval.run import Models
 from eval.tools.roundtrip import differing, measure, spread
@@ -44,14 +44,14 @@ def test_questions_are_taken_at_even_distances() -> None:
 async def test_a_conversation_there_and_back(
     tmp_path: Path, encoder: CachedEncoder, language: Language, tokens: TokenCounter
 ) -> None:
-    shelf = Shelf(tmp_path / "shelf.db")
+    cache = DiskCache(tmp_path / "cache.db")
     models = Models(
         encoder,
         language,
-        ShelvedEncoder(encoder, shelf),
-        ShelvedLanguage(language, shelf),
+        DiskCachedEncoder(encoder, cache),
+        DiskCachedLanguage(language, cache),
         tokens,
-        ShelvedEncoder(encoder, shelf),
+        DiskCachedEncoder(encoder, cache),
     )
     turns = (
         said("My dog is called Potola.", name="a"),

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from eval.report import figures, leads, show
-from eval.rows import HOTMEM, Row, mean, read, summarised, systems, write
+from eval.rows import HOTMEM, Row, group_by_system, mean, read, summarize, write
 
 ROW = Row("talk", "q0", "own", False, HOTMEM, 1.0, 1.0, 0.5, 1.0, 100, 2.0, 3, 0.9, False)
 ROWS = [
@@ -43,7 +43,7 @@ ROWS = [
 
 
 def test_summary_by_arithmetic() -> None:
-    total = summarised(systems(ROWS)[HOTMEM])
+    total = summarize(group_by_system(ROWS)[HOTMEM])
     assert (total.questions, total.scored) == (3, 2)
     assert (total.delivered, total.all, total.answer, total.sessions) == (0.75, 0.5, 0.5, 1.0)
     assert (total.unknown, total.wrongly_unknown, total.unknown_at_5) == (1.0, 0.0, 1.0)
@@ -56,7 +56,7 @@ def test_the_mean_of_nothing_is_nothing() -> None:
 
 
 def test_leads_pair_the_same_questions() -> None:
-    (lead,) = leads(systems(ROWS)).values()
+    (lead,) = leads(group_by_system(ROWS)).values()
     assert lead.mean == pytest.approx(0.5)
 
 

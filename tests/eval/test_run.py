@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from eval.bench.talk import SESSION_TURNS, Talk
+from eval.bench.synthetic import SESSION_TURNS, SyntheticConversations
 from eval.rows import read
 
 SESSIONS = {
@@ -137,9 +137,11 @@ def test_the_scale_bench_on_a_short_history_that_is_kept(tmp_path: Path) -> None
 
 
 def test_invented_talk_repeats_by_seed_and_hardly_within() -> None:
-    turns = list(Talk().turns(4000))
-    assert [turn.text for turn in turns] == [turn.text for turn in Talk().turns(4000)]
+    turns = list(SyntheticConversations().turns(4000))
+    assert [turn.text for turn in turns] == [
+        turn.text for turn in SyntheticConversations().turns(4000)
+    ]
     assert len({turn.text for turn in turns}) > 3000
     assert len({turn.session_id for turn in turns}) == 4000 / SESSION_TURNS
-    assert Talk().questions(5) == Talk().questions(5)
-    assert len(set(Talk().questions(1000))) == 1000
+    assert SyntheticConversations().questions(5) == SyntheticConversations().questions(5)
+    assert len(set(SyntheticConversations().questions(1000))) == 1000

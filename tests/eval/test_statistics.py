@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.statistics import paired_difference, said_unknown
+from eval.statistics import detected_unanswerable, paired_difference
 
 shares = st.floats(0, 1)
 
@@ -33,16 +33,16 @@ def test_said_unknown() -> None:
     knowable = [
         number / 20 for number in range(20)
     ]  # one in twenty may fall below: the threshold is 0.05
-    assert said_unknown(knowable, [0.0, 0.04, 0.05, 0.9]) == 0.5
-    assert said_unknown([], [0.1]) is None
-    assert said_unknown([0.1], []) is None
+    assert detected_unanswerable(knowable, [0.0, 0.04, 0.05, 0.9]) == 0.5
+    assert detected_unanswerable([], [0.1]) is None
+    assert detected_unanswerable([0.1], []) is None
 
 
 @given(st.lists(shares, min_size=1), st.lists(shares, min_size=1))
 def test_at_most_one_in_twenty_is_wrong(knowable: list[float], unknowable: list[float]) -> None:
-    share = said_unknown(knowable, unknowable)
+    share = detected_unanswerable(knowable, unknowable)
     assert share is not None
     assert 0 <= share <= 1
-    wrong = said_unknown(knowable, knowable)
+    wrong = detected_unanswerable(knowable, knowable)
     assert wrong is not None
     assert wrong <= 0.05

@@ -14,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from eval.datasets.selection import selected
-from eval.retrieval import SHIPPED, Asked, Choice, held_out, retrieved
+from eval.datasets.selection import load_datasets
+from eval.relevance import Sample
+from eval.retrieval import DEFAULT_LAYERS, LayerChoice, RetrievedQuestion, held_out, retrieved
 from eval.statistics import calibration_error, reliability
 from eval.studies import ablation, abstention, calibration, transfer
 from eval.studies.ablation import ALL, CHOICES, GROUPS, VARIANTS, WHOLE, without
 from eval.studies.abstention import SAID, Abstention, Decided, parted
 from eval.studies.blocks import BUDGETS
 from eval.studies.command import COMMANDS, transferred
-from eval.train import Sample
 from hotmem.errors import InvalidInput
 from hotmem.ranking.answerability import Answerability
 from hotmem.ranking.features import FEATURES
@@ -97,8 +97,10 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def asked(own: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Asked]]:
-    conversations = selected([f"hotmem={own}"], step=1)["hotmem"]
+def asked(
+    own: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[RetrievedQuestion]]:
+    conversations = load_datasets([f"hotmem={own}"], step=1)["hotmem"]
     return {
         "own": retrieved(
             conversations, CHOICES, 1, tmp_path_factory.mktemp("cache"), Console(quiet=True), "own"
@@ -106,7 +108,7 @@ def asked(own: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list
     }
 
 
-def test_what_was_retrieved(asked: dict[str, list[Asked]]) -> None:
+def test_what_was_retrieved(asked: dict[str, list[RetrievedQuestion]]) -> None:
     assert [one.held_out for one in asked["own"]] == [False] * 3 + [True] * 3 + [False] * 3 + [
         True
     ] * 3
@@ -116,13 +118,13 @@ def test_what_was_retrieved(asked: dict[str, list[Asked]]) -> None:
             assert {report.layer for report in found.reports} == set(choice.layers)
 
 
-def test_statements_are_held_once(asked: dict[str, list[Asked]]) -> None:
-    first, second = (asked["own"][place].found[SHIPPED].candidates for place in (0, 1))
+def test_statements_are_held_once(asked: dict[str, list[RetrievedQuestion]]) -> None:
+    first, second = (asked["own"][place].found[DEFAULT_LAYERS].candidates for place in (0, 1))
     shared = {id(one.evidence) for one in first} & {id(one.evidence) for one in second}
     assert shared
 
 
-def test_ablation(asked: dict[str, list[Asked]]) -> None:
+def test_ablation(asked: dict[str, list[RetrievedQuestion]]) -> None:
     effects = ablation.measure(asked, Console(quiet=True))
     assert {effect.off for effect in effects} == {variant.name for variant in VARIANTS}
     assert {effect.dataset for effect in effects} == {"own", ALL}
@@ -131,7 +133,7 @@ def test_ablation(asked: dict[str, list[Asked]]) -> None:
     assert json.dumps(ablation.figures(effects))
 
 
-def test_transfer(asked: dict[str, list[Asked]]) -> None:
+def test_transfer(asked: dict[str, list[RetrievedQuestion]]) -> None:
     found = transfer.measure({"one": asked["own"], "other": asked["own"]}, Console(quiet=True))
     assert [(one.dataset, one.budget, one.questions) for one in found] == [
         (name, budget, 8) for name in ("one", "other") for budget in BUDGETS
@@ -140,7 +142,7 @@ def test_transfer(asked: dict[str, list[Asked]]) -> None:
     assert json.dumps(transfer.figures(found))
 
 
-def test_calibration(asked: dict[str, list[Asked]], tmp_path: Path) -> None:
+def test_calibration(asked: dict[str, list[RetrievedQuestion]], tmp_path: Path) -> None:
     found = calibration.measure(asked)
     assert found["own"] == found[ALL]
     assert 0 <= found[ALL].error <= 1
@@ -151,7 +153,7 @@ def test_calibration(asked: dict[str, list[Asked]], tmp_path: Path) -> None:
     assert json.dumps(calibration.figures(found))
 
 
-def test_abstention(asked: dict[str, list[Asked]], tmp_path: Path) -> None:
+def test_abstention(asked: dict[str, list[RetrievedQuestion]], tmp_path: Path) -> None:
     found = abstention.measure(asked)
     assert (len(found["own"].answerable), len(found["own"].unanswerable)) == (4, 2)
     abstention.plot(found, tmp_path / "plot.png")
@@ -176,11 +178,11 @@ def test_transfer_wants_two_datasets(own: Path) -> None:
 @pytest.mark.parametrize("entry", ["locomo", "nosuch=file.json", "=file.json"])
 def test_data_of_another_form(entry: str) -> None:
     with pytest.raises(InvalidInput, match="DATASET=PATH"):
-        selected([entry], step=1)
+        load_datasets([entry], step=1)
 
 
 def test_steps_and_limits_of_data(own: Path) -> None:
-    assert [one.user for one in selected([f"hotmem={own}"], step=2, limit=3)["hotmem"]] == [
+    assert [one.user for one in load_datasets([f"hotmem={own}"], step=2, limit=3)["hotmem"]] == [
         "ana",
         "ben",
         "cleo",
@@ -195,7 +197,7 @@ def test_every_feature_is_in_one_group() -> None:
 def test_every_layer_is_left_out_once() -> None:
     assert {len(choice.layers) for choice in CHOICES[1:]} == {len(Layer) - 1}
     assert len(set(CHOICES)) == 1 + len(Layer)
-    assert CHOICES[0] == Choice()
+    assert CHOICES[0] == LayerChoice()
 
 
 def test_variants_have_names_of_their_own() -> None:

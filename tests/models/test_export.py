@@ -1,4 +1,4 @@
-"""The exported model is BERT, and its parameters may be moved as int8 likes without a change of what it says."""
+"""The exported model equals BERT; calibration changes parameters but not results."""
 
 from dataclasses import replace
 

@@ -78,7 +78,7 @@ PLANTED = "from pathlib import Path; Path(r'{}').touch()"
 
 @pytest.fixture
 def planted(tmp_path: Path) -> Path:
-    """A copy of the installed model that stands before it, in a package that does something when it is imported."""
+    """Return a path whose copy of the package has a side effect when it is imported."""
     shutil.copytree(installed_model(), tmp_path / PACKAGE / installed_model().name)
     (tmp_path / PACKAGE / "__init__.py").write_text(PLANTED.format(tmp_path / "ran"))
     return tmp_path

@@ -1,4 +1,4 @@
-"""The default encoder is prepared once, whole, from the published weights, and then needs no torch."""
+"""The default encoder is prepared once from the published weights, without torch."""
 
 import json
 import os
@@ -20,7 +20,10 @@ from hotmem.models.preparation import PUBLISHED, TURNS, EncoderVariant, Prepared
 from hotmem.models.weights import PACKAGES, find_weights
 from hotmem.options import ModelOptions
 
-LOAD = "import sys; from pathlib import Path; from hotmem.models.preparation import Prepared; print(len(Prepared.load(Path(sys.argv[1])).model))"
+LOAD = (
+    "import sys; from pathlib import Path; from hotmem.models.preparation import "
+    "Prepared; print(len(Prepared.load(Path(sys.argv[1])).model))"
+)
 
 TORCH_FREE = """
 import sys
@@ -182,5 +185,5 @@ def test_without_weights_the_fix_is_named(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ModelMissing, match="choose another with cache_dir"):
+    with pytest.raises(ModelMissing, match="choose another folder with cache_dir"):
         Prepared.load(tmp_path / "file")

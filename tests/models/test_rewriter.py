@@ -1,4 +1,4 @@
-"""Rewriting by a language model, against a real server of OpenAI's protocol that is right, slow, wrong, rude, failing or cut off."""
+"""Rewriting by a language model, against a local server that answers, delays or fails."""
 
 import json
 import time

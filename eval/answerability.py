@@ -1,8 +1,8 @@
-"""Fits the model of whether anything is known, on questions that can be answered and on questions that cannot.
+"""Fit the answerability model: does the memory hold the answer to a query?
 
-Each question with an answer is also put to its history without its evidence, so that only what was
-found can tell one from the other and not how it is asked. Half of the unanswerable count as near
-misses do: what is asked of something known.
+Each answerable question is also asked with its evidence removed, so that the model learns from the
+candidates and not from the wording of the question. Half of the weight of unanswerable questions
+goes to near misses: questions about a known topic without an answer.
 """
 
 from collections.abc import Sequence
@@ -13,30 +13,31 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from eval.retrieval import SHIPPED, Asked
+from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion
 from hotmem.ranking.answerability import answerability_features
 from hotmem.ranking.features import candidate_features
 from hotmem.ranking.relevance import Logistic, RelevanceModel
 from hotmem.retrieval.fusion import Candidate
 from hotmem.types import Query
 
-NEVER_TOLD_WEIGHT: Final = 0.5
-"""Part of the unanswerable that questions without their evidence have; those written as
-unanswerable have the rest."""
+REMOVED_EVIDENCE_WEIGHT: Final = 0.5
+"""Share of the unanswerable weight given to questions with their evidence removed; the rest goes to
+questions written as unanswerable."""
 
-STRENGTH: Final = 0.3
-"""Inverse of the L2 penalty on standardised signs."""
+INVERSE_PENALTY: Final = 0.3
+"""Inverse of the L2 penalty on standardised features."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A question put to a history.
+    """A question and what the ranking saw of its candidates.
 
     Attributes:
-        held_out: Whether the conversation is kept from fitting.
-        signs: float32 (len(SIGNS_OF_KNOWING),).
+        held_out: Whether the conversation is excluded from fitting.
+        signs: Features, float32 (features,).
         answerable: Whether the history holds the answer.
-        written: Whether it was written as what it is, and not made by leaving the evidence out.
+        written: Whether the question was written as answerable or unanswerable; False if its
+            evidence was removed.
     """
 
     held_out: bool
@@ -45,13 +46,13 @@ class Attempt:
     written: bool
 
 
-def attempts(asked: Sequence[Asked], model: RelevanceModel) -> list[Attempt]:
-    """The attempts of a dataset's questions, those without known evidence left out."""
+def attempts(asked: Sequence[RetrievedQuestion], model: RelevanceModel) -> list[Attempt]:
+    """Return the attempts of a dataset's questions, except those without known evidence."""
     found = []
     for one in asked:
         if not one.question.abstain and not one.question.evidence:
             continue
-        retrieved = one.found[SHIPPED]
+        retrieved = one.found[DEFAULT_LAYERS]
         query, candidates = retrieved.query, retrieved.candidates
         if one.question.abstain:
             histories = [(candidates, False, True)] if query.analysis.needs_memory else []
@@ -82,22 +83,22 @@ def _signs(
     return answerability_features(rows, sources, model.probabilities(rows, sources))
 
 
-def fitted(attempts: Sequence[Attempt]) -> Logistic:
-    """The model fitted on the conversations that are not held out, as if half of all questions could be answered."""
+def fit(attempts: Sequence[Attempt]) -> Logistic:
+    """Fit the model on conversations that are not held out; one half are answerable."""
     used = [one for one in attempts if not one.held_out]
     signs = np.array([one.signs for one in used])
     answerable = np.array([one.answerable for one in used])
     written = np.array([one.written for one in used])
     groups = (
         (answerable, 1.0),
-        (~answerable & written, 1 - NEVER_TOLD_WEIGHT),
-        (~answerable & ~written, NEVER_TOLD_WEIGHT),
+        (~answerable & written, 1 - REMOVED_EVIDENCE_WEIGHT),
+        (~answerable & ~written, REMOVED_EVIDENCE_WEIGHT),
     )
     weights = np.zeros(len(used))
     for group, share in groups:
         weights[group] = share * len(used) / max(int(group.sum()), 1)
     mean, deviation = signs.mean(axis=0), signs.std(axis=0) + 1e-6
-    model = LogisticRegression(C=STRENGTH, max_iter=5000)
+    model = LogisticRegression(C=INVERSE_PENALTY, max_iter=5000)
     model.fit((signs - mean) / deviation, answerable, sample_weight=weights)
     coefficients = np.asarray(model.coef_[0] / deviation, dtype=np.float32)
     return Logistic(float(model.intercept_[0] - coefficients @ mean), coefficients)

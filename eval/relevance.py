@@ -1,10 +1,7 @@
-"""Fits the relevance model.
+"""Fit the relevance model on the features of candidates and whether they deliver evidence.
 
-What the ranking sees of every candidate, and whether it delivers evidence.
-
-Every second conversation of each dataset is fitted on; the others tell how well the model ranks and
-how true its probabilities are. Each dataset counts the same, whatever its size. The coefficients
-are written as readable JSON.
+Every second conversation of each dataset is used for fitting, the others for testing. Each dataset
+has the same weight. The coefficients are written as JSON.
 """
 
 import json
@@ -19,8 +16,8 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from eval.labels import helps
-from eval.retrieval import SHIPPED, Asked, Choice
+from eval.evidence_labels import is_evidence
+from eval.retrieval import DEFAULT_LAYERS, LayerChoice, RetrievedQuestion
 from eval.statistics import calibration_error
 from hotmem.ranking.answerability import ANSWERABILITY_FEATURES
 from hotmem.ranking.features import FEATURES, candidate_features
@@ -28,32 +25,31 @@ from hotmem.ranking.relevance import VERSION, Logistic, RelevanceModel, fitted_m
 from hotmem.retrieval.fusion import Candidate
 from hotmem.types import Query, Source
 
-STRENGTH: Final = 1.0
+INVERSE_PENALTY: Final = 1.0
 PENALTY: Final = 1e-3
-"""L2 penalties on standardised features: inverse of the pointwise one, and the listwise one. Ten
-times either moves no second decimal."""
+"""L2 penalties on standardised features: inverse of the pointwise one, and the listwise one."""
 
-OF_SPEAKERS: Final = (
+SPEAKER_FEATURES: Final = (
     "speaker_fits",
     "other_speaker",
     "after_question",
     "own_question",
     "assistant",
 )
-"""Features of who speaks; nobody spoke what was stored outright."""
+"""Features of the speaker, which stored statements do not have."""
 
-FITTED_ON: Final = {
+SOURCE_FEATURES: Final = {
     Source.QUOTE: tuple(FEATURES),
     Source.FACT: ("overlap", "cosine", "fact", "in_time"),
     Source.STATEMENT: tuple(
         name
         for name in FEATURES
-        if not name.startswith(("window_", "session_", "words")) and name not in OF_SPEAKERS
+        if not name.startswith(("window_", "session_", "words")) and name not in SPEAKER_FEATURES
     ),
     Source.SUMMARY: ("overlap", "cosine", "session_words"),
 }
-"""Features of each source's model. Facts and summaries stand for themselves: what surrounds them
-raises all facts of a good session alike."""
+"""Features of each source's model. Facts and summaries are scored without their neighbours, which
+would raise all facts of a good session alike."""
 
 
 Candidates = tuple[NDArray[np.float32], NDArray[np.bool_]]
@@ -66,10 +62,10 @@ class Sample:
     """The candidates of one question.
 
     Attributes:
-        held_out: Whether its conversation is kept from fitting.
+        held_out: Whether its conversation is excluded from fitting.
         features: float32 (n, len(FEATURES)).
-        sources: Where each candidate comes from.
-        labels: bool (n,); whether it helps.
+        sources: Source of each candidate.
+        labels: Whether each candidate is evidence, bool (n,).
     """
 
     held_out: bool
@@ -78,34 +74,33 @@ class Sample:
     labels: NDArray[np.bool_]
 
     def of(self, source: Source) -> Candidates:
-        """Features and labels of one source; features that its model is not fitted on are 0."""
+        """Return features and labels of one source; features not used by its model are 0."""
         chosen = np.array([found is source for found in self.sources], dtype=np.bool_)
-        used = np.array([name in FITTED_ON[source] for name in FEATURES])
+        used = np.array([name in SOURCE_FEATURES[source] for name in FEATURES])
         return np.where(used, self.features[chosen], np.float32(0)), self.labels[chosen]
 
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How a model does on one dataset's held-out conversations.
-
-    AUC, and calibration error (0 to 1).
-    """
+    """Quality of a model on one dataset's held-out conversations."""
 
     candidates: int
     auc: float
     calibration_error: float
 
 
-def samples(asked: Sequence[Asked], choice: Choice = SHIPPED) -> list[Sample]:
-    """The samples of a dataset, one a question, as one choice of layers found its candidates."""
+def samples(
+    asked: Sequence[RetrievedQuestion], choice: LayerChoice = DEFAULT_LAYERS
+) -> list[Sample]:
+    """Return one sample per question of a dataset, as retrieved with a choice of layers."""
     return [_sample(one, one.found[choice].query, one.found[choice].candidates) for one in asked]
 
 
-def _sample(asked: Asked, query: Query, candidates: Sequence[Candidate]) -> Sample:
+def _sample(asked: RetrievedQuestion, query: Query, candidates: Sequence[Candidate]) -> Sample:
     turns = {turn.id: turn for turn in asked.conversation.turns}
     evidence = [candidate.evidence for candidate in candidates]
     labels = np.array(
-        [helps(one, asked.question.evidence, turns) for one in evidence], dtype=np.bool_
+        [is_evidence(one, asked.question.evidence, turns) for one in evidence], dtype=np.bool_
     )
     return Sample(
         asked.held_out,
@@ -115,8 +110,8 @@ def _sample(asked: Asked, query: Query, candidates: Sequence[Candidate]) -> Samp
     )
 
 
-def fitted(datasets: Mapping[str, Sequence[Sample]]) -> RelevanceModel:
-    """The models of relevance fitted on the conversations that are not held out, with the shipped one of whether anything is known.
+def fit(datasets: Mapping[str, Sequence[Sample]]) -> RelevanceModel:
+    """Fit the relevance models on the conversations that are not held out.
 
     A source of which nothing, or all that was found, helps keeps its shipped model: it can be told
     from nothing.
@@ -134,7 +129,7 @@ def fitted(datasets: Mapping[str, Sequence[Sample]]) -> RelevanceModel:
 
 
 def _telling(datasets: Sequence[Sequence[Candidates]]) -> bool:
-    """Whether some candidates help and others do not."""
+    """Return whether there are both positive and negative labels."""
     return (
         len(np.unique(np.concatenate([part[1] for questions in datasets for part in questions])))
         == 2
@@ -142,28 +137,21 @@ def _telling(datasets: Sequence[Sequence[Candidates]]) -> bool:
 
 
 def _fitted(datasets: Sequence[Sequence[Candidates]], source: Source) -> Logistic:
-    """One source's model.
-
-    For quotes and statements, which compete for the budget, the mean of the fit that is true and
-    the fit that ranks.
-
-    On held-out conversations the mean is as good as the better of the two on each dataset: the
-    listwise fit alone gains 3 points on BEAM and loses 3 on REALTALK against the pointwise one.
-    """
-    true = pointwise(datasets)
+    """Fit one source's model."""
+    true = fit_pointwise(datasets)
     if source not in (Source.QUOTE, Source.STATEMENT):
         return true
-    ranking = calibrated(datasets, listwise(datasets))
-    return calibrated(
+    ranking = calibrate(datasets, fit_listwise(datasets))
+    return calibrate(
         datasets, np.mean([true.coefficients, ranking.coefficients], axis=0, dtype=np.float32)
     )
 
 
-def calibrated(
+def calibrate(
     datasets: Sequence[Sequence[Candidates]], coefficients: NDArray[np.float32]
 ) -> Logistic:
-    """The coefficients scaled, and an intercept, so that the probabilities are true (Platt 1999)."""
-    scale = pointwise(
+    """Calibrate the coefficients: a scale and an intercept for true probabilities (Platt 1999)."""
+    scale = fit_pointwise(
         [
             [((rows @ coefficients)[:, None], labels) for rows, labels in questions]
             for questions in datasets
@@ -172,8 +160,8 @@ def calibrated(
     return Logistic(scale.intercept, scale.coefficients[0] * coefficients)
 
 
-def pointwise(datasets: Sequence[Sequence[Candidates]]) -> Logistic:
-    """A logistic regression over all candidates, each dataset weighing the same whatever its size."""
+def fit_pointwise(datasets: Sequence[Sequence[Candidates]]) -> Logistic:
+    """Fit a logistic regression over all candidates; each dataset has the same weight."""
     rows = np.concatenate([part[0] for questions in datasets for part in questions])
     labels = np.concatenate([part[1] for questions in datasets for part in questions])
     sizes = [sum(len(part[1]) for part in questions) for questions in datasets]
@@ -181,17 +169,17 @@ def pointwise(datasets: Sequence[Sequence[Candidates]]) -> Logistic:
         [np.full(size, len(labels) / (len(sizes) * max(size, 1))) for size in sizes]
     )
     mean, deviation = rows.mean(axis=0), rows.std(axis=0) + 1e-6
-    model = LogisticRegression(C=STRENGTH, max_iter=2000).fit(
+    model = LogisticRegression(C=INVERSE_PENALTY, max_iter=2000).fit(
         (rows - mean) / deviation, labels, sample_weight=weights
     )
     coefficients = np.asarray(model.coef_[0] / deviation, dtype=np.float32)
     return Logistic(float(model.intercept_[0] - coefficients @ mean), coefficients)
 
 
-def listwise(datasets: Sequence[Sequence[Candidates]]) -> NDArray[np.float32]:
-    """The coefficients under which the evidence of each question is likeliest among its candidates (Cao et al. 2007, ListNet's top one).
+def fit_listwise(datasets: Sequence[Sequence[Candidates]]) -> NDArray[np.float32]:
+    """Fit coefficients by ListNet's top-one loss (Cao et al. 2007) over each question's candidates.
 
-    A dataset weighs as the square root of its questions.
+    The weight of a dataset is the square root of its number of questions.
 
     Returns:
         float32 (features,).
@@ -229,7 +217,7 @@ def listwise(datasets: Sequence[Sequence[Candidates]]) -> NDArray[np.float32]:
 
 
 def quality(model: RelevanceModel, samples: Sequence[Sample]) -> Quality:
-    """How the model does on the held-out conversations."""
+    """Return the quality of the model on the held-out conversations."""
     held = [sample for sample in samples if sample.held_out and len(sample.labels)]
     probabilities = np.concatenate(
         [model.probabilities(sample.features, sample.sources) for sample in held]
@@ -242,9 +230,12 @@ def quality(model: RelevanceModel, samples: Sequence[Sample]) -> Quality:
     )
 
 
-def written(model: RelevanceModel, datasets: Sequence[str]) -> str:
-    """The model as `relevance.json` keeps it."""
-    fitted_on = f"{datetime.now(UTC).date().isoformat()} on every second conversation of {', '.join(datasets)}"
+def to_json(model: RelevanceModel, datasets: Sequence[str]) -> str:
+    """Format the model as the JSON of `relevance.json`."""
+    fitted_on = (
+        f"{datetime.now(UTC).date().isoformat()} on every second conversation of "
+        f"{', '.join(datasets)}"
+    )
     data: dict[str, object] = {"version": VERSION, "fitted": fitted_on}
     data |= {source: _named(fit, FEATURES) for source, fit in model.sources.items()}
     data["knowing"] = _named(model.answerability, ANSWERABILITY_FEATURES)
@@ -252,7 +243,7 @@ def written(model: RelevanceModel, datasets: Sequence[str]) -> str:
 
 
 def _named(fit: Logistic, names: Iterable[str]) -> dict[str, float]:
-    """The coefficients by name, those that are 0 left out."""
+    """Return the coefficients by name, without zeros."""
     named = zip(names, fit.coefficients, strict=True)
     return {"intercept": round(fit.intercept, 4)} | {
         name: round(float(value), 4) for name, value in named if abs(value) >= 5e-5

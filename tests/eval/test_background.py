@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eval.bench.beside import ratio
+from eval.bench.background import ratio
 
 
 def test_twice_as_long_in_every_block_is_two_without_doubt() -> None:

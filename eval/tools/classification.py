@@ -1,10 +1,8 @@
-"""Where memories are filed.
+"""Classification of memories by kind, category and importance.
 
-Fitted on every second statement of `statements.tsv` and on all of `statements_taught.tsv`, measured
-on the others.
-
-`statements_taught.tsv` is for fitting alone. We wrote it when cross-validation of the fitted half
-showed what was confused; none of it is nearer than cosine 0.75 to a statement held back.
+Fitted on every second statement of `statements.tsv` and on all of `statements_taught.tsv`; tested
+on the others. `statements_taught.tsv` covers the confusions that cross-validation of the fitting
+half showed; it contains no near duplicates of test statements.
 """
 
 import csv
@@ -19,7 +17,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, hstack, lil_matrix
 from sklearn.linear_model import LogisticRegression
 
-from eval.statistics import Estimate, estimated
+from eval.statistics import Estimate, bootstrap
 from hotmem.models import Encoder, Language
 from hotmem.types import Category, Kind
 from hotmem.understanding.facts import classification
@@ -39,18 +37,18 @@ STRENGTH: Final = 2.0
 """Inverse of the L2 penalty, chosen by cross-validation."""
 
 SEEN: Final = 1
-"""Statements in which a feature must stand to be fitted."""
+"""Minimum number of statements with a feature."""
 
 UNSEEN: Final = 0.5
-"""Statements taken to be of each kind in each category, beside those that are."""
+"""Pseudocount of each kind in each category."""
 
 LEAST: Final = 0.05
-"""Coefficients nearer to 0 are left out."""
+"""Minimum absolute value of a coefficient that is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement and where we would file it."""
+    """A statement and its labels."""
 
     text: str
     kind: str
@@ -59,17 +57,17 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Filing:
-    """How the statements held back are filed.
+class ClassificationResult:
+    """Results on the test statements.
 
     Attributes:
-        statements: How many.
-        category: Share in the right category.
-        kind: Share of the right kind.
-        importance: Mean difference of the importance from ours, 0 to 4.
-        sure: Share of which the models say that they are sure.
-        category_where_sure: Share of those in the right category.
-        confusion: Our category, then the one found, then how often.
+        statements: Number of statements.
+        category: Share with the right category.
+        kind: Share with the right kind.
+        importance: Mean absolute error of the importance, 0 to 4.
+        sure: Share for which the models report certainty.
+        category_where_sure: Share of those with the right category.
+        confusion: Counts by labelled category, then by predicted one.
     """
 
     statements: int
@@ -82,17 +80,17 @@ class Filing:
 
 
 def taught() -> list[Statement]:
-    """The statements to fit on."""
+    """Return the statements for fitting."""
     return [*_read(STATEMENTS)[::2], *_read(TAUGHT)]
 
 
 def held_back() -> list[Statement]:
-    """The others."""
+    """Return the test statements."""
     return _read(STATEMENTS)[1::2]
 
 
 def fit(encoder: Encoder, language: Language, told: Sequence[Statement]) -> dict[str, Any]:
-    """The coefficients fitted on some statements, in the stored form."""
+    """Fit the coefficients, in the stored form."""
     texts = [one.text for one in told]
     seen = [features(doc) for doc in language.parse(texts, names=False)]
     counts = Counter(name for one in seen for name in one)
@@ -113,7 +111,7 @@ def fit(encoder: Encoder, language: Language, told: Sequence[Statement]) -> dict
 
 
 def affinity(told: Sequence[Statement]) -> dict[str, dict[str, float]]:
-    """By kind and category, the logarithm of how much more often than by chance they go together (pointwise mutual information)."""
+    """Return the pointwise mutual information of kind and category."""
     counts = {(kind.value, category.value): UNSEEN for kind in Kind for category in Category}
     for one in told:
         counts[one.kind, one.category] += 1
@@ -128,7 +126,7 @@ def affinity(told: Sequence[Statement]) -> dict[str, dict[str, float]]:
 
 
 def write(fitted: dict[str, Any]) -> None:
-    """Puts the coefficients where the package reads them."""
+    """Write the coefficients to the file that the package reads."""
     lines = (
         f'"{question}": {{\n'
         + ",\n".join(
@@ -140,8 +138,8 @@ def write(fitted: dict[str, Any]) -> None:
     COEFFICIENTS.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
 
-def measure(encoder: Encoder, language: Language) -> Filing:
-    """The shipped coefficients on the statements held back from fitting."""
+def measure(encoder: Encoder, language: Language) -> ClassificationResult:
+    """Test the shipped coefficients on the test statements."""
     held = held_back()
     texts = [one.text for one in held]
     return judged(
@@ -155,8 +153,8 @@ def measure(encoder: Encoder, language: Language) -> Filing:
     )
 
 
-def judged(held: Sequence[Statement], filed: Sequence[Classification]) -> Filing:
-    """How statements were filed, beside where we would file them."""
+def judged(held: Sequence[Statement], filed: Sequence[Classification]) -> ClassificationResult:
+    """Classify statements and return the results with the labels."""
     right = np.array(
         [one.category == found.category for one, found in zip(held, filed, strict=True)]
     )
@@ -165,10 +163,10 @@ def judged(held: Sequence[Statement], filed: Sequence[Classification]) -> Filing
     for one, found in zip(held, filed, strict=True):
         row = confusion.setdefault(one.category, {})
         row[found.category.value] = row.get(found.category.value, 0) + 1
-    return Filing(
+    return ClassificationResult(
         statements=len(held),
-        category=estimated(right),
-        kind=estimated([one.kind == found.kind for one, found in zip(held, filed, strict=True)]),
+        category=bootstrap(right),
+        kind=bootstrap([one.kind == found.kind for one, found in zip(held, filed, strict=True)]),
         importance=float(
             np.mean(
                 [

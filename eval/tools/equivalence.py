@@ -1,7 +1,4 @@
-"""Which memories say the same.
-
-Fitted on every second pair of `pairs.tsv`, measured on the others.
-"""
+"""Equivalence of memories: fitted on every second pair of `pairs.tsv`, tested on the others."""
 
 import csv
 import json
@@ -29,13 +26,12 @@ PAIRS: Final = Path(__file__).with_name("pairs.tsv")
 COEFFICIENTS: Final = Path(equivalence.__file__).with_name("model.json")
 
 STRENGTH: Final = 0.3
-"""Inverse of the L2 penalty on standardised features, chosen by cross-validation on the taught
-half."""
+"""Inverse of the L2 penalty on standardised features, chosen by cross-validation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two statements, and whether keeping one loses nothing."""
+    """Two statements, and the verdict whether storing one of them loses nothing."""
 
     one: str
     other: str
@@ -43,25 +39,25 @@ class Pair:
 
     @property
     def same(self) -> bool:
-        """Whether both say the same."""
+        """Whether both are equivalent."""
         return self.verdict == "same"
 
     @property
     def retold(self) -> bool:
-        """Whether one alone tells of "the user"."""
+        """Whether exactly one is about "the user"."""
         return ("user" in self.one.lower()) != ("user" in self.other.lower())
 
 
 @dataclass(frozen=True, slots=True)
-class Sameness:
-    """How duplicates are found among the pairs held back.
+class EquivalenceResult:
+    """Results on the test pairs.
 
     Attributes:
-        pairs: Pairs held back.
-        found: Share of those that say the same that are merged or suggested.
-        merged: Share of those that say the same that are merged without asking.
-        false_merges: Share of the merges that are wrong.
-        false_suggestions: Share of the suggestions that are wrong.
+        pairs: Number of pairs.
+        found: Share of equivalent pairs that are merged or suggested.
+        merged: Share of equivalent pairs that are merged automatically.
+        false_merges: Share of merges that are wrong.
+        false_suggestions: Share of suggestions that are wrong.
     """
 
     pairs: int
@@ -72,7 +68,7 @@ class Sameness:
 
 
 def pairs() -> list[Pair]:
-    """All pairs, in the file's order."""
+    """Return all pairs, in the file's order."""
     with PAIRS.open(encoding="utf-8", newline="") as lines:
         return [
             Pair(**row) for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -80,7 +76,7 @@ def pairs() -> list[Pair]:
 
 
 def sayings(encoder: Encoder, asked: Sequence[Pair]) -> list[StatementPair]:
-    """The pairs as the store meets them: the first is kept, the second comes."""
+    """Return the pairs as in use: the first is stored, the second is new."""
     one, other = (
         encoder.encode([getattr(pair, side) for pair in asked]) for side in ("one", "other")
     )
@@ -91,12 +87,12 @@ def sayings(encoder: Encoder, asked: Sequence[Pair]) -> list[StatementPair]:
 
 
 def table(encoder: Encoder, asked: Sequence[Pair]) -> NDArray[np.float64]:
-    """The features of the pairs, float64 (pairs, len(FEATURES))."""
+    """Return the features of the pairs, float64 (pairs, len(FEATURES))."""
     return np.array([pair_features(said) for said in sayings(encoder, asked)])
 
 
 def fit(encoder: Encoder) -> dict[str, float]:
-    """Coefficients over the features as they are, fitted on every second pair, and written where the package reads them."""
+    """Fit the coefficients on every second pair, and write them to the package's file."""
     taught = pairs()[::2]
     model = bound(table(encoder, taught), np.array([pair.same for pair in taught]), weights(taught))
     fitted = {
@@ -108,9 +104,9 @@ def fit(encoder: Encoder) -> dict[str, float]:
 
 
 def weights(taught: Sequence[Pair]) -> NDArray[np.float64]:
-    """What each pair weighs, so that among pairs of which one alone tells of "the user" as many say the same as among the others.
+    """Return sample weights that balance the verdicts among pairs with one statement on "the user".
 
-    Those who write pairs tell of the user where they reword; nobody shall learn from it.
+    In the data such pairs are equivalent more often, which must not be learnt.
     """
     alike, told = (
         np.array([pair.same for pair in taught]),
@@ -127,9 +123,9 @@ def weights(taught: Sequence[Pair]) -> NDArray[np.float64]:
 def bound(
     seen: NDArray[np.float64], alike: NDArray[np.bool_], weighs: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Intercept and coefficients of the logistic model, none of them against its sign's sense.
+    """Fit a logistic model whose coefficients have the given signs.
 
-    The penalty is on standardised features.
+    The penalty is on standardised features. Returns intercept and coefficients.
     """
     mean, scale = seen.mean(axis=0), np.maximum(seen.std(axis=0), 1e-9)
     standard, side = (seen - mean) / scale, np.where(alike, 1.0, -1.0)
@@ -152,8 +148,8 @@ def bound(
     return np.concatenate(([found[0] - coefficients @ mean], coefficients))
 
 
-def measure(encoder: Encoder) -> Sameness:
-    """The shipped coefficients on the pairs held back from fitting."""
+def measure(encoder: Encoder) -> EquivalenceResult:
+    """Test the shipped coefficients on the test pairs."""
     held = pairs()[1::2]
     probability = np.array([equivalence_probability(said) for said in sayings(encoder, held)])
     alike = np.array([pair.same for pair in held])
@@ -161,7 +157,7 @@ def measure(encoder: Encoder) -> Sameness:
         probability >= equivalence.MERGE_THRESHOLD,
         probability >= equivalence.SUGGESTION_THRESHOLD,
     )
-    return Sameness(
+    return EquivalenceResult(
         pairs=len(held),
         found=float(suggested[alike].mean()),
         merged=float(merged[alike].mean()),

@@ -2,14 +2,14 @@
 
 import pytest
 
-from eval.language.sayings import ANY, Expected, Saying, read, right, sayings
+from eval.language.extraction import ANY, Case, Expected, cases, read, right
 from hotmem.models import Language
 from hotmem.understanding.facts import relations
 from hotmem.understanding.facts.relations import Relation
 
 
 def test_the_utterances_name_relations_of_the_table() -> None:
-    every = sayings()
+    every = cases()
     assert len(every) >= 300 and len({one.text for one in every}) == len(every)
     named = {fact.relation for one in every for fact in one.facts} - {ANY}
     assert all(isinstance(getattr(relations, name), Relation) for name in named)
@@ -30,4 +30,4 @@ def test_the_utterances_name_relations_of_the_table() -> None:
 def test_an_utterance_is_right_if_its_facts_are_read_and_no_others_are_made_up(
     language: Language, text: str, facts: tuple[Expected, ...], wanted: bool
 ) -> None:
-    assert right(Saying(True, text, facts), read(language, text)) is wanted
+    assert right(Case(True, text, facts), read(language, text)) is wanted

@@ -1,4 +1,4 @@
-"""Bots that are spoken to in real pipelines, by scripted frames and by recordings, and when the language model has its context."""
+"""Bots in real pipelines, driven by scripted frames or recordings, with times of their contexts."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -42,10 +42,10 @@ from pipelines.recording import SILENCE, Utterance, read_frames
 from pipelines.replay import FRAME_S
 
 WORD_S: Final = 0.2
-"""Seconds a word takes; people speak two to five words a second, so this leaves little time."""
+"""Seconds per word; people speak two to five words per second, so this leaves little time."""
 
 INTERIM_WORDS: Final = 2
-"""New words of an interim transcript."""
+"""New words per interim transcript."""
 
 ALL_WORDS_S, SILENCE_S, FINAL_S = 0.15, 0.2, 0.3
 """Seconds after the last word at which an interim transcript holds all words, the end of speech
@@ -55,18 +55,18 @@ TURN_S: Final = 1.0
 """Seconds without another context after which a recorded turn is over."""
 
 PATIENCE_S: Final = 20.0
-"""Seconds after which a context that has not come is given up."""
+"""Timeout for a context, in seconds."""
 
 
 class Heard(FrameProcessor):
-    """Notes when the recogniser is done."""
+    """Records when the final transcript arrives."""
 
     def __init__(self) -> None:
         super().__init__()
         self.at = 0.0
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Passes everything on."""
+        """Pass every frame on."""
         await super().process_frame(frame, direction)
         if isinstance(frame, TranscriptionFrame):
             self.at = perf_counter()
@@ -74,7 +74,7 @@ class Heard(FrameProcessor):
 
 
 class Model(FrameProcessor):
-    """Notes when a context comes, and reads out the last line of every second block."""
+    """Records when a context arrives; its replies quote the last line of every second block."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ class Model(FrameProcessor):
         self._reads = False
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Answers contexts and passes everything else on."""
+        """Answer contexts and pass every other frame on."""
         await super().process_frame(frame, direction)
         if not isinstance(frame, LLMContextFrame):
             await self.push_frame(frame, direction)
@@ -104,7 +104,7 @@ class Model(FrameProcessor):
 
 
 def blocks(context: LLMContext) -> list[str]:
-    """The blocks of memory in a context."""
+    """Return the context blocks in a context."""
     standard = (
         message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage)
     )
@@ -113,10 +113,10 @@ def blocks(context: LLMContext) -> list[str]:
 
 
 async def ask(worker: PipelineWorker, model: Model, question: str, *, interims: bool) -> float:
-    """Speaks a question by frames as a recogniser sends them, a streaming one or one that hears whole segments.
+    """Speak a question by frames, as a streaming or a segmented speech recogniser sends them.
 
     Returns:
-        Milliseconds from its final transcript to the model.
+        Milliseconds from the final transcript to the language model.
     """
     words = question.split()
     await worker.queue_frame(ProposedUserStartedSpeakingFrame())
@@ -142,11 +142,11 @@ async def ask(worker: PipelineWorker, model: Model, question: str, *, interims: 
 
 
 async def play(worker: PipelineWorker, model: Model, heard: Heard, utterance: Utterance) -> float:
-    """Plays a recording as a microphone would give it, then silence until the model has its context.
+    """Play a recording as a microphone would, then silence until the model has its context.
 
     Returns:
-        Milliseconds from its final transcript to the model; of a recording that was taken for
-        several turns, those of the last.
+        Milliseconds from the final transcript to the language model; for a recording split into
+            several turns, those of the last.
     """
     frames = await asyncio.to_thread(lambda: list(read_frames(utterance)))
     due, shown_at = perf_counter(), 0.0
@@ -154,7 +154,8 @@ async def play(worker: PipelineWorker, model: Model, heard: Heard, utterance: Ut
     while frames or shown_at < heard.at or not heard.at or perf_counter() - shown_at < TURN_S:
         if perf_counter() > given_up:
             raise TimeoutError(
-                f"{utterance.path.name} brought no context. Is the machine too slow for the recogniser?"
+                f"{utterance.path.name} brought no context. Is the machine too slow "
+                "for the recogniser?"
             )
         await worker.queue_frame(
             InputAudioRawFrame(
@@ -173,9 +174,9 @@ async def play(worker: PipelineWorker, model: Model, heard: Heard, utterance: Ut
 async def running(
     ears: Sequence[FrameProcessor], memory: Sequence[FrameProcessor], *, audio: bool
 ) -> AsyncIterator[tuple[PipelineWorker, Model]]:
-    """A bot with these processors before the user's turns and before the model.
+    """Run a bot with processors before the user aggregator and before the language model.
 
-    With audio it hears for itself when a turn ends.
+    With audio, the bot detects the end of a turn itself.
     """
     hearing = LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     reading = LLMUserAggregatorParams(user_turn_strategies=ExternalUserTurnStrategies())

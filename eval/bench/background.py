@@ -1,10 +1,7 @@
-"""What the work in the background costs a conversation.
+"""The effect of background work on recalls.
 
-Recalls timed while categories evolve and tags are consolidated, and while they do not.
-
-The conversation goes on in short blocks that take turns, so that whatever else the machine does
-hits both arms alike. Beside every second block one category after the other evolves anew and all
-tags are consolidated, without a pause; in use that happens once in six hours.
+Recalls are timed with and without category evolution and tag consolidation running continuously.
+Both arms alternate in short blocks, so that other load on the machine affects them equally.
 """
 
 import asyncio
@@ -23,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from eval.bench.latency import WARM_UP, Times, timed
-from eval.bench.talk import START, USER, Talk
+from eval.bench.synthetic import START, USER, SyntheticConversations
 from eval.bench.tools import prepared
 from eval.statistics import RESAMPLES, SEED, Estimate
 from hotmem import Memory, Turn
@@ -31,26 +28,26 @@ from hotmem.tools.maintenance import OptimizeTagsArguments, optimize_tags
 from hotmem.types import Category, Role
 
 BLOCK: Final = 10
-"""Recalls of a block."""
+"""Recalls per block."""
 
 PAUSE_S: Final = (0.02, 0.12)
-"""Seconds between two recalls, from and to, by chance: the background may be anywhere in its
-work when the next one comes."""
+"""Range of the random pause between two recalls, in seconds, so that recalls hit the background
+work at any stage."""
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """What was measured, in milliseconds.
+class BackgroundTimes:
+    """Results; times in milliseconds.
 
     Attributes:
         memories: Memories of the one user.
         recalls: Recalls of each arm.
-        alone: recall() with nothing beside it.
-        beside: recall() with evolution and consolidation beside it.
-        p50: Median beside over median alone.
-        p95: 95th percentile beside over that alone.
-        evolved: Categories that evolved beside the conversation.
-        consolidated: Times that all tags were consolidated beside it.
+        alone: recall() without background work.
+        beside: recall() during evolution and consolidation.
+        p50: Ratio of the medians.
+        p95: Ratio of the 95th percentiles.
+        evolved: Number of category evolutions that ran.
+        consolidated: Number of tag consolidations that ran.
     """
 
     memories: int
@@ -63,14 +60,14 @@ class Beside:
     consolidated: int
 
 
-async def measure(memories: int, recalls: int, folder: Path, console: Console) -> Beside:
-    """Fills a store, kept in the folder for another time, and talks to a copy of it.
+async def measure(memories: int, recalls: int, folder: Path, console: Console) -> BackgroundTimes:
+    """Build a memory file in the folder if needed, and measure on a copy of it.
 
     Args:
         memories: Memories of the one user, spread evenly over the seven categories.
-        recalls: Recalls counted in each arm; made up to whole blocks.
-        folder: Where the store is, or will be.
-        console: Where the progress bar goes.
+        recalls: Recalls measured in each arm; rounded up to whole blocks.
+        folder: Folder of the memory file.
+        console: Console for the progress bar.
     """
     measured = await asyncio.to_thread(prepared, folder, memories, console)
     pairs = -(-recalls // BLOCK)
@@ -82,7 +79,7 @@ async def measure(memories: int, recalls: int, folder: Path, console: Console) -
     )
     async with Memory.open(measured) as memory:
         upkeep, talk = _Upkeep(memory), _Conversation(memory)
-        for _ in range(len(Category) + 1):  # libraries are loaded, and all has been done once
+        for _ in range(len(Category) + 1):  # warm up: load libraries and fill caches
             await upkeep.step()
         await talk.block(WARM_UP)
         before = upkeep.evolved, upkeep.consolidated
@@ -96,7 +93,7 @@ async def measure(memories: int, recalls: int, folder: Path, console: Console) -
                 enough.set()
                 await work
     measured.unlink()
-    return Beside(
+    return BackgroundTimes(
         memories=memories,
         recalls=pairs * BLOCK,
         alone=Times.of(np.ravel(alone).tolist()),
@@ -111,11 +108,11 @@ async def measure(memories: int, recalls: int, folder: Path, console: Console) -
 def ratio(
     beside: Sequence[Sequence[float]], alone: Sequence[Sequence[float]], percentile: float
 ) -> Estimate:
-    """A percentile of the one arm over that of the other, with its bootstrap interval over the pairs of blocks (Efron 1979).
+    """Return the ratio of a percentile of two arms, with its bootstrap interval over block pairs.
 
     Args:
         beside: Milliseconds, (pairs, recalls).
-        alone: The blocks that took turns with them, likewise.
+        alone: The alternating blocks of the other arm, likewise.
         percentile: 0 to 100.
     """
     times = np.array([beside, alone], dtype=np.float64)
@@ -126,8 +123,8 @@ def ratio(
     return Estimate(float(first / second), float(low), float(high))
 
 
-def show(result: Beside, console: Console) -> None:
-    """Prints both arms and their ratio."""
+def show(result: BackgroundTimes, console: Console) -> None:
+    """Print both arms and their ratio."""
     title = f"{result.memories:,} memories of one user, {result.recalls} recalls in each arm"
     table = Table("recall(), milliseconds", "p50", "p95", title=title, title_justify="left")
     table.add_row("alone", f"{result.alone.p50:.1f}", f"{result.alone.p95:.1f}")
@@ -142,29 +139,30 @@ def show(result: Beside, console: Console) -> None:
     )
     console.print(table)
     console.print(
-        f"{result.evolved} evolutions of a category and {result.consolidated} consolidations of all tags went beside them",
+        f"{result.evolved} evolutions of a category and {result.consolidated} "
+        "consolidations of all tags went beside them",
         highlight=False,
     )
 
 
-def figures(result: Beside) -> dict[str, Any]:
-    """The same as plain values."""
+def figures(result: BackgroundTimes) -> dict[str, Any]:
+    """Return the results as plain values."""
     return asdict(result)
 
 
 class _Conversation:
-    """Asks and tells, one exchange after the other, as long as it is wanted."""
+    """An endless conversation of questions and statements."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._questions = cycle(Talk().questions(900))
+        self._questions = cycle(SyntheticConversations().questions(900))
         self._random = Random(SEED)
         self._turns = 0
 
     async def block(self, exchanges: int) -> list[float]:
-        """Milliseconds of the recalls of so many exchanges.
+        """Return the milliseconds of each recall over a number of exchanges.
 
-        What is said is understood before the next one.
+        Facts are extracted from each turn before the next exchange.
         """
         milliseconds: list[float] = []
         for _ in range(exchanges):
@@ -188,10 +186,10 @@ class _Conversation:
 
 
 class _Upkeep:
-    """Lets one category after the other evolve and then consolidates all tags, again and again.
+    """Evolves one category after the other, then consolidates all tags, repeatedly.
 
     Attributes:
-        evolved: Categories that evolved so far.
+        evolved: Categories evolved so far.
         consolidated: Consolidations so far.
     """
 
@@ -201,7 +199,7 @@ class _Upkeep:
         self._next = cycle((*Category, None))
 
     async def step(self) -> None:
-        """One category, or the tags."""
+        """Evolve one category, or consolidate the tags."""
         category = next(self._next)
         if category is None:
             await optimize_tags(self._memory, USER, OptimizeTagsArguments())
@@ -211,6 +209,6 @@ class _Upkeep:
             self.evolved += 1
 
     async def until(self, enough: Event) -> None:
-        """One step after the other until it is enough."""
+        """Run steps until the event is set."""
         while not enough.is_set():
             await self.step()

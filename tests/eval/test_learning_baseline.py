@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.learning.design import CREDIT, LEAST, MOST, moved
+from eval.learning.baseline import CREDIT, LEAST, MOST, moved
 from hotmem.types import START_WEIGHTS, Item, ItemUse, Layer, UsageKind, Weights
 from tests.ranking.statements import QUOTE
 

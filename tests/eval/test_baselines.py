@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from eval.references import Index, Reference, blended, fill, line, ranked, scaled
+from eval.baselines import Baseline, Index, blend, fill_block, min_max_scale, rank, shown_text
 from hotmem import Turn
 from hotmem.models import Encoder, TokenCounter
 
@@ -44,7 +44,7 @@ def index(encoder: Encoder) -> Iterator[Index]:
     index.close()
 
 
-@pytest.mark.parametrize("reference", list(Reference))
+@pytest.mark.parametrize("reference", list(Baseline))
 @pytest.mark.parametrize(
     ("question", "place"),
     [
@@ -54,29 +54,34 @@ def index(encoder: Encoder) -> Iterator[Index]:
     ],
 )
 def test_each_reference_finds_the_turn(
-    index: Index, reference: Reference, question: str, place: int
+    index: Index, reference: Baseline, question: str, place: int
 ) -> None:
-    assert ranked(index.scores(reference, question))[0] == place
+    assert rank(index.scores(reference, question))[0] == place
 
 
 @pytest.mark.parametrize("question", ["", "???", "what is it", '"OR NEAR( AND *', "-col:umn ^x"])
 def test_bm25_of_a_question_without_content_or_with_operators(index: Index, question: str) -> None:
-    assert len(index.scores(Reference.BM25, question)) == len(TURNS)
+    assert len(index.scores(Baseline.BM25, question)) == len(TURNS)
 
 
 def test_bm25_finds_nothing_for_stop_words(index: Index) -> None:
-    assert ranked(index.scores(Reference.BM25, "what is it")) == []
+    assert rank(index.scores(Baseline.BM25, "what is it")) == []
 
 
 def test_scaled_by_arithmetic() -> None:
-    assert scaled(np.array([4.0, 1.0, 3.0, -np.inf]), depth=2).tolist() == [1.0, 0.0, 0.0, 0.0]
-    assert scaled(np.array([4.0, 2.0, 3.0, -np.inf])).tolist() == [1.0, 0.0, 0.5, 0.0]
-    assert scaled(np.array([2.0, 2.0])).tolist() == [1.0, 1.0]
-    assert scaled(np.array([-np.inf])).tolist() == [0.0]
+    assert min_max_scale(np.array([4.0, 1.0, 3.0, -np.inf]), depth=2).tolist() == [
+        1.0,
+        0.0,
+        0.0,
+        0.0,
+    ]
+    assert min_max_scale(np.array([4.0, 2.0, 3.0, -np.inf])).tolist() == [1.0, 0.0, 0.5, 0.0]
+    assert min_max_scale(np.array([2.0, 2.0])).tolist() == [1.0, 1.0]
+    assert min_max_scale(np.array([-np.inf])).tolist() == [0.0]
 
 
 def test_blended_by_arithmetic() -> None:
-    mixed = blended(np.array([4.0, 2.0, -np.inf]), np.array([0.5, 0.1, 0.3]))
+    mixed = blend(np.array([4.0, 2.0, -np.inf]), np.array([0.5, 0.1, 0.3]))
     assert mixed.tolist() == pytest.approx([2.0, 0.0, 0.5])
 
 
@@ -85,7 +90,7 @@ scores = arrays(np.float64, len(TURNS), elements=st.floats(-10, 10) | st.just(-n
 
 @given(scores)
 def test_ranked_is_sorted_and_leaves_out_what_was_not_found(values: np.ndarray) -> None:
-    order = ranked(values)
+    order = rank(values)
     assert sorted(order) == [place for place, value in enumerate(values) if np.isfinite(value)]
     assert all(values[one] >= values[two] for one, two in pairwise(order))
 
@@ -94,7 +99,7 @@ def test_ranked_is_sorted_and_leaves_out_what_was_not_found(values: np.ndarray) 
 def test_a_block_keeps_its_budget_and_counts_it_truly(
     tokens: TokenCounter, values: np.ndarray, budget: int
 ) -> None:
-    block = fill(TURNS, values, budget, tokens.count)
+    block = fill_block(TURNS, values, budget, tokens.count)
     assert block.tokens == tokens.count(block.text) <= budget
     assert all(item.text in block.text for item in block.lines)
     assert [item.relevance for item in block.lines] == sorted(
@@ -104,7 +109,12 @@ def test_a_block_keeps_its_budget_and_counts_it_truly(
 
 def test_what_does_not_fit_is_left_out_and_the_next_tried(tokens: TokenCounter) -> None:
     values = np.array([5.0, 4.0, 3.0, -np.inf, -np.inf, -np.inf])
-    whole = fill(TURNS, values, 1000, tokens.count)
-    assert whole.text == f"[6 May 2024]\n{line(TURNS[0])}\n{line(TURNS[1])}\n{line(TURNS[2])}\n"
-    budget = tokens.count(f"[6 May 2024]\n{line(TURNS[1])}\n")
-    assert [item.turn_ids for item in fill(TURNS, values, budget, tokens.count).lines] == [("t1",)]
+    whole = fill_block(TURNS, values, 1000, tokens.count)
+    assert (
+        whole.text
+        == f"[6 May 2024]\n{shown_text(TURNS[0])}\n{shown_text(TURNS[1])}\n{shown_text(TURNS[2])}\n"
+    )
+    budget = tokens.count(f"[6 May 2024]\n{shown_text(TURNS[1])}\n")
+    assert [item.turn_ids for item in fill_block(TURNS, values, budget, tokens.count).lines] == [
+        ("t1",)
+    ]

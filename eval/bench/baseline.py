@@ -1,7 +1,4 @@
-"""What a search costs at least.
-
-One query embedding, one sqlite-vec search and one FTS5 query, written by hand.
-"""
+"""The minimum cost of a search: query embedding, one sqlite-vec search and one FTS5 query."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,23 +7,21 @@ from typing import Final
 import numpy as np
 import sqlite_vec
 
-from eval.words import STOP_WORDS, words
+from eval.content_words import STOP_WORDS, words
 from hotmem.models import Encoder
 from hotmem.models.encoder import Vectors
 from hotmem.storage.sqlite.connection import connect
 
 NEAREST: Final = 50
-"""Passages each of the two searches finds."""
+"""Number of passages that each search returns."""
 
 
-class Floor:
-    """The passages in a file of their own.
-
-    A vec0 table with one bit a dimension, the fastest that sqlite-vec has, and an FTS5 table.
+class BaselineSearch:
+    """Passages in a separate file: a vec0 table with one bit per dimension, and an FTS5 table.
 
     Args:
-        path: The file; made if missing.
-        dimension: Of the vectors.
+        path: The file; created if missing.
+        dimension: Dimension of the vectors.
     """
 
     def __init__(self, path: Path, dimension: int) -> None:
@@ -37,16 +32,18 @@ class Floor:
         self._conn.execute("PRAGMA journal_mode = WAL")
         self._conn.execute("PRAGMA synchronous = OFF")
         self._conn.execute(
-            f"CREATE VIRTUAL TABLE IF NOT EXISTS near USING vec0 (user_key INTEGER PARTITION KEY, vector BIT[{dimension}])"
+            "CREATE VIRTUAL TABLE IF NOT EXISTS near USING vec0 (user_key INTEGER "
+            f"PARTITION KEY, vector BIT[{dimension}])"
         )
         self._conn.execute(
-            "CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5 (user_key UNINDEXED, text, tokenize = 'porter unicode61')"
+            "CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5 (user_key "
+            "UNINDEXED, text, tokenize = 'porter unicode61')"
         )
 
     def add(
         self, keys: Sequence[int], owners: Sequence[int], texts: Sequence[str], rows: Vectors
     ) -> None:
-        """Adds passages: row numbers, users, texts and their vectors, float32 (passages, dimension)."""
+        """Add passages: row ids, users, texts and their vectors, float32 (passages, dimension)."""
         bits = np.packbits(rows > 0, axis=1, bitorder="little")
         self._conn.execute("BEGIN")
         self._conn.executemany(
@@ -60,10 +57,11 @@ class Floor:
         self._conn.execute("COMMIT")
 
     def search(self, question: str, user: int, encoder: Encoder) -> tuple[list[int], list[int]]:
-        """The nearest passages and those with the question's words, their row numbers."""
+        """Return the row ids of the nearest passages and of those with words of the query."""
         bits = bytes(np.packbits(encoder.encode([question])[0] > 0, bitorder="little"))
         near = self._conn.execute(
-            "SELECT rowid FROM near WHERE vector MATCH vec_bit(?) AND user_key = ? AND k = ? ORDER BY distance",
+            "SELECT rowid FROM near WHERE vector MATCH vec_bit(?) AND user_key = ? "
+            "AND k = ? ORDER BY distance",
             (bits, user, NEAREST),
         ).fetchall()
         asked = " OR ".join(
@@ -76,5 +74,5 @@ class Floor:
         return [row[0] for row in near], [row[0] for row in held]
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self._conn.close()

@@ -1,11 +1,8 @@
-"""The design's rule for layer weights, to compare with.
+"""The rule of the original design for layer weights, as a baseline.
 
-A layer whose items were used more than its even share gains, the others lose.
+    weight += rate · (share of the usage − 1 / layers searched)
 
-    weight += rate · (share of the use − 1 / layers asked)
-
-A layer that was not asked learns nothing; a reply that used nothing teaches nothing. Rate 0.1, even
-share and the bounds of 0.1 and 1.5 are the design's.
+A layer that was not searched does not change, nor does any after a reply that used nothing.
 """
 
 from collections import defaultdict
@@ -23,19 +20,19 @@ CREDIT: Final = {
     UsageKind.INFLUENCE: 0.4,
     UsageKind.UNUSED: 0.0,
 }
-"""What an item's use is worth to the layers that found it."""
+"""Credit of an item's usage for the layers that found it."""
 
 
 def moved(
     weights: Weights, uses: Sequence[ItemUse], asked: Collection[Layer], rate: float
 ) -> Weights:
-    """The weights after one reply.
+    """Return the weights after one reply.
 
     Args:
         weights: The weights before.
-        uses: How the reply used each item.
-        asked: The layers that were asked.
-        rate: Step, 0 to 1.
+        uses: Usage of each item by the reply.
+        asked: The layers searched.
+        rate: Learning rate, 0 to 1.
     """
     credit: defaultdict[Layer, float] = defaultdict(float)
     for use in uses:

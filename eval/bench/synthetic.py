@@ -1,12 +1,9 @@
-"""Invented talk for measuring speed.
+"""Synthetic conversations for benchmarks: a seeded, endless supply of spoken-style turns.
 
-A seeded, endless supply of spoken-style turns, nearly all of them distinct.
-
-Each user talks to one bot. A turn is two or three sentences of a bounded supply of thousands; a
-sentence is a template whose slots are filled with people, places, things, deeds and times, the n-th
-of each list in proportion to 1/(n + 4) (Zipf and Mandelbrot's law), so that some words come in
-every tenth turn and most in a few. Half the people and places have names put together from
-syllables: the long tail of a language.
+Each user talks to one bot. A turn has two or three of thousands of sentences; a sentence is a
+template whose slots are filled with people, places, things, actions and times, the n-th of each
+list with probability proportional to 1/(n + 4) (Zipf-Mandelbrot law). Half of the people and places
+have names composed of syllables, for the long tail of a language.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,21 +17,21 @@ from typing import Final
 from hotmem.types import Role, Turn
 
 USER: Final = "bench"
-"""The first user; further ones have a number behind it."""
+"""The first user; further users have a number appended."""
 
 START: Final = datetime(1990, 1, 8, 9, tzinfo=UTC)
-"""When the first session starts."""
+"""Start of the first session."""
 
 SESSION_TURNS: Final = 20
-"""Turns of a session, the user's and the bot's in turn."""
+"""Turns per session, with user and bot alternating."""
 
 SESSIONS_A_DAY: Final = 4
 
 SENTENCES: Final = {Role.USER: 8_000, Role.ASSISTANT: 2_000}
-"""Distinct sentences there are to say."""
+"""Number of distinct sentences."""
 
 NAMES: Final = 1_500
-"""Names put together from syllables, of people and of places each."""
+"""Number of composed names of people, and of places."""
 
 CLOSE: Final = (
     "my sister Marta", "my brother Jonas", "my friend Priya", "my boss Helena", "our neighbour Walter", "my cousin Ines", "my colleague Tom",
@@ -180,19 +177,19 @@ _ENDS: Final = ("", "n", "r", "l", "s", "nd", "rk", "lm", "tt", "sk")
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
-    """A seeded source of turns and questions; the same seed gives the same words.
+class SyntheticConversations:
+    """A seeded source of turns and questions; the same seed gives the same text.
 
     Attributes:
-        seed: Which words.
-        user: Who talks to the bot.
+        seed: The seed.
+        user: The user that talks to the bot.
     """
 
     seed: int = 7
     user: str = USER
 
     def turns(self, number: int) -> Iterator[Turn]:
-        """The first `number` turns, in sessions of `SESSION_TURNS`."""
+        """Return the first `number` turns, in sessions of `SESSION_TURNS`."""
         random = Random(f"{self.seed} {self.user}")
         supply = {role: sentences(self.seed, role) for role in SENTENCES}
         for place in range(number):
@@ -210,13 +207,13 @@ class Talk:
             )
 
     def questions(self, number: int) -> list[str]:
-        """Distinct questions about the same world."""
+        """Return distinct questions about the same people, places and things."""
         return _distinct(Random(self.seed + 1), QUESTIONS, number)
 
 
 @cache
 def sentences(seed: int, role: Role) -> tuple[str, ...]:
-    """All that the user, or the bot, ever says."""
+    """Return all sentences of the user, or of the bot."""
     return tuple(
         _distinct(
             Random(f"{seed} {role}"),
@@ -252,7 +249,7 @@ def _filled(random: Random, templates: Sequence[str]) -> str:
 
 
 def _often(random: Random, choices: Sequence[str]) -> str:
-    """One of the choices, the earlier ones more often."""
+    """Choose an element, with earlier ones more likely."""
     return random.choices(choices, cum_weights=_weights(len(choices)))[0]
 
 

@@ -1,12 +1,11 @@
-"""Facts read from what people say of themselves in many wordings, and nothing from what states none.
+"""Facts extracted from handwritten utterances, and none from utterances that state none.
 
-`sayings.tsv` has our own utterances, one a line: whether the rules were made with it in view, what
+`extraction.tsv` has our own utterances, one a line: whether the rules were made with it in view, what
 is said by Ana, and the facts it holds. ";" parts facts; the first word of each is its relation as
 `RELATIONS.md` names it, "*" for any, the others must stand in its text. "-" is an utterance that
 holds none.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -18,12 +17,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from eval.statistics import Estimate, estimated
+from eval.arguments import AsJson, print_json
+from eval.statistics import Estimate, bootstrap
 from hotmem.models import Language, load_language
 from hotmem.types import Role, Statement
 from hotmem.understanding.facts import extract_facts, relations
 
-SAYINGS: Final = Path(__file__).with_name("sayings.tsv")
+CASES: Final = Path(__file__).with_name("extraction.tsv")
 
 SAID_AT: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 """A Monday."""
@@ -54,7 +54,7 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
+class Case:
     """One utterance.
 
     Attributes:
@@ -68,13 +68,11 @@ class Saying:
     facts: tuple[Expected, ...]
 
 
-def sayings() -> list[Saying]:
+def cases() -> list[Case]:
     """All utterances."""
-    rows = [line.split("\t") for line in SAYINGS.read_text("utf-8").splitlines()[1:]]
+    rows = [line.split("\t") for line in CASES.read_text("utf-8").splitlines()[1:]]
     return [
-        Saying(
-            half == "seen", text, () if facts == NONE else tuple(map(_expected, facts.split(";")))
-        )
+        Case(half == "seen", text, () if facts == NONE else tuple(map(_expected, facts.split(";"))))
         for half, text, facts in rows
     ]
 
@@ -91,7 +89,7 @@ def read(language: Language, text: str) -> Sequence[Statement]:
     ).statements
 
 
-def right(saying: Saying, statements: Sequence[Statement]) -> bool:
+def right(saying: Case, statements: Sequence[Statement]) -> bool:
     """Whether all is read that must be, or nothing where nothing is stated."""
     return (
         all(any(map(fact.met, statements)) for fact in saying.facts)
@@ -102,10 +100,10 @@ def right(saying: Saying, statements: Sequence[Statement]) -> bool:
 
 def share(judged: Sequence[bool]) -> Estimate:
     """The share that is right, with its interval over utterances."""
-    return estimated([int(one) for one in judged], [1] * len(judged))
+    return bootstrap([int(one) for one in judged], [1] * len(judged))
 
 
-def show(outcomes: Sequence[tuple[Saying, bool]], console: Console) -> None:
+def show(outcomes: Sequence[tuple[Case, bool]], console: Console) -> None:
     """A table by half."""
     table = Table(
         "",
@@ -128,16 +126,14 @@ def show(outcomes: Sequence[tuple[Saying, bool]], console: Console) -> None:
     console.print(table)
 
 
-def read_sayings(
+def extraction(
     failures: Annotated[bool, typer.Option(help="Show the seen utterances that go wrong.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object as the last line.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Reads our own utterances and counts those whose facts are read."""
     language, console = load_language(), Console()
     outcomes = []
-    for one in sayings():
+    for one in cases():
         statements = read(language, one.text)
         outcomes.append((one, right(one, statements)))
         if failures and one.seen and not right(one, statements):
@@ -145,5 +141,4 @@ def read_sayings(
                 f"{one.text}: {' '.join(statement.text for statement in statements)}", markup=False
             )
     show(outcomes, console)
-    if as_json:
-        typer.echo(json.dumps([{"saying": asdict(one), "right": good} for one, good in outcomes]))
+    print_json([{"saying": asdict(one), "right": good} for one, good in outcomes], as_json)

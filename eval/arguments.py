@@ -1,0 +1,50 @@
+"""Arguments and options that several evaluation commands share."""
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+Data: TypeAlias = Annotated[
+    list[str], typer.Argument(help="One or more DATASET=PATH.", show_default=False)
+]
+Step: TypeAlias = Annotated[
+    int, typer.Option(help="Use every n-th conversation of LongMemEval.", min=1)
+]
+Limit: TypeAlias = Annotated[
+    int | None, typer.Option(help="Maximum conversations of each dataset.", min=1)
+]
+Jobs: TypeAlias = Annotated[int, typer.Option(help="Number of processes.", min=1)]
+Cache: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder that keeps embeddings and parses for later runs; temporary by default."
+    ),
+]
+Keep: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(help="Folder that keeps the memory files for later runs; temporary by default."),
+]
+Png: TypeAlias = Annotated[Path | None, typer.Option(help="File for the plot.", dir_okay=False)]
+AsJson: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print the figures as one JSON object on the last line.")
+]
+
+
+@contextmanager
+def working_folder(folder: Path | None) -> Iterator[Path]:
+    """Yield the folder, created if needed, or a temporary one that is removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
+        chosen = folder or Path(temporary)
+        chosen.mkdir(parents=True, exist_ok=True)
+        yield chosen
+
+
+def print_json(figures: Mapping[str, Any] | Sequence[Any], as_json: bool) -> None:
+    """Print the figures as one line of JSON if requested."""
+    if as_json:
+        print(json.dumps(figures))

@@ -1,0 +1,226 @@
+"""`python -m eval bench`: commands that measure speed, memory use and growth."""
+
+import asyncio
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from eval.arguments import AsJson, Cache, Data, Keep, Step, print_json, working_folder
+from eval.bench import (
+    background,
+    crowd,
+    feedback,
+    language,
+    latency,
+    reembed,
+    scale,
+    soak,
+    spoken,
+    tools,
+    turn,
+)
+from eval.datasets.selection import load_datasets
+from eval.run import models
+from pipelines.logs import configure_logs
+
+bench = typer.Typer(help="Measure speed, memory use and growth.", no_args_is_help=True)
+
+
+@bench.command("latency")
+def bench_latency(
+    turns: Annotated[int, typer.Option(help="Turns in the memory of one user.", min=100)] = 10_000,
+    questions: Annotated[
+        int,
+        typer.Option(help="Distinct queries measured, and turns remembered.", min=10, max=900),
+    ] = 300,
+    as_json: AsJson = False,
+) -> None:
+    """Measure recall() by stage, remember(), and the encoder against sentence-transformers."""
+    result = latency.measure(turns, questions, Console(stderr=True))
+    latency.show(result, Console())
+    print_json(latency.figures(result), as_json)
+
+
+@bench.command("language")
+def bench_language(
+    utterances: Annotated[int, typer.Option(help="Utterances analysed.", min=20, max=2000)] = 300,
+    as_json: AsJson = False,
+) -> None:
+    """Measure parsing, query analysis and fact extraction on utterances of about 25 words."""
+    result = language.measure(utterances, Console(stderr=True))
+    language.show(result, Console())
+    print_json(asdict(result), as_json)
+
+
+@bench.command("turn")
+def bench_turn(
+    turns: Annotated[
+        list[int] | None,
+        typer.Option(
+            help="Turns of a memory file; may be repeated. 100 and 100,000 by default.", min=100
+        ),
+    ] = None,
+    questions: Annotated[
+        int, typer.Option(help="Queries of the single session.", min=10, max=500)
+    ] = 60,
+    crowd: Annotated[
+        int, typer.Option(help="Concurrent sessions of the second run.", min=2, max=200)
+    ] = 50,
+    mem0: Annotated[
+        int, typer.Option(help="Turns of the mem0 service's store; 0 skips mem0.", min=0)
+    ] = 2_000,
+    keep: Keep = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what memory adds from final transcript to LLM, in real pipelines, against mem0."""
+    configure_logs(verbose=False)
+    console = Console(stderr=True)
+    if mem0 and (missing := turn.mem0_missing()):
+        console.print(missing)
+        mem0 = 0
+    with working_folder(keep) as folder:
+        results = asyncio.run(
+            turn.measure(turns or turn.USUAL, crowd, questions, mem0, folder, console)
+        )
+    turn.show(results, Console())
+    print_json(turn.figures(results), as_json)
+
+
+@bench.command("spoken")
+def bench_spoken(
+    data: Data,
+    questions: Annotated[
+        int, typer.Option(help="Questions of each dataset; a second each and voice.", min=1)
+    ] = 100,
+    step: Step = 12,
+    cache: Cache = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare the evidence for spoken questions, clean and noisy, with that for typed ones."""
+    with working_folder(cache) as folder:
+        loaded = models(folder)
+        found = {
+            name: spoken.measure(part, questions, loaded, Console(stderr=True))
+            for name, part in load_datasets(data, step).items()
+        }
+    for name, part in found.items():
+        spoken.show(name, part, Console())
+    print_json({name: spoken.figures(part) for name, part in found.items()}, as_json)
+
+
+@bench.command("soak")
+def bench_soak(
+    minutes: Annotated[
+        float,
+        typer.Option(help="Minutes of conversation, about thirty times real time.", min=1),
+    ] = 30,
+    as_json: AsJson = False,
+) -> None:
+    """Run one long conversation and watch latency, memory, tasks and threads for growth."""
+    configure_logs(verbose=False)
+    parts = asyncio.run(soak.measure(minutes, Console(stderr=True)))
+    soak.show(parts, Console())
+    print_json([asdict(part) for part in parts], as_json)
+
+
+@bench.command("crowd")
+def bench_crowd(
+    users: Annotated[int, typer.Option(help="Concurrent users.", min=1)] = 50,
+    minutes: Annotated[float, typer.Option(help="Duration in minutes.", min=0.5)] = 30,
+    as_json: AsJson = False,
+) -> None:
+    """Run many users in one process; count late recalls, event loop delays and memory growth."""
+    configure_logs(verbose=False)
+    parts, settled_s = asyncio.run(crowd.measure(users, minutes, Console(stderr=True)))
+    crowd.show(parts, settled_s, Console())
+    print_json(crowd.figures(parts), as_json)
+
+
+@bench.command("reembed")
+def bench_reembed(
+    turns: Annotated[int, typer.Option(help="Turns of the memory file.", min=100)] = 100_000,
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Folder that keeps the memory file; temporary by default."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change the encoder of a memory in use; count late and failed recalls; verify the result."""
+    configure_logs(verbose=False)
+    with working_folder(folder) as place:
+        change = asyncio.run(reembed.measure(turns, place, Console(stderr=True)))
+    reembed.show(change, Console())
+    print_json(reembed.figures(change), as_json)
+
+
+@bench.command("tools")
+def bench_tools(
+    memories: Annotated[int, typer.Option(help="Memories of one user.", min=10)] = 10_000,
+    questions: Annotated[
+        int, typer.Option(help="Searches measured, and statements stored.", min=10, max=2000)
+    ] = 200,
+    keep: Keep = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure search_memory() and store_memory() with many memories of one user."""
+    with working_folder(keep) as folder:
+        result = asyncio.run(tools.measure(memories, questions, folder, Console(stderr=True)))
+    tools.show(result, Console())
+    print_json(tools.figures(result), as_json)
+
+
+@bench.command("feedback")
+def bench_feedback(
+    replies: Annotated[int, typer.Option(help="Replies measured.", min=20, max=800)] = 300,
+    memories: Annotated[
+        int, typer.Option(help="Memories of one user.", min=50)
+    ] = feedback.MEMORIES,
+    as_json: AsJson = False,
+) -> None:
+    """Measure feedback(): usage detection, storage and learning."""
+    result = feedback.measure(replies, memories, Console(stderr=True))
+    feedback.show(result, Console())
+    print_json(feedback.figures(result), as_json)
+
+
+@bench.command("background")
+def bench_background(
+    memories: Annotated[
+        int,
+        typer.Option(help="Memories stored, evenly over the seven categories.", min=500),
+    ] = 14_000,
+    recalls: Annotated[int, typer.Option(help="Recalls measured in each arm.", min=20)] = 400,
+    keep: Keep = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure recall() with and without category evolution and tag consolidation running."""
+    with working_folder(keep) as folder:
+        result = asyncio.run(background.measure(memories, recalls, folder, Console(stderr=True)))
+    background.show(result, Console())
+    print_json(background.figures(result), as_json)
+
+
+@bench.command("scale")
+def bench_scale(
+    turns: Annotated[
+        list[int] | None,
+        typer.Option(
+            help="Turns per user; may be repeated. 1,000, 10,000 and 100,000 by default.", min=100
+        ),
+    ] = None,
+    users: Annotated[int, typer.Option(help="Users of each memory file.", min=1)] = 1,
+    questions: Annotated[
+        int, typer.Option(help="Distinct queries measured at each size.", min=10, max=2000)
+    ] = scale.QUESTIONS,
+    keep: Keep = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure recall(), ingestion, file size and memory as a memory file grows."""
+    sizes = [scale.Size(users, each) for each in turns or scale.USUAL]
+    with working_folder(keep) as folder:
+        results = scale.measure(sizes, questions, folder, Console(stderr=True))
+    scale.show(results, Console())
+    print_json(scale.figures(results), as_json)

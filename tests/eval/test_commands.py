@@ -1,0 +1,268 @@
+"""Every evaluation command runs on a tiny input; a new command needs a case here."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from eval.__main__ import app
+from eval.bench.spoken import NoVoice
+from eval.language import corrections, extraction, identity, need
+from eval.language.recognizers import FILES
+from eval.learning import usage
+from eval.peers.process import PeerMissing
+from eval.tools import classification, equivalence, evolution
+
+PEOPLE = ("Ana", "Ben", "Cleo", "Dan")
+SESSIONS = (
+    (
+        "My dog is called Potola{}.",
+        "I work at the town library.",
+        "My sister Marta{} plays the cello.",
+        "I bought a red canoe at the harbour.",
+    ),
+    (
+        "The dentist moved my appointment to Friday.",
+        "I painted the hallway green.",
+        "I'm allergic to peanuts.",
+        "I was promoted, I manage the museum shop now.",
+    ),
+)
+QUESTIONS = (
+    ("What is my dog called?", ((0, 0),), "own"),
+    ("Who plays the cello?", ((0, 2),), "own"),
+    ("When is the dentist?", ((1, 0),), "own"),
+    ("Where do I work?", ((0, 1), (1, 3)), "knowledge_update"),
+    ("What is my cat's favourite food?", (), "own"),
+)
+START = datetime(2024, 5, 6, 9, tzinfo=UTC)
+
+TIME_CASE = {
+    "Input": "I'll go back tomorrow",
+    "Context": {"ReferenceDateTime": "2016-11-07T00:00:00"},
+    "Results": [
+        {
+            "Text": "tomorrow",
+            "Start": 13,
+            "End": 20,
+            "TypeName": "datetimeV2.date",
+            "Resolution": {
+                "values": [{"timex": "2016-11-08", "type": "date", "value": "2016-11-08"}]
+            },
+        }
+    ],
+}
+MSC_SESSION = {
+    "dialog": [
+        {"text": "I have two dogs and I work as a nurse.", "persona_text": "I am a nurse."},
+        {"text": "That sounds nice.", "persona_text": ""},
+    ]
+}
+MUDOCO_DIALOG = {
+    "dialogs": {
+        "1": {
+            "turns": [
+                {
+                    "number": number,
+                    "utterance": said,
+                    "rewritten_utterance": rewritten,
+                    "graded": True,
+                    "rewrite_required": said != rewritten,
+                }
+                for number, said, rewritten in (
+                    (1, "Play the new song by Adele.", "Play the new song by Adele."),
+                    (2, "Playing it.", "Playing the new song by Adele."),
+                    (3, "When was it released?", "When was the new song by Adele released?"),
+                )
+            ]
+        }
+    }
+}
+TALKS = """
+# nadia and her assistant
+## 2026-03-04
+1 Nadia: so I finally handed in my notice, my last day is the thirtieth
+2 Bot: Congratulations! How did your manager take it?
+3 Nadia: my cat Pim has to go to the vet tomorrow
+ask 1: When does Nadia stop working?
+ask 3: Who has to go to the vet?
+# omar and his assistant
+## 2026-03-05
+1 Omar: my brother Levin drives a tram in Bern
+2 Bot: That sounds like a nice job.
+3 Omar: I have planted tomatoes on the balcony
+ask 1: What does Levin drive?
+ask 3: What did Omar plant?
+""".lstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One command with its arguments; {name} stands for an input file or folder.
+
+    Attributes:
+        arguments: Arguments and options.
+        error: The exception that ends it where a download or another program is missing.
+        slow: Whether it takes more than two seconds with the models loaded.
+    """
+
+    arguments: str
+    error: type[Exception] | None = None
+    slow: bool = True
+
+
+CASES: Mapping[str, Case] = {
+    "run": Case("hotmem {data} --jobs 1 --limit 1 --json"),
+    "train": Case("hotmem={data} --jobs 1 --out {folder}/relevance.json"),
+    "regimes": Case("hotmem={data} --limit 1 --jobs 1 --json"),
+    "peers": Case("hotmem {data} --environments {folder}", PeerMissing, slow=False),
+    "corrections": Case("--json", slow=False),
+    "facts": Case("{msc} --limit 2 --json", slow=False),
+    "identity": Case("--json", slow=False),
+    "need": Case("hotmem={data} --json", slow=False),
+    "rewriting": Case("mudoco={mudoco} --json", slow=False),
+    "extraction": Case("--json", slow=False),
+    "time": Case("{time} --json", slow=False),
+    "tools": Case("--json"),
+    "roundtrip": Case("hotmem={data} --questions 2 --json", slow=False),
+    "usage": Case("--json"),
+    "learn": Case("hotmem={data} --turns 8 --questions 2 --jobs 1 --json"),
+    "ablation": Case("hotmem={data} --jobs 1 --json"),
+    "transfer": Case("hotmem={data} talks={talks} --jobs 1 --json"),
+    "calibration": Case("hotmem={data} --jobs 1 --png {folder}/plot.png --json"),
+    "abstention": Case("hotmem={data} --jobs 1 --png {folder}/plot.png --json"),
+    "policy": Case("hotmem={data} --jobs 1 --limit 2 --json"),
+    "progressive": Case("hotmem={data} --jobs 1 --limit 2 --json"),
+    "updates": Case("hotmem={data} --jobs 1 --limit 2 --json"),
+    "encoder measure": Case("hotmem={data} --cache {folder} --json", slow=False),
+    "encoder pipeline": Case("hotmem={data} --jobs 1 --json"),
+    "encoder train": Case("hotmem={data} --epochs 0.1 --out {folder}/one.safetensors"),
+    "snapshot record": Case("hotmem={data} --questions 1 --limit 1 --scenes 1 --out {folder}/new"),
+    "snapshot compare": Case("{record} {record}", slow=False),
+    "bench latency": Case("--turns 100 --questions 10 --json"),
+    "bench language": Case("--utterances 20 --json", slow=False),
+    "bench turn": Case("--turns 100 --questions 10 --crowd 2 --mem0 0 --json"),
+    "bench spoken": Case("hotmem={data} --questions 1", NoVoice, slow=False),
+    "bench soak": Case("--minutes 1 --json"),
+    "bench crowd": Case("--users 1 --minutes 0.5 --json"),
+    "bench reembed": Case("--turns 100 --json"),
+    "bench tools": Case("--memories 10 --questions 10 --json"),
+    "bench feedback": Case("--replies 20 --memories 50 --json"),
+    "bench background": Case("--memories 500 --recalls 20 --json"),
+    "bench scale": Case("--turns 100 --questions 10 --json"),
+}
+
+
+def commands(command: object, path: str = "") -> Iterator[str]:
+    """Yield the full names of all commands below a group."""
+    if children := getattr(command, "commands", None):
+        for name, child in children.items():
+            yield from commands(child, f"{path} {name}".strip())
+    else:
+        yield path
+
+
+def test_every_command_has_a_case() -> None:
+    assert sorted(commands(typer.main.get_command(app))) == sorted(CASES)
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> dict[str, Path]:
+    """Small files in the format of each dataset."""
+    paths = {
+        name: tmp_path / name
+        for name in ("data", "msc", "mudoco", "time", "talks", "record", "folder")
+    }
+    for name in ("msc", "mudoco", "time", "folder"):
+        paths[name].mkdir()
+    paths["data"].write_text(lines(dataset()), "utf-8")
+    paths["record"].write_text(lines([{"key": "a", "text": "b"}]), "utf-8")
+    (paths["msc"] / "session_1.jsonl").write_text(lines([MSC_SESSION]), "utf-8")
+    (paths["mudoco"] / "mudoco_music.json").write_text(json.dumps(MUDOCO_DIALOG), "utf-8")
+    for name in FILES:
+        (paths["time"] / f"{name}.json").write_text(json.dumps([TIME_CASE]), "utf-8")
+    paths["talks"].write_text(TALKS, "utf-8")
+    return paths
+
+
+def dataset() -> Iterator[dict[str, Any]]:
+    """Yield turns and questions of some users in our own format."""
+    for number, person in enumerate(PEOPLE):
+        user = person.lower()
+        for session, texts in enumerate(SESSIONS):
+            for place, text in enumerate(texts):
+                yield {
+                    "type": "turn",
+                    "id": f"{user}-{session}-{place}",
+                    "user_id": user,
+                    "session_id": f"s{session}",
+                    "role": "user",
+                    "speaker": person,
+                    "text": text.format("x" * number),
+                    "spoken_at": (START + timedelta(days=session, minutes=place)).isoformat(),
+                }
+        for place, (text, evidence, category) in enumerate(QUESTIONS):
+            yield {
+                "type": "question",
+                "id": f"{user}-q{place}",
+                "user_id": user,
+                "text": text,
+                "asked_at": (START + timedelta(days=9)).isoformat(),
+                "evidence": [f"{user}-{session}-{turn}" for session, turn in evidence],
+                "category": category,
+                "abstain": not evidence,
+            }
+
+
+def lines(records: Any) -> str:  # noqa: ANN401 - any iterable of JSON objects
+    """Format records as JSON Lines."""
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+@pytest.fixture
+def few_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace the handwritten test sets by every n-th of their lines."""
+    sets: list[tuple[ModuleType, str, int]] = [
+        (corrections, "CASES", 40),
+        (extraction, "CASES", 40),
+        (identity, "CASES", 60),
+        (need, "OWN", 20),
+        (usage, "TRIPLES", 41),
+        (classification, "STATEMENTS", 101),
+        (equivalence, "PAIRS", 41),
+        (evolution, "TOPICS", 8),
+    ]
+    for module, name, step in sets:
+        header, *rows = getattr(module, name).read_text("utf-8").splitlines()
+        small = tmp_path / f"{module.__name__}.tsv"
+        small.write_text("\n".join([header, *rows[::step]]) + "\n", "utf-8")
+        monkeypatch.setattr(module, name, small)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow, pytest.mark.timeout(300)] if case.slow else [])
+        for name, case in CASES.items()
+    ],
+)
+@pytest.mark.usefixtures("few_cases")
+def test_command_runs(name: str, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval.bench.command.configure_logs", lambda **_: None)
+    case = CASES[name]
+    arguments = case.arguments.format(**inputs).split()
+    result = CliRunner().invoke(app, [*name.split(), *arguments])
+    if case.error is not None:
+        assert isinstance(result.exception, case.error), result.output
+        return
+    if result.exception is not None:
+        raise AssertionError(result.output) from result.exception
+    if "--json" in arguments:
+        assert json.loads(result.stdout.splitlines()[-1])
