@@ -49,7 +49,8 @@ COMMANDS: Final = (
 )
 
 VOLATILE: Final = re.compile(
-    r"\b[0-9a-f]{8,}\b|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(\+00:00|Z)?|\d+(\.\d+)? ?(ms|s|MiB|MB|kB|KB|bytes)\b|file bytes +\d+|/\S*/"
+    r"\b[0-9a-f]{8,}\b|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(\+00:00|Z)?"
+    r"|\d+(\.\d+)? ?(ms|s|MiB|MB|kB|KB|bytes)\b|file bytes +\d+|/\S*/"
 )
 """Values that differ from run to run: random ids, timestamps, durations, sizes and folders."""
 

@@ -34,49 +34,65 @@ NAMES: Final = 1_500
 """Number of composed names of people, and of places."""
 
 CLOSE: Final = (
-    "my sister Marta", "my brother Jonas", "my friend Priya", "my boss Helena", "our neighbour Walter", "my cousin Ines", "my colleague Tom",
-    "my aunt Gisela", "my daughter Nora", "my son Emil", "my uncle Pavel", "my flatmate Yusuf", "my doctor", "my landlord", "the plumber",
-    "my old teacher", "my trainer Amara", "the postman", "my nephew Lukas", "my lawyer",
+    "my sister Marta", "my brother Jonas", "my friend Priya", "my boss Helena",
+    "our neighbour Walter", "my cousin Ines", "my colleague Tom", "my aunt Gisela",
+    "my daughter Nora", "my son Emil", "my uncle Pavel", "my flatmate Yusuf", "my doctor",
+    "my landlord", "the plumber", "my old teacher", "my trainer Amara", "the postman",
+    "my nephew Lukas", "my lawyer",
 )  # fmt: skip
 NAMED: Final = (
-    "Anna", "Sofia", "Peter", "Clara", "David", "Mia", "Oskar", "Leila", "Hannah", "Felix", "Rosa", "Victor", "Elif", "Simon", "Greta", "Omar",
-    "Judith", "Karl", "Bianca", "Ravi", "Tessa", "Hugo", "Maria", "Andre", "Fiona", "Boris",
+    "Anna", "Sofia", "Peter", "Clara", "David", "Mia", "Oskar", "Leila", "Hannah", "Felix", "Rosa",
+    "Victor", "Elif", "Simon", "Greta", "Omar", "Judith", "Karl", "Bianca", "Ravi", "Tessa", "Hugo",
+    "Maria", "Andre", "Fiona", "Boris",
 )  # fmt: skip
 PLACES: Final = (
-    "the office", "the swimming pool", "Lisbon", "the market", "the hospital", "the old town", "the school", "the harbour", "Kyoto", "the allotment",
-    "the lake house", "Bergen", "the climbing hall", "the station", "Valencia", "the library", "the bakery", "the garage", "Trieste", "the airport",
-    "Graz", "the museum", "the dentist", "Aarhus", "the farm", "the cinema", "Leeds", "the campsite", "the gym", "the chapel", "Porto", "the beach",
-    "the town hall", "Ghent", "the vineyard", "the stadium", "the theatre", "Turin", "the workshop", "the orchard",
+    "the office", "the swimming pool", "Lisbon", "the market", "the hospital", "the old town",
+    "the school", "the harbour", "Kyoto", "the allotment", "the lake house", "Bergen",
+    "the climbing hall", "the station", "Valencia", "the library", "the bakery", "the garage",
+    "Trieste", "the airport", "Graz", "the museum", "the dentist", "Aarhus", "the farm",
+    "the cinema", "Leeds", "the campsite", "the gym", "the chapel", "Porto", "the beach",
+    "the town hall", "Ghent", "the vineyard", "the stadium", "the theatre", "Turin", "the workshop",
+    "the orchard",
 )  # fmt: skip
 THINGS: Final = (
-    "bicycle", "piano", "espresso machine", "tent", "pair of hiking boots", "sewing machine", "greenhouse", "telescope", "kitten", "camera", "kayak",
-    "set of watercolours", "frying pan", "rain barrel", "cello", "lamp", "bookshelf", "wardrobe", "carpet", "guitar", "laptop", "phone", "jacket",
-    "suitcase", "watch", "ladder", "lawn mower", "mattress", "kettle", "toaster", "mirror", "scarf", "drill", "printer", "globe", "typewriter",
-    "chess board", "hammock", "bird feeder", "accordion", "microscope", "rucksack", "sledge", "teapot", "violin", "unicycle", "barometer", "loom",
-    "kiln", "harmonica",
+    "bicycle", "piano", "espresso machine", "tent", "pair of hiking boots", "sewing machine",
+    "greenhouse", "telescope", "kitten", "camera", "kayak", "set of watercolours", "frying pan",
+    "rain barrel", "cello", "lamp", "bookshelf", "wardrobe", "carpet", "guitar", "laptop", "phone",
+    "jacket", "suitcase", "watch", "ladder", "lawn mower", "mattress", "kettle", "toaster",
+    "mirror", "scarf", "drill", "printer", "globe", "typewriter", "chess board", "hammock",
+    "bird feeder", "accordion", "microscope", "rucksack", "sledge", "teapot", "violin", "unicycle",
+    "barometer", "loom", "kiln", "harmonica",
 )  # fmt: skip
 KINDS: Final = (
-    "red", "second-hand", "small", "grey", "cheap", "folding", "wooden", "old", "blue", "electric", "Italian", "huge", "broken", "green", "silver",
-    "yellow", "antique", "portable", "striped", "Japanese", "velvet", "rusty", "purple", "handmade", "waterproof",
+    "red", "second-hand", "small", "grey", "cheap", "folding", "wooden", "old", "blue", "electric",
+    "Italian", "huge", "broken", "green", "silver", "yellow", "antique", "portable", "striped",
+    "Japanese", "velvet", "rusty", "purple", "handmade", "waterproof",
 )  # fmt: skip
 DEEDS: Final = (
-    "baked a plum cake", "missed the early train", "finished the tax return", "repaired the kitchen tap", "painted the hallway", "ran ten kilometres",
-    "planted forty tulips", "lost the house keys", "started a pottery course", "cancelled the insurance", "learned a new song", "broke a wrist",
-    "won the chess evening", "applied for a new job", "sold the car", "took a sailing lesson", "read a novel in one night", "fixed the heating",
-    "caught a cold", "adopted a dog", "burned the soup", "joined a choir", "passed the exam", "quit smoking", "moved the sofa", "wrote a long letter",
-    "found a wallet", "rented a van", "cooked for twelve people", "forgot an anniversary", "signed the contract", "cleaned the cellar",
-    "watched an eclipse", "knitted a jumper", "changed the tyres", "booked the flights", "argued with the landlord", "visited a notary",
-    "donated blood", "brewed some beer", "sprained an ankle", "taught a yoga class", "climbed a volcano", "built a shed", "bottled the cherries",
-    "translated a poem", "tuned the harpsichord", "photographed a heron", "restored a clock", "grafted an apple tree",
+    "baked a plum cake", "missed the early train", "finished the tax return",
+    "repaired the kitchen tap", "painted the hallway", "ran ten kilometres", "planted forty tulips",
+    "lost the house keys", "started a pottery course", "cancelled the insurance",
+    "learned a new song", "broke a wrist", "won the chess evening", "applied for a new job",
+    "sold the car", "took a sailing lesson", "read a novel in one night", "fixed the heating",
+    "caught a cold", "adopted a dog", "burned the soup", "joined a choir", "passed the exam",
+    "quit smoking", "moved the sofa", "wrote a long letter", "found a wallet", "rented a van",
+    "cooked for twelve people", "forgot an anniversary", "signed the contract",
+    "cleaned the cellar", "watched an eclipse", "knitted a jumper", "changed the tyres",
+    "booked the flights", "argued with the landlord", "visited a notary", "donated blood",
+    "brewed some beer", "sprained an ankle", "taught a yoga class", "climbed a volcano",
+    "built a shed", "bottled the cherries", "translated a poem", "tuned the harpsichord",
+    "photographed a heron", "restored a clock", "grafted an apple tree",
 )  # fmt: skip
 TIMES: Final = (
-    "yesterday", "last week", "this morning", "last Sunday", "two weeks ago", "on Friday evening", "over the holidays", "last month", "on Tuesday",
-    "on the third of May", "in October", "three years ago", "the day before yesterday", "in the spring", "on my birthday", "on the ninth of August",
-    "at Christmas", "on Thursday night", "in February", "last winter",
+    "yesterday", "last week", "this morning", "last Sunday", "two weeks ago", "on Friday evening",
+    "over the holidays", "last month", "on Tuesday", "on the third of May", "in October",
+    "three years ago", "the day before yesterday", "in the spring", "on my birthday",
+    "on the ninth of August", "at Christmas", "on Thursday night", "in February", "last winter",
 )  # fmt: skip
 FEELINGS: Final = (
-    "tired", "happy", "a bit nervous", "proud", "quite annoyed", "relieved", "curious", "rather lonely", "full of energy", "sad", "surprised",
-    "bored", "grateful", "jealous", "calm", "embarrassed", "homesick", "furious",
+    "tired", "happy", "a bit nervous", "proud", "quite annoyed", "relieved", "curious",
+    "rather lonely", "full of energy", "sad", "surprised", "bored", "grateful", "jealous", "calm",
+    "embarrassed", "homesick", "furious",
 )  # fmt: skip
 
 STATEMENTS: Final = (

@@ -1,9 +1,9 @@
 """Facts extracted from handwritten utterances, and none from utterances that state none.
 
-`extraction.tsv` has our own utterances, one a line: whether the rules were made with it in view, what
-is said by Ana, and the facts it holds. ";" parts facts; the first word of each is its relation as
-`RELATIONS.md` names it, "*" for any, the others must stand in its text. "-" is an utterance that
-holds none.
+`extraction.tsv` contains handwritten utterances of Ana, one per line: whether the rules were
+developed on it, the utterance, and the expected facts separated by ";". The first word of a fact is
+its relation as in `RELATIONS.md`, or "*" for any; its text must contain the other words. "-" means
+no facts.
 """
 
 import re

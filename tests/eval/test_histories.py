@@ -103,7 +103,10 @@ def test_histories_keep_the_place_of_their_conversation(batches: list[Conversati
 
 
 def test_a_dialogue_is_told_and_implied(tmp_path: Path) -> None:
-    pair = '{"relation_type": "causal", "cue_dialogue": "A: I gave up sugar.\\nB: Well done!", "trigger_query": "A: Dessert?", "time_gap": "a week"}'
+    pair = (
+        '{"relation_type": "causal", "cue_dialogue": "A: I gave up sugar.\\nB: Well done!", '
+        '"trigger_query": "A: Dessert?", "time_gap": "a week"}'
+    )
     file = tmp_path / "pairs.json"
     file.write_text(f"[{pair}, {pair}]", encoding="utf-8")
     (one,) = locomo_plus.load(file)
