@@ -1,6 +1,6 @@
-"""`hotmem inspect`: a page on this machine that shows one user what is remembered of them and why, and lets them change and forget it.
+"""`hotmem inspect`: local web pages to view, edit and delete what is stored about a user.
 
-`site` puts the pages together, `guard` keeps others out, `pages` has a module for each part,
-`changes` is all that writes. Pages are made here, on the server, and need no script. It needs ``pip
-install "pipecat-hotmem[inspect]"``.
+`site` has the shared state, `guard` controls access, `pages` has one module per page, and `changes`
+has the form actions. Pages are rendered on the server and use no scripts. It needs ``pip install
+"pipecat-hotmem[inspect]"``.
 """

@@ -1,6 +1,6 @@
-"""All that the page changes, each by the tool that does it everywhere: edit, merge, forget, undo.
+"""Form actions of the inspector: edit, merge, forget and undo, by the same tools as elsewhere.
 
-What cannot be taken back is asked for twice.
+Deletions, which cannot be undone, need a confirmation.
 """
 
 import contextlib
@@ -21,12 +21,12 @@ REASON = "by hand, in the inspector"
 
 
 async def edit(site: Site, request: Request) -> Response:
-    """Changes a memory as a form says."""
+    """Edit a memory."""
     fields = await form(request, site.form_token)
     rows = await site.rows()
     memory = found(await rows.memory(key(request)))
-    asked: dict[str, Any] = {"id": memory.row.id, "reason": REASON}
-    asked |= {
+    changes: dict[str, Any] = {"id": memory.row.id, "reason": REASON}
+    changes |= {
         name: fields[name]
         for name in ("content", "category", "kind", "importance", "note")
         if name in fields
@@ -36,27 +36,27 @@ async def edit(site: Site, request: Request) -> Response:
         and (tags := tuple(tag.strip() for tag in fields["tags"].split(",") if tag.strip()))
         != memory.tags
     ):
-        asked["tags"] = tags
+        changes["tags"] = tags
     if fields.get("until"):
-        asked["expires_at"] = _date(fields["until"], site.zone)
+        changes["expires_at"] = _date(fields["until"], site.zone)
     elif "holds" in fields:
-        asked["holds"] = fields["holds"] == "yes"
-    edited = await edit_memory(site.memory, site.user_id, checked(EditArguments, asked))
+        changes["holds"] = fields["holds"] == "yes"
+    edited = await edit_memory(site.memory, site.user_id, checked(EditArguments, changes))
     row = (await rows.memories_by_id([edited.id]))[edited.id]
     return site.go(f"/memories/{row.key}?done={'edited' if edited.changed else 'unchanged'}")
 
 
-async def asked_merge(site: Site, request: Request) -> Response:
-    """Asks which of the memories that were chosen stays."""
+async def confirm_merge(site: Site, request: Request) -> Response:
+    """Ask which of the selected memories to keep."""
     rows = await site.rows()
     memories = await rows.memories_by_key(_keys(request.query_params.getlist("key")))
     if len(memories) < 2:
-        raise InvalidInput("Tick at least two memories that say the same, then press “Merge”.")
+        raise InvalidInput("Select at least two memories that state the same, then press “Merge”.")
     return site.show("merge.html", memories=memories)
 
 
 async def merge(site: Site, request: Request) -> Response:
-    """Lets one memory stand for others."""
+    """Merge memories into one."""
     fields = await form(request, site.form_token)
     rows = await site.rows()
     memories = {
@@ -74,44 +74,45 @@ async def merge(site: Site, request: Request) -> Response:
     return site.go(f"/memories/{into.key}?done=merged")
 
 
-async def asked_forget(site: Site, request: Request) -> Response:
-    """Shows what would go, and asks."""
+async def confirm_forget(site: Site, request: Request) -> Response:
+    """Show what would be deleted, and ask for confirmation."""
     what, number = request.query_params.get("what", ""), request.query_params.get("key", "")
-    return site.show("forget.html", what=what, key=number, thing=await _thing(site, what, number))
+    return site.show("forget.html", what=what, key=number, thing=await _target(site, what, number))
 
 
 async def forget(site: Site, request: Request) -> Response:
-    """Removes what was asked for, everywhere."""
+    """Delete a memory, a conversation, a name or everytarget."""
     fields = await form(request, site.form_token)
     what = fields.get("what", "")
-    thing = await _thing(site, what, fields.get("key", ""))
+    target = await _target(site, what, fields.get("key", ""))
     match what:
         case "memory":
             receipt, to = (
-                await site.memory.forget(user_id=site.user_id, memory_id=thing.row.id),
+                await site.memory.forget(user_id=site.user_id, memory_id=target.row.id),
                 "/memories",
             )
         case "conversation":
             receipt, to = (
-                await site.memory.forget(user_id=site.user_id, session_id=thing.id),
+                await site.memory.forget(user_id=site.user_id, session_id=target.id),
                 "/conversations",
             )
         case "name":
             receipt, to = (
-                await site.memory.forget(user_id=site.user_id, entity=thing.name),
+                await site.memory.forget(user_id=site.user_id, entity=target.name),
                 "/names",
             )
         case _:
             if fields.get("typed") != site.user_id:
                 raise InvalidInput(
-                    f"Nothing was forgotten. To forget everything, type {site.user_id} into the field."
+                    "Nothing was deleted. To delete everything, type "
+                    f"{site.user_id} into the field."
                 )
             receipt, to = await site.memory.forget(user_id=site.user_id, everything=True), "/"
     return site.go(f"{to}?done={'forgotten' if receipt.emptied else 'forgotten_read'}")
 
 
 async def undo(site: Site, request: Request) -> Response:
-    """Takes a decision back."""
+    """Undo a decision."""
     fields = await form(request, site.form_token)
     await undo_decision(
         site.memory, site.user_id, checked(UndoArguments, {"decision": fields.get("decision", "")})
@@ -119,8 +120,8 @@ async def undo(site: Site, request: Request) -> Response:
     return site.go("/changes?done=undone")
 
 
-async def _thing(site: Site, what: str, number: str) -> Any:  # noqa: ANN401 - a row of one of three sorts
-    """What is to be forgotten, if it is there and the user's."""
+async def _target(site: Site, what: str, number: str) -> Any:  # noqa: ANN401 - one of several rows
+    """Return the row to delete, if it exists and belongs to the user."""
     rows = await site.rows()
     reads = {"memory": rows.memory, "conversation": rows.session, "name": rows.entity}
     if what == "everything":
@@ -130,7 +131,7 @@ async def _thing(site: Site, what: str, number: str) -> Any:  # noqa: ANN401 - a
 
 
 def _keys(texts: list[str]) -> list[int]:
-    """Row numbers of what may be anything."""
+    """Row numbers of what may be anytarget."""
     return [
         int(text)
         for text in dict.fromkeys(texts)
@@ -139,11 +140,11 @@ def _keys(texts: list[str]) -> list[int]:
 
 
 def _date(text: str, zone: tzinfo | None) -> datetime:
-    """The beginning of a day, by the page's clock.
+    """Return the start of a day in the time zone of the page.
 
     Raises:
-        InvalidInput: If it is none.
+        InvalidInput: If the text is not a date.
     """
     with contextlib.suppress(ValueError, OverflowError):
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=zone).astimezone(zone)
-    raise InvalidInput(f"{text[:40]!r} is no date. Write it as year-month-day, such as 2026-12-31.")
+    raise InvalidInput(f"{text[:40]!r} is not a date. Write it as 2026-12-31.")

@@ -1,7 +1,4 @@
-"""Who may see the pages.
-
-A browser on this machine that knows the address, and no page of any other site through it.
-"""
+"""Access control of the inspector: a secret address, and protection from other sites."""
 
 import secrets
 from typing import Final
@@ -13,11 +10,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hotmem.errors import InvalidInput
 
-LARGEST_FORM: Final = 65_536
-"""Bytes of a form that are read."""
+MAX_FORM: Final = 65_536
+"""Maximum bytes of a form."""
 
-POLICY: Final = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-"""Nothing is loaded but our own style and pictures, no script runs, and no form leaves."""
+POLICY: Final = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+"""Content security policy: own styles and images only, no scripts, forms only to this server."""
 
 HEADERS: Final = {
     "Content-Security-Policy": POLICY,
@@ -28,15 +28,15 @@ HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
 }
 
-CLOSED: Final = "This address is not complete. Open the one that `hotmem inspect` printed.\n"
+FORBIDDEN: Final = "This address is incomplete. Open the one that `hotmem inspect` printed.\n"
 
 
 class Guard:
-    """Lets through what comes by the printed address, and puts the policy on every answer.
+    """ASGI middleware that checks the secret path and adds security headers to responses.
 
     Args:
         app: The pages.
-        token: The first part of every path.
+        token: Secret first segment of every path.
     """
 
     def __init__(self, app: ASGIApp, token: str) -> None:
@@ -44,7 +44,7 @@ class Guard:
         self._token = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request."""
+        """Handle a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -60,33 +60,34 @@ class Guard:
     def _refused(self, scope: Scope) -> PlainTextResponse | None:
         token = scope["path"].lstrip("/").partition("/")[0].encode()
         if not secrets.compare_digest(token, self._token):
-            return PlainTextResponse(CLOSED, 403)
+            return PlainTextResponse(FORBIDDEN, 403)
         if scope["method"] != "POST":
             return None
         headers = Headers(scope=scope)
         origin = headers.get("origin")
         if origin is not None and origin != f"http://{headers.get('host')}":
-            return PlainTextResponse("Another site's page may not change anything here.\n", 403)
+            return PlainTextResponse("Forms of other sites are not accepted.\n", 403)
         length = headers.get("content-length", "")
-        if not length.isdecimal() or int(length) > LARGEST_FORM:
-            return PlainTextResponse(f"A form has at most {LARGEST_FORM:,} bytes.\n", 413)
+        if not length.isdecimal() or int(length) > MAX_FORM:
+            return PlainTextResponse(f"A form has at most {MAX_FORM:,} bytes.\n", 413)
         return None
 
 
 async def form(request: Request, token: str) -> dict[str, str]:
-    """The fields of a form that one of our own pages sent.
+    """Return the fields of a form, after checking its token.
 
     Args:
         request: The request.
-        token: What our forms hold.
+        token: Secret form token.
 
     Raises:
-        InvalidInput: If the form is not one of ours.
+        InvalidInput: If the token is wrong.
     """
     sent = await request.form()
     fields = {name: value for name, value in sent.items() if isinstance(value, str)}
     if not secrets.compare_digest(fields.pop("form_token", "").encode(), token.encode()):
         raise InvalidInput(
-            "This form is not one of this page's, or the page was opened before a restart. Open it again, then send it."
+            "The form has no valid token; the page may have been opened before a restart. "
+            "Open the page again, then submit the form."
         )
     return fields

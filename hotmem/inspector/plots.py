@@ -1,8 +1,7 @@
-"""Plots as SVG in the page's own colours, light and dark.
+"""Plots as SVG in the colours of the page, light and dark.
 
-Their points are equally far apart: a clock that jumped does not squeeze the others.
-
-One is drawn at a time: matplotlib's settings are the whole process's.
+Points are equally spaced, so that a clock that jumped does not compress the others. Plots must be
+drawn one at a time, because matplotlib's settings are global.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,11 +16,11 @@ from matplotlib.ticker import PercentFormatter
 
 INCHES: Final = (8.0, 2.9)
 
-ROOM: Final = 1.08
-"""Height of a plot above its highest point, as its multiple."""
+HEADROOM: Final = 1.08
+"""Height of a plot as a multiple of its highest point."""
 
-MOST_LABELS: Final = 8
-"""Dates written under a plot."""
+MAX_LABELS: Final = 8
+"""Maximum labels of the x axis."""
 
 SERIES: Final = {
     "facts": ("o", "-"),
@@ -30,7 +29,7 @@ SERIES: Final = {
     "verbatim": ("D", ":"),
     "all": ("o", "-"),
 }
-"""Marker and line of each series, so that nobody needs to tell colours apart."""
+"""Marker and line style of each series, readable without colours."""
 
 NAMES: Final = {
     "facts": "Facts",
@@ -43,10 +42,10 @@ NAMES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Colours of a plot: of words, of what is less important, and of each series (Okabe and Ito's, lightened for dark)."""
+    """Colours of text, of axes and grid, and of each series (Okabe and Ito, lightened for dark)."""
 
-    words: str
-    quiet: str
+    text: str
+    axes: str
     series: Mapping[str, str]
 
 
@@ -79,10 +78,10 @@ STYLE: Final[dict[Any, Any]] = {
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 10.0,
 }
-"""Words stay words, which a screen reader and a search find, and the same plot is the same file."""
+"""Text stays text, for screen readers and search; the same plot is always the same file."""
 
 
-def lines(
+def line_chart(
     periods: Sequence[str],
     series: Mapping[str, Sequence[float | None]],
     up: str,
@@ -91,15 +90,15 @@ def lines(
     across: str = "",
     shares: bool = True,
 ) -> bytes:
-    """Values over periods.
+    """Draw a line chart.
 
     Args:
-        periods: The periods' dates, or what else the points are called, the earliest first.
-        series: Values of each series by period; None where there is none.
-        up: What the values are.
-        dark: Whether it stands on dark ground.
-        across: What the points are.
-        shares: Whether they are shares, 0 to 1, written as percentages.
+        periods: Labels of the points, earliest first.
+        series: Values of each series by period; None for no value.
+        up: Label of the y axis.
+        dark: Use the dark theme.
+        across: Label of the x axis.
+        shares: The values are shares, 0 to 1, shown as percentages.
     """
     theme = DARK if dark else LIGHT
     with rc_context(STYLE):
@@ -109,15 +108,16 @@ def lines(
             known = [(place, value) for place, value in enumerate(values) if value is not None]
             axes.plot(
                 [place for place, _ in known], [value for _, value in known],
-                color=theme.series[name], label=NAMES[name], marker=marker, markersize=4, linestyle=dashes, linewidth=1.6,
+                color=theme.series[name], label=NAMES[name], marker=marker, markersize=4,
+                linestyle=dashes, linewidth=1.6,
             )  # fmt: skip
-        step = max(1, -(-len(periods) // MOST_LABELS))
+        step = max(1, -(-len(periods) // MAX_LABELS))
         axes.set_xticks(
             range(0, len(periods), step), [periods[place] for place in range(0, len(periods), step)]
         )
         axes.set_ylim(
             0,
-            ROOM
+            HEADROOM
             * max((value for values in series.values() for value in values if value), default=1.0),
         )
         if shares:
@@ -128,16 +128,16 @@ def lines(
         return _svg(figure)
 
 
-def bars(
+def bar_chart(
     values: Mapping[str, tuple[float, float]], across: str, most: float, *, dark: bool
 ) -> bytes:
-    """What each series is now, and a line where it began.
+    """Draw a bar chart of the current values, with marks at the initial values.
 
     Args:
-        values: The value at the beginning and the value now, of each series.
-        across: What the values are.
-        most: The largest that a value may be.
-        dark: Whether it stands on dark ground.
+        values: Initial and current value of each series.
+        across: Label of the x axis.
+        most: Maximum of the x axis.
+        dark: Use the dark theme.
     """
     theme = DARK if dark else LIGHT
     with rc_context(STYLE):
@@ -153,11 +153,11 @@ def bars(
             [start for start, _ in values.values()],
             [place - 0.4 for place in places],
             [place + 0.4 for place in places],
-            color=theme.words,
-            label="at the start",
+            color=theme.text,
+            label="initial",
         )
         for place, (_, now) in zip(places, values.values(), strict=True):
-            axes.text(now + most / 100, place, f"{now:.2f}", va="center", color=theme.words)
+            axes.text(now + most / 100, place, f"{now:.2f}", va="center", color=theme.text)
         axes.set_yticks(places, [NAMES[name] for name in values])
         axes.set(xlim=(0, most * 1.05), xlabel=across)
         axes.invert_yaxis()
@@ -168,7 +168,7 @@ def bars(
 def _legend(axes: Axes, theme: Theme, columns: int) -> None:
     axes.legend(
         frameon=False,
-        labelcolor=theme.words,
+        labelcolor=theme.text,
         ncols=columns,
         loc="lower left",
         bbox_to_anchor=(0, 1),
@@ -180,15 +180,15 @@ def _axes(theme: Theme) -> tuple[Figure, Axes]:
     figure = Figure(INCHES, layout="constrained")
     axes = figure.subplots()
     axes.set_facecolor("none")
-    axes.tick_params(colors=theme.words, color=theme.quiet)
-    axes.xaxis.label.set_color(theme.words)
-    axes.yaxis.label.set_color(theme.words)
-    axes.grid(visible=True, color=theme.quiet, linewidth=0.5, alpha=0.6)
+    axes.tick_params(colors=theme.text, color=theme.axes)
+    axes.xaxis.label.set_color(theme.text)
+    axes.yaxis.label.set_color(theme.text)
+    axes.grid(visible=True, color=theme.axes, linewidth=0.5, alpha=0.6)
     axes.set_axisbelow(True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
-        axes.spines[side].set_color(theme.quiet)
+        axes.spines[side].set_color(theme.axes)
     return figure, axes
 
 

@@ -1,4 +1,4 @@
-"""Which path leads to which page, and what is answered where a page cannot be made."""
+"""Routes of the inspector, and its error pages."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -36,72 +36,73 @@ STATIC: Final = Path(__file__).parent / "static"
 
 Page: TypeAlias = Callable[[Site, Request], Awaitable[Response]]
 
-SHOWN: Final[Mapping[str, Page]] = {
-    "/": overview.show,
-    "/memories": memories.listed,
-    "/memories/{key:int}": memories.one,
-    "/conversations": conversations.listed,
-    "/conversations/{key:int}": conversations.one,
-    "/turns/{key:int}": conversations.turn,
-    "/names": names.listed,
-    "/names/{key:int}": names.one,
-    "/ask": asking.show,
-    "/replies": replies.listed,
-    "/replies/{key:int}": replies.one,
-    "/learning": learning.show,
+PAGES: Final[Mapping[str, Page]] = {
+    "/": overview.page,
+    "/memories": memories.list_page,
+    "/memories/{key:int}": memories.detail_page,
+    "/conversations": conversations.list_page,
+    "/conversations/{key:int}": conversations.detail_page,
+    "/turns/{key:int}": conversations.turn_page,
+    "/names": names.list_page,
+    "/names/{key:int}": names.detail_page,
+    "/ask": asking.page,
+    "/replies": replies.list_page,
+    "/replies/{key:int}": replies.detail_page,
+    "/learning": learning.page,
     "/plots/{name}.svg": learning.plot,
-    "/changes": decisions.listed,
-    "/merge": changes.asked_merge,
-    "/forget": changes.asked_forget,
+    "/changes": decisions.list_page,
+    "/merge": changes.confirm_merge,
+    "/forget": changes.confirm_forget,
 }
-"""What is shown, by path."""
+"""Pages by path."""
 
-DONE: Final[Mapping[str, Page]] = {
+ACTIONS: Final[Mapping[str, Page]] = {
     "/memories/{key:int}/edit": changes.edit,
     "/merge": changes.merge,
     "/forget": changes.forget,
     "/undo": changes.undo,
 }
-"""What forms do, by path."""
+"""Form actions by path."""
 
 
 def build(site: Site) -> Starlette:
-    """The pages as an application."""
+    """Create the application."""
 
     def answered(show: Page) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             try:
                 with acting(Actor.INSPECTOR):
                     page = await show(site, request)
-                    if show is not changes.forget:  # which the memory itself writes down
+                    if show is not changes.forget:  # the memory logs it itself
                         action = Action.READ if request.method in ("GET", "HEAD") else Action.CHANGE
                         await site.memory.audit(
-                            Act(action, _part(request.url.path, site.token)), user_id=site.user_id
+                            Act(action, _section(request.url.path, site.token)),
+                            user_id=site.user_id,
                         )
                 return page
             except HTTPException:
-                return _told(
+                return _message(
                     site,
                     404,
-                    "There is nothing here",
-                    "It was forgotten, or it was never among what is remembered of this user.",
+                    "Not found",
+                    "It was deleted, or it does not belong to this user.",
                 )
             except InvalidInput as error:
-                return _told(site, 400, "That cannot be done", str(error))
+                return _message(site, 400, "Invalid request", str(error))
             except StoreError as error:
-                return _told(site, 503, "The memory file cannot be used", str(error))
+                return _message(site, 503, "The memory file cannot be used", str(error))
             except HotMemError as error:
-                return _told(site, 500, "That did not work", str(error))
-            except (
-                Exception
-            ) as error:  # the border at which one page that cannot be made must not end the server
+                return _message(site, 500, "Error", str(error))
+            except Exception as error:  # an error on one page must not end the server
                 log.error(
                     "page failed",
                     path=request.url.path.removeprefix(f"/{site.token}"),
                     error=type(error).__name__,
                 )
-                advice = "The file may hold a value that HotMem did not write. Close this page and run: hotmem validate"
-                return _told(site, 500, "This page could not be made", advice)
+                advice = (
+                    "The file may contain invalid values. Close this page and run: hotmem validate"
+                )
+                return _message(site, 500, "Internal error", advice)
 
         return answer
 
@@ -112,16 +113,16 @@ def build(site: Site) -> Starlette:
         return FileResponse(STATIC / "icon.svg", media_type="image/svg+xml")
 
     async def missing(_: Request, __: Exception) -> Response:
-        return _told(site, 404, "There is no such page", "Choose one of those above.")
+        return _message(site, 404, "Page not found", "Choose a page from the menu.")
 
-    routes = [Route(path, answered(one), methods=["GET"]) for path, one in SHOWN.items()]
-    routes += [Route(path, answered(one), methods=["POST"]) for path, one in DONE.items()]
+    routes = [Route(path, answered(one), methods=["GET"]) for path, one in PAGES.items()]
+    routes += [Route(path, answered(one), methods=["POST"]) for path, one in ACTIONS.items()]
     routes += [Route("/style.css", style), Route("/icon.svg", icon)]
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
-        await site.lane.close()
+        await site.worker.close()
 
     return Starlette(
         routes=[Mount(f"/{site.token}", routes=routes)],
@@ -134,10 +135,10 @@ def build(site: Site) -> Starlette:
     )
 
 
-def _part(path: str, token: str) -> str:
-    """Which part of the pages a path is of, without what it shows of it."""
+def _section(path: str, token: str) -> str:
+    """Return the first segment of a path, for the audit log."""
     return path.removeprefix(f"/{token}").partition("/")[2].partition("/")[0] or "overview"
 
 
-def _told(site: Site, status: int, title: str, text: str) -> Response:
-    return site.show("told.html", status, title=title, text=text)
+def _message(site: Site, status: int, title: str, text: str) -> Response:
+    return site.show("message.html", status, title=title, text=text)

@@ -1,4 +1,4 @@
-"""Serves the pages on this machine alone."""
+"""HTTP server of the inspector, on this machine only."""
 
 from datetime import tzinfo
 
@@ -14,31 +14,31 @@ from hotmem.text.timezones import parse_zone
 
 
 async def serve(memory: Memory, user_id: str, port: int, zone: tzinfo | None = None) -> None:
-    """Serves until the process is told to stop.
+    """Serve the inspector until the process is stopped.
 
     Args:
-        memory: The memory, open.
-        user_id: Whose pages.
-        port: The port; 0 is any that is free.
-        zone: Where the user is, if no turn tells; None is this machine's zone.
+        memory: The open memory.
+        user_id: User ID.
+        port: Port; 0 chooses a free port.
+        zone: Time zone of the user if no turn has one; None is that of this machine.
 
     Raises:
-        InvalidInput: If the port is taken, or nothing is known of the user.
+        InvalidInput: If the port is in use or the user is unknown.
     """
-    user = await memory.runtime.storage.database.read(queries.users.find, user_id)
+    user = await memory.runtime.database.read(queries.users.find, user_id)
     if user is None:
         raise InvalidInput(
-            f"{memory.path} knows no user {user_id!r}. Name another with --user, or another file."
+            f"{memory.path} has no user {user_id!r}. Name another user or another file."
         )
     listening = local_server.local_port(port)
-    said_in = await Inspection(memory.runtime.database, user).zone()
-    site = Site(memory, user_id, parse_zone(said_in) if said_in else zone)
-    console.screen.print(
-        f"Open http://{local_server.LOOPBACK}:{listening.getsockname()[1]}/{site.token}/",
-        soft_wrap=True,
+    spoken_in = await Inspection(memory.runtime.database, user).zone()
+    site = Site(memory, user_id, parse_zone(spoken_in) if spoken_in else zone)
+    console.print_line(
+        f"Open http://{local_server.LOOPBACK}:{listening.getsockname()[1]}/{site.token}/"
     )
-    console.screen.print(
-        "Whoever has this address on this machine sees this memory; it is new each time. Control-C ends.",
+    console.print_line(
+        "Anyone on this machine with this address can see this memory. It changes with each "
+        "start. Press Ctrl+C to stop.",
         style="dim",
     )
     await local_server.serve(build(site), listening)

@@ -1,4 +1,4 @@
-"""What every page has in hand."""
+"""State and helpers shared by all pages."""
 
 import secrets
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from hotmem.core.loop_thread import LoopThread
-from hotmem.inspector.writing import page
+from hotmem.inspector.rendering import render_page
 from hotmem.memory import Memory
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
@@ -22,16 +22,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What the pages are made of.
+    """State of the inspector.
 
     Attributes:
-        memory: The memory, open.
-        user_id: The user whose pages they are; no page takes another's name.
-        zone: By whose clock times are shown, unless it is known where something was said; None is
-            this machine's.
-        token: The first part of every path.
-        form_token: What every form holds, so that only our own pages change anything.
-        lane: Where recalls are traced and plots are drawn, one after the other.
+        memory: The open memory.
+        user_id: User whose data is shown; pages never take another user ID.
+        zone: Time zone of times without their own; None is that of this machine.
+        token: Secret first segment of every path.
+        form_token: Secret field of every form, against cross-site request forgery.
+        worker: Thread that ranks candidates and draws plots, one after the other.
     """
 
     memory: Memory
@@ -39,54 +38,54 @@ class Site:
     zone: tzinfo | None = None
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     form_token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
-    lane: LoopThread = field(default_factory=lambda: LoopThread("hotmem-inspector"))
+    worker: LoopThread = field(default_factory=lambda: LoopThread("hotmem-inspector"))
 
     async def rows(self) -> Inspection:
-        """The user's rows."""
-        storage = self.memory.runtime.storage
-        user = await storage.database.read(queries.users.find, self.user_id)
-        return Inspection(storage.database, user or NOBODY)
+        """Return the queries for the data of the user."""
+        database = self.memory.runtime.database
+        user = await database.read(queries.users.find, self.user_id)
+        return Inspection(database, user or NOBODY)
 
     def show(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:  # noqa: ANN401 - whatever a template shows
-        """A page."""
+        """Render a page."""
         common = {
             "root": f"/{self.token}",
             "user_id": self.user_id,
             "form_token": self.form_token,
             "zone": self.zone,
         }
-        return HTMLResponse(page(template, **common, **values), status)
+        return HTMLResponse(render_page(template, **common, **values), status)
 
     def go(self, path: str) -> RedirectResponse:
-        """On to another page, after a change."""
+        """Redirect to a page after a change."""
         return RedirectResponse(f"/{self.token}{path}", 303)
 
 
-def place(request: Request) -> Cursor | None:
-    """The place in a list that is asked for.
+def cursor(request: Request) -> Cursor | None:
+    """Return the cursor of a list page.
 
     Raises:
-        InvalidInput: If it is none.
+        InvalidInput: If it is malformed.
     """
     text = request.query_params.get("at", "")
     return Cursor.parse(text) if text else None
 
 
 def key(request: Request) -> int:
-    """The row number that the path names.
+    """Return the row number in the path.
 
     Raises:
-        HTTPException: If no row can have it.
+        HTTPException: If it exceeds the range of row numbers.
     """
     number: int = request.path_params["key"]
     return found(number if number < 2**63 else None)
 
 
 def found(row: T | None) -> T:
-    """What was looked for, if it is there and the user's.
+    """Return the row, or answer with status 404.
 
     Raises:
-        HTTPException: If it is not.
+        HTTPException: If there is no row.
     """
     if row is None:
         raise HTTPException(404)

@@ -1,4 +1,4 @@
-"""A memory with two users, and the inspector's pages for one of them, asked as a browser asks."""
+"""A memory with two users, and an HTTP client for the inspector of one of them."""
 
 import asyncio
 import shutil
@@ -19,29 +19,29 @@ from tests.conversation import said
 ADDRESS = f"http://{LOOPBACK}:8000"
 
 SECRET = "Wilbur"
-"""A word of the other user's; it stands in everything of theirs."""
+"""A word that occurs in all data of the other user."""
 
 
 @dataclass
 class Pages:
-    """The pages, and what asks for them."""
+    """The pages and an HTTP client for them."""
 
     site: Site
     client: httpx.AsyncClient
 
     async def get(self, path: str) -> httpx.Response:
-        """A page by its path below the token."""
+        """Request a page by its path below the token."""
         return await self.client.get(f"/{self.site.token}{path}")
 
     async def post(self, path: str, **fields: str) -> httpx.Response:
-        """Sends one of our forms."""
+        """Submit a form with its token."""
         return await self.client.post(
             f"/{self.site.token}{path}", data={"form_token": self.site.form_token} | fields
         )
 
 
-async def two_lives(memory: Memory) -> None:
-    """What Ana and Ben said, stored and were told."""
+async def add_two_users(memory: Memory) -> None:
+    """Store turns, memories and replies of Ana and Ben."""
     for user, dog, home in (("ana", "Potola", "Porto"), ("ben", SECRET, f"{SECRET} Street")):
         speaker = user.capitalize()
         for minutes, text in enumerate(
@@ -79,36 +79,36 @@ async def two_lives(memory: Memory) -> None:
 
 
 @pytest.fixture(scope="session")
-def lives(
+def two_users(
     tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language
 ) -> Path:
-    """A file with both lives, made once."""
+    """A file with both users."""
     path = tmp_path_factory.mktemp("inspector") / "memory.db"
 
-    async def tell() -> None:
+    async def store() -> None:
         async with Memory.open(path, encoder=encoder, language=language) as memory:
-            await two_lives(memory)
+            await add_two_users(memory)
 
-    asyncio.run(tell())
+    asyncio.run(store())
     return path
 
 
 @pytest.fixture
 async def memory(
-    lives: Path, database: Path, encoder: CachedEncoder, language: Language
+    two_users: Path, database: Path, encoder: CachedEncoder, language: Language
 ) -> AsyncIterator[Memory]:
-    """A memory of both lives, open."""
-    shutil.copy(lives, database)
+    """The open memory of both users."""
+    shutil.copy(two_users, database)
     async with Memory.open(database, encoder=encoder, language=language) as opened:
         yield opened
 
 
 @pytest.fixture
 async def pages(memory: Memory) -> AsyncIterator[Pages]:
-    """Ana's pages."""
+    """The pages of Ana."""
     site = Site(memory, "ana")
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(build(site)), base_url=ADDRESS
     ) as client:
         yield Pages(site, client)
-    await site.lane.close()
+    await site.worker.close()

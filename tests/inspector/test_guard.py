@@ -1,7 +1,4 @@
-"""Who may see the pages.
-
-Only what comes by the printed address, for one user, with forms of our own.
-"""
+"""Access control: only with the secret address, only own data, and no forms of other sites."""
 
 import re
 from html import unescape
@@ -17,9 +14,11 @@ from hotmem.storage import queries
 from tests.inspector.conftest import ADDRESS, SECRET, Pages
 
 LISTS = (
-    "/", "/memories", "/conversations", "/names", "/ask", "/replies", "/learning", "/changes", "/forget?what=everything",
-    "/ask?q=Where+does+Potola+live", "/ask?q=Where+does+the+dog+live&dropped=yes", f"/memories?words={SECRET}", f"/names?begins={SECRET}",
-    "/memories?tag=boiler+tag", f"/memories?tag={SECRET.lower()}+boiler+tag", "/memories?standing=past", "/learning?span=all",
+    "/", "/memories", "/conversations", "/names", "/ask", "/replies", "/learning", "/changes",
+    "/forget?what=everything", "/ask?q=Where+does+Potola+live",
+    "/ask?q=Where+does+the+dog+live&dropped=yes", f"/memories?words={SECRET}",
+    f"/names?begins={SECRET}", "/memories?tag=boiler+tag",
+    f"/memories?tag={SECRET.lower()}+boiler+tag", "/memories?standing=past", "/learning?span=all",
 )  # fmt: skip
 ONE = ("/memories/{}", "/conversations/{}", "/turns/{}", "/names/{}", "/replies/{}")
 ASKED = (
@@ -30,15 +29,15 @@ ASKED = (
 )
 
 MOST_KEYS = 40
-"""More than either user has rows of any kind."""
+"""Upper bound of row numbers of any kind."""
 
 
 def words(page: httpx.Response) -> str:
-    """What a page shows, without what the request itself held."""
+    """Return the text of a page without that of the request."""
     return unescape(re.sub(r'value="[^"]*"', "", page.text))
 
 
-async def test_every_page_is_there_and_shows_nothing_of_another_user(pages: Pages) -> None:
+async def test_every_page_shows_nothing_of_another_user(pages: Pages) -> None:
     for path in LISTS:
         page = await pages.get(path)
         assert page.status_code == 200, path
@@ -88,7 +87,7 @@ async def test_no_form_reaches_another_user(pages: Pages, memory: Memory) -> Non
 @pytest.mark.parametrize(
     "path", ["/", "/memories", "/style.css", "/wrong/memories", "/%2e%2e/memories", "//memories"]
 )
-async def test_without_the_token_nothing_is_shown(pages: Pages, path: str) -> None:
+async def test_requests_without_the_token_are_refused(pages: Pages, path: str) -> None:
     page = await pages.client.get(path)
     assert page.status_code == 403
     assert "Potola" not in page.text
@@ -112,7 +111,7 @@ async def test_another_host_name_is_refused(pages: Pages, host: str) -> None:
     assert "Potola" not in page.text
 
 
-async def test_every_answer_forbids_what_is_not_ours(pages: Pages) -> None:
+async def test_every_response_has_the_security_headers(pages: Pages) -> None:
     for path in (
         *LISTS,
         "/style.css",
@@ -129,7 +128,7 @@ async def test_every_answer_forbids_what_is_not_ours(pages: Pages) -> None:
     assert "script-src" not in POLICY and "default-src 'none'" in POLICY
 
 
-async def test_a_form_of_another_page_changes_nothing(pages: Pages, memory: Memory) -> None:
+async def test_a_form_of_another_site_changes_nothing(pages: Pages, memory: Memory) -> None:
     known = await memory.memories("ana")
     row = (await pages.site.rows()).memories_by_id([known[0].id])
     key = (await row)[known[0].id].key
@@ -157,7 +156,7 @@ async def test_a_form_of_another_page_changes_nothing(pages: Pages, memory: Memo
     assert await memory.memories("ana") == known
 
 
-async def test_a_form_that_is_too_large_is_not_read(pages: Pages) -> None:
+async def test_a_form_that_is_too_large_is_refused(pages: Pages) -> None:
     assert (await pages.post("/undo", decision="x" * 70_000)).status_code == 413
 
 
@@ -168,7 +167,7 @@ async def test_reading_changes_nothing(pages: Pages, memory: Memory) -> None:
     assert [line async for line in memory.export("ana")] == before
 
 
-async def test_each_start_has_an_address_of_its_own(memory: Memory) -> None:
+async def test_each_start_has_a_new_address(memory: Memory) -> None:
     sites = [Site(memory, "ana") for _ in range(2)]
     assert len({sites[0].token, sites[1].token, sites[0].form_token, sites[1].form_token}) == 4
     assert len(sites[0].token) >= 32
@@ -177,4 +176,4 @@ async def test_each_start_has_an_address_of_its_own(memory: Memory) -> None:
     ) as client:
         assert (await client.get(f"/{sites[1].token}/")).status_code == 403
     for site in sites:
-        await site.lane.close()
+        await site.worker.close()

@@ -1,4 +1,4 @@
-"""What each page shows, and that changes go through: read as text, without a browser."""
+"""Content of the pages and effect of the forms, read as text without a browser."""
 
 import re
 from dataclasses import replace
@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from hotmem import Memory
-from hotmem.inspector.pages.learning import Period, thinned, trend
+from hotmem.inspector.pages.learning import Period, sample_steps, trend
 from hotmem.inspector.routes import build
 from hotmem.storage import queries
 from hotmem.storage.sqlite.connection import Connection
@@ -22,24 +22,24 @@ DOG = "Ana's dog is called Potola."
 
 
 def text(page: httpx.Response) -> str:
-    """The words of a page."""
+    """Return the text of a page."""
     assert page.status_code == 200, page.text
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", page.text.split("<main", 1)[1])).split())
 
 
 async def key_of(pages: Pages, words: str) -> int:
-    """The row number of a memory of Ana's."""
+    """Return the row number of a memory of Ana."""
     known = {one.text: one.id for one in await pages.site.memory.memories("ana", past=True)}
     return (await (await pages.site.rows()).memories_by_id([known[words]]))[known[words]].key
 
 
-async def test_the_overview_counts_and_shows_what_came_last(pages: Pages) -> None:
+async def test_the_overview_shows_counts_and_the_latest(pages: Pages) -> None:
     shown = text(await pages.get("/"))
-    assert re.search(r"Conversations 1 ", shown) and re.search(r"Things said 4 ", shown)
+    assert re.search(r"Conversations 1 ", shown) and re.search(r"Turns 4 ", shown)
     assert DOG in shown
 
 
-async def test_a_memory_shows_its_words_its_trust_and_its_filing(pages: Pages) -> None:
+async def test_a_memory_shows_its_source_confidence_and_classification(pages: Pages) -> None:
     page = await pages.get(f"/memories/{await key_of(pages, DOG)}")
     assert "<mark>" in page.text
     shown = text(page)
@@ -47,7 +47,7 @@ async def test_a_memory_shows_its_words_its_trust_and_its_filing(pages: Pages) -
         "My dog is called Potola" in shown
         and "Potola talk" in shown
         and "90 %" in shown
-        and "nothing said later contradicts it" in shown
+        and "no later statement contradicts it" in shown
     )
 
 
@@ -56,36 +56,33 @@ async def test_memories_are_found_by_words_and_filters(pages: Pages) -> None:
     assert DOG in text(await pages.get("/memories?words=potola"))
     assert DOG not in text(await pages.get("/memories?tag=boiler+tag"))
     assert "44 B 19" in text(await pages.get("/memories?tag=boiler+tag"))
-    assert "No memory is like that" in text(await pages.get("/memories?words=%22+OR+NEAR%28+%2A"))
-    assert "No memory is like that" in text(await pages.get("/memories?standing=past"))
+    assert "No memory matches" in text(await pages.get("/memories?words=%22+OR+NEAR%28+%2A"))
+    assert "No memory matches" in text(await pages.get("/memories?standing=past"))
 
 
-async def test_a_conversation_links_its_turns_to_what_was_read(pages: Pages) -> None:
+async def test_a_conversation_links_turns_and_extracted_memories(pages: Pages) -> None:
     rows = await pages.site.rows()
     (session,) = (await rows.sessions(None, 5)).rows
-    assert "In short" in text(await pages.get(f"/conversations/{session.key}"))
+    assert "Summary" in text(await pages.get(f"/conversations/{session.key}"))
     turn = (await rows.turns(session.key, None, 1)).rows[0]
     assert DOG in text(await pages.get(f"/turns/{turn.key}"))
 
 
-async def test_a_recorded_reply_tells_what_was_given_and_used(pages: Pages) -> None:
+async def test_a_recorded_reply_shows_given_and_used_items(pages: Pages) -> None:
     rows = await pages.site.rows()
     (recall,) = (await rows.recalls(None, 5)).rows
     assert recall.used
     shown = text(await pages.get(f"/replies/{recall.key}"))
-    assert (
-        f"The reply used {recall.used} of them" in shown
-        and "What the bot answered is not kept" in shown
-    )
+    assert f"The reply used {recall.used} of them" in shown and "The reply is not stored" in shown
     (turn,) = [
         one
         for one in (await rows.turns(recall.session or 0, None, 10)).rows
         if one.text == recall.query
     ]
-    assert f"{recall.given} things given" in text(await pages.get(f"/turns/{turn.key}"))
+    assert f"{recall.given} items given" in text(await pages.get(f"/turns/{turn.key}"))
 
 
-async def test_the_reply_stands_beside_what_was_given(pages: Pages, memory: Memory) -> None:
+async def test_the_reply_is_shown_with_its_items(pages: Pages, memory: Memory) -> None:
     (recall,) = (await (await pages.site.rows()).recalls(None, 5)).rows
     await memory.remember(
         Turn(
@@ -100,14 +97,14 @@ async def test_the_reply_stands_beside_what_was_given(pages: Pages, memory: Memo
     assert "In Porto. Bot" in text(await pages.get(f"/replies/{recall.key}"))
 
 
-async def test_times_are_told_where_they_were_said(pages: Pages, memory: Memory) -> None:
+async def test_times_are_shown_in_the_zone_of_the_turn(pages: Pages, memory: Memory) -> None:
     at = datetime(2026, 7, 4, 9, 30, tzinfo=ZoneInfo("America/New_York"))
     await memory.remember(Turn("ana", "away", "user", "I am in New York.", at, "Ana"))
     session = next(
         row for row in (await (await pages.site.rows()).sessions(None, 9)).rows if row.id == "away"
     )
     assert await (await pages.site.rows()).zone() == "America/New_York"
-    for zone, told in (
+    for zone, expected in (
         (ZoneInfo("Europe/Lisbon"), "09:30 (America/New_York)"),
         (ZoneInfo("America/New_York"), "09:30 I am"),
     ):
@@ -116,21 +113,21 @@ async def test_times_are_told_where_they_were_said(pages: Pages, memory: Memory)
             transport=httpx.ASGITransport(there), base_url=ADDRESS
         ) as client:
             shown = text(await client.get(f"/{pages.site.token}/conversations/{session.key}"))
-        assert told in shown and f"those of {zone.key}" in shown
+        assert expected in shown and f"time zone of {zone.key}" in shown
 
 
-async def test_asking_shows_why(pages: Pages) -> None:
+async def test_asking_explains_the_block(pages: Pages) -> None:
     shown = text(await pages.get("/ask?q=What+is+my+dog+called%3F"))
-    for told in (
+    for expected in (
         DOG,
-        "How the question was understood",
-        "Where it was looked for",
-        "understanding the question",
+        "Query analysis",
+        "Layers",
+        "query analysis",
         "Exact words",
     ):
-        assert told in shown
-    assert "Nothing:" in text(await pages.get("/ask?q=Hello%21"))
-    assert "Found, but not given" in text(
+        assert expected in shown
+    assert "No block. " in text(await pages.get("/ask?q=Hello%21"))
+    assert "Candidates not in the block" in text(
         await pages.get("/ask?q=What+is+my+dog+called%3F&dropped=yes")
     )
 
@@ -153,42 +150,41 @@ async def test_learning_has_plots_and_their_numbers(pages: Pages) -> None:
 
 
 @pytest.mark.parametrize(
-    ("replies", "judged"),
+    ("replies", "verdict"),
     [
-        ([(80, 20)], "nothing earlier"),
-        ([(50, 13), (80, 19)], "no more than chance"),
+        ([(80, 20)], "no earlier period"),
+        ([(50, 13), (80, 19)], "not statistically significant"),
         ([(500, 50), (500, 250)], "better"),
         ([(500, 250), (500, 50)], "worse"),
-        ([(9, 0), (9, 0)], "no more than chance"),
+        ([(9, 0), (9, 0)], "not statistically significant"),
     ],
 )
-def test_whether_it_got_better_is_told_with_chance_in_mind(
-    replies: list[tuple[int, int]], judged: str
-) -> None:
+def test_the_trend_is_tested_for_significance(replies: list[tuple[int, int]], verdict: str) -> None:
     periods = [
         Period(f"2026-{place:02}", Tally(turns=turns, helped=helped), {})
         for place, (turns, helped) in enumerate(replies, 1)
     ]
     turns, helped = replies[-1]
     assert trend(periods).startswith(
-        f"In 2026-{len(replies):02} memory helped with {100 * helped / turns:.0f} % of {turns} replies"
+        f"In 2026-{len(replies):02}, memory helped with {100 * helped / turns:.0f} % "
+        f"of {turns} replies"
     )
-    assert judged in trend(periods)
+    assert verdict in trend(periods)
 
 
-def test_a_long_history_is_thinned_and_ends_where_it_is() -> None:
+def test_a_long_history_is_sample_steps_and_ends_where_it_is() -> None:
     steps = [WeightSnapshot(number, START, START_WEIGHTS, "") for number in range(1234)]
-    shown = thinned(steps)
+    shown = sample_steps(steps)
     assert (
         len(shown) <= 100
         and shown[-1] is steps[-1]
         and list(shown) == sorted(shown, key=lambda step: step.version)
     )
-    assert list(thinned(steps[:3])) == steps[:3]
-    assert list(thinned([])) == []
+    assert list(sample_steps(steps[:3])) == steps[:3]
+    assert list(sample_steps([])) == []
 
 
-async def test_an_edit_and_its_undoing(pages: Pages) -> None:
+async def test_an_edit_and_its_undo(pages: Pages) -> None:
     form = {
         "content": "Ana's dog is called Pippa.",
         "category": "contexts",
@@ -200,15 +196,15 @@ async def test_an_edit_and_its_undoing(pages: Pages) -> None:
     moved = await pages.post(f"/memories/{await key_of(pages, DOG)}/edit", **form)
     assert moved.status_code == 303
     shown = text(await pages.client.get(moved.headers["location"]))
-    for told in (
+    for expected in (
         "Saved.",
         "Ana's dog is called Pippa.",
         "5 of 5",
         "pets",
         "at last",
-        f"It took the place of {DOG}",
+        f"It replaced {DOG}",
     ):
-        assert told in shown
+        assert expected in shown
     changes = await pages.get("/changes")
     decision = re.search(r'name="decision" value="(\w+)"', changes.text)
     assert decision is not None
@@ -229,34 +225,34 @@ async def test_a_form_sent_unchanged_changes_nothing(pages: Pages) -> None:
     assert "Nothing was changed" in text(await pages.client.get(moved.headers["location"]))
     assert not [
         one
-        for one in await pages.site.memory.runtime.storage.database.read(
+        for one in await pages.site.memory.runtime.database.read(
             queries.decisions.of_user, (await pages.site.rows()).user, 10
         )
         if one.action in ("edited", "refiled")
     ]
 
 
-async def test_merging_asks_which_stays(pages: Pages) -> None:
+async def test_merging_asks_which_memory_to_keep(pages: Pages) -> None:
     one, other = (
         await key_of(pages, DOG),
         await key_of(pages, "The boiler's serial number is 44 B 19."),
     )
-    assert "Which one should stay?" in text(await pages.get(f"/merge?key={one}&key={other}"))
+    assert "Which memory should be kept?" in text(await pages.get(f"/merge?key={one}&key={other}"))
     moved = await pages.post("/merge", keys=f"{one},{other}", into=str(one))
-    assert "It stands for The boiler" in text(await pages.client.get(moved.headers["location"]))
-    assert "says the same as" in text(await pages.get(f"/memories/{other}"))
+    assert "Merged from The boiler" in text(await pages.client.get(moved.headers["location"]))
+    assert "It was merged into" in text(await pages.get(f"/memories/{other}"))
     assert (await pages.get(f"/merge?key={one}")).status_code == 400
 
 
-async def test_forgetting_shows_what_goes_and_removes_it(pages: Pages, memory: Memory) -> None:
+async def test_deletion_is_confirmed_and_complete(pages: Pages, memory: Memory) -> None:
     key = await key_of(pages, DOG)
     assert "My dog is called Potola." in text(await pages.get(f"/forget?what=memory&key={key}"))
     moved = await pages.post("/forget", what="memory", key=str(key))
-    assert "Forgotten." in text(await pages.client.get(moved.headers["location"]))
+    assert "Deleted." in text(await pages.client.get(moved.headers["location"]))
     assert (await pages.get(f"/memories/{key}")).status_code == 404
     assert (await pages.post("/forget", what="everything", typed="Ana")).status_code == 400
     await pages.post("/forget", what="everything", typed="ana")
-    assert "Nothing is remembered of this user yet." in text(await pages.get("/"))
+    assert "Nothing is stored about this user yet." in text(await pages.get("/"))
     for path in (
         "/memories",
         "/conversations",
@@ -272,20 +268,20 @@ async def test_forgetting_shows_what_goes_and_removes_it(pages: Pages, memory: M
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "expected"),
     [
         ("/memories?at=nonsense", "not a page of this list"),
         ("/memories?at=on_99999999999999999999_1", "not a page of this list"),
-        ("/memories?kind=cake", "is no kind"),
-        ("/memories?category=%3Cb%3E", "is no category"),
+        ("/memories?kind=cake", "is not a kind"),
+        ("/memories?category=%3Cb%3E", "is not a category"),
         ("/merge?key=x&key=-1", "at least two"),
         ("/merge", "at least two"),
     ],
 )
-async def test_what_cannot_be_shown_is_told(pages: Pages, path: str, told: str) -> None:
+async def test_invalid_requests_are_reported(pages: Pages, path: str, expected: str) -> None:
     page = await pages.get(path)
     assert page.status_code == 400
-    assert told in page.text and "<b>" not in page.text.split("<main")[1]
+    assert expected in page.text and "<b>" not in page.text.split("<main")[1]
 
 
 @pytest.mark.parametrize(
@@ -299,7 +295,7 @@ async def test_what_cannot_be_shown_is_told(pages: Pages, path: str, told: str) 
         "/names/-1",
     ],
 )
-async def test_what_is_not_there_is_told(pages: Pages, path: str) -> None:
+async def test_missing_rows_are_not_found(pages: Pages, path: str) -> None:
     assert (await pages.get(path)).status_code == 404
 
 
@@ -313,13 +309,13 @@ async def test_what_is_not_there_is_told(pages: Pages, path: str) -> None:
         {"tags": "x" * 61},
     ],
 )
-async def test_a_change_that_cannot_be_made_is_told(pages: Pages, fields: dict[str, str]) -> None:
+async def test_invalid_changes_are_reported(pages: Pages, fields: dict[str, str]) -> None:
     page = await pages.post(f"/memories/{await key_of(pages, DOG)}/edit", **fields)
     assert page.status_code == 400
     assert DOG in text(await pages.get("/memories"))
 
 
-async def test_hostile_words_are_words(pages: Pages, memory: Memory) -> None:
+async def test_hostile_text_is_escaped(pages: Pages, memory: Memory) -> None:
     hostile = "<script>alert(1)</script> \u202e{{ 7*7 }} ' onmouseover='x"
     stored = await memory.store_memory(
         hostile, user_id="ana", context={"tags": ["<b>tag</b>"], "note": "</p><img src=x>"}
@@ -343,7 +339,7 @@ async def test_hostile_words_are_words(pages: Pages, memory: Memory) -> None:
         )
 
 
-async def test_lists_are_walked_to_their_end_and_back(pages: Pages, memory: Memory) -> None:
+async def test_lists_are_paged_to_their_end_and_back(pages: Pages, memory: Memory) -> None:
     for number in range(230):
         await memory.remember(said(f"Number {number}.", session="long", minutes=100 + number % 7))
     rows = await pages.site.rows()
@@ -354,7 +350,7 @@ async def test_lists_are_walked_to_their_end_and_back(pages: Pages, memory: Memo
     last = ""
     while path is not None:
         page = (await pages.get(path)).text
-        seen += re.findall(r"Number \d+\.", page.split("Word for word")[1])
+        seen += re.findall(r"Number \d+\.", page.split(">Turns<")[1])
         onward = re.search(rf'rel="next" href="/{pages.site.token}([^"]+)"', page)
         last, path = path, unescape(onward[1]) if onward else None
     assert len(seen) == len(set(seen)) == 230
@@ -363,7 +359,7 @@ async def test_lists_are_walked_to_their_end_and_back(pages: Pages, memory: Memo
     assert seen[100] in (await pages.get(unescape(back[1]))).text
 
 
-async def test_weights_edited_by_hand_are_named(pages: Pages, memory: Memory) -> None:
+async def test_invalid_stored_weights_are_reported(pages: Pages, memory: Memory) -> None:
     def nonsense(conn: Connection) -> None:
         user = conn.execute("SELECT id FROM users WHERE public_id = 'ana'").fetchone()[0]
         conn.execute("DELETE FROM weights WHERE user_key = ?", (user,))
@@ -373,10 +369,10 @@ async def test_weights_edited_by_hand_are_named(pages: Pages, memory: Memory) ->
             [(user, *row) for row in rows],
         )
 
-    await memory.runtime.storage.database.write(nonsense)
+    await memory.runtime.database.write(nonsense)
     shown = text(await pages.get("/learning"))
     assert (
-        "the file holds 'much', not 0.1 to 1.5" in shown
+        "the file has 'much', not 0.1 to 1.5" in shown
         and "'-7.0'" in shown
         and "telepathy" in shown
     )
@@ -402,12 +398,8 @@ async def test_years_of_replies_and_a_clock_that_jumped(pages: Pages, memory: Me
     assert "a clock was wrong" in text(await pages.get("/learning?span=month"))
 
 
-async def test_what_is_looked_at_and_changed_is_in_the_audit_trail(
-    pages: Pages, memory: Memory
-) -> None:
-    before = len(
-        await memory.runtime.storage.database.read(queries.audit.entries, "ana", None, None, 1000)
-    )
+async def test_reads_and_changes_are_in_the_audit_log(pages: Pages, memory: Memory) -> None:
+    before = len(await memory.runtime.database.read(queries.audit.entries, "ana", None, None, 1000))
     number = await key_of(pages, DOG)
     await pages.get("/")
     await pages.get(f"/memories/{number}")
@@ -415,9 +407,9 @@ async def test_what_is_looked_at_and_changed_is_in_the_audit_trail(
     await pages.get("/nothing")
     await pages.post(f"/memories/{number}/edit", importance="5")
     await pages.post("/forget", what="memory", key=str(number))
-    found = (
-        await memory.runtime.storage.database.read(queries.audit.entries, "ana", None, None, 1000)
-    )[::-1][before:]
+    found = (await memory.runtime.database.read(queries.audit.entries, "ana", None, None, 1000))[
+        ::-1
+    ][before:]
     assert {one.who for one in found} == {Actor.INSPECTOR}
     assert [(one.act.action, one.act.what) for one in found] == [
         (Action.READ, "overview"),

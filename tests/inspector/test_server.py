@@ -1,8 +1,4 @@
-"""The inspector as a command.
-
-Served on this machine alone, with an address of its own, until it is stopped; what it cannot open
-it names.
-"""
+"""`hotmem inspect`: serving, stopping and errors."""
 
 import asyncio
 import io
@@ -23,7 +19,7 @@ from hotmem.inspector.server import serve
 
 
 async def address(screen: io.StringIO) -> str:
-    """The address that is printed once the pages are served."""
+    """Return the printed address."""
     for _ in range(200):
         if found := re.search(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", screen.getvalue()):
             return found[0]
@@ -31,7 +27,7 @@ async def address(screen: io.StringIO) -> str:
     raise AssertionError(screen.getvalue())
 
 
-async def test_it_is_served_until_it_is_stopped(
+async def test_pages_are_served_until_the_process_stops(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     screen = io.StringIO()
@@ -54,22 +50,22 @@ async def test_it_is_served_until_it_is_stopped(
     assert await memory.memories("ana")
 
 
-async def test_a_port_that_is_taken_and_a_user_who_is_not_known_are_named(memory: Memory) -> None:
+async def test_a_port_in_use_and_an_unknown_user_are_reported(memory: Memory) -> None:
     with (
         closing(create_server(("127.0.0.1", 0))) as taken,
         pytest.raises(InvalidInput, match="is in use"),
     ):
         await serve(memory, "ana", taken.getsockname()[1])
-    with pytest.raises(InvalidInput, match="knows no user 'eve'"):
+    with pytest.raises(InvalidInput, match="has no user 'eve'"):
         await serve(memory, "eve", 0)
 
 
-def test_the_command_explains_itself() -> None:
+def test_the_command_has_a_help_text() -> None:
     outcome = CliRunner().invoke(app.app, ["inspect", "--help"])
     assert outcome.exit_code == 0 and "view, edit and delete" in " ".join(outcome.output.split())
 
 
-def test_a_file_that_is_no_memory_is_named(tmp_path: Path, lives: Path) -> None:
+def test_a_missing_or_invalid_file_is_reported(tmp_path: Path, two_users: Path) -> None:
     strange = tmp_path / "strange.db"
     missing = CliRunner().invoke(app.app, ["inspect", str(strange), "--user", "ana"])
     assert isinstance(missing.exception, InvalidInput) and "not found" in str(missing.exception)
@@ -78,7 +74,7 @@ def test_a_file_that_is_no_memory_is_named(tmp_path: Path, lives: Path) -> None:
         CliRunner().invoke(app.app, ["inspect", str(strange), "--user", "ana"]).exception,
         StoreUnusable,
     )
-    shutil.copy(lives, strange)
+    shutil.copy(two_users, strange)
     strange.write_bytes(strange.read_bytes()[:5000])
     assert isinstance(
         CliRunner().invoke(app.app, ["inspect", str(strange), "--user", "ana"]).exception,

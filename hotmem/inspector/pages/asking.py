@@ -1,4 +1,4 @@
-"""A question asked on the page: what memory would give a bot for it, and why."""
+"""Ask: the context block for a question, and how it was made."""
 
 from dataclasses import replace
 from typing import Final
@@ -13,18 +13,18 @@ from hotmem.ranking.features import candidate_features
 from hotmem.ranking.ranker import rank
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import retrieve
-from hotmem.retrieval.context import RecallRequest as Question
+from hotmem.retrieval.context import RecallRequest
 from hotmem.text.validation import clean_text
 from hotmem.types import ContextBlock
 
-DROPPED: Final = 20
-"""Candidates shown that were not given, the best."""
+MAX_DROPPED: Final = 20
+"""Candidates shown that are not in the block, highest-ranked first."""
 
 
-async def show(site: Site, request: Request) -> Response:
-    """The page, with the answer if something is asked.
+async def page(site: Site, request: Request) -> Response:
+    """Show the context block for a question.
 
-    What was left out is worked out anew, and only if it is wanted.
+    Candidates that are not in the block are computed only on request.
     """
     question = clean_text(request.query_params.get("q", ""))
     if not question:
@@ -33,7 +33,9 @@ async def show(site: Site, request: Request) -> Response:
     session = await _session(site, request)
     block = await site.memory.recall(question, user_id=site.user_id, session_id=session)
     dropped = (
-        await site.lane.run(left_out(site, block)) if "dropped" in request.query_params else None
+        await site.worker.run(dropped_candidates(site, block))
+        if "dropped" in request.query_params
+        else None
     )
     items = [(item.memory_id, item.turn_ids) for item in block.items]
     items += [(one.evidence.memory_id, one.evidence.turn_ids) for one in dropped or ()]
@@ -51,13 +53,11 @@ async def show(site: Site, request: Request) -> Response:
     )
 
 
-async def left_out(site: Site, block: ContextBlock) -> list[ScoredCandidate]:
-    """The best candidates for the question that the block does not hold.
-
-    A language model that rewrites works in the recalls' own lane: not here.
-    """
+async def dropped_candidates(site: Site, block: ContextBlock) -> list[ScoredCandidate]:
+    """Return the highest-ranked candidates that are not in the block."""
+    # The rewriter belongs to the recall thread and must not be used on this one.
     reader = replace(site.memory.runtime.recall, rewriter=None)
-    request = Question(
+    request = RecallRequest(
         block.query,
         block.user_id,
         block.session_id,
@@ -81,14 +81,11 @@ async def left_out(site: Site, block: ContextBlock) -> list[ScoredCandidate]:
         one
         for one in statements
         if (one.evidence.kind, one.evidence.memory_id or one.evidence.turn_ids) not in given
-    ][:DROPPED]
+    ][:MAX_DROPPED]
 
 
 async def _session(site: Site, request: Request) -> str | None:
-    """The id of the conversation that the question is asked in, by its row number.
-
-    None without one.
-    """
+    """Return the session ID for the row number in the query string, or None."""
     number = request.query_params.get("session", "")
     session = (
         await (await site.rows()).session(int(number))

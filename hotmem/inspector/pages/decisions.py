@@ -1,4 +1,4 @@
-"""What was decided about memories, by HotMem or by hand, and the way back."""
+"""Changes: automatic decisions about memories and manual changes, with undo."""
 
 from typing import Final
 
@@ -12,16 +12,16 @@ from hotmem.tools.maintenance import DecisionsArguments, memory_decisions
 ROWS: Final = 200
 
 
-async def listed(site: Site, request: Request) -> Response:
-    """The list."""
+async def list_page(site: Site, request: Request) -> Response:
+    """Show the list."""
     rows = await site.rows()
     decisions = (
         await memory_decisions(site.memory, site.user_id, DecisionsArguments(limit=ROWS))
     ).decisions
-    named = [
+    ids = [
         name for one in decisions for name in (*one.memory_ids, *((one.into,) if one.into else ()))
     ]
-    memories = await rows.memories_by_id(named)
+    memories = await rows.memories_by_id(ids)
     return site.show(
         "changes.html",
         decisions=decisions,

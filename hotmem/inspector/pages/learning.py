@@ -1,4 +1,4 @@
-"""What was learnt: how often replies used what memory gave, over time, and how much each way of searching weighs since."""
+"""Learning: how often replies used the memory over time, and the layer weights."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -9,46 +9,46 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hotmem.inspector.plots import bars, lines
+from hotmem.inspector.plots import bar_chart, line_chart
+from hotmem.inspector.rendering import share
 from hotmem.inspector.site import Site, found
-from hotmem.inspector.writing import share
 from hotmem.storage import queries
 from hotmem.storage.inspection import Inspection
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Layer, Tally, WeightSnapshot
 from hotmem.types.inspection import StoredWeight
 
 DAY, MONTH, YEAR = 10, 7, 4
-"""Letters of an ISO date that name a period."""
+"""Characters of an ISO date that identify a period."""
 
 SPANS: Final = {"month": (DAY, 31), "year": (MONTH, 366), "all": (MONTH, None)}
-"""How far back a plot goes: its periods, and days before the last recorded reply."""
+"""Time ranges of a plot: its periods, and days before the last recorded reply."""
 
-MOST_PERIODS: Final = 60
-"""Periods in a plot; of more each point is a year."""
+MAX_PERIODS: Final = 60
+"""Periods of a plot above which it is drawn by year."""
 
-MOST_STEPS: Final = 2_000
-"""Steps of learning looked back at."""
+MAX_STEPS: Final = 2_000
+"""Maximum learning steps read."""
 
-MOST_POINTS: Final = 100
-"""Of which a plot shows so many."""
+MAX_POINTS: Final = 100
+"""Maximum points of a plot."""
 
-SURELY: Final = 1.96
-"""Standard errors within which 95 of 100 differences by chance alone lie."""
+Z_95: Final = 1.96
+"""Standard errors of a two-sided 95 % confidence interval."""
 
-SAME: Final = "The difference is no more than chance makes."
-ROSE: Final = "That is better, by more than chance makes."
-FELL: Final = "That is worse, by more than chance makes: look under Replies at what was given and not used, or the bot was asked about other things."
+UNCHANGED: Final = "The difference is not statistically significant."
+IMPROVED: Final = "That is significantly better."
+WORSENED: Final = (
+    "That is significantly worse: check unused items under Replies; or the bot was asked about "
+    "other things."
+)
 
 DRIFT: Final = timedelta(days=1)
-"""How far ahead of the clock a record may be before the page says that a clock was wrong."""
+"""How far in the future a record may be without a warning about the clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """What replies made of memory in a day, month or year.
-
-    Its ISO date, all of it, and each layer's part.
-    """
+    """Use of the memory in a day, month or year: ISO date, tally in total and by layer."""
 
     name: str
     all: Tally
@@ -57,9 +57,9 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class LayerWeight:
-    """A layer's weight, as it began and is, with what is wrong with it, if anything.
+    """Initial and current weight of a layer.
 
-    The start weight stands for one that cannot be used.
+    `fault` describes an invalid stored weight; the initial weight is then used.
     """
 
     layer: Layer
@@ -69,21 +69,17 @@ class LayerWeight:
     fault: str = ""
 
 
-async def show(site: Site, request: Request) -> Response:
-    """The page."""
+async def page(site: Site, request: Request) -> Response:
+    """Show the page."""
     rows, span = await site.rows(), _span(request)
     periods = await _periods(rows, span)
-    weights, strange = usable(await rows.weights())
+    weights, unknown = valid_weights(await rows.weights())
     latest = (await rows.recalls(None, 1)).rows
     ahead = (
         latest[0].asked_at if latest and latest[0].asked_at > datetime.now(UTC) + DRIFT else None
     )
     moved = (
-        len(
-            await site.memory.runtime.storage.database.read(
-                queries.layer_weights.over_time, rows.user, 2
-            )
-        )
+        len(await site.memory.runtime.database.read(queries.layer_weights.over_time, rows.user, 2))
         > 1
     )
     learns = site.memory.options.learning.moves_weights
@@ -92,7 +88,7 @@ async def show(site: Site, request: Request) -> Response:
         periods=periods,
         trend=trend(periods) if periods else "",
         weights=weights,
-        strange=strange,
+        unknown=unknown,
         span=span,
         ahead=ahead,
         learns=learns,
@@ -103,34 +99,34 @@ async def show(site: Site, request: Request) -> Response:
 
 
 async def plot(site: Site, request: Request) -> Response:
-    """A picture of it."""
+    """Show a plot as SVG."""
     rows, name, dark = (
         await site.rows(),
         request.path_params["name"],
         request.query_params.get("theme") == "dark",
     )
     if name == "weights":
-        weights, _ = usable(await rows.weights())
+        weights, _ = valid_weights(await rows.weights())
         values = {one.layer.value: (one.start, one.weight) for one in weights}
-        return await _drawn(site, lambda: bars(values, "how much it weighs", MAX_WEIGHT, dark=dark))
+        return await _draw(site, lambda: bar_chart(values, "weight", MAX_WEIGHT, dark=dark))
     if name == "history":
-        steps = thinned(
+        steps = sample_steps(
             (
-                await site.memory.runtime.storage.database.read(
-                    queries.layer_weights.over_time, rows.user, MOST_STEPS
+                await site.memory.runtime.database.read(
+                    queries.layer_weights.over_time, rows.user, MAX_STEPS
                 )
             )[::-1]
         )
         counted = {layer.value: [step.weights[layer] for step in steps] for layer in Layer}
         numbers = [f"{step.version:,}" for step in steps]
-        return await _drawn(
+        return await _draw(
             site,
-            lambda: lines(
+            lambda: line_chart(
                 numbers,
                 counted,
-                "how much it weighs",
+                "weight",
                 dark=dark,
-                across="replies learnt from",
+                across="replies",
                 shares=False,
             ),
         )
@@ -142,47 +138,51 @@ async def plot(site: Site, request: Request) -> Response:
         },
     }
     shares = found(series.get(name))
-    up = "replies it helped" if name == "helped" else "share that was used"
-    return await _drawn(site, lambda: lines([one.name for one in periods], shares, up, dark=dark))
+    up = "helped replies" if name == "helped" else "share of items used"
+    return await _draw(
+        site, lambda: line_chart([one.name for one in periods], shares, up, dark=dark)
+    )
 
 
-async def _drawn(site: Site, draw: Callable[[], bytes]) -> Response:
+async def _draw(site: Site, draw: Callable[[], bytes]) -> Response:
     async def drawing() -> bytes:
         return draw()
 
-    return Response(await site.lane.run(drawing()), media_type="image/svg+xml")
+    return Response(await site.worker.run(drawing()), media_type="image/svg+xml")
 
 
 def trend(periods: Sequence[Period]) -> str:
-    """How often memory helped in the last period, and whether that is another share than before by more than chance, in a sentence.
+    """Describe the share of helped replies in the last period compared with earlier ones.
 
-    Chance is left aside from two standard errors of a difference of shares on (1.96, 95 %).
+    The difference is tested with a two-proportion z-test at the 5 % level.
     """
     last = periods[-1].all
     earlier = sum((one.all for one in periods[:-1]), Tally())
     now, before = last.coverage or 0.0, earlier.coverage or 0.0
-    sentence = f"In {periods[-1].name} memory helped with {share(now)} of {last.turns:,} replies"
+    sentence = f"In {periods[-1].name}, memory helped with {share(now)} of {last.turns:,} replies"
     if not earlier.turns or not last.turns:
-        return f"{sentence}. There is nothing earlier to compare it with."
+        return f"{sentence}. There is no earlier period to compare with."
     both = (now * last.turns + before * earlier.turns) / (last.turns + earlier.turns)
     error = math.sqrt(both * (1 - both) * (1 / last.turns + 1 / earlier.turns))
-    change = SAME if abs(now - before) <= SURELY * error else ROSE if now > before else FELL
-    return f"{sentence}, before that with {share(before)} of {earlier.turns:,}. {change}"
+    change = (
+        UNCHANGED if abs(now - before) <= Z_95 * error else IMPROVED if now > before else WORSENED
+    )
+    return f"{sentence}; before, with {share(before)} of {earlier.turns:,}. {change}"
 
 
 async def latest_month(rows: Inspection) -> Tally:
-    """What replies made of memory in the 31 days up to the last recorded one."""
+    """Return the tally of the 31 days before the last recorded reply."""
     return sum((one.all for one in await _periods(rows, "month")), Tally())
 
 
-def thinned(steps: Sequence[WeightSnapshot]) -> Sequence[WeightSnapshot]:
-    """So many of the steps as a plot can show, evenly, the last among them."""
-    every = -(-len(steps) // MOST_POINTS) or 1
+def sample_steps(steps: Sequence[WeightSnapshot]) -> Sequence[WeightSnapshot]:
+    """Sample steps evenly for a plot, including the last."""
+    every = -(-len(steps) // MAX_POINTS) or 1
     return steps[::-1][::every][::-1]
 
 
-def usable(stored: Sequence[StoredWeight]) -> tuple[list[LayerWeight], list[str]]:
-    """Each layer's weight as recall can use it, and rows of the file that are no layer's."""
+def valid_weights(stored: Sequence[StoredWeight]) -> tuple[list[LayerWeight], list[str]]:
+    """Return the valid weight of each layer, and the names of unknown layers in the file."""
     held = {one.layer: one for one in stored}
     weights = []
     for layer in Layer:
@@ -202,16 +202,16 @@ def usable(stored: Sequence[StoredWeight]) -> tuple[list[LayerWeight], list[str]
                     start,
                     start,
                     one.updated_at,
-                    f"the file holds {str(one.weight)[:40]!r}, not {MIN_WEIGHT} to {MAX_WEIGHT}",
+                    f"the file has {str(one.weight)[:40]!r}, not {MIN_WEIGHT} to {MAX_WEIGHT}",
                 )
             )
     return weights, sorted(held)
 
 
 async def _periods(rows: Inspection, span: str) -> list[Period]:
-    """What replies made of memory, in few enough periods to be told apart.
+    """Return the tallies by period, in at most `MAX_PERIODS` periods.
 
-    Periods without a reply are left out, and clocks that jumped with them.
+    Periods without replies are left out, so that a clock that jumped does not stretch the plot.
     """
     letters, days = SPANS[span]
     latest = (await rows.recalls(None, 1)).rows
@@ -220,7 +220,7 @@ async def _periods(rows: Inspection, span: str) -> list[Period]:
     last = latest[0].asked_at.date()
     first = None if days is None or last.toordinal() <= days else last - timedelta(days=days)
     sums = await rows.quality(letters, first)
-    if len(sums) > MOST_PERIODS:
+    if len(sums) > MAX_PERIODS:
         sums = await rows.quality(YEAR, first)
     return [
         Period(

@@ -1,4 +1,4 @@
-"""What is known: the list with its filters, and one memory with its history and the words behind it."""
+"""Memories: the list with its filters, and one memory with its history and source turns."""
 
 from datetime import UTC, datetime
 from typing import Final, TypeVar
@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hotmem.errors import InvalidInput
-from hotmem.inspector.site import Site, found, key, place
+from hotmem.inspector.site import Site, cursor, found, key
 from hotmem.ranking.confidence import SOURCE_TRUST, confidence, is_replaced
 from hotmem.storage import queries
 from hotmem.storage.inspection import Inspection
@@ -18,28 +18,28 @@ from hotmem.types.inspection import MemoryDetails, MemoryFilter, MemoryRow, Page
 
 ROWS: Final = 50
 
-BEST: Final = 200
-"""Memories that a search by words finds at most."""
+MAX_MATCHES: Final = 200
+"""Maximum memories found by words."""
 
-STANDINGS: Final = {"": None, "now": True, "past": False}
-"""What the filter by validity means."""
+VALIDITY: Final = {"": None, "now": True, "past": False}
+"""Values of the filter by validity."""
 
 T = TypeVar("T", Kind, Category)
 
 
-async def listed(site: Site, request: Request) -> Response:
-    """The list."""
+async def list_page(site: Site, request: Request) -> Response:
+    """Show the list."""
     rows, asked = await site.rows(), request.query_params
     words = asked.get("words", "").strip()
     wanted = MemoryFilter(
         now=datetime.now(UTC),
         kind=_one_of(Kind, asked.get("kind", "")),
         category=_one_of(Category, asked.get("category", "")),
-        holds=STANDINGS.get(asked.get("standing", "")),
+        holds=VALIDITY.get(asked.get("standing", "")),
         tag=asked.get("tag", "").strip().lower() or None,
-        keys=await _with_words(site, rows, words) if words else None,
+        keys=await _matching(site, rows, words) if words else None,
     )
-    memories: Page[MemoryRow] = await rows.memories(wanted, place(request), ROWS)
+    memories: Page[MemoryRow] = await rows.memories(wanted, cursor(request), ROWS)
     filters = {
         name: asked.get(name, "") for name in ("words", "kind", "category", "standing", "tag")
     }
@@ -48,8 +48,8 @@ async def listed(site: Site, request: Request) -> Response:
     )
 
 
-async def one(site: Site, request: Request) -> Response:
-    """One memory."""
+async def detail_page(site: Site, request: Request) -> Response:
+    """Show one memory."""
     rows, now = await site.rows(), datetime.now(UTC)
     memory: MemoryDetails = found(await rows.memory(key(request)))
     evidence = await site.memory.runtime.database.read(
@@ -67,48 +67,43 @@ async def one(site: Site, request: Request) -> Response:
 
 
 def reasons(memory: MemoryDetails, evidence: Evidence, now: datetime) -> list[str]:
-    """Why a memory is trusted as far as it is, in sentences."""
-    told = [
-        f"What is read from speech starts at {SOURCE_TRUST[EvidenceKind.MEMORY]:.0%}.".replace(
-            "%", " %"
-        )
+    """Explain the confidence of a memory, in sentences."""
+    sentences = [
+        f"Statements extracted from speech start at {SOURCE_TRUST[EvidenceKind.MEMORY]:.0%}."
     ]
     if memory.hedged:
-        told.append("It was said with doubt (“maybe”, “I think”), which lowers it.")
+        sentences.append("It was hedged (“maybe”, “I think”), which lowers it.")
     if memory.changes:
-        told.append(
-            "It is of a sort that changes with time, so it is trusted a little less every year."
-        )
+        sentences.append("It can change with time, so confidence decreases every year.")
     if memory.confirmations:
-        told.append(
-            f"It was said again {memory.confirmations} {'time' if memory.confirmations == 1 else 'times'}, which raises it."
+        sentences.append(
+            f"It was confirmed {memory.confirmations} "
+            f"{'time' if memory.confirmations == 1 else 'times'}, which raises it."
         )
     if is_replaced(evidence, now):
-        told.append("It does not hold any more, which lowers it most.")
-    return told
+        sentences.append("It is no longer valid, which lowers it most.")
+    return sentences
 
 
-async def _with_words(site: Site, rows: Inspection, words: str) -> tuple[int, ...]:
-    """Row numbers of the memories that hold all the words, the best first.
-
-    Whatever the words, they are looked up as words alone.
-    """
+async def _matching(site: Site, rows: Inspection, words: str) -> tuple[int, ...]:
+    """Return the row numbers of memories that contain all words, best match first."""
     (ranked,) = await site.memory.runtime.storage.engine.search(
-        rows.user, LexicalSearch(EvidenceKind.MEMORY, [truncate(words, MAX_QUERY_CHARACTERS)], BEST)
+        rows.user,
+        LexicalSearch(EvidenceKind.MEMORY, [truncate(words, MAX_QUERY_CHARACTERS)], MAX_MATCHES),
     )
     return tuple(key for key, _ in ranked)
 
 
 def _one_of(kind: type[T], value: str) -> T | None:
-    """The value of an enumeration, None for "".
+    """Return the member of an enumeration; None for "".
 
     Raises:
-        InvalidInput: If it is none.
+        InvalidInput: If there is no such member.
     """
     if not value:
         return None
     if value not in tuple(kind):
         raise InvalidInput(
-            f"{value[:40]!r} is no {kind.__name__.lower()}. There are: {', '.join(kind)}."
+            f"{value[:40]!r} is not a {kind.__name__.lower()}. Use one of: {', '.join(kind)}."
         )
     return kind(value)

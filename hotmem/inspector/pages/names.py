@@ -1,7 +1,4 @@
-"""Whom and what is spoken of.
-
-The names mentioned most and how they hang together, all names, and one.
-"""
+"""Names: the list with the network of the most frequent ones, and one name."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -10,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hotmem.core.graph_layout import Canvas, draw_graph
-from hotmem.inspector.site import Site, found, key, place
+from hotmem.inspector.site import Site, cursor, found, key
 from hotmem.types.inspection import EntityRow
 
 NAMES_DRAWN: Final = 40
@@ -19,14 +16,14 @@ NAMES_DRAWN: Final = 40
 CANVAS: Final = Canvas()
 
 ROWS: Final = 100
-BESIDE: Final = 20
+COOCCURRING: Final = 20
 MENTIONS: Final = 25
 
 
-async def listed(site: Site, request: Request) -> Response:
-    """The picture and the list."""
+async def list_page(site: Site, request: Request) -> Response:
+    """Show the network and the list."""
     rows, asked = await site.rows(), request.query_params
-    begins, at = asked.get("begins", "").strip(), place(request)
+    begins, at = asked.get("begins", "").strip(), cursor(request)
     names = await rows.entities(begins, at, ROWS)
     drawing, entities = None, tuple[EntityRow, ...]()
     if not begins and at is None:
@@ -44,15 +41,15 @@ async def listed(site: Site, request: Request) -> Response:
     )
 
 
-async def one(site: Site, request: Request) -> Response:
-    """One name."""
+async def detail_page(site: Site, request: Request) -> Response:
+    """Show one name."""
     rows = await site.rows()
     name = found(await rows.entity(key(request)))
     return site.show(
         "name.html",
         name=name,
         memories=await rows.memories_mentioning(name.key, MENTIONS),
-        turns=await rows.turns_mentioning(name.key, place(request), MENTIONS),
-        beside=await rows.beside(name.key, BESIDE),
+        turns=await rows.turns_mentioning(name.key, cursor(request), MENTIONS),
+        cooccurring=await rows.beside(name.key, COOCCURRING),
         now=datetime.now(UTC),
     )

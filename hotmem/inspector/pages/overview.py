@@ -1,4 +1,4 @@
-"""The first page: how much is remembered, whether it helps, what can be done here, and what came last."""
+"""Overview: counts, benefit, tasks, and the latest memories and conversations."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -11,11 +11,11 @@ from hotmem.inspector.site import Site
 from hotmem.types.inspection import MemoryFilter
 
 LATEST: Final = 8
-"""Memories, and conversations, shown."""
+"""Memories and conversations shown."""
 
 
-async def show(site: Site, request: Request) -> Response:
-    """The page."""
+async def page(site: Site, request: Request) -> Response:
+    """Show the page."""
     rows = await site.rows()
     latest = await rows.memories(MemoryFilter(datetime.now(UTC), holds=True), None, LATEST)
     sessions = await rows.sessions(None, LATEST)

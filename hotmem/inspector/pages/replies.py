@@ -1,32 +1,29 @@
-"""What replies made of memory.
-
-The questions that were answered with it, and one with all that was given for it.
-"""
+"""Replies: recorded recalls, and one with its items and their use."""
 
 from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hotmem.inspector.pages.conversations import AROUND
-from hotmem.inspector.site import Site, found, key, place
+from hotmem.inspector.pages.conversations import RECALL_WINDOW
+from hotmem.inspector.site import Site, cursor, found, key
 
 ROWS: Final = 50
 
 
-async def listed(site: Site, request: Request) -> Response:
-    """The list."""
+async def list_page(site: Site, request: Request) -> Response:
+    """Show the list."""
     rows = await site.rows()
-    return site.show("replies.html", recalls=await rows.recalls(place(request), ROWS))
+    return site.show("replies.html", recalls=await rows.recalls(cursor(request), ROWS))
 
 
-async def one(site: Site, request: Request) -> Response:
-    """One question."""
+async def detail_page(site: Site, request: Request) -> Response:
+    """Show one recall."""
     rows = await site.rows()
     recall = found(await rows.recall(key(request)))
-    said = recall.session_id and await rows.reply_to(
-        recall.session_id, recall.asked_at, recall.asked_at + AROUND
+    reply = recall.session_id and await rows.reply_to(
+        recall.session_id, recall.asked_at, recall.asked_at + RECALL_WINDOW
     )
     return site.show(
-        "reply.html", recall=recall, items=await rows.items(recall.key), reply=said or None
+        "reply.html", recall=recall, items=await rows.items(recall.key), reply=reply or None
     )

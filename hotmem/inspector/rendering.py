@@ -1,0 +1,172 @@
+"""Rendering of templates: labels of categories, layers and intents, times and percentages."""
+
+from datetime import UTC, datetime, tzinfo
+from functools import cache
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup
+
+from hotmem.text.escaping import escape_for_display
+from hotmem.text.timezones import to_zone, zone_name
+from hotmem.types import Category, Kind
+
+LAYERS: Final = {
+    "facts": ("Facts", "statements extracted from turns"),
+    "sessions": ("Conversations", "conversations, by topic"),
+    "semantic": ("Meaning", "similar meaning, by embeddings"),
+    "verbatim": ("Exact words", "words and names of the query"),
+}
+"""Layers: label and description."""
+
+CATEGORIES: Final = {
+    Category.CONTEXTS: "people and their lives",
+    Category.PROJECTS: "plans and work under way",
+    Category.LEARNINGS: "things learnt",
+    Category.REMINDERS: "things to be done",
+    Category.REFERENCES: "numbers and addresses",
+    Category.INTERACTIONS: "meetings and events",
+    Category.SYSTEM: "how the bot should behave",
+}
+
+KINDS: Final = {
+    Kind.FACT: "fact",
+    Kind.PREFERENCE: "like or dislike",
+    Kind.SKILL: "skill",
+    Kind.RULE: "rule",
+    Kind.CONTEXT: "circumstance",
+    Kind.REMINDER: "reminder",
+}
+
+USES: Final = {
+    "direct quote": "quoted",
+    "direct reference": "used",
+    "conceptual influence": "possibly used",
+    "unused": "not used",
+}
+"""How a reply used an item."""
+
+INTENTS: Final = {
+    "fact": "a fact",
+    "reference": "an earlier statement",
+    "time": "a time",
+    "relation": "a relation",
+    "pattern": "a recurring pattern",
+    "summary": "a summary",
+    "instruction": "an instruction to remember or forget",
+    "chitchat": "small talk",
+}
+
+COMPLEXITIES: Final = {
+    "low": "low",
+    "medium": "medium",
+    "high": "high",
+}
+
+OUTCOMES: Final = {
+    "answered": "answered",
+    "late": "missed the deadline",
+    "failed": "failed",
+    "not asked": "not needed",
+}
+
+ACTIONS: Final = {
+    "filed": "stored",
+    "confirmed": "confirmed",
+    "merged": "merged",
+    "edited": "edited",
+    "refiled": "reclassified",
+    "tags consolidated": "tags merged",
+    "evolved": "subcategories rebuilt",
+    "imported": "imported",
+}
+"""Labels of decisions."""
+
+STAGES: Final = {
+    "query": "query analysis",
+    "layers": "searching",
+    "evidence": "loading evidence",
+    "context": "ranking and packing",
+}
+
+
+def render_page(template: str, **values: Any) -> str:  # noqa: ANN401 - whatever a template shows
+    """Render a template."""
+    return _environment().get_template(template).render(**values)
+
+
+def local_time(value: datetime, zone: tzinfo | None) -> datetime:
+    """Return a time in the time zone of the user; a time with its own zone keeps it.
+
+    Args:
+        value: Time; UTC if its zone is unknown.
+        zone: Time zone of the user; None is that of this machine.
+    """
+    return to_zone(value, zone) if value.tzinfo is UTC else value
+
+
+@pass_context
+def day(context: Context, value: datetime) -> str:
+    """Format a date."""
+    return local_time(value, context["zone"]).strftime("%Y-%m-%d")
+
+
+@pass_context
+def moment(context: Context, value: datetime) -> Markup:
+    """Format a date and time as a <time> element, with its zone if that is not the page's."""
+    own, page_own = local_time(value, context["zone"]), to_zone(value, context["zone"])
+    elsewhere = "" if own.utcoffset() == page_own.utcoffset() else f" ({zone_name(own) or 'UTC'})"
+    return Markup('<time datetime="{}">{}{}</time>').format(
+        own.isoformat(timespec="seconds"), own.strftime("%Y-%m-%d %H:%M"), elsewhere
+    )
+
+
+def share(value: float) -> str:
+    """Format a share as a percentage; small values are not rounded to zero."""
+    if 0 < value < 0.001:
+        return "under 0.1 %"
+    return f"{100 * value:.{1 if 0 < value < 0.01 else 0}f} %"
+
+
+def marked(text: str, start: int, stop: int) -> Markup:
+    """Return a text with one range marked."""
+    return Markup("{}<mark>{}</mark>{}").format(text[:start], text[start:stop], text[stop:])
+
+
+def cut(text: str, limit: int = 280) -> str:
+    """Shorten a text at a word boundary."""
+    return text if len(text) <= limit else f"{text[:limit].rsplit(' ', 1)[0]} …"
+
+
+def _safe(value: Any) -> Any:  # noqa: ANN401 - whatever a template shows
+    """Escape control and direction characters of a value; markup is kept."""
+    if not isinstance(value, str) or (safe := escape_for_display(value)) == value:
+        return value
+    return type(value)(safe)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("hotmem.inspector"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_safe,
+    )
+    environment.globals.update(
+        LAYERS=LAYERS,
+        CATEGORIES=CATEGORIES,
+        KINDS=KINDS,
+        USES=USES,
+        INTENTS=INTENTS,
+        COMPLEXITIES=COMPLEXITIES,
+        OUTCOMES=OUTCOMES,
+        STAGES=STAGES,
+        ACTIONS=ACTIONS,
+        marked=marked,
+    )
+    environment.filters.update(day=day, moment=moment, share=share, cut=cut)
+    return environment
