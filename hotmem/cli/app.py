@@ -93,11 +93,17 @@ PANELS: Final[dict[str, dict[str, Callable[..., Any]]]] = {
 }
 """Commands by help panel."""
 
-app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False)
+
+def unwrap(text: str) -> str:
+    """Join the lines of each paragraph, so that the terminal wraps them."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+app = typer.Typer(help=unwrap(HELP), no_args_is_help=True, pretty_exceptions_enable=False)
 
 for panel, commands in PANELS.items():
     for name, command in commands.items():
-        app.command(name, rich_help_panel=panel)(command)
+        app.command(name, help=unwrap(command.__doc__ or ""), rich_help_panel=panel)(command)
 
 
 def _print_version(value: bool) -> None:

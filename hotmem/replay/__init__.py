@@ -1,10 +1,8 @@
-"""Recorded sessions of one's own, replayed offline.
+"""Offline comparison of settings on a user's own sessions (`hotmem eval`).
 
-Which settings would have served this user's bot better?
+    memory file ─▶ recording ─▶ sampling ─▶ replaying ─▶ scoring ─▶ comparison ─▶ table, report
 
-    a memory file ─▶ recording ─▶ sampling ─▶ replaying, setting by setting ─▶ scoring ─▶ comparison ─▶ table, report
-
-The file is only read. Its turns are remembered anew, session by session, in a temporary file.
-Before each user's turn that the bot replied to, every setting is asked for its block, so that none
-finds what was said later; the reply that was really given judges the blocks.
+The memory file is only read. Its turns are stored again, session by session, in a temporary file.
+Before each user turn with a reply, every setting makes its context block, so that no later turn is
+available. The recorded reply then decides which items of each block were useful.
 """

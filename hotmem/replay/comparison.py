@@ -1,7 +1,4 @@
-"""Settings beside each other.
-
-What each comes to, how far it differs from the present ones, and whether that is more than chance.
-"""
+"""Comparison of settings with the present ones, with bootstrap confidence intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,39 +12,37 @@ from hotmem.replay.scoring import Outcome
 from hotmem.replay.settings import Setting
 
 RESAMPLES: Final = 10_000
-"""Bootstrap samples: enough for the edges of an interval of 99.5 %."""
+"""Bootstrap samples, enough for a 99.5 % interval."""
 
-AT_ONCE: Final = 500
-"""Samples drawn in one go; of ten thousand sessions they take 40 MB."""
+SAMPLES_AT_ONCE: Final = 500
+"""Samples drawn at once, to limit memory."""
 
 SEED: Final = 7
-"""Fixed, so that the same outcomes give the same interval."""
+"""Fixed, so that intervals are reproducible."""
 
-CHANCE: Final = 0.05
-"""Probability that chance alone makes any of the settings look different."""
+SIGNIFICANCE: Final = 0.05
+"""Significance level of all comparisons together (Bonferroni)."""
 
 MARGIN: Final = 0.1
-"""Share of what the present settings find that a saving may cost at most, and that more tokens
-must be able to bring, at the interval's edge."""
+"""Relative non-inferiority margin of what a setting finds."""
 
-WORTH: Final = 0.05
-"""Share of a block's tokens that a difference in wasted tokens must be to be spoken of."""
+MIN_DIFFERENCE: Final = 0.05
+"""Minimum difference of wasted tokens, relative to the tokens of a block."""
 
-ENOUGH: Final = 5
-"""Sessions from which intervals are believed; of fewer a bootstrap draws them too narrow, and of
-one as a point."""
+MIN_SESSIONS: Final = 5
+"""Minimum sessions for a verdict; with fewer, bootstrap intervals are too narrow."""
 
-FEW: Final = 30
-"""Exchanges under which a comparison says little."""
+MIN_EXCHANGES: Final = 30
+"""Exchanges below which the report warns."""
 
 
 class Verdict(StrEnum):
-    """What a setting is beside the present ones."""
+    """Verdict on a setting compared with the present ones."""
 
     MORE = "finds more"
     CHEAPER = "as good, saves tokens"
     LESS = "finds less"
-    DEARER = "costs more for nothing"
+    DEARER = "costs more, finds no more"
     SPARING = "saves, may find less"
     COSTLY = "costs, may find more"
     SAME = "no clear difference"
@@ -55,7 +50,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A figure, and the edges between which it lies unless chance played an unusual part."""
+    """A mean with its confidence interval."""
 
     mean: float
     low: float
@@ -68,21 +63,21 @@ NONE: Final = Interval(0.0, 0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one setting comes to.
+    """Results of one setting.
 
     Attributes:
         setting: The setting.
-        found: Share of a reply's telling words that came from what was given, on average: 0 to 1,
-            or a little below by chance.
-        precision: Items used of items given, 0 to 1.
-        unknown: Share of the exchanges, 0 to 1, in which nothing was given.
-        tokens: Tokens of a block, on average.
-        wasted: Tokens of a block's items that the reply did not use, on average.
-        p50_ms: Median time of a block.
-        p95_ms: 95th percentile of it.
-        found_gain: What it finds less what the present settings find.
-        wasted_gain: Its wasted tokens less the present ones'.
-        verdict: What that amounts to; None for the present settings.
+        found: Mean share of a reply's content words that are in used items, corrected for
+            coincidence; 0 to 1, or slightly negative.
+        precision: Items used / items given, 0 to 1.
+        unknown: Share of the exchanges with an empty block, 0 to 1.
+        tokens: Mean tokens of a block.
+        wasted: Mean tokens of items that the reply did not use.
+        p50_ms: Median latency.
+        p95_ms: 95th percentile of the latency.
+        found_gain: Difference of `found` to the present settings.
+        wasted_gain: Difference of `wasted` to the present settings.
+        verdict: The verdict; None for the present settings.
     """
 
     setting: Setting
@@ -100,13 +95,13 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All settings, the present ones first.
+    """Results of all settings, the present ones first.
 
     Attributes:
-        figures: What each comes to.
-        exchanges: Exchanges that were replayed.
-        sessions: Sessions they are from.
-        level: Probability, 0 to 1, with which each interval is drawn.
+        figures: Results by setting.
+        exchanges: Number of replayed exchanges.
+        sessions: Number of their sessions.
+        level: Confidence level of each interval, 0 to 1.
     """
 
     figures: tuple[Figures, ...]
@@ -116,24 +111,24 @@ class Comparison:
 
     @property
     def now(self) -> Figures:
-        """The present settings."""
+        """Results of the present settings."""
         return self.figures[0]
 
     @property
     def better(self) -> Figures | None:
-        """The setting that finds most, of those that surely find more."""
+        """The setting that finds most, of those that find significantly more."""
         found = [one for one in self.figures if one.verdict is Verdict.MORE]
         return max(found, key=lambda one: (one.found, -one.tokens), default=None)
 
     @property
     def cheaper(self) -> Figures | None:
-        """The setting that wastes least, of those that find as much for fewer tokens."""
+        """The setting that wastes least, of those that find as much with fewer tokens."""
         found = [one for one in self.figures if one.verdict is Verdict.CHEAPER]
         return min(found, key=lambda one: one.wasted, default=None)
 
     @property
     def undecided(self) -> list[Figures]:
-        """The best setting that saves tokens and may find less, and the best that costs more and may find more, if the tokens are worth it."""
+        """The best inconclusive settings: one that saves tokens, and one that costs more."""
         tokens, found = self.now.tokens, self.now.found
         saving = [
             one
@@ -148,29 +143,29 @@ class Comparison:
         return [max(some, key=lambda one: one.found) for some in (saving, costly) if some]
 
 
-def compared(settings: Sequence[Setting], outcomes: Sequence[Sequence[Outcome]]) -> Comparison:
-    """The settings beside each other.
+def compare(settings: Sequence[Setting], outcomes: Sequence[Sequence[Outcome]]) -> Comparison:
+    """Compare settings.
 
     Args:
-        settings: What was compared, the present settings first.
-        outcomes: For each exchange the outcome of each setting; at least one.
+        settings: The settings, the present ones first.
+        outcomes: For each exchange, the outcome of each setting; at least one exchange.
     """
     found = np.array([[one.found - one.coincidence for one in row] for row in outcomes])
     tallies = [[one.tally for one in row] for row in outcomes]
     wasted = np.array([[one.wasted for one in row] for row in tallies], dtype=np.float64)
     sessions = np.array([row[0].session for row in outcomes])
-    level = 1 - CHANCE / max(len(settings) - 1, 1)
+    level = 1 - SIGNIFICANCE / max(len(settings) - 1, 1)
     tokens = float(np.mean([row[0].tokens for row in tallies]))
     figures = []
     for place, setting in enumerate(settings):
         of = [row[place] for row in tallies]
         times = [row[place].ms for row in outcomes]
-        gain = paired(found[:, place] - found[:, 0], sessions, level)
-        difference = paired(wasted[:, place] - wasted[:, 0], sessions, level)
-        told = difference if abs(difference.mean) >= WORTH * tokens else NONE
+        gain = paired_difference(found[:, place] - found[:, 0], sessions, level)
+        difference = paired_difference(wasted[:, place] - wasted[:, 0], sessions, level)
+        relevant = difference if abs(difference.mean) >= MIN_DIFFERENCE * tokens else NONE
         verdict = (
-            judged(gain, told, float(found[:, 0].mean()))
-            if len(set(sessions.tolist())) >= ENOUGH
+            decide(gain, relevant, float(found[:, 0].mean()))
+            if len(set(sessions.tolist())) >= MIN_SESSIONS
             else Verdict.SAME
         )
         figures.append(
@@ -191,32 +186,34 @@ def compared(settings: Sequence[Setting], outcomes: Sequence[Sequence[Outcome]])
     return Comparison(tuple(figures), len(outcomes), len(set(sessions.tolist())), level)
 
 
-def paired(differences: NDArray[np.float64], sessions: NDArray[np.int_], level: float) -> Interval:
-    """The mean difference over the same exchanges, with its percentile bootstrap interval (Efron 1979).
+def paired_difference(
+    differences: NDArray[np.float64], sessions: NDArray[np.int_], level: float
+) -> Interval:
+    """Return the mean paired difference with its percentile bootstrap interval (Efron 1979).
 
-    Whole sessions are drawn, not exchanges: what is said in one conversation hangs together.
+    Sessions are resampled and not exchanges, because those of one session are correlated.
 
     Args:
-        differences: One number an exchange, (n,).
-        sessions: The session of each exchange, (n,).
-        level: Probability with which the interval is drawn, 0 to 1.
+        differences: Difference of each exchange, float64 (n,).
+        sessions: Session of each exchange, int (n,).
+        level: Confidence level, 0 to 1.
     """
     _, places = np.unique(sessions, return_inverse=True)
     sums, sizes = np.bincount(places, differences), np.bincount(places)
     generator = np.random.default_rng(SEED)
     even = np.full(len(sums), 1 / len(sums))
     means = []
-    for _ in range(RESAMPLES // AT_ONCE):
-        drawn = generator.multinomial(len(sums), even, AT_ONCE)
+    for _ in range(RESAMPLES // SAMPLES_AT_ONCE):
+        drawn = generator.multinomial(len(sums), even, SAMPLES_AT_ONCE)
         means.append((drawn * sums).sum(axis=1) / (drawn * sizes).sum(axis=1))
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(differences.mean()), float(low), float(high))
 
 
-def judged(found: Interval, wasted: Interval, now: float) -> Verdict:
-    """What differences in what is found and in wasted tokens amount to.
+def decide(found: Interval, wasted: Interval, now: float) -> Verdict:
+    """Return the verdict on differences in `found` and in wasted tokens.
 
-    `now` is what the present settings find.
+    `now` is `found` of the present settings.
     """
     if found.low > 0:
         return Verdict.MORE

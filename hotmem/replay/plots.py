@@ -1,4 +1,4 @@
-"""Plots of a comparison as SVG that stands in a page."""
+"""Plots of a comparison as SVG elements for the report."""
 
 import io
 import re
@@ -22,23 +22,23 @@ COLOURS: Final = {
     Verdict.SAME: "#6b7280",
     None: "#2456a6",
 }
-"""Better, worse, no difference, and the present settings."""
+"""Colours of better, worse and inconclusive settings, and of the present ones."""
 
 WIDTH: Final = 8.5
 LINE: Final = 0.42
-"""Inches: of a plot, and of a setting's line in it."""
+"""Width of a plot and height of a row, in inches."""
 
 
 def differences(
     comparison: Comparison, what: str, gain: Callable[[Figures], Interval], scale: float = 1.0
 ) -> str:
-    """How far each setting differs from the present ones, with its interval.
+    """Plot the difference of each setting to the present ones, with its interval.
 
     Args:
         comparison: The settings.
-        what: The axis.
-        gain: The difference of a setting.
-        scale: What it is multiplied by for the axis.
+        what: Axis label.
+        gain: Returns the difference of a setting.
+        scale: Factor of the values.
     """
     others = comparison.figures[1:]
 
@@ -68,7 +68,7 @@ def latencies(comparison: Comparison) -> str:
             axes.barh(line, one.p95_ms, height=0.5, color="#c9d6ea")
             axes.barh(line, one.p50_ms, height=0.5, color=COLOURS[None])
         axes.set(
-            xlabel="milliseconds a question: half of them (dark), and 95 of 100 (light)",
+            xlabel="milliseconds per question: median (dark) and 95th percentile (light)",
             xlim=(0, None),
         )
 
@@ -76,7 +76,7 @@ def latencies(comparison: Comparison) -> str:
 
 
 def _lines(names: Sequence[str], draw: Callable[[Axes], None]) -> str:
-    """One line a setting, the first on top."""
+    """Plot one row per setting, the first at the top."""
     figure = Figure((WIDTH, 1.0 + LINE * len(names)), layout="constrained")
     axes = figure.subplots()
     draw(axes)
@@ -91,7 +91,7 @@ def _lines(names: Sequence[str], draw: Callable[[Axes], None]) -> str:
 
 
 def _svg(figure: Figure) -> str:
-    """The figure as an element: without what names files elsewhere, with its letters as letters."""
+    """Return the figure as an <svg> element with real text and without external references."""
     drawn = io.StringIO()
     with mpl.rc_context(
         {"svg.fonttype": "none", "svg.hashsalt": "hotmem", "font.family": "sans-serif"}

@@ -1,7 +1,4 @@
-"""What a memory file holds of a user's sessions.
-
-What was said, and which turns the bot replied to.
-"""
+"""A user's sessions in a memory file, and their exchanges: user turns with a reply."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,9 +16,9 @@ class Exchange:
     """A user's turn and the bot's reply to it.
 
     Attributes:
-        session: Place of the session in the recording.
-        place: Place of the user's turn in the session.
-        reply: What the bot said until the user spoke again.
+        session: Index of the session in the recording.
+        place: Index of the user turn in the session.
+        reply: Turns of the bot until the next user turn.
     """
 
     session: int
@@ -29,18 +26,16 @@ class Exchange:
     reply: str
 
 
-def unrelated(exchanges: Sequence[Exchange], most: int) -> list[tuple[str, ...]]:
-    """For each exchange up to `most` other replies, of other sessions where there are such.
+def unrelated_replies(exchanges: Sequence[Exchange], most: int) -> list[tuple[str, ...]]:
+    """Return up to `most` other replies for each exchange, preferably of other sessions.
 
-    None if every reply is the same.
-
-    Each stands about as often among them as among the exchanges, so that they are alike in length.
+    Empty if all replies are equal. Replies are chosen evenly, so that their lengths are comparable.
     """
     return [tuple(islice(_others(exchanges, place), most)) for place in range(len(exchanges))]
 
 
 def _others(exchanges: Sequence[Exchange], place: int) -> Iterator[str]:
-    """Replies of other words, those of other sessions first, from the exchange that is farthest on."""
+    """Yield different replies, those of other sessions first, starting half the exchanges away."""
     one, begin = exchanges[place], place + len(exchanges) // 2
     for same_session in (False, True):
         for step in range(len(exchanges)):
@@ -55,10 +50,9 @@ class Recording:
 
     Attributes:
         user_id: The user.
-        sessions: The turns of each session in the order they were stored, the sessions by when they
-            began.
-        weights: The layer weights learnt so far.
-        left_out: Earlier turns of the file that are not among them.
+        sessions: Turns of each session in the order of storage; sessions by start time.
+        weights: Current layer weights.
+        left_out: Number of earlier turns that are not included.
     """
 
     user_id: str
@@ -68,11 +62,11 @@ class Recording:
 
     @property
     def turns(self) -> int:
-        """Turns of all sessions."""
+        """Number of turns in all sessions."""
         return sum(map(len, self.sessions))
 
     def exchanges(self) -> Iterator[Exchange]:
-        """Every exchange for which there are earlier sessions to recall, in order."""
+        """Yield the exchanges of all sessions but the first, in order."""
         for number, session in enumerate(self.sessions[1:], start=1):
             for place, turn in enumerate(session):
                 if turn.role is Role.USER and (reply := _reply(session[place + 1 :])):
@@ -82,16 +76,16 @@ class Recording:
 def read_recording(
     path: Path, user_id: str, most_turns: int, key: EncryptionKey | None = None
 ) -> Recording:
-    """A user's sessions as a memory file holds them now; the file is only read. Blocking.
+    """Read the sessions of a user without changing the file. Blocking.
 
     Args:
-        path: The memory file; others may write to it meanwhile.
-        user_id: Whose sessions.
-        most_turns: Turns at most, the latest; of a session that they begin in, only those.
-        key: What the file is encrypted with.
+        path: Memory file; other programs may write to it meanwhile.
+        user_id: User ID.
+        most_turns: Maximum turns, latest first; may cut off the start of a session.
+        key: Encryption key.
 
     Raises:
-        InvalidInput: If there is nothing to replay, saying what is missing.
+        InvalidInput: If there is nothing to replay; the message says what is missing.
         StoreError: If the file cannot be used.
     """
     turns, count, weights = recordings.turns(path, user_id, most_turns, key)
@@ -105,7 +99,7 @@ def read_recording(
 
 
 def _reply(following: Sequence[Turn]) -> str:
-    """What the bot says before the user speaks again; "" if the user goes on."""
+    """Join the turns of the bot before the next user turn; "" if there are none."""
     return " ".join(
         turn.text for turn in takewhile(lambda turn: turn.role is Role.ASSISTANT, following)
     )
@@ -114,18 +108,19 @@ def _reply(following: Sequence[Turn]) -> str:
 def _check(recording: Recording) -> None:
     if not recording.turns:
         raise InvalidInput(
-            f"Nothing that {recording.user_id!r} said is stored in this file. Name another user with --user, or another file with --database."
+            f"No turn of {recording.user_id!r} is stored in this file. "
+            "Name another user with --user, or another file with --database."
         )
     if not any(turn.role is Role.ASSISTANT for session in recording.sessions for turn in session):
         raise InvalidInput(
-            "No reply of a bot is stored for this user, and replies are what settings are judged by. "
-            "HotMemProcessor stores them; elsewhere remember() them as turns of the role 'assistant'."
+            "No reply of a bot is stored for this user, and settings are compared by replies. "
+            "HotMemProcessor stores them; elsewhere remember() them with the role 'assistant'."
         )
     if len(recording.sessions) < 2:
         raise InvalidInput(
-            "Only one session is stored for this user, and memory is about earlier ones. Come back after the second conversation."
+            "Only one session is stored for this user. Try again after the second conversation."
         )
     if next(recording.exchanges(), None) is None:
         raise InvalidInput(
-            "After the first session no turn of this user was followed by a reply of the bot. Come back after more conversations."
+            "No user turn after the first session has a reply. Try again after more conversations."
         )

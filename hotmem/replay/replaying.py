@@ -1,4 +1,4 @@
-"""Remembers a recording anew in a temporary file, session by session, and asks every setting for its block as of each exchange."""
+"""Replay of a recording in a temporary file: the block of every setting for each exchange."""
 
 import asyncio
 import tempfile
@@ -16,42 +16,43 @@ from hotmem.models import Encoder, Language, load_encoder
 from hotmem.options import RecallOptions
 from hotmem.ranking.relevance import fitted_model
 from hotmem.recall import RecallContext, recall
-from hotmem.replay.recording import Exchange, Recording, unrelated
-from hotmem.replay.scoring import Outcome, scored
+from hotmem.replay.recording import Exchange, Recording, unrelated_replies
+from hotmem.replay.scoring import Outcome, score_block
 from hotmem.replay.settings import Setting
 from hotmem.retrieval.context import RecallRequest
 from hotmem.storage import queries
 from hotmem.text.validation import clean_text
 from hotmem.types import Turn
 
-OTHERS: Final = 4
-"""Replies to other questions that a block is judged by as well. The noise that they add falls
-with their number, and their cost grows."""
+UNRELATED_REPLIES: Final = 4
+"""Unrelated replies per block for the correction of coincidence; more are slower."""
 
 Outcomes = list[list[Outcome]]
-"""For each exchange that needs memory the outcome of each setting, in the settings' order."""
+"""For each exchange that needs memory, the outcomes in the order of the settings."""
 
 
-def work(recording: Recording, exchanges: Sequence[Exchange], settings: Sequence[Setting]) -> int:
-    """Steps that `replayed` tells of: turns remembered and blocks made."""
+def total_steps(
+    recording: Recording, exchanges: Sequence[Exchange], settings: Sequence[Setting]
+) -> int:
+    """Return the number of steps of `replay`: turns stored and blocks made."""
     return recording.turns * len(_by_encoder(settings)) + len(exchanges) * len(settings)
 
 
-async def replayed(
+async def replay(
     recording: Recording,
     exchanges: Sequence[Exchange],
     settings: Sequence[Setting],
     language: Language,
     advance: Callable[[], None],
 ) -> Outcomes:
-    """What each setting would have given before each exchange, and what the reply makes of it.
+    """Make the block of each setting for each exchange, and score it by the reply.
 
     Args:
         recording: The sessions.
-        exchanges: Those to ask about, in order.
-        settings: What to compare.
-        language: Parses what was said.
-        advance: Called after each step; see `work`.
+        exchanges: Sampled exchanges, in order.
+        settings: Settings to compare.
+        language: Parser.
+        advance: Called after each step; see `total_steps`.
 
     Raises:
         ModelMissing: If a setting's encoder is not installed.
@@ -64,7 +65,7 @@ async def replayed(
         for numbers in groups.values()
     ]
     for numbers, encoder in zip(groups.values(), encoders, strict=True):
-        async with _empty(settings[numbers[0]], encoder, language) as memory:
+        async with _temporary_memory(settings[numbers[0]], encoder, language) as memory:
             await _replay(
                 memory,
                 recording,
@@ -80,7 +81,7 @@ async def replayed(
 
 
 def _by_encoder(settings: Sequence[Setting]) -> dict[str, list[int]]:
-    """Places of the settings that share an encoder, and so a file."""
+    """Return the indices of settings by encoder; those with the same encoder share a file."""
     groups: defaultdict[str, list[int]] = defaultdict(list)
     for number, setting in enumerate(settings):
         groups[setting.options.models.encoder].append(number)
@@ -88,8 +89,10 @@ def _by_encoder(settings: Sequence[Setting]) -> dict[str, list[int]]:
 
 
 @asynccontextmanager
-async def _empty(setting: Setting, encoder: Encoder, language: Language) -> AsyncIterator[Memory]:
-    """An empty memory in a temporary file, with all layers."""
+async def _temporary_memory(
+    setting: Setting, encoder: Encoder, language: Language
+) -> AsyncIterator[Memory]:
+    """Open an empty memory in a temporary file, with all layers."""
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as folder:
         options = replace(setting.options, recall=RecallOptions())
         async with Memory.open(
@@ -107,19 +110,19 @@ async def _replay(
     advance: Callable[[], None],
 ) -> None:
     asked = {(one.session, one.place): number for number, one in enumerate(exchanges)}
-    others = unrelated(exchanges, OTHERS)
+    others = unrelated_replies(exchanges, UNRELATED_REPLIES)
     for session, turns in enumerate(recording.sessions):
         for place, turn in enumerate(turns):
             number = asked.get((session, place))
             if number is not None:
                 await memory.settle()
-                for setting, outcome in await _ask(
+                for setting, outcome in await _score_settings(
                     memory,
                     turns[: place + 1],
                     exchanges[number],
                     others[number],
                     settings,
-                    turn_about=number,
+                    rotation=number,
                 ):
                     found[number, setting] = outcome
                     advance()
@@ -128,28 +131,28 @@ async def _replay(
         await memory.end_session(user_id=recording.user_id, session_id=turns[0].session_id)
 
 
-async def _ask(
+async def _score_settings(
     memory: Memory,
-    said: Sequence[Turn],
+    turns: Sequence[Turn],
     exchange: Exchange,
     others: Sequence[str],
     settings: dict[int, Setting],
     *,
-    turn_about: int,
+    rotation: int,
 ) -> list[tuple[int, Outcome | None]]:
-    """The outcome of each setting.
+    """Return the outcome of each setting for one exchange.
 
-    Another one begins each time: the first reads from a disk what the others find in memory.
+    The order rotates, because the first setting fills caches for the others.
     """
-    question = said[-1]
-    visible = tuple(turn.text for turn in said)
+    question = turns[-1]
+    visible = tuple(turn.text for turn in turns)
     order = sorted(settings)
-    begin = turn_about % len(order)
+    start = rotation % len(order)
     replies = (exchange.reply, *others)
     outcomes = []
-    for number in (*order[begin:], *order[:begin]):
+    for number in (*order[start:], *order[:start]):
         setting = settings[number]
-        reader = await _set_up(memory, question.user_id, setting)
+        reader = await _configure(memory, question.user_id, setting)
         request = RecallRequest(
             clean_text(question.text),
             question.user_id,
@@ -158,18 +161,18 @@ async def _ask(
             setting.options.recall.max_tokens,
             visible=visible,
         )
-        began = perf_counter()
+        started = perf_counter()
         block = await recall(reader, request)
-        ms = (perf_counter() - began) * 1000
+        ms = (perf_counter() - started) * 1000
         outcome = await asyncio.to_thread(
-            scored, reader, exchange.session, block, visible, replies, ms
+            score_block, reader, exchange.session, block, visible, replies, ms
         )
         outcomes.append((number, outcome))
     return outcomes
 
 
-async def _set_up(memory: Memory, user_id: str, setting: Setting) -> RecallContext:
-    """The memory's reader as a setting has it, with the user's weights stored as they are in it."""
+async def _configure(memory: Memory, user_id: str, setting: Setting) -> RecallContext:
+    """Return a recall context with the options of a setting, and store its layer weights."""
     storage, reader, options = memory.runtime.storage, memory.runtime.recall, setting.options
     user = await storage.database.read(queries.users.find, user_id)
     if (

@@ -1,4 +1,4 @@
-"""The report: one page that someone understands who has not read how it is made, and that loads nothing."""
+"""HTML report of a comparison: one self-contained page."""
 
 from typing import Final
 
@@ -11,18 +11,26 @@ from hotmem.replay.study import Study
 from hotmem.replay.wording import cautions, conclusion, reasons
 
 MEANING: Final = {
-    Verdict.MORE: "It brings more of what the replies said, by more than chance.",
-    Verdict.CHEAPER: "It brings as much, at worst a tenth less, and wastes fewer tokens, by more than chance.",
-    Verdict.LESS: "It brings less, by more than chance.",
-    Verdict.DEARER: "It wastes more tokens, by more than chance, and brings no more for them.",
-    Verdict.SPARING: "It wastes fewer tokens, by more than chance; whether it brings less cannot be told with this many questions.",
-    Verdict.COSTLY: "It wastes more tokens, by more than chance; whether it brings more cannot be told with this many questions.",
-    Verdict.SAME: "With this many questions it cannot be told from your present settings.",
+    Verdict.MORE: "It finds significantly more of the words in the replies.",
+    Verdict.CHEAPER: "It wastes significantly fewer tokens and finds at most a tenth less.",
+    Verdict.LESS: "It finds significantly less.",
+    Verdict.DEARER: "It wastes significantly more tokens and finds no more.",
+    Verdict.SPARING: (
+        "It wastes significantly fewer tokens; whether it finds less is inconclusive with this "
+        "many questions."
+    ),
+    Verdict.COSTLY: (
+        "It wastes significantly more tokens; whether it finds more is inconclusive with this "
+        "many questions."
+    ),
+    Verdict.SAME: "No significant difference to the present settings with this many questions.",
 }
 
-FOUND: Final = "telling words of the replies, in points: fewer (left) or more (right: better)"
-WASTED: Final = "tokens wasted a question: fewer (left: better) or more (right)"
-"""What the plots' axes measure."""
+FOUND: Final = (
+    "content words of the replies, in percentage points: fewer (left) or more (right: better)"
+)
+WASTED: Final = "wasted tokens per question: fewer (left: better) or more (right)"
+"""Axis labels of the plots."""
 
 CLASSES: Final = {
     Verdict.MORE: "better",
@@ -33,12 +41,12 @@ CLASSES: Final = {
 
 
 def breakable(name: str) -> Markup:
-    """A name with places where a line may break."""
+    """Allow line breaks in a name."""
     return Markup("_<wbr>").join(name.split("_"))
 
 
-def rendered(study: Study) -> str:
-    """The page. Blocking: a second."""
+def render_report(study: Study) -> str:
+    """Render the report. Blocking."""
     environment = Environment(
         loader=PackageLoader("hotmem.replay", ""),
         autoescape=True,

@@ -1,7 +1,4 @@
-"""Which exchanges are replayed.
-
-As many as asked for, evenly by chance, of those whose question a memory may help with.
-"""
+"""Random sample of the exchanges whose question needs memory."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -14,27 +11,27 @@ from hotmem.retrieval.query import QUERY_WORDS
 from hotmem.understanding.query.analyzer import analyse
 
 SEED: Final = 7
-"""Fixed, so that the same file gives the same sample."""
+"""Fixed, so that samples are reproducible."""
 
 BATCH: Final = 64
 """Questions parsed at once."""
 
 
-def sampled(recording: Recording, language: Language, most: int) -> list[Exchange]:
-    """Exchanges of a recording whose question needs memory, in order. Blocking.
+def sample_exchanges(recording: Recording, language: Language, most: int) -> list[Exchange]:
+    """Sample exchanges whose question needs memory; in order. Blocking.
 
     Args:
         recording: The sessions.
-        language: Parses the questions, until enough are found.
-        most: Exchanges at most.
+        language: Parses questions until enough are found.
+        most: Maximum exchanges.
     """
     candidates = list(recording.exchanges())
     Random(SEED).shuffle(candidates)
-    found = list(islice(_needing(recording, language, candidates), most))
+    found = list(islice(_needing_memory(recording, language, candidates), most))
     return sorted(found, key=lambda one: (one.session, one.place))
 
 
-def _needing(
+def _needing_memory(
     recording: Recording, language: Language, candidates: Sequence[Exchange]
 ) -> Iterator[Exchange]:
     for start in range(0, len(candidates), BATCH):

@@ -1,8 +1,7 @@
-"""What a reply makes of a block: the outcome of one exchange under one setting.
+"""Score of a context block by the recorded reply: the outcome of one exchange under one setting.
 
-A block that is long enough holds words of any reply. So each block is judged twice: by the reply
-that was given, and by replies to other questions in other conversations. What these seem to use is
-coincidence, and is deducted.
+A long block contains words of any reply. Each block is therefore also scored by unrelated replies;
+what these seem to use is coincidence and is subtracted.
 """
 
 from collections.abc import Sequence
@@ -15,13 +14,12 @@ from hotmem.recall import RecallContext
 from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.types import ContextBlock, ItemUse, Tally, UsageKind
 
-AMONG: Final = 12
-"""Items of a block that uses are judged as if of, whatever its length (one of 500 tokens has as
-many): else the same item beside the same reply would count as used in a short block and as
-unused in a long one, and every short block would look better."""
+ASSUMED_ITEMS: Final = 12
+"""Number of items assumed for usage detection, whatever the length of the block: otherwise the same
+item could count as used in a short block and as unused in a long one."""
 
 REPLY_WORDS: Final = 1000
-"""Words of a reply that are looked at; no one listens to more."""
+"""Maximum words of a reply that are evaluated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +27,12 @@ class Outcome:
     """One exchange under one setting.
 
     Attributes:
-        session: Place of the session in the recording.
+        session: Index of the session in the recording.
         tally: Items and tokens given and used.
-        found: Share of the reply's telling words, 0 to 1, that the items it used held. Telling are
-            words that are no stop words, and that the language model did not have before it anyway.
-        coincidence: The same of the other replies, on average.
-        ms: How long the block took.
+        found: Share of the reply's content words in used items, 0 to 1. Content words are neither
+            stop words nor in the visible conversation.
+        coincidence: Mean of the same share over unrelated replies.
+        ms: Latency of the block in milliseconds.
     """
 
     session: int
@@ -44,7 +42,7 @@ class Outcome:
     ms: float
 
 
-def scored(
+def score_block(
     reader: RecallContext,
     session: int,
     block: ContextBlock,
@@ -52,37 +50,36 @@ def scored(
     replies: Sequence[str],
     ms: float,
 ) -> Outcome | None:
-    """The outcome of an exchange; None if its question needs no memory.
+    """Return the outcome of an exchange; None if its question needs no memory.
 
     Args:
-        reader: Whose models judge.
-        session: Place of the session in the recording.
-        block: What the setting gives.
-        visible: What the language model had before it: the session so far, with the question.
-        replies: What the bot really said, and then what it said to other questions.
-        ms: How long the block took.
+        reader: Recall context with the models.
+        session: Index of the session in the recording.
+        block: Block of the setting.
+        visible: Conversation visible to the language model, including the question.
+        replies: The recorded reply, followed by unrelated replies.
+        ms: Latency of the block in milliseconds.
     """
-    uses, found = _judged(reader, block, visible, replies[0])
+    uses, found = _score_reply(reader, block, visible, replies[0])
     records = quality_records(block, uses, reader.tokens.count)
     if not records:
         return None
-    others = [_judged(reader, block, visible, other)[1] for other in replies[1:]]
+    others = [_score_reply(reader, block, visible, other)[1] for other in replies[1:]]
     return Outcome(
         session, records[0].tally, found, sum(others) / len(others) if others else 0.0, ms
     )
 
 
-def _judged(
+def _score_reply(
     reader: RecallContext, block: ContextBlock, visible: Sequence[str], reply: str
 ) -> tuple[tuple[ItemUse, ...], float]:
-    """How the reply used each item, and the share of its telling words that used items held.
-
-    0 if it has none.
-    """
+    """Return the use of each item, and the share of content words in used items."""
     heard = " ".join(reply.split()[:REPLY_WORDS])
-    uses = detect_usage(reader.encoder, block.items, block.query, heard, visible, among=AMONG)
-    telling = (stems(heard) - STOP_STEMS).difference(*map(stems, visible))
-    held = frozenset[str]().union(
+    uses = detect_usage(
+        reader.encoder, block.items, block.query, heard, visible, among=ASSUMED_ITEMS
+    )
+    content_words = (stems(heard) - STOP_STEMS).difference(*map(stems, visible))
+    used_words = frozenset[str]().union(
         *(stems(use.item.text) for use in uses if use.kind is not UsageKind.UNUSED)
     )
-    return uses, len(telling & held) / len(telling) if telling else 0.0
+    return uses, len(content_words & used_words) / len(content_words) if content_words else 0.0

@@ -1,7 +1,4 @@
-"""The settings that are compared.
-
-HOTMEM_ variables with other values, other layer weights, other layers.
-"""
+"""Settings to compare: values of HOTMEM_ variables, layer weights and layers."""
 
 import shlex
 from collections.abc import Iterable
@@ -23,11 +20,11 @@ COMPARABLE: Final = (
     "encoder",
     "relevance_model",
 )
-"""Variables that change what a block holds."""
+"""Settings that affect the content of a block."""
 
 BUDGETS: Final = (250, 500, 1000, 2000)
 THRESHOLD: Final = 0.1
-"""What is compared where nothing is named: other budgets, and a threshold that leaves out more."""
+"""Default budgets and threshold to compare."""
 
 NOW: Final = "as it is now"
 
@@ -37,9 +34,9 @@ class Setting:
     """One way to set up a memory.
 
     Attributes:
-        name: What it changes, as it was named: "HOTMEM_MAX_CONTEXT_TOKENS=500".
-        options: The options that result.
-        weights: The layer weights.
+        name: Changed variables, such as "HOTMEM_MAX_CONTEXT_TOKENS=500".
+        options: Resulting options.
+        weights: Layer weights.
     """
 
     name: str
@@ -48,66 +45,65 @@ class Setting:
 
     @property
     def plain(self) -> str:
-        """What it changes, in words for someone who does not know the variables.
-
-        Their names where there are no such words.
-        """
+        """Description of the changes; names of variables without a description."""
         return (
-            ", ".join(map(_plain, shlex.split(self.name)))
+            ", ".join(map(_describe, shlex.split(self.name)))
             if self.name != NOW
             else "your present settings"
         )
 
     @property
     def advice(self) -> str:
-        """How to have it: lines for a .env file, or what to do in Python."""
-        return "\n".join(map(self._how, shlex.split(self.name)))
+        """Lines for a .env file, or Python code, that apply the setting."""
+        return "\n".join(map(self._advice_for, shlex.split(self.name)))
 
-    def _how(self, change: str) -> str:
+    def _advice_for(self, change: str) -> str:
         if change.startswith("weights="):
-            return f"{PREFIX}WEIGHTS={','.join(f'{weight:g}' for weight in self.weights.as_dict().values())}"
+            values = ",".join(f"{weight:g}" for weight in self.weights.as_dict().values())
+            return f"{PREFIX}WEIGHTS={values}"
         if change.startswith("layers="):
-            return f"# in Python: RecallOptions(layers=({', '.join(f'Layer.{layer.name}' for layer in self.options.recall.layers)},))"
+            layers = ", ".join(f"Layer.{layer.name}" for layer in self.options.recall.layers)
+            return f"# in Python: RecallOptions(layers=({layers},))"
         return change
 
 
-PLAIN: Final = {
+DESCRIPTIONS: Final = {
     "HOTMEM_MAX_CONTEXT_TOKENS": "at most {} tokens of text",
-    "HOTMEM_MAX_FACTS": "no more facts than {}",
-    "HOTMEM_SEMANTIC_THRESHOLD": "nothing of less than {} likeness",
-    "HOTMEM_VERBATIM_CONTEXT_WINDOW": "{} characters around a quotation",
-    "HOTMEM_ENCODER": "the encoder {}",
-    "weights": "search weights {}",
-    "layers": "searching {} only",
+    "HOTMEM_MAX_FACTS": "at most {} facts",
+    "HOTMEM_SEMANTIC_THRESHOLD": "minimum relevance {}",
+    "HOTMEM_VERBATIM_CONTEXT_WINDOW": "{} characters around a passage",
+    "HOTMEM_ENCODER": "encoder {}",
+    "weights": "layer weights {}",
+    "layers": "only layers {}",
 }
-"""What changes do; `{}` is the value."""
+"""Descriptions of changes; `{}` is the value."""
 
-PLAIN_CHANGES: Final = {
-    "HOTMEM_MULTILAYER_RETRIEVAL=false": "searching facts only",
-    "weights=start": "search weights as at the start",
-    "weights=learned": "search weights as learnt",
+DESCRIPTIONS_OF_VALUES: Final = {
+    "HOTMEM_MULTILAYER_RETRIEVAL=false": "only the facts layer",
+    "weights=start": "initial layer weights",
+    "weights=learned": "learned layer weights",
 }
 
 
-def _plain(change: str) -> str:
+def _describe(change: str) -> str:
     name, _, value = change.partition("=")
-    return PLAIN_CHANGES.get(change) or PLAIN.get(name, change).format(value)
+    return DESCRIPTIONS_OF_VALUES.get(change) or DESCRIPTIONS.get(name, change).format(value)
 
 
-def settings(named: Iterable[str], learnt: Weights) -> list[Setting]:
-    """The present settings, and those to compare with them.
+def settings(named: Iterable[str], learned: Weights) -> list[Setting]:
+    """Return the present settings and those to compare with them.
 
     Args:
         named: Changes as `NAME=VALUE`, several in one string for a setting with several changes;
-            none for the usual ones.
-        learnt: The user's layer weights.
+            empty for the default comparison.
+        learned: Layer weights of the user.
 
     Raises:
-        InvalidInput: If a change cannot be used, naming it and what it may be.
+        InvalidInput: If a change is invalid; the message names it.
     """
     options = Settings().options()
-    now = Setting(NOW, _offline(options), options.learning.weights or learnt)
-    others = [_changed(now, learnt, text) for text in named or _usual(now)]
+    now = Setting(NOW, _offline(options), options.learning.weights or learned)
+    others = [_changed(now, learned, text) for text in named or _defaults(now)]
     return [
         now,
         *{
@@ -118,27 +114,27 @@ def settings(named: Iterable[str], learnt: Weights) -> list[Setting]:
     ]
 
 
-def _usual(now: Setting) -> list[str]:
+def _defaults(now: Setting) -> list[str]:
     names = [f"{PREFIX}MAX_CONTEXT_TOKENS={budget}" for budget in BUDGETS]
     names.append(f"{PREFIX}SEMANTIC_THRESHOLD={THRESHOLD}")
-    names.append(
-        f"{PREFIX}MULTILAYER_RETRIEVAL={'true' if now.options.recall.layers == (Layer.FACTS,) else 'false'}"
-    )
+    facts_only = now.options.recall.layers == (Layer.FACTS,)
+    names.append(f"{PREFIX}MULTILAYER_RETRIEVAL={'true' if facts_only else 'false'}")
     return [*names, "weights=start"]
 
 
-def _changed(now: Setting, learnt: Weights, text: str) -> Setting:
+def _changed(now: Setting, learned: Weights, text: str) -> Setting:
     values: dict[str, Any] = {}
     weights, layers, names = now.weights, None, []
     for change in _parts(text):
         name, equals, value = change.partition("=")
         if not equals or not value:
             raise InvalidInput(
-                f"{change!r} is no setting. Write NAME=VALUE, such as HOTMEM_MAX_CONTEXT_TOKENS=500."
+                f"{change!r} is not a setting. "
+                "Write NAME=VALUE, such as HOTMEM_MAX_CONTEXT_TOKENS=500."
             )
         match name.lower().removeprefix(PREFIX.lower()):
             case "weights":
-                weights = _weights(value, learnt)
+                weights = _weights(value, learned)
             case "layers":
                 layers = _layers(value)
             case field if field in COMPARABLE:
@@ -164,16 +160,15 @@ def _parts(text: str) -> list[str]:
         return shlex.split(text)
     except ValueError as error:
         raise InvalidInput(
-            f"{text!r} has a quotation mark without its other half. Write NAME=VALUE, with quotes around what holds spaces."
+            f"{text!r} has an unmatched quotation mark. "
+            "Write NAME=VALUE, with quotes around values with spaces."
         ) from error
 
 
 def _offline(options: Options) -> Options:
-    """Without a language model that may be far away and costs money.
+    """Return the options without a remote rewriting model, fixed weights and embedding cache.
 
-    Embeddings are timed as if each question were new.
-
-    Layer weights are each setting's own.
+    Without the cache, the latency includes the embedding of each question.
     """
     learning, models = (
         replace(options.learning, weights=None),
@@ -182,8 +177,8 @@ def _offline(options: Options) -> Options:
     return replace(options, rewriting=RewriteOptions(), learning=learning, models=models)
 
 
-def _weights(value: str, learnt: Weights) -> Weights:
-    known = {"start": START_WEIGHTS, "learned": learnt}
+def _weights(value: str, learned: Weights) -> Weights:
+    known = {"start": START_WEIGHTS, "learned": learned}
     if value in known:
         return known[value]
     try:
@@ -198,6 +193,6 @@ def _layers(value: str) -> tuple[Layer, ...]:
     chosen = value.split(",")
     if not set(chosen) <= set(Layer):
         raise InvalidInput(
-            f"layers cannot be {value!r}. Write some of {', '.join(Layer)}, with commas between them."
+            f"layers cannot be {value!r}. Write one or more of {', '.join(Layer)}, comma-separated."
         )
     return tuple(layer for layer in Layer if layer in chosen)

@@ -1,4 +1,4 @@
-"""The comparison in a terminal."""
+"""Comparison as a terminal table."""
 
 from typing import Final
 
@@ -10,16 +10,14 @@ from hotmem.replay.comparison import Comparison, Figures
 from hotmem.settings import PREFIX
 
 CAPTION: Final = (
-    "found: share of the replies' telling words that memory had given; points more: than now, and chance moves it so far; "
-    "used: share of the lines given that the reply used; tokens: a question; wasted: of these, not used; ms: half of the searches took less"
+    "found: share of the content words of replies that memory provided; difference: confidence "
+    "interval in percentage points; used: share of items that replies used; tokens: per question; "
+    "wasted: tokens of unused items; ms: median latency"
 )
 
 
-def tabled(comparison: Comparison) -> Table:
-    """The settings, the present ones first, each with what it is beside them.
-
-    80 characters wide.
-    """
+def comparison_table(comparison: Comparison) -> Table:
+    """Return a table of the settings with their verdicts, 80 characters wide."""
     title = f"{comparison.exchanges} questions from {comparison.sessions} sessions"
     table = Table(
         title=title,
@@ -31,12 +29,12 @@ def tabled(comparison: Comparison) -> Table:
     )
     table.caption, table.caption_justify = CAPTION, "left"
     table.add_column("setting", overflow="fold")
-    for heading in ("found", "points more", "used", "tokens", "wasted", "ms"):
+    for heading in ("found", "difference", "used", "tokens", "wasted", "ms"):
         table.add_column(heading, justify="right", no_wrap=True)
     for one in comparison.figures:
         gain = one.found_gain
         table.add_row(
-            _named(one),
+            _setting_cell(one),
             f"{one.found:.0%}",
             "" if one.verdict is None else f"{100 * gain.low:+.0f} to {100 * gain.high:+.0f}",
             f"{one.precision:.0%}",
@@ -47,7 +45,7 @@ def tabled(comparison: Comparison) -> Table:
     return table
 
 
-def _named(one: Figures) -> Text:
+def _setting_cell(one: Figures) -> Text:
     name = one.setting.name.replace(PREFIX, "")
     return (
         Text(name)

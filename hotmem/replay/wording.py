@@ -1,92 +1,100 @@
-"""What a comparison says, in sentences for someone who has not read how it is made."""
+"""Conclusions and warnings of a comparison, as sentences."""
 
 from typing import Final
 
-from hotmem.replay.comparison import FEW, Comparison, Figures
+from hotmem.replay.comparison import MIN_EXCHANGES, Comparison, Figures
 from hotmem.replay.study import Study
 
-FEW_SESSIONS: Final = 10
-"""Sessions under which their differences hide most effects."""
+MIN_SESSIONS: Final = 10
+"""Sessions below which the report warns."""
 
-RARELY: Final = 0.03
-"""Share of the replies' telling words under which memory hardly came into them."""
+MIN_FOUND: Final = 0.03
+"""Share of content words below which the report warns that memory is hardly used."""
 
-FOREIGN: Final = 0.3
-"""Share of replies in another language from which the figures mean little."""
+MAX_FOREIGN: Final = 0.3
+"""Share of replies in other languages from which the report warns."""
 
 
 def conclusion(comparison: Comparison) -> str:
-    """The answer in one line."""
+    """Return the conclusion in one line."""
     best = comparison.better or comparison.cheaper
     return "Keep your settings." if best is None else f"Better: {best.setting.plain}"
 
 
 def reasons(comparison: Comparison) -> list[str]:
-    """Why, setting by setting, for those that are better; or that none is."""
-    told = []
+    """Explain why settings are better, or that none is."""
+    sentences = []
     if comparison.better is not None:
-        told.append(_finds_more(comparison.better, comparison.now))
+        sentences.append(_finds_more(comparison.better, comparison.now))
     if comparison.cheaper is not None:
-        told.append(_costs_less(comparison.cheaper, comparison.now))
+        sentences.append(_costs_less(comparison.cheaper, comparison.now))
     others, questions = len(comparison.figures) - 1, comparison.exchanges
-    if not told:
-        told.append(
-            f"None of the {others} other settings is better by more than chance brings about with {questions} questions: keep what you have."
+    if not sentences:
+        sentences.append(
+            f"None of the {others} other settings is significantly better with {questions} "
+            "questions: keep your settings."
         )
-        told += [_undecided(one, comparison.now) for one in comparison.undecided]
-    return told
+        sentences += [_undecided(one, comparison.now) for one in comparison.undecided]
+    return sentences
 
 
 def cautions(study: Study) -> list[str]:
-    """What to bear in mind with this recording in particular; nothing, if all is well."""
-    comparison, told = study.comparison, []
-    if comparison.exchanges < FEW or comparison.sessions < FEW_SESSIONS:
+    """Return warnings about this recording; empty if there are none."""
+    comparison, sentences = study.comparison, list[str]()
+    if comparison.exchanges < MIN_EXCHANGES or comparison.sessions < MIN_SESSIONS:
         asked = f"{comparison.exchanges} questions from {comparison.sessions} sessions"
-        told.append(
-            f"There are only {asked}. Real differences may not show yet; come back after more conversations."
+        sentences.append(
+            f"There are only {asked}. Real differences may not be significant yet; try again after "
+            "more conversations."
         )
-    if comparison.now.found < RARELY:
+    if comparison.now.found < MIN_FOUND:
         share = f"{max(comparison.now.found, 0):.0%}"
-        reason = "Either your bot is seldom asked about earlier conversations, or it ignores what it is given."
-        told.append(
-            f"Only {share} of the words in the replies came from memory, so there is little to compare by. {reason}"
+        sentences.append(
+            f"Only {share} of the words in the replies came from memory, so there is little to "
+            "compare. Either your bot is rarely asked about earlier conversations, or it ignores "
+            "its context block."
         )
-    if study.foreign >= FOREIGN:
-        told.append(
-            f"{study.foreign:.0%} of the replies do not look English. HotMem reads English only; do not rely on these figures."
+    if study.foreign >= MAX_FOREIGN:
+        sentences.append(
+            f"{study.foreign:.0%} of the replies do not look English. HotMem supports English "
+            "only; do not rely on these figures."
         )
     if study.recording.left_out:
-        told.append(
-            f"The {study.recording.left_out:,} earliest turns were left out to keep this short; raise --turns to replay them too."
+        sentences.append(
+            f"The {study.recording.left_out:,} earliest turns were left out; raise --turns to "
+            "replay them."
         )
-    return told
+    return sentences
 
 
 def _finds_more(one: Figures, now: Figures) -> str:
     low, high = 100 * one.found_gain.low, 100 * one.found_gain.high
     extra = one.tokens - now.tokens
     price = (
-        f"It costs {extra:.0f} tokens more a question."
+        f"It costs {extra:.0f} more tokens per question."
         if extra > 0.5
-        else f"It saves {-extra:.0f} tokens a question besides."
+        else f"It also saves {-extra:.0f} tokens per question."
     )
     return (
-        f"With {one.setting.plain} memory brings {one.found:.0%} of the telling words in the replies, with your present settings {now.found:.0%}. "
-        f"The gain is real: it is {100 * one.found_gain.mean:.0f} points, and between {low:.1f} and {high:.1f} if chance had its part in it. {price}"
+        f"With {one.setting.plain}, memory provides {one.found:.0%} of the content words in the "
+        f"replies; with your present settings, {now.found:.0%}. The gain is significant: "
+        f"{100 * one.found_gain.mean:.0f} percentage points, confidence interval {low:.1f} to "
+        f"{high:.1f}. {price}"
     )
 
 
 def _costs_less(one: Figures, now: Figures) -> str:
     return (
-        f"With {one.setting.plain} the language model reads {one.tokens:.0f} tokens a question instead of {now.tokens:.0f}, "
-        f"{-one.wasted_gain.mean:.0f} fewer of them for nothing, and memory finds as much: {one.found:.0%} of the telling words in the replies, "
-        f"your present settings {now.found:.0%}. "
-        f"The difference lies between {100 * one.found_gain.low:+.1f} and {100 * one.found_gain.high:+.1f} points."
+        f"With {one.setting.plain}, the language model reads {one.tokens:.0f} tokens per question "
+        f"instead of {now.tokens:.0f}, {-one.wasted_gain.mean:.0f} fewer of them unused, and "
+        f"memory finds as much: {one.found:.0%} of the content words in the replies; your present "
+        f"settings {now.found:.0%}. The confidence interval of the difference is "
+        f"{100 * one.found_gain.low:+.1f} to {100 * one.found_gain.high:+.1f} percentage points."
     )
 
 
 def _undecided(one: Figures, now: Figures) -> str:
-    """What a setting costs or spares, and what it may bring."""
+    """Describe the cost of a setting whose benefit is inconclusive."""
     difference = one.tokens - now.tokens
     price, doubt = (
         (f"costs {difference:.0f}", "more")
@@ -94,7 +102,7 @@ def _undecided(one: Figures, now: Figures) -> str:
         else (f"saves {-difference:.0f}", "less")
     )
     return (
-        f"With {one.setting.plain} each question {price} tokens. "
-        f"Whether that finds {doubt} ({one.found:.0%} against {now.found:.0%}) cannot be told yet: "
-        f"compare again when there are more conversations, or raise --questions if there are."
+        f"With {one.setting.plain}, each question {price} tokens. Whether it finds {doubt} "
+        f"({one.found:.0%} against {now.found:.0%}) is inconclusive: compare again after more "
+        "conversations, or raise --questions."
     )

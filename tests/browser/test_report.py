@@ -13,7 +13,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
 
-from hotmem.replay.report import rendered
+from hotmem.replay.report import render_report
 from tests.replay.test_comparison import of, studied
 
 
@@ -43,7 +43,7 @@ def test_the_report_is_drawn_and_loads_nothing(
         for number in range(60)
     ]
     page = tmp_path / "report.html"
-    page.write_text(rendered(studied(of(*rows))), "utf-8")
+    page.write_text(render_report(studied(of(*rows))), "utf-8")
     chromium.set_window_size(width, 900)
     chromium.get(page.as_uri())
     assert chromium.title == "Which memory settings suit ana?"

@@ -1,4 +1,4 @@
-"""Comparing settings: verdicts by arithmetic, intervals that hold, and what is said of them."""
+"""Comparison of settings: verdicts by arithmetic, coverage of intervals, and sentences."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 
 from hotmem.errors import InvalidInput
 from hotmem.options import Options
-from hotmem.replay.comparison import Comparison, Interval, Verdict, compared, judged, paired
-from hotmem.replay.recording import Exchange, Recording, unrelated
+from hotmem.replay.comparison import (
+    Comparison,
+    Interval,
+    Verdict,
+    compare,
+    decide,
+    paired_difference,
+)
+from hotmem.replay.recording import Exchange, Recording, unrelated_replies
 from hotmem.replay.scoring import Outcome
 from hotmem.replay.settings import NOW, Setting
 from hotmem.replay.settings import settings as read_settings
@@ -42,7 +49,7 @@ def of(*rows: tuple[tuple[float, int], ...], per_session: int = 3) -> Comparison
         [outcome(number // per_session, found, wasted) for found, wasted in row]
         for number, row in enumerate(rows)
     ]
-    return compared([setting(name) for name in names], outcomes)
+    return compare([setting(name) for name in names], outcomes)
 
 
 @pytest.mark.parametrize(
@@ -58,11 +65,11 @@ def of(*rows: tuple[tuple[float, int], ...], per_session: int = 3) -> Comparison
         (NONE, NONE, Verdict.SAME),
     ],
 )
-def test_what_differences_amount_to(found: Interval, wasted: Interval, verdict: Verdict) -> None:
-    assert judged(found, wasted, now=0.3) is verdict
+def test_the_verdict_on_differences(found: Interval, wasted: Interval, verdict: Verdict) -> None:
+    assert decide(found, wasted, now=0.3) is verdict
 
 
-def test_settings_are_told_apart() -> None:
+def test_better_settings_are_recognised() -> None:
     rows = [
         (
             (0.3 + number % 3 / 10, 700),
@@ -88,21 +95,21 @@ def test_settings_are_told_apart() -> None:
         60,
         20,
     ) and comparison.level == pytest.approx(1 - 0.05 / 3)
-    assert conclusion(comparison) == "Better: no more facts than 1"
+    assert conclusion(comparison) == "Better: at most 1 facts"
     assert [
         name in told
         for name, told in zip(
-            ("no more facts than 1", "no more facts than 2"), reasons(comparison), strict=True
+            ("at most 1 facts", "no more facts than 2"), reasons(comparison), strict=True
         )
     ] == [True, True]
 
 
-def test_coincidence_is_deducted() -> None:
+def test_coincidence_is_subtracted() -> None:
     outcomes = [
         [outcome(number, 0.3, 500), outcome(number, 0.5, 1500, coincidence=0.2)]
         for number in range(40)
     ]
-    comparison = compared([setting(NOW), setting("HOTMEM_MAX_CONTEXT_TOKENS=2000")], outcomes)
+    comparison = compare([setting(NOW), setting("HOTMEM_MAX_CONTEXT_TOKENS=2000")], outcomes)
     assert (
         comparison.figures[1].found == pytest.approx(0.3)
         and comparison.figures[1].verdict is Verdict.DEARER
@@ -110,47 +117,47 @@ def test_coincidence_is_deducted() -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 3, 12])
-def test_a_few_conversations_prove_nothing_much(rows: int) -> None:
+def test_few_sessions_give_no_verdict(rows: int) -> None:
     comparison = of(*[((0.3, 700), (0.9, 100))] * rows)
     assert comparison.figures[1].verdict is Verdict.SAME
     assert conclusion(comparison) == "Keep your settings."
 
 
-def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
+def test_the_interval_has_its_nominal_coverage() -> None:
     generator, held = np.random.default_rng(3), 0
     for _ in range(60):
         sessions = np.repeat(np.arange(40), 3)
         differences = np.repeat(generator.normal(0, 0.2, 40), 3) + generator.normal(0, 0.1, 120)
-        interval = paired(differences, sessions, 0.95)
+        interval = paired_difference(differences, sessions, 0.95)
         held += interval.low <= 0 <= interval.high
     assert held >= 50
 
 
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 5)), min_size=1, max_size=30))
-def test_the_interval_lies_among_the_differences(rows: list[tuple[float, int]]) -> None:
+def test_the_interval_is_within_the_differences(rows: list[tuple[float, int]]) -> None:
     differences, sessions = (
         np.array([value for value, _ in rows]),
         np.array([session for _, session in rows]),
     )
-    interval = paired(differences, sessions, 0.95)
+    interval = paired_difference(differences, sessions, 0.95)
     assert differences.min() - 1e-9 <= interval.low <= interval.high <= differences.max() + 1e-9
 
 
-def test_the_other_replies_are_all_the_replies() -> None:
+def test_unrelated_replies_are_evenly_distributed() -> None:
     exchanges = [Exchange(place // 4, place % 4, f"{place}") for place in range(20)]
-    assert sorted(reply for replies in unrelated(exchanges, 3) for reply in replies) == sorted(
-        3 * [one.reply for one in exchanges]
-    )
+    assert sorted(
+        reply for replies in unrelated_replies(exchanges, 3) for reply in replies
+    ) == sorted(3 * [one.reply for one in exchanges])
 
 
 @given(st.lists(st.integers(0, 4), max_size=12))
-def test_the_other_reply_is_of_another_session_where_there_is_one(sessions: list[int]) -> None:
+def test_unrelated_replies_prefer_other_sessions(sessions: list[int]) -> None:
     exchanges = [
         Exchange(session, place, f"{session}-{place}")
         for place, session in enumerate(sorted(sessions))
     ]
-    for one, others in zip(exchanges, unrelated(exchanges, 4), strict=True):
+    for one, others in zip(exchanges, unrelated_replies(exchanges, 4), strict=True):
         elsewhere = sum(other.session != one.session for other in exchanges)
         assert len(others) == min(len(exchanges) - 1, 4) and one.reply not in others
         assert sum(not other.startswith(f"{one.session}-") for other in others) == min(elsewhere, 4)
@@ -161,7 +168,7 @@ def studied(comparison: Comparison, reply: str = "She is called Potola.") -> Stu
     return Study(Recording("ana", ((turn,),), START_WEIGHTS), (Exchange(0, 0, reply),), comparison)
 
 
-def test_cautions_are_given_where_they_are_due() -> None:
+def test_warnings() -> None:
     plenty = of(*[((0.3, 700), (0.3, 700))] * 60)
     assert cautions(studied(plenty)) == []
     assert "only 3 questions" in cautions(studied(of(*[((0.3, 700), (0.3, 700))] * 3)))[0]
@@ -180,7 +187,9 @@ def test_cautions_are_given_where_they_are_due() -> None:
 LEARNT = Weights(0.9, 0.8, 0.6, 0.5)
 
 
-def test_the_usual_settings_leave_out_the_present_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_comparison_excludes_the_present_settings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("HOTMEM_MAX_CONTEXT_TOKENS", "500")
     names = [one.name for one in read_settings((), START_WEIGHTS)]
     assert (
@@ -193,14 +202,14 @@ def test_the_usual_settings_leave_out_the_present_ones(monkeypatch: pytest.Monke
     ]
 
 
-def test_fixed_weights_are_the_present_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fixed_weights_are_the_present_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOTMEM_WEIGHTS", "1,1,1,1")
     now, learned = read_settings(["weights=learned"], LEARNT)
     assert (now.weights, learned.weights) == (Weights(1, 1, 1, 1), LEARNT)
     assert now.options.learning.weights is None, "each setting has its own"
 
 
-def test_settings_are_read_as_they_are_named() -> None:
+def test_settings_are_parsed() -> None:
     now, several, weights, layers = read_settings(
         [
             "hotmem_max_context_tokens=300 MAX_FACTS=2",
@@ -228,7 +237,7 @@ def test_settings_are_read_as_they_are_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "error"),
     [
         ("HOTMEM_DATABASE=x.db", "cannot be compared. These can"),
         ("rubbish", "Write NAME=VALUE"),
@@ -242,6 +251,6 @@ def test_settings_are_read_as_they_are_named() -> None:
         ("layers=facts,gossip", "layers cannot be 'facts,gossip'"),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_named(text: str, told: str) -> None:
-    with pytest.raises(InvalidInput, match=told):
+def test_an_invalid_setting_is_named(text: str, error: str) -> None:
+    with pytest.raises(InvalidInput, match=error):
         read_settings([text], START_WEIGHTS)

@@ -1,7 +1,4 @@
-"""`hotmem eval` on a real file.
-
-What is replayed and what is not, the table and the page, and recordings that are hard to use.
-"""
+"""`hotmem eval` on a real file: replay, table, report, and recordings that cannot be used."""
 
 import asyncio
 import hashlib
@@ -21,8 +18,8 @@ from hotmem.errors import HotMemError, InvalidInput
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import ModelOptions
 from hotmem.replay.recording import read_recording
-from hotmem.replay.replaying import replayed, work
-from hotmem.replay.sampling import sampled
+from hotmem.replay.replaying import replay, total_steps
+from hotmem.replay.sampling import sample_exchanges
 from hotmem.replay.settings import Setting, settings
 from hotmem.settings import Settings
 from hotmem.storage.sqlite.connection import connect
@@ -45,7 +42,7 @@ DAY = 24 * 60
 
 
 def talk(session: str, pairs: Iterable[tuple[str, str]], day: int) -> list[Turn]:
-    """A session of questions and replies; an empty reply was never spoken."""
+    """Return a session of questions and replies; empty replies are left out."""
     turns = []
     for number, (text, reply) in enumerate(pairs):
         minutes = day * DAY + number
@@ -72,10 +69,10 @@ LIFE = (
 
 
 @pytest.fixture(autouse=True)
-def surroundings(
+def environment(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_options: ModelOptions
 ) -> None:
-    """The tests' prepared models, a wide screen, and a folder without settings of anyone's."""
+    """Prepared models, a wide screen, and a folder without settings."""
     for name in Settings.model_fields:
         monkeypatch.delenv(f"HOTMEM_{name.upper()}", raising=False)
     monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
@@ -86,7 +83,7 @@ def surroundings(
 async def stored(
     path: Path, turns: Iterable[Turn], encoder: CachedEncoder, language: Language
 ) -> Path:
-    """A file in which these turns were remembered."""
+    """Create a file with these turns."""
     async with Memory.open(path, encoder=encoder, language=language) as memory:
         for turn in turns:
             await memory.remember(turn)
@@ -94,22 +91,22 @@ async def stored(
 
 
 @pytest.fixture
-def lived(database: Path, encoder: CachedEncoder, language: Language) -> Path:
-    """A file that holds three conversations."""
+def recorded(database: Path, encoder: CachedEncoder, language: Language) -> Path:
+    """A file with three sessions."""
     return asyncio.run(stored(database, LIFE, encoder, language))
 
 
 def evaluated(*words: str | Path) -> Result:
-    """Runs `hotmem eval` for Ana."""
+    """Run `hotmem eval` for Ana."""
     return CliRunner().invoke(app.app, ["eval", "-u", "ana", *map(str, words)])
 
 
-def test_settings_are_compared_and_the_file_stays_as_it_was(lived: Path, tmp_path: Path) -> None:
-    before = hashlib.sha256(lived.read_bytes()).hexdigest()
+def test_settings_are_compared_without_changing_the_file(recorded: Path, tmp_path: Path) -> None:
+    before = hashlib.sha256(recorded.read_bytes()).hexdigest()
     page = tmp_path / "report.html"
     outcome = evaluated(
         "-d",
-        lived,
+        recorded,
         "-s",
         "HOTMEM_MAX_CONTEXT_TOKENS=1",
         "-s",
@@ -118,7 +115,7 @@ def test_settings_are_compared_and_the_file_stays_as_it_was(lived: Path, tmp_pat
         page,
     )
     assert outcome.exit_code == 0, outcome.output
-    assert hashlib.sha256(lived.read_bytes()).hexdigest() == before
+    assert hashlib.sha256(recorded.read_bytes()).hexdigest() == before
     assert "8 questions from 2 sessions" in outcome.output and "only 8 questions" in outcome.output
     lines = outcome.output.splitlines()
     place = next(place for place, line in enumerate(lines) if "MAX_CONTEXT_TOKENS=1" in line)
@@ -133,31 +130,29 @@ def test_settings_are_compared_and_the_file_stays_as_it_was(lived: Path, tmp_pat
     assert not any(word in html for word in ("Potola", "Marta", "4711", "walnuts")), (
         "nothing that was said"
     )
-    again = evaluated("-d", lived, "--report", page)
+    again = evaluated("-d", recorded, "--report", page)
     assert isinstance(again.exception, InvalidInput) and "--overwrite" in str(again.exception)
 
 
-def test_nothing_that_was_said_later_is_found(
-    lived: Path, language: Language, encoder: CachedEncoder
+def test_later_turns_are_not_available(
+    recorded: Path, language: Language, encoder: CachedEncoder
 ) -> None:
     asked_first = (*talk("early", ASKED, 0), *talk("told", TOLD, 7), *talk("late", ASKED, 14))
-    lived.unlink()
+    recorded.unlink()
     asyncio.run(
         stored(
-            lived,
+            recorded,
             (*talk("hello", [("Hello, it is me, Ana.", "Hello Ana!")], -7), *asked_first),
             encoder,
             language,
         )
     )
-    recording = read_recording(lived, "ana", 1000)
-    exchanges = sampled(recording, language, 100)
+    recording = read_recording(recorded, "ana", 1000)
+    exchanges = sample_exchanges(recording, language, 100)
     present: list[Setting] = settings(["HOTMEM_MAX_CONTEXT_TOKENS=500"], START_WEIGHTS)
     steps: list[None] = []
-    rows = asyncio.run(
-        replayed(recording, exchanges, present, language, lambda: steps.append(None))
-    )
-    assert len(steps) == work(recording, exchanges, present)
+    rows = asyncio.run(replay(recording, exchanges, present, language, lambda: steps.append(None)))
+    assert len(steps) == total_steps(recording, exchanges, present)
     early = [one for row in rows for one in row if one.session == 1]
     late = [one for row in rows for one in row if one.session == 3]
     assert len(early) == len(late) == 8
@@ -165,23 +160,23 @@ def test_nothing_that_was_said_later_is_found(
     assert sum(one.found for one in late) >= 6
 
 
-def test_a_sample_is_the_same_every_time(lived: Path, language: Language) -> None:
-    recording = read_recording(lived, "ana", 1000)
+def test_samples_are_reproducible(recorded: Path, language: Language) -> None:
+    recording = read_recording(recorded, "ana", 1000)
     assert len(list(recording.exchanges())) == 9, (
         "those of the first session have nothing to recall"
     )
-    part = sampled(recording, language, 3)
-    assert part == sampled(recording, language, 3) and len(part) == 3
-    assert len(sampled(recording, language, 100)) == 8, "thanks need no memory"
+    part = sample_exchanges(recording, language, 3)
+    assert part == sample_exchanges(recording, language, 3) and len(part) == 3
+    assert len(sample_exchanges(recording, language, 100)) == 8, "thanks need no memory"
 
 
-def test_only_the_latest_turns_are_taken(lived: Path) -> None:
-    recording = read_recording(lived, "ana", 10)
+def test_only_the_latest_turns_are_read(recorded: Path) -> None:
+    recording = read_recording(recorded, "ana", 10)
     assert (recording.turns, recording.left_out) == (10, len(LIFE) - 10)
     assert recording.sessions[-1][-1].text == ASKED[0][1]
 
 
-def test_a_clock_that_jumps_leaves_a_session_in_the_order_it_was_said(
+def test_a_clock_that_jumps_does_not_reorder_a_session(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     turns = talk("second", ASKED, 7)
@@ -212,7 +207,7 @@ REPLIES = [
 ]
 
 
-def test_replies_of_any_sort_are_judged(
+def test_replies_of_any_kind_are_scored(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     asked = talk("second", [("What is my dog called?", reply) for reply in (*REPLIES, "")], 7)
@@ -222,12 +217,12 @@ def test_replies_of_any_sort_are_judged(
     assert f"{len(REPLIES)} questions" in outcome.output
 
 
-def test_one_file_is_read_while_a_bot_writes_to_it(
-    lived: Path, encoder: CachedEncoder, language: Language
+def test_a_file_is_read_while_a_bot_writes_to_it(
+    recorded: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async def both() -> int:
-        async with Memory.open(lived, encoder=encoder, language=language) as memory:
-            reading = asyncio.create_task(asyncio.to_thread(read_recording, lived, "ana", 1000))
+        async with Memory.open(recorded, encoder=encoder, language=language) as memory:
+            reading = asyncio.create_task(asyncio.to_thread(read_recording, recorded, "ana", 1000))
             for number in range(20):
                 await memory.remember(
                     said(f"I saw heron number {number}.", session="now", minutes=30 * DAY + number)
@@ -240,20 +235,20 @@ def test_one_file_is_read_while_a_bot_writes_to_it(
 @pytest.mark.parametrize(
     ("turns", "told"),
     [
-        ((), "Nothing that 'ana' said is stored"),
+        ((), "No turn of 'ana' is stored"),
         ([turn for turn in LIFE if turn.role is Role.USER], "No reply of a bot is stored"),
         (talk("first", TOLD, 0), "Only one session"),
         (
             [*talk("first", TOLD, 0), *talk("second", [("What is my dog called?", "")], 7)],
-            "no turn of this user was followed",
+            "No user turn after the first session",
         ),
         (
             [*talk("first", TOLD, 0), *talk("second", [("Thank you!", "You are welcome.")], 7)],
-            "a memory could know",
+            "needs memory",
         ),
     ],
 )
-def test_what_is_missing_is_said(
+def test_missing_data_is_reported(
     turns: Iterable[Turn], told: str, database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     asyncio.run(stored(database, turns, encoder, language))
@@ -262,38 +257,38 @@ def test_what_is_missing_is_said(
     assert told in str(outcome.exception)
 
 
-def test_a_file_that_is_not_ours_or_newer_is_refused(lived: Path, tmp_path: Path) -> None:
+def test_an_unusable_or_newer_file_is_refused(recorded: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("a shopping list\n" * 200)
-    with closing(connect(lived)) as conn:
+    with closing(connect(recorded)) as conn:
         conn.execute("PRAGMA user_version = 999")
     (tmp_path / "empty.db").touch()
     for name, told in (
         ("notes.txt", "not a database"),
-        (lived.name, "Update HotMem"),
-        ("empty.db", "Nothing that 'ana' said"),
+        (recorded.name, "Update HotMem"),
+        ("empty.db", "No turn of 'ana'"),
         ("gone.db", "not found"),
     ):
         outcome = evaluated("-d", tmp_path / name)
         assert isinstance(outcome.exception, HotMemError) and told in str(outcome.exception)
 
 
-def test_nothing_to_compare_is_said(lived: Path) -> None:
-    outcome = evaluated("-d", lived, "-s", "HOTMEM_MAX_CONTEXT_TOKENS=1000")
+def test_a_comparison_without_settings_is_refused(recorded: Path) -> None:
+    outcome = evaluated("-d", recorded, "-s", "HOTMEM_MAX_CONTEXT_TOKENS=1000")
     assert isinstance(outcome.exception, InvalidInput) and "equal the present ones" in str(
         outcome.exception
     )
 
 
-def test_the_report_says_beforehand_what_it_lacks(
-    lived: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_problems_of_the_report_are_found_before_the_replay(
+    recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outcome = evaluated("-d", lived, "--report", tmp_path / "no" / "folder.html")
+    outcome = evaluated("-d", recorded, "--report", tmp_path / "no" / "folder.html")
     assert isinstance(outcome.exception, InvalidInput) and "does not exist" in str(
         outcome.exception
     )
     monkeypatch.delitem(sys.modules, "hotmem.replay.report", raising=False)
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    outcome = evaluated("-d", lived, "--report", tmp_path / "report.html")
+    outcome = evaluated("-d", recorded, "--report", tmp_path / "report.html")
     assert isinstance(outcome.exception, InvalidInput) and "pipecat-hotmem[report]" in str(
         outcome.exception
     )

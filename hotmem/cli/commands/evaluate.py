@@ -54,12 +54,12 @@ def evaluate(
     """
     from hotmem.models import load_language
     from hotmem.replay.recording import read_recording
-    from hotmem.replay.replaying import work
-    from hotmem.replay.sampling import sampled
+    from hotmem.replay.replaying import total_steps
+    from hotmem.replay.sampling import sample_exchanges
     from hotmem.replay.settings import settings
-    from hotmem.replay.study import study
+    from hotmem.replay.study import run_study
 
-    render_report = None if report is None else _report_renderer()
+    render = None if report is None else _report_renderer()
     if report is not None and not report.absolute().parent.is_dir():
         raise InvalidInput(f"The folder of {report} does not exist. Create it, or name another.")
     if report is not None and not overwrite and os.path.lexists(report):
@@ -72,16 +72,16 @@ def evaluate(
             "HOTMEM_MAX_CONTEXT_TOKENS=500."
         )
     language = load_language()
-    exchanges = sampled(recording, language, questions)
+    exchanges = sample_exchanges(recording, language, questions)
     with console.progress_bar() as progress:
-        bar = progress.add_task("replaying", total=work(recording, exchanges, compared))
+        bar = progress.add_task("replaying", total=total_steps(recording, exchanges, compared))
         result = asyncio.run(
-            study(recording, exchanges, compared, language, lambda: progress.advance(bar))
+            run_study(recording, exchanges, compared, language, lambda: progress.advance(bar))
         )
     _print(result)
-    if report is not None and render_report is not None:
+    if report is not None and render is not None:
         with new_file(report, overwrite=overwrite) as temporary:
-            temporary.write_text(render_report(result), "utf-8")
+            temporary.write_text(render(result), "utf-8")
         console.print_line(f"report written to {report}")
 
 
@@ -116,19 +116,19 @@ def usage(
 def _report_renderer() -> Callable[["Study"], str]:
     """Return the renderer of reports; called first so that a missing package is reported early."""
     try:
-        from hotmem.replay.report import rendered
+        from hotmem.replay.report import render_report
     except ImportError as error:
         raise InvalidInput(
             'The plotting packages are not installed. Run: pip install "pipecat-hotmem[report]"'
         ) from error
-    return rendered
+    return render_report
 
 
 def _print(result: "Study") -> None:
-    from hotmem.replay.table import tabled
+    from hotmem.replay.table import comparison_table
     from hotmem.replay.wording import cautions, conclusion, reasons
 
-    console.screen.print(tabled(result.comparison))
+    console.screen.print(comparison_table(result.comparison))
     console.screen.print(Text(conclusion(result.comparison), style="bold"))
     for sentence in (*reasons(result.comparison), *cautions(result)):
         console.screen.print(sentence)
