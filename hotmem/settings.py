@@ -8,18 +8,15 @@ environment but no file, and fills the options of a memory that is opened withou
 """
 
 import os
-from collections.abc import Iterable
-from difflib import get_close_matches
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, Self
 from zoneinfo import ZoneInfo
 
 from dotenv import dotenv_values
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode, SettingsConfigDict
 
-from hotmem.core.logs import log
+from hotmem.core.variables import ENV_FILE, Variables, warn_about_unknown
 from hotmem.errors import InvalidInput
 from hotmem.options import (
     AuditOptions,
@@ -45,8 +42,6 @@ PREFIX: Final = "HOTMEM_"
 PIPELINE_VARIABLES: Final = ("HOTMEM_LLM_BASE_URL", "HOTMEM_LLM_MODEL", "HOTMEM_LLM_API_KEY")
 """Variables read by the bots in pipelines/ but not by the package."""
 
-ENV_FILE: Final = Path(".env")
-
 RULES_EXAMPLE: Final = (
     '[{"days": 365}, {"days": 90, "category": "projects"}, {"days": 30, "user_id": "ana"}]'
 )
@@ -58,30 +53,6 @@ LayerWeights = Annotated[
     BeforeValidator(lambda value: parse_layer_weights(value) if isinstance(value, str) else value),
 ]
 """Layer weights as comma-separated numbers."""
-
-
-class Variables(BaseSettings):
-    """Settings that report validation errors as `InvalidInput` in one line.
-
-    Raises:
-        InvalidInput: If a value or the file .env is invalid; the message names it.
-    """
-
-    def __init__(self, **values: Any) -> None:  # noqa: ANN401 - any field's
-        try:
-            super().__init__(**values)
-        except ValidationError as error:
-            prefix = str(self.model_config.get("env_prefix", ""))
-            raise InvalidInput(
-                " ".join(_describe_error(prefix, one) for one in error.errors())
-            ) from error
-        except UnicodeDecodeError as error:
-            raise InvalidInput(f"{ENV_FILE.absolute()} is not UTF-8. Save it as UTF-8.") from error
-        except OSError as error:
-            raise InvalidInput(
-                f"{ENV_FILE.absolute()} cannot be read ({type(error).__name__}). "
-                "Make it readable, or move it away."
-            ) from error
 
 
 class Settings(Variables):
@@ -278,7 +249,8 @@ class Settings(Variables):
         super().__init__(**values)
         file = values.get("_env_file", ENV_FILE)
         names = [*os.environ, *(() if file is None else dotenv_values(file))]
-        _warn_about_unknown(type(self).model_fields, names)
+        fields = (f"{PREFIX}{name.upper()}" for name in type(self).model_fields)
+        warn_about_unknown(PREFIX, (*fields, *PIPELINE_VARIABLES), names)
 
     @classmethod
     def from_environment(cls, **values: Any) -> Self:  # noqa: ANN401 - any field's
@@ -370,39 +342,3 @@ def load_retention_rules(path: Path) -> tuple[RetentionRule, ...]:
         raise InvalidInput(
             f"{path}: {place} cannot be used: {first['msg']}. Write a list such as {RULES_EXAMPLE}."
         ) from error
-
-
-def _warn_about_unknown(fields: Iterable[str], names: Iterable[str]) -> None:
-    known = [
-        *(field.upper() for field in fields),
-        *(name.removeprefix(PREFIX) for name in PIPELINE_VARIABLES),
-    ]
-    for name in names:
-        if (
-            name.upper().startswith(PREFIX)
-            and (given := name.upper().removeprefix(PREFIX)) not in known
-        ):
-            _warn_once(name, next(iter(get_close_matches(given, known, 1)), None))
-
-
-@cache
-def _warn_once(name: str, meant: str | None) -> None:
-    """Warn of an unknown setting.
-
-    Not an error: container platforms set variables of their own, such as HOTMEM_PORT for a
-    service named hotmem.
-    """
-    log.warning(
-        f"{name} is not a setting and has no effect."
-        + (f" Did you mean {PREFIX}{meant}?" if meant else "")
-    )
-
-
-def _describe_error(prefix: str, error: Any) -> str:  # noqa: ANN401 - pydantic's own dictionary
-    name = str(error["loc"][0]).upper().removeprefix(prefix)
-    return f"{prefix}{name} cannot be {error['input']!r}. {_without_prefix(error['msg'])}."
-
-
-def _without_prefix(message: str) -> str:
-    """Return the message of pydantic without its prefix."""
-    return message.removeprefix("Value error, ").removesuffix(".")

@@ -7,9 +7,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hotmem import InvalidInput, Memory, Weights
+from hotmem.core.variables import warn_once
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import Options
-from hotmem.settings import Settings, _warn_once
+from hotmem.settings import Settings
 from hotmem.types import Layer
 from pipelines.llm import ModelSettings
 from tests.logs import captured_logs
@@ -191,7 +192,7 @@ def test_an_unknown_variable_is_reported_once_with_a_suggestion(
 ) -> None:
     monkeypatch.setenv(name, "3")
     monkeypatch.setenv("HOTMEM_LLM_MODEL", "of the bots")
-    _warn_once.cache_clear()
+    warn_once.cache_clear()
     with captured_logs() as logs:
         Memory.open("given.db")
         Memory.open("given.db")
@@ -205,7 +206,7 @@ def test_an_unknown_variable_is_reported_once_with_a_suggestion(
 
 def test_programs_report_a_misspelt_line_of_the_file(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("HOTMEM_ENCODR=default\nOTHERS=1\n")
-    _warn_once.cache_clear()
+    warn_once.cache_clear()
     with captured_logs() as logs:
         Settings.from_environment()
         assert not logs

@@ -17,7 +17,7 @@ from eval.run import Models, ingested
 from hotmem import Memory
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
-from hotmem.tools.maintenance import OptimizeTagsArguments, merge_tags
+from hotmem.tools.tags import OptimizeTagsArguments, merge_tags
 
 PAGE: Final = 1000
 """Memories read per page."""

@@ -3,8 +3,8 @@
     [{"role": "user", "content": "…"}, {"role": "assistant", "content": [{"type": "text", "text":
     "…"}]}, …]
 
-Also supported: {"messages": […]}, one such object per line for several conversations, or one message
-per line. "name", "id" and a time ("timestamp", "created_at" or "at": ISO 8601, or seconds since
+Also supported: {"messages": […]}, one such object per line for several conversations, or one
+message per line. "name", "id" and a time ("timestamp", "created_at" or "at": ISO 8601, or seconds since
 1970) are used if present. Only messages of user and assistant are imported; instructions, tool
 calls and tool results are skipped.
 """

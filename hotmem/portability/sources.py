@@ -1,4 +1,4 @@
-"""Sources of an import, identified by a fingerprint so that an interrupted import can be resumed."""
+"""Sources of an import, with a fingerprint by which an interrupted import is resumed."""
 
 import json
 from collections.abc import Iterable, Iterator

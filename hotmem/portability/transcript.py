@@ -7,8 +7,8 @@
     but I like rain.                                    (continued)
     --- 7 May 2024 ---                                  (date of the following turns)
 
-If the first turn has a time, every turn has one, and a line without a time continues the turn before
-it. Otherwise every line with a name and a colon starts a turn.
+If the first turn has a time, every turn has one, and a line without a time continues the turn
+before it. Otherwise every line with a name and a colon starts a turn.
 """
 
 import re

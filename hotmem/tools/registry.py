@@ -17,7 +17,6 @@ from hotmem.tools.maintenance import (
     EvolveArguments,
     MergeArguments,
     NoArguments,
-    OptimizeTagsArguments,
     TimelineArguments,
     UndoArguments,
 )
@@ -34,6 +33,7 @@ from hotmem.tools.memory_tools import (
     trace_search,
 )
 from hotmem.tools.quality import QualityArguments, memory_quality
+from hotmem.tools.tags import OptimizeTagsArguments, optimize_tags
 from hotmem.tools.tool import Tool
 from hotmem.tools.usage_stats import UsageArguments
 
@@ -113,7 +113,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "Merge tags that mean the same and archive hardly used ones. It can be undone.",
         "maintenance",
         OptimizeTagsArguments,
-        maintenance.optimize_tags,
+        optimize_tags,
     ),
     Tool(
         "evolve_categories",

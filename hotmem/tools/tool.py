@@ -1,4 +1,4 @@
-"""`Tool`: a memory operation with a name, a description and a schema, for MCP and language models."""
+"""`Tool`: a memory operation with name, description and schema, for MCP and language models."""
 
 import os
 from collections.abc import Awaitable, Callable, Mapping

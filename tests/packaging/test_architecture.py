@@ -48,7 +48,6 @@ MOST_LINES: Final = 400
 LONG: Final = {
     "pipecat.processor",
     "pipecat.voice_commands",
-    "settings",
     "storage.queries.deletions",
     "storage.queries.forget",
     "storage.queries.import_rows",

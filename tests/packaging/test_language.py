@@ -27,9 +27,7 @@ OLD_PHRASES: Final = re.compile(
 """In docstrings, comments, error messages, help texts and documentation."""
 
 PENDING: Final = {
-    "inspector",
     "pipecat",
-    "replay",
     "storage",
 }
 """Packages that have not been reworded yet. Remove an entry when its package is clean."""

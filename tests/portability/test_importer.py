@@ -63,7 +63,8 @@ def contents(path: Path, *, without: tuple[str, ...] = ()) -> dict[str, list[Any
         held["meta"] = [row for row in held.get("meta", []) if not row.startswith("('clock'")]
         for kind in ("passage", "memory"):
             conn.execute(
-                f"CREATE VIRTUAL TABLE temp.{kind}_terms USING fts5vocab(main, {kind}_words, 'instance')"
+                f"CREATE VIRTUAL TABLE temp.{kind}_terms "
+                f"USING fts5vocab(main, {kind}_words, 'instance')"
             )
             held[f"{kind}_words"] = sorted(
                 map(repr, conn.execute(f"SELECT term, doc FROM temp.{kind}_terms"))
@@ -233,7 +234,8 @@ async def test_imported_statements_that_are_repeated_survive_an_undo(
 async def test_turns_after_an_import_survive_an_undo(memory: Memory, tmp_path: Path) -> None:
     chat = tmp_path / "chat.txt"
     chat.write_text(
-        "2024-05-06 09:00 Ana: My dog is called Potola.\n2024-05-06 09:01 Ana: I live in Porto.\n2024-05-06 09:02 Ana: I like walnuts.\n"
+        "2024-05-06 09:00 Ana: My dog is called Potola.\n"
+        "2024-05-06 09:01 Ana: I live in Porto.\n2024-05-06 09:02 Ana: I like walnuts.\n"
     )
     await memory.remember(said("I live in Braga.", minutes=-3_000_000))
     await memory.settle()
@@ -456,7 +458,8 @@ def lasting(path: Path) -> dict[str, list[Any]]:
     )
     with closing(connect(path, read_only=True)) as conn:
         held["sessions"] = conn.execute(
-            "SELECT id, user_key, public_id, started_at, last_at, summary_due, passages FROM sessions"
+            "SELECT id, user_key, public_id, started_at, last_at, summary_due, passages "
+            "FROM sessions"
         ).fetchall()
         held["weights"] = conn.execute("SELECT user_key, layer, weight FROM weights").fetchall()
         held["imports"] = conn.execute(

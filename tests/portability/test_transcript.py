@@ -110,7 +110,10 @@ def test_the_order_of_day_and_month(
 
 
 def test_lines_without_a_speaker_are_counted(tmp_path: Path) -> None:
-    text = "Chat of Monday\n25/06/24, 21:07 - Ana: Hi.\n25/06/24, 21:08 - Messages are encrypted\n25/06/24, 21:09 - Bot: Yes."
+    text = (
+        "Chat of Monday\n25/06/24, 21:07 - Ana: Hi.\n25/06/24, 21:08 - Messages are encrypted\n"
+        "25/06/24, 21:09 - Bot: Yes."
+    )
     found, notes = read(tmp_path, text)
     assert [turn.text for turn in found] == ["Hi.", "Yes."] and notes.skipped == {
         "lines without a speaker": 2

@@ -86,7 +86,7 @@ QUOTE = "'"
 
 
 async def learnt(storage: Storage, statements: list[Statement]) -> list[StoredMemory]:
-    """Ana's memories, the past ones too, after each statement was learnt from a turn of its own, a day apart."""
+    """Return all memories after each statement was extracted from a turn, one a day."""
     for number, statement in enumerate(statements):
         await storage.database.write(
             queries.turns.add, said(statement.text, minutes=number * 24 * 60), START

@@ -23,7 +23,10 @@ from hotmem.tools.registry import FOR_MODELS, tool
 from hotmem.types import Category
 from tests.conversation import said
 
-TALK = "2024-05-06 09:00 Ana: My dog is called Potola.\n2024-05-06 09:01 Bot: Nice name!\n2024-05-07 20:00 Ana: I live in Porto."
+TALK = (
+    "2024-05-06 09:00 Ana: My dog is called Potola.\n2024-05-06 09:01 Bot: Nice name!\n"
+    "2024-05-07 20:00 Ana: I live in Porto."
+)
 MEM0 = {
     "results": [
         {

@@ -16,7 +16,6 @@ from hotmem.tools.maintenance import (
     DecisionsArguments,
     MergeArguments,
     NoArguments,
-    OptimizeTagsArguments,
     TimelineArguments,
     UndoArguments,
     memory_decisions,
@@ -24,12 +23,12 @@ from hotmem.tools.maintenance import (
     memory_stats,
     memory_timeline,
     merge_memories,
-    optimize_tags,
     repair_index,
     undo_decision,
     validate_storage,
 )
 from hotmem.tools.registry import tool
+from hotmem.tools.tags import OptimizeTagsArguments, optimize_tags
 from hotmem.types import TagUse
 from tests.conversation import said
 

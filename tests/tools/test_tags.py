@@ -3,7 +3,8 @@
 from eval.tools.tags import reused
 from hotmem import Memory
 from hotmem.models import Language
-from hotmem.tools.maintenance import NoArguments, OptimizeTagsArguments, memory_stats, optimize_tags
+from hotmem.tools.maintenance import NoArguments, memory_stats
+from hotmem.tools.tags import OptimizeTagsArguments, optimize_tags
 from hotmem.types import Category, Kind
 from hotmem.understanding.facts.tags import tag_spans, tags_within
 from tests.conversation import said
