@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import subprocess
 import sys
 from dataclasses import fields
 from datetime import timedelta
@@ -487,3 +488,11 @@ def test_foreign_files_are_imported_with_a_report(tmp_path: Path) -> None:
     outcome = run("import", talk, "-u", "bia", "-d", database, "--bot", "Helper")
     assert outcome.exit_code == 0 and "first date" in outcome.output
     assert "Bia lives in Braga." in run("memories", "-u", "bia", "-d", database).output
+
+
+def test_the_command_line_imports_what_commands_need_when_they_run() -> None:
+    code = "import sys, hotmem.cli.app; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "hotmem.cli.app" in loaded
+    assert not loaded & {"apsw", "hotmem.memory", "hotmem.replay", "hotmem.storage", "spacy"}
