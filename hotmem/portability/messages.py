@@ -4,9 +4,9 @@
     "…"}]}, …]
 
 Also supported: {"messages": […]}, one such object per line for several conversations, or one
-message per line. "name", "id" and a time ("timestamp", "created_at" or "at": ISO 8601, or seconds since
-1970) are used if present. Only messages of user and assistant are imported; instructions, tool
-calls and tool results are skipped.
+message per line. "name", "id" and a time ("timestamp", "created_at" or "at": ISO 8601, or seconds
+since 1970) are used if present. Only messages of user and assistant are imported; instructions,
+tool calls and tool results are skipped.
 """
 
 from collections.abc import Iterator, Mapping
