@@ -49,11 +49,8 @@ from hotmem.understanding.query.entities import is_name
 
 _ANNIVERSARIES: Final = frozenset({"birthday", "anniversary"})
 _EMPTY_NOUNS: Final = wordlist(
-    "bit lot mess one guy person thing way sucker pleasure joke shame pain idea kind sort type "
-    "problem deal matter fact choice reason "
-    "time day week blast bummer treat surprise dream delight mix dude hoot lie question "
-    "favorite favourite fun challenge place part "
-    "example look relief moment people man woman girl boy"
+    "bit lot mess one guy person thing way sucker idea kind sort type problem deal matter "
+    "reason time day week dream place part people man woman girl boy mix favorite favourite"
 )
 _PERSON_NOUNS: Final = wordlist("person people man woman girl boy guy lady kid dude")
 _GENDER_NOUNS: Final = wordlist("man woman girl boy guy lady")
@@ -61,8 +58,7 @@ _PARTITIVE_NOUNS: Final = wordlist("bit part member sort kind type")
 """Nouns that mean something only with "of" and a noun."""
 
 _MOOD_ADJECTIVES: Final = wordlist(
-    "sure glad sorry happy excited aware ready able curious surprised grateful thankful jealous "
-    "confident certain okay ok fine"
+    "sure glad sorry happy excited ready able curious surprised grateful okay ok fine thankful"
 )
 """Adjectives of a passing mood."""
 
@@ -70,16 +66,12 @@ _PRESENT_ADVERBS: Final = frozenset(
     {"now", "currently", "nowadays", "still", "more", "longer", "anymore", "days"}
 )
 _EVALUATIVE_ADJECTIVES: Final = wordlist(
-    "great good nice awesome amazing cool beautiful perfect fun wonderful lovely well same "
-    "right wrong true sure glad sorry fine okay ok bad"
+    "great good nice awesome amazing perfect wonderful well same right wrong fine okay ok bad beautiful"
 )
 _SITUATION_PREPOSITIONS: Final = wordlist("in at on with under near between off")
 _FIGURATIVE_NOUNS: Final = wordlist(
-    "way mood luck trouble hurry shock boat situation page time phone board fence case point "
-    "question verge lookout line fact agreement awe favor "
-    "favour hold move side kind sort bit end moment top position home bed work run thing "
-    "thought opinion mind process middle idea day week night "
-    "morning evening weekend computer first least most all other reason risk"
+    "way mood trouble hurry situation time phone question lookout line favour hold move end "
+    "moment home bed work thing mind process middle idea day week night weekend opinion"
 )
 """Nouns that are idiomatic or empty after a preposition: "on my way", "in the mood"."""
 

@@ -19,22 +19,19 @@ from hotmem.understanding.facts.relations import DID, DOES, HAS, WANTS
 from hotmem.understanding.facts.subjects import Subject
 
 _EMPTY_VERBS: Final = wordlist(
-    "be do say tell let think know mean feel wonder hope wish believe guess admit ask look see "
-    "talk sound seem keep happen remember forget "
-    "understand agree mention thank appreciate imagine pretend suppose worry care check figure "
-    "hear give put get come show find bet assume realise "
-    "realize notice decide expect consider promise call send post share wait stop apologise "
-    "apologize relate end need mind inspire"
+    "do say tell let think know mean feel wonder hope wish believe guess admit ask look see "
+    "talk sound seem keep happen remember forget understand agree mention thank appreciate "
+    "imagine pretend suppose worry care check figure hear give put get come show find bet "
+    "assume realise realize notice decide expect consider promise call send post share wait "
+    "stop apologise apologize end need mind inspire"
 )
 """Verbs about the conversation, or without meaning of their own."""
 
 _EMPTY_NOUNS: Final = wordlist(
     "idea question time fun thing stuff way feeling point plan problem issue chance luck day "
-    "night week weekend morning evening look reason lot bit "
-    "kind sort type doubt clue sense trouble hope choice answer opinion thought blast great "
-    "good moment while part example advice info information "
-    "anything something nothing everything someone anyone one ones other same more much many "
-    "what that this it them phase flow rest objective"
+    "night week weekend morning evening look reason lot bit kind sort type doubt clue sense "
+    "trouble hope choice answer opinion thought blast moment while part example advice info "
+    "information phase flow rest objective it"
 )
 """Nouns that say nothing as a possession or an object."""
 

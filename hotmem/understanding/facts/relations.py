@@ -146,7 +146,7 @@ STATIVE_RELATIONS: Final = _by_words(
         WORKS_IN: "work in, run dobj, teach dobj, manage dobj",
         WORKS_ON: "work on, build dobj, write dobj",
         STUDIES: "study dobj, major in",
-        STUDIES_AT: "study at, go school",
+        STUDIES_AT: "study at",
         LEARNS: "learn dobj, learn xcomp, train for, practise dobj, practice dobj",
         CAN: "speak dobj, play dobj, sing in, play in, play for",
         HAS: "own dobj, drive dobj, collect dobj, grow dobj, keep dobj",

@@ -10,7 +10,7 @@ from hotmem.temporal import WEEKDAYS
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Token
 from hotmem.understanding.animate_nouns import ANIMATE, ELDERS, UNIQUE_ROLES
-from hotmem.understanding.facts.lexicon import EVENT_NOUNS, GOAL_NOUNS
+from hotmem.understanding.facts.lexicon import EVENT_NOUNS
 from hotmem.understanding.facts.phrases import DISCOURSE
 from hotmem.understanding.facts.third_person import FIRST_PERSON_POSSESSIVES, FIRST_PERSON_PRONOUNS
 from hotmem.understanding.query.entities import is_name
@@ -27,11 +27,8 @@ _SPELLING_VARIANTS: Final = {
 """Spelling variants, each with the form used in keys."""
 
 _EMPTY_NOUNS: Final = wordlist(
-    "thing point question problem idea guess fault pleasure day turn issue opinion mind life "
-    "way bad answer heart week weekend morning "
-    "evening night time plan advice understanding experience only whole god goodness thought "
-    "feeling word bet hope favorite favourite "
-    "name dream goal part luck"
+    "thing point question idea day turn opinion mind life heart week weekend morning evening "
+    "night time advice thought favorite name"
 )
 _TEMPORARY_ADJECTIVES: Final = frozenset({"current", "own", "present"})
 """Adjectives that do not distinguish one boss from another."""
@@ -133,9 +130,7 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
         and not any(child.dep_ in ("det", "poss", "compound") for child in token.children)
     ):
         owned = f"{speaker}'s {canonical(token.lower_)}"
-    if owned is not None and (
-        token.lemma_.lower() not in _EMPTY_NOUNS or token.lemma_.lower() in GOAL_NOUNS
-    ):
+    if owned is not None and token.lemma_.lower() not in _EMPTY_NOUNS:
         name, within = _name_of(token)
         called = f"{owned} {name}".strip()
         shown = called if within else owned

@@ -32,9 +32,6 @@ _STUTTER_POS: Final = frozenset({"PRON", "DET", "ADP", "AUX", "CCONJ", "SCONJ", 
 """Parts of speech that are repeated by accident; numbers, letters and names are repeated on
 purpose."""
 
-_INTENDED_DOUBLES: Final = frozenset({"had", "that"})
-"""Words among these that are repeated on purpose."""
-
 _SIBILANT: Final = re.compile(r"(?:s|x|z|ch|sh|o)$")
 _IRREGULAR: Final = {
     "have": "has",
@@ -136,11 +133,7 @@ def to_third_person(
 
 def _is_stutter(before: Token, token: Token) -> bool:
     """Whether a word accidentally repeats the one before it: "to the the doctor"."""
-    if (
-        token.lower_ != before.lower_
-        or token.pos_ not in _STUTTER_POS
-        or token.lower_ in _INTENDED_DOUBLES
-    ):
+    if token.lower_ != before.lower_ or token.pos_ not in _STUTTER_POS:
         return False
     if token.lower_ == "a":
         following = token.doc[token.i + 1 : token.i + 2].text

@@ -69,9 +69,8 @@ _ABILITY_VERBS: Final = wordlist(
 )
 _LISTED_RELATIONS: Final = frozenset({LIKES, DISLIKES, HAS, CAN, LEARNS, STUDIES, HAS_CONDITION})
 _CONTEXTUAL_NOUNS: Final = wordlist(
-    "idea sound way look fact part question answer point story thought attitude enthusiasm "
-    "picture pic photo song name taste compliment "
-    "movie book show series game one time day kind"
+    "idea sound way look fact answer story thought picture pic photo song name taste movie "
+    "book show game kind"
 )
 _GENERIC_NOUNS: Final = wordlist(
     "sea ocean beach outdoors mountain woods forest cold heat snow rain sun countryside city "
@@ -79,9 +78,7 @@ _GENERIC_NOUNS: Final = wordlist(
 )
 """Nouns that are generic with "the": "the sea"."""
 
-_DURATION_NOUNS: Final = wordlist(
-    "while time moment year month week day hour minute age bit decade lot ton"
-)
+_DURATION_NOUNS: Final = wordlist("time moment bit lot ton while")
 _COURSE_NOUNS: Final = wordlist(
     "master phd degree course internship apprenticeship doctorate bachelor diploma traineeship "
     "mba a-levels"
