@@ -20,7 +20,7 @@ BEST = replace(QUOTE, relevance=0.3)
         replace(BEST, text="The bus was late.", mark=Mark.LOW),
     ],
 )
-def test_questions_secrets_and_low_marks_are_notsources(other: Item) -> None:
+def test_questions_secrets_and_low_marks_are_not_sources(other: Item) -> None:
     notice = sources([other, BEST])
     assert "The ferry leaves at nine." in notice
     assert other.text not in notice
@@ -31,7 +31,7 @@ def test_a_low_mark_is_a_source_if_there_is_no_better_one() -> None:
     assert doubtful.text in sources([doubtful])
 
 
-def test_questions_and_secrets_alone_are_notsources() -> None:
+def test_questions_and_secrets_alone_are_not_sources() -> None:
     assert "Nothing from earlier" in sources(
         [replace(BEST, text="The pin of my card is 1234."), replace(BEST, text="Is it late?")]
     )

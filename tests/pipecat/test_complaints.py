@@ -1,4 +1,4 @@
-"""What other memories for pipecat get wrong, each as a test."""
+"""Known faults of memory integrations for pipecat, as tests."""
 
 import asyncio
 import time
@@ -20,7 +20,7 @@ from tests.pipecat.failing import Hanging
 from tests.pipecat.scene import scene, turns_in
 
 
-async def test_blocks_do_not_pile_up_turn_after_turn(memory: Memory) -> None:
+async def test_blocks_do_not_accumulate_in_the_context(memory: Memory) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
         for _ in range(5):
@@ -36,7 +36,7 @@ async def test_blocks_do_not_pile_up_turn_after_turn(memory: Memory) -> None:
     assert "Boston" in blocks(bot.model.shown[1])[0]
 
 
-async def test_no_stale_block_stays_when_none_is_needed(memory: Memory) -> None:
+async def test_no_block_when_none_is_needed(memory: Memory) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
         await bot.exchange("What is my dog called?")
@@ -45,7 +45,7 @@ async def test_no_stale_block_stays_when_none_is_needed(memory: Memory) -> None:
     assert not blocks(bot.model.shown[1])
 
 
-async def test_the_block_stands_before_the_question_and_not_after_it(memory: Memory) -> None:
+async def test_the_block_is_before_the_user_message(memory: Memory) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
         await bot.exchange("What is my dog called?")
@@ -55,7 +55,7 @@ async def test_the_block_stands_before_the_question_and_not_after_it(memory: Mem
         assert "<memory>" in messages[-2]["content"]
 
 
-async def test_neither_the_block_nor_the_history_is_stored_again_as_if_the_user_had_said_it(
+async def test_neither_block_nor_history_is_stored_as_user_turns(
     memory: Memory, database: Path
 ) -> None:
     await tell(memory)
@@ -76,9 +76,7 @@ async def test_neither_the_block_nor_the_history_is_stored_again_as_if_the_user_
     ]
 
 
-async def test_the_spoken_path_has_a_deadline(
-    database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_recall_has_a_deadline(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutdown, "STEP_TIMEOUT_S", 0.1)
     processor = daniels(Hanging(database), deadline_ms=150)
     moments: list[float] = []
@@ -94,7 +92,7 @@ async def test_the_spoken_path_has_a_deadline(
     assert 0.14 < went - came < 0.4
 
 
-async def test_provisional_words_get_memory_and_are_not_remembered(
+async def test_speculative_contexts_get_memory_and_are_not_stored(
     memory: Memory, database: Path
 ) -> None:
     await tell(memory)
@@ -113,7 +111,7 @@ async def test_provisional_words_get_memory_and_are_not_remembered(
     assert turns_in(database)[len(TOLD) :] == [("user", asked)]
 
 
-async def test_an_interrupted_turn_is_kept_and_credited_as_far_as_it_was_heard(
+async def test_the_spoken_part_of_an_interrupted_reply_is_stored_and_used_for_feedback(
     memory: Memory, database: Path
 ) -> None:
     await tell(memory)
@@ -136,7 +134,7 @@ async def test_an_interrupted_turn_is_kept_and_credited_as_far_as_it_was_heard(
     assert "Boston" not in used
 
 
-async def test_the_last_reply_is_stored_and_the_session_ended(
+async def test_the_last_reply_is_stored_and_the_session_ends(
     memory: Memory, database: Path
 ) -> None:
     async with scene(

@@ -1,4 +1,4 @@
-"""Pipelines that come and go: nothing is left behind."""
+"""Pipelines leave no tasks and threads behind."""
 
 import asyncio
 import threading
@@ -24,12 +24,12 @@ QUESTION = "What is my dog called?"
 
 
 def whole(processor: HotMemProcessor) -> Pipeline:
-    """All that HotMem puts into a pipeline."""
+    """HotMem's processors of a pipeline."""
     return Pipeline([processor.listener, processor, processor.after_model])
 
 
 def running() -> list[str]:
-    """Names of HotMem's live tasks and threads, but for those of an open memory."""
+    """Names of HotMem's live tasks and threads, except those of an open memory."""
     own = ("hotmem-reader_", "hotmem-writer_", "hotmem-background", "hotmem-loop", "hotmem-spool")
     names = [task.get_name() for task in asyncio.all_tasks()] + [
         thread.name for thread in threading.enumerate()
@@ -37,7 +37,7 @@ def running() -> list[str]:
     return [name for name in names if "hotmem" in name and not name.startswith(own)]
 
 
-async def test_a_thousand_starts_and_stops_leave_no_task_and_no_thread(memory: Memory) -> None:
+async def test_a_thousand_pipelines_leave_no_task_or_thread(memory: Memory) -> None:
     await tell(memory)
     tasks, threads = len(asyncio.all_tasks()), 0
     for number in range(1000):
@@ -63,9 +63,7 @@ async def test_opening_and_closing_a_file_leaves_no_thread(database: Path) -> No
     assert turns_in(database) == [("user", "I have a cat.")] * 3
 
 
-async def test_a_pipeline_cancelled_in_the_middle_of_a_search_ends(
-    memory: Memory, database: Path
-) -> None:
+async def test_a_pipeline_cancelled_during_a_recall_ends(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with Slow(
         database,
@@ -83,7 +81,7 @@ async def test_a_pipeline_cancelled_in_the_middle_of_a_search_ends(
     assert processor.failures == 0
 
 
-async def test_a_search_ahead_ends_with_the_pipeline(memory: Memory, database: Path) -> None:
+async def test_a_prefetch_ends_with_the_pipeline(memory: Memory, database: Path) -> None:
     async with Slow(
         database,
         encoder=memory.runtime.recall.encoder,
@@ -99,7 +97,7 @@ async def test_a_search_ahead_ends_with_the_pipeline(memory: Memory, database: P
     assert processor.failures == 0
 
 
-async def test_the_interruption_at_the_start_of_a_turn_leaves_its_search_alone(
+async def test_the_interruption_at_the_start_of_a_turn_does_not_cancel_its_prefetch(
     memory: Memory,
 ) -> None:
     await tell(memory)

@@ -1,7 +1,4 @@
-"""What the processor tells of itself.
-
-Metrics frames, events, spans, log lines, and a breakdown that adds up.
-"""
+"""Telemetry of the processor: metrics frames, events, spans, logs and timing."""
 
 import asyncio
 from collections.abc import Iterator
@@ -44,7 +41,7 @@ def fresh(spans: InMemorySpanExporter) -> Iterator[InMemorySpanExporter]:
 
 
 class Metrics(BaseObserver):
-    """Keeps what a pipeline measured."""
+    """Collects metrics frames."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,7 +52,7 @@ class Metrics(BaseObserver):
             self.frames[data.frame.id] = data.frame
 
 
-async def test_the_breakdown_of_a_turn_adds_up(memory: Memory) -> None:
+async def test_recall_timing_adds_up(memory: Memory) -> None:
     await tell(memory)
     timings: list[RecallTiming] = []
     processor = daniels(memory)
@@ -72,7 +69,7 @@ async def test_the_breakdown_of_a_turn_adds_up(memory: Memory) -> None:
     assert timings[0].waited_ms > timings[1].waited_ms
 
 
-async def test_metrics_frames_say_how_long_contexts_waited(memory: Memory) -> None:
+async def test_metrics_frames_have_the_wait_of_context_frames(memory: Memory) -> None:
     await tell(memory)
     processor = daniels(memory)
     metrics = Metrics()
@@ -94,10 +91,10 @@ async def test_metrics_frames_say_how_long_contexts_waited(memory: Memory) -> No
     ]
     assert [value for value in waits if value] == [
         pytest.approx(timings[0].waited_ms / 1000, abs=0.005)
-    ], "besides the 0 that every processor begins with"
+    ], "besides the initial 0 of every processor"
 
 
-async def test_spans_of_all_stages_stand_under_the_turn(
+async def test_spans_of_all_stages_belong_to_the_turn(
     memory: Memory, fresh: InMemorySpanExporter
 ) -> None:
     await tell(memory)
@@ -131,7 +128,7 @@ async def test_without_tracing_there_are_no_spans(
     assert not fresh.get_finished_spans()
 
 
-async def test_events_tell_of_recalls_turns_and_use(memory: Memory) -> None:
+async def test_events_of_recalls_turns_and_usage(memory: Memory) -> None:
     await tell(memory)
     processor = daniels(memory)
     recalled: list[ContextBlock] = []
@@ -147,7 +144,7 @@ async def test_events_tell_of_recalls_turns_and_use(memory: Memory) -> None:
     assert [usage.block_id for usage in used] == [recalled[0].id] and used[0].used
 
 
-async def test_errors_are_told_counted_and_logged_without_speech(
+async def test_errors_are_reported_counted_and_logged_without_speech(
     database: Path, memory: Memory
 ) -> None:
     errors: list[tuple[str, Exception]] = []

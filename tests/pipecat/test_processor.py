@@ -1,7 +1,4 @@
-"""HotMem in a real pipeline.
-
-What the model sees, what is remembered, what is learnt, and what happens when memory fails.
-"""
+"""The processor in a pipeline: injected blocks, stored turns, feedback and failures."""
 
 import time
 from pathlib import Path
@@ -28,7 +25,7 @@ from tests.pipecat.failing import Hanging, Raising
 from tests.pipecat.scene import turns_in
 
 
-async def test_a_tool_call_comes_back_to_the_same_block(memory: Memory) -> None:
+async def test_the_block_is_the_same_after_a_tool_call(memory: Memory) -> None:
     await tell(memory)
     processor = daniels(memory)
     recalled: list[ContextBlock] = []
@@ -41,7 +38,7 @@ async def test_a_tool_call_comes_back_to_the_same_block(memory: Memory) -> None:
     assert len(recalled) == 1
 
 
-async def test_odd_contexts_pass(memory: Memory) -> None:
+async def test_unusual_contexts_pass(memory: Memory) -> None:
     await tell(memory)
     odd = [
         LLMContext(),
@@ -88,7 +85,7 @@ async def test_a_failing_memory_lets_every_frame_through_in_time(
     assert "peanuts" not in str(logs)
 
 
-async def test_opens_and_closes_the_memory_of_a_path(database: Path) -> None:
+async def test_a_memory_given_by_path_is_opened_and_closed(database: Path) -> None:
     processor = daniels(database)
     turn = LLMContextUserTurnFrame(text="My dog is called Rocky.", timestamp="2026-03-05T08:00:00Z")
     await run_test(processor, frames_to_send=[turn], start_timeout=60)
@@ -96,7 +93,7 @@ async def test_opens_and_closes_the_memory_of_a_path(database: Path) -> None:
     assert processor.failures == 0
 
 
-async def test_a_file_that_is_no_database_leaves_the_bot_without_memory(
+async def test_a_file_that_is_not_a_database_leaves_the_bot_without_memory(
     shopping_list: Path,
 ) -> None:
     processor = daniels(shopping_list)
@@ -126,7 +123,9 @@ async def test_interruptions_between_turns_do_no_harm(memory: Memory, database: 
     assert turns_in(database)[-1] == ("assistant", "She is called Rocky.")
 
 
-async def test_cancelling_keeps_what_was_said(memory: Memory, database: Path) -> None:
+async def test_turns_are_stored_when_the_pipeline_is_cancelled(
+    memory: Memory, database: Path
+) -> None:
     turn = LLMContextUserTurnFrame(text="My dog is called Rocky.", timestamp="2026-03-05T08:00:00Z")
     await run_test(
         daniels(memory), frames_to_send=[turn, SleepFrame(0.1), CancelFrame()], send_end_frame=False
@@ -134,7 +133,7 @@ async def test_cancelling_keeps_what_was_said(memory: Memory, database: Path) ->
     assert turns_in(database) == [("user", "My dog is called Rocky.")]
 
 
-async def test_one_log_line_a_recall_without_speech(memory: Memory) -> None:
+async def test_recall_log_has_no_speech(memory: Memory) -> None:
     await tell(memory)
     with captured_logs() as logs:
         await run_test(
@@ -147,7 +146,7 @@ async def test_one_log_line_a_recall_without_speech(memory: Memory) -> None:
     assert "Rocky" not in str(logs)
 
 
-async def test_two_users_never_meet(memory: Memory) -> None:
+async def test_users_are_isolated(memory: Memory) -> None:
     await tell(memory)
     processor = HotMemProcessor(memory, user_id="eve", deadline_ms=PATIENT_MS)
     down, _ = await run_test(
@@ -156,7 +155,7 @@ async def test_two_users_never_meet(memory: Memory) -> None:
     assert "Rocky" not in str(contexts(down)[0].context.get_messages())
 
 
-async def test_it_is_counted_how_often_nothing_was_known(memory: Memory) -> None:
+async def test_quality_counts_recalls_without_results(memory: Memory) -> None:
     processor = daniels(memory)
     usages: list[Usage] = []
     processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))

@@ -1,4 +1,4 @@
-"""What was forgotten is hidden in a copy of the context."""
+"""Forgotten content is redacted in a copy of the context."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ MESSAGES: list[Any] = [
 ]
 
 
-def test_speech_is_hidden_and_all_else_stays() -> None:
+def test_only_speech_is_redacted() -> None:
     context, redaction = LLMContext(messages=[*MESSAGES]), Redaction()
     shown = redaction.redact(context, lambda text: "Marlow" in text).get_messages()
     assert context.get_messages() == MESSAGES
@@ -35,13 +35,13 @@ def test_speech_is_hidden_and_all_else_stays() -> None:
     assert shown[1] == {"role": "user", "content": REDACTED}
 
 
-def test_what_was_hidden_stays_hidden() -> None:
+def test_redacted_messages_stay_redacted() -> None:
     context, redaction = LLMContext(messages=MESSAGES[:3]), Redaction()
     redaction.redact(context, lambda text: "nice" in text)
     messages = redaction.redact(context, lambda _: False).get_messages()
     assert str(messages[2]["content"]) == REDACTED  # type: ignore[index]
 
 
-def test_nothing_forgotten_makes_no_copy() -> None:
+def test_without_forgotten_content_there_is_no_copy() -> None:
     context = LLMContext(messages=[*MESSAGES])
     assert Redaction().redact(context, lambda _: False) is context

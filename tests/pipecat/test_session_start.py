@@ -1,7 +1,4 @@
-"""What a bot is told without asking.
-
-In its first words, with the first turn, and the user's wishes ever after.
-"""
+"""The opening block, and the user's instructions on later turns."""
 
 import asyncio
 import time
@@ -40,7 +37,7 @@ def session(
     deadline_ms: float = PATIENT_MS,
     opening_tokens: int | None = None,
 ) -> HotMemProcessor:
-    """A processor for a session of somebody whose name nobody gave."""
+    """A processor for a session of a user without a name."""
     clock = {"monday": MONDAY, "thursday": THURSDAY}[name]
     return HotMemProcessor(
         memory,
@@ -53,21 +50,21 @@ def session(
 
 
 def first_words() -> LLMContextFrame:
-    """A context in which the user has not spoken."""
+    """A context without a user message."""
     return LLMContextFrame(
         context=LLMContext(messages=[{"role": "developer", "content": "Greet the user."}])
     )
 
 
 async def taught(memory: Memory | Path) -> None:
-    """The first session, by another processor."""
+    """Store the first session."""
     async with scene(session(memory, "monday"), ["Hello!", "Of course.", "I see."]) as stage:
         await stage.exchange("Hi, please call me Annie.")
         await stage.exchange("Never mention my ex.")
         await stage.exchange("I am allergic to peanuts.")
 
 
-async def test_the_second_session_greets_by_name_without_asking(database: Path) -> None:
+async def test_the_second_session_greets_by_name(database: Path) -> None:
     await taught(database)
     processor = session(database, "thursday")
     given: list[ContextBlock] = []
@@ -88,7 +85,7 @@ async def test_the_second_session_greets_by_name_without_asking(database: Path) 
     assert not any("<memory>" in text for _, text in turns_in(database))
 
 
-async def test_wishes_hold_in_later_turns_whatever_they_ask(memory: Memory) -> None:
+async def test_instructions_are_injected_on_every_turn(memory: Memory) -> None:
     await taught(memory)
     await memory.settle()
     async with scene(session(memory, "thursday")) as stage:
@@ -112,7 +109,9 @@ async def test_wishes_hold_in_later_turns_whatever_they_ask(memory: Memory) -> N
         assert len(stage.context.get_messages()) == 10
 
 
-async def test_a_wish_of_this_session_holds_from_the_next_turn_on(memory: Memory) -> None:
+async def test_an_instruction_of_this_session_is_injected_from_the_next_turn(
+    memory: Memory,
+) -> None:
     async with scene(session(memory, "monday")) as stage:
         await stage.exchange("Good morning!")
         await stage.exchange("Always call me Annie.")
@@ -123,7 +122,7 @@ async def test_a_wish_of_this_session_holds_from_the_next_turn_on(memory: Memory
         assert "- “always call me Annie”" in blocks(stage.model.shown[2])[0]
 
 
-async def test_what_was_forgotten_is_no_wish_any_more(memory: Memory) -> None:
+async def test_a_forgotten_instruction_is_not_injected(memory: Memory) -> None:
     await taught(memory)
     await memory.settle()
     async with scene(session(memory, "thursday")) as stage:
@@ -140,7 +139,7 @@ async def test_what_was_forgotten_is_no_wish_any_more(memory: Memory) -> None:
         assert blocks(stage.model.shown[-1]) == []
 
 
-async def test_the_block_stands_before_the_users_first_words(memory: Memory) -> None:
+async def test_the_opening_block_is_before_the_first_user_message(memory: Memory) -> None:
     await tell(memory)
     down, _ = await run_test(
         daniels(memory, opening_tokens=None),
@@ -153,7 +152,7 @@ async def test_the_block_stands_before_the_users_first_words(memory: Memory) -> 
     assert question["role"] == "user"  # type: ignore[index]
 
 
-async def test_the_first_turn_has_it_also_after_the_bot_spoke_first_and_after_a_withdrawn_guess(
+async def test_the_first_turn_has_the_opening_block_after_a_greeting_and_a_failed_speculation(
     memory: Memory,
 ) -> None:
     await taught(memory)
@@ -172,7 +171,7 @@ async def test_the_first_turn_has_it_also_after_the_bot_spoke_first_and_after_a_
     ] == [True] * 4
 
 
-async def test_it_is_within_its_own_budget(memory: Memory) -> None:
+async def test_the_opening_block_has_its_own_token_limit(memory: Memory) -> None:
     await taught(memory)
     await memory.settle()
     down, _ = await run_test(
@@ -184,7 +183,7 @@ async def test_it_is_within_its_own_budget(memory: Memory) -> None:
     assert ANNIE in block
 
 
-async def test_switched_off_nothing_is_told(memory: Memory) -> None:
+async def test_the_opening_block_can_be_disabled(memory: Memory) -> None:
     await taught(memory)
     await memory.settle()
     sent = [first_words(), asking("Thanks!")]
@@ -195,7 +194,7 @@ async def test_switched_off_nothing_is_told(memory: Memory) -> None:
 
 
 class Late(Memory):
-    """A memory whose opening takes its time."""
+    """A memory whose opening block is slow."""
 
     async def opening(self, **more: object) -> ContextBlock:
         await asyncio.sleep(0.6)
@@ -203,13 +202,13 @@ class Late(Memory):
 
 
 class Broken(Memory):
-    """A memory that cannot be opened with."""
+    """A memory whose opening block fails."""
 
     async def opening(self, **_: object) -> ContextBlock:
         raise OSError("peanuts")
 
 
-async def test_a_late_opening_delays_nothing_and_is_told_when_it_is_there(
+async def test_a_late_opening_block_delays_no_frame_and_is_injected_once_ready(
     database: Path, memory: Memory
 ) -> None:
     await taught(memory)
@@ -234,7 +233,7 @@ async def test_a_late_opening_delays_nothing_and_is_told_when_it_is_there(
 
 
 @pytest.mark.parametrize("kind", [Broken, Raising, Hanging])
-async def test_a_broken_opening_lets_every_frame_through(
+async def test_a_failed_opening_block_stops_no_frame(
     kind: type[Memory], memory: Memory, database: Path
 ) -> None:
     await taught(memory)
@@ -252,7 +251,7 @@ async def test_a_broken_opening_lets_every_frame_through(
         assert (processor.failures > 0) is (kind is not Hanging)
 
 
-async def test_a_broken_opening_is_waited_for_by_nobody(memory: Memory, database: Path) -> None:
+async def test_a_failed_opening_block_is_not_waited_for(memory: Memory, database: Path) -> None:
     async with Broken(
         database, encoder=memory.runtime.recall.encoder, language=memory.runtime.recall.language
     ) as broken:
@@ -273,7 +272,7 @@ async def test_a_memory_that_cannot_be_opened(shopping_list: Path) -> None:
     assert contexts(down) == [frame]
 
 
-async def test_what_it_rests_on_is_told(memory: Memory) -> None:
+async def test_the_opening_block_has_sources(memory: Memory) -> None:
     await taught(memory)
     await memory.settle()
     async with scene(session(memory, "thursday")) as stage:

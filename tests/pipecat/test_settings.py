@@ -1,4 +1,4 @@
-"""Settings of the environment in a processor, and what is given in code before them."""
+"""Precedence of arguments, memory options and environment in a processor."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +23,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv(f"HOTMEM_{name}", value)
 
 
-def test_what_is_not_given_is_taken_from_the_environment() -> None:
+def test_defaults_come_from_the_environment() -> None:
     processor = HotMemProcessor(user_id="ana")
     assert processor._handle.owned and processor._handle.memory.path == Path("mine.db")
     assert processor._handle.memory.options.recall.max_facts == 2
@@ -31,7 +31,7 @@ def test_what_is_not_given_is_taken_from_the_environment() -> None:
     assert processor._settings.clock().tzinfo == ZoneInfo("Asia/Tokyo")
 
 
-def test_what_is_given_comes_first() -> None:
+def test_arguments_take_precedence() -> None:
     at = datetime(2026, 3, 2, tzinfo=UTC)
     processor = HotMemProcessor(
         "other.db", user_id="ana", deadline_ms=0, clock=lambda: at, options=Options()
@@ -42,7 +42,7 @@ def test_what_is_given_comes_first() -> None:
     assert processor._settings.clock() == at
 
 
-def test_the_options_of_a_memory_come_before_the_environment() -> None:
+def test_options_of_a_memory_take_precedence_over_the_environment() -> None:
     memory = Memory(
         "other.db",
         Options(recall=RecallOptions(deadline_ms=40), time_zone=ZoneInfo("Europe/Lisbon")),
@@ -52,7 +52,9 @@ def test_the_options_of_a_memory_come_before_the_environment() -> None:
     assert processor._settings.clock().tzinfo == ZoneInfo("Europe/Lisbon")
 
 
-def test_an_unusable_value_is_told_when_the_bot_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_variable_is_an_error_of_the_constructor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("HOTMEM_RECALL_DEADLINE_MS", "soon")
     with pytest.raises(InvalidInput, match="HOTMEM_RECALL_DEADLINE_MS cannot be 'soon'"):
         HotMemProcessor("other.db", user_id="ana", options=Options())

@@ -1,4 +1,4 @@
-"""What was heard of a turn."""
+"""Transcripts of a turn."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hotmem.pipecat.transcript import SpeakerSegment, Transcript, normalized_words
 
 
-def test_the_same_speech_written_twice_has_the_same_words() -> None:
+def test_transcripts_of_the_same_speech_have_the_same_words() -> None:
     assert normalized_words("hey whats um my dogs name") == normalized_words(
         "Hey — what's my dog's name?"
     )
@@ -15,11 +15,11 @@ def test_the_same_speech_written_twice_has_the_same_words() -> None:
 
 
 @given(st.text(), st.sampled_from([" ", ". ", "! ", " um, "]))
-def test_case_and_punctuation_never_matter(text: str, joint: str) -> None:
+def test_case_and_punctuation_are_ignored(text: str, joint: str) -> None:
     assert normalized_words(joint.join(normalized_words(text))) == normalized_words(text)
 
 
-def test_finals_follow_each_other_and_interims_take_each_others_place() -> None:
+def test_finals_are_appended_and_interims_replaced() -> None:
     heard = Transcript()
     heard.set_interim("what is")
     heard.set_interim("what is my")
@@ -34,7 +34,7 @@ def test_finals_follow_each_other_and_interims_take_each_others_place() -> None:
     assert heard.text == ""
 
 
-def test_a_turn_of_two_is_cut_up_by_who_spoke() -> None:
+def test_a_turn_of_two_speakers_is_split() -> None:
     heard = Transcript()
     heard.add_final("I like tea.", "ana")
     heard.add_final("And biscuits.", "ana")
@@ -45,7 +45,7 @@ def test_a_turn_of_two_is_cut_up_by_who_spoke() -> None:
     )
 
 
-def test_words_that_were_not_heard_here_have_no_speaker() -> None:
+def test_text_without_final_transcripts_has_no_speaker() -> None:
     heard = Transcript()
     heard.add_final("I like tea.", "ana")
     assert heard.end_turn("I like coffee.") == (SpeakerSegment(None, "I like coffee."),)
@@ -53,7 +53,7 @@ def test_words_that_were_not_heard_here_have_no_speaker() -> None:
     assert Transcript().end_turn("typed") == (SpeakerSegment(None, "typed"),)
 
 
-def test_what_the_bot_was_deaf_to_and_what_comes_next_stay_apart() -> None:
+def test_transcripts_before_and_after_the_turn_are_excluded() -> None:
     heard = Transcript()
     heard.add_final("While you were muted.", "ana")
     heard.add_final("I like mango.", "mia")
@@ -62,11 +62,11 @@ def test_what_the_bot_was_deaf_to_and_what_comes_next_stay_apart() -> None:
     assert heard.text == "And what"
 
 
-def test_a_room_has_its_emergencies() -> None:
+def test_er_is_not_a_hesitation() -> None:
     assert normalized_words("What happened in the ER?") != normalized_words("What happened in the?")
 
 
-def test_an_endless_turn_stays_bounded() -> None:
+def test_a_long_turn_is_bounded() -> None:
     heard = Transcript()
     for number in range(1000):
         heard.add_final(f"number {number}", "ana")

@@ -1,4 +1,4 @@
-"""Which question a reply belongs to."""
+"""The turn that a reply belongs to."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ async def nothing() -> ContextBlock | None:
     return None
 
 
-async def test_a_reply_answers_the_latest_question_asked_before_it_began() -> None:
+async def test_a_reply_belongs_to_the_latest_turn_before_it() -> None:
     task = asyncio.create_task(nothing())
     turns = [
         TurnState(

@@ -1,7 +1,4 @@
-"""The shapes a turn can take, in a real pipeline.
-
-What the model is given, when, and what is remembered.
-"""
+"""Kinds of turns in a pipeline: the injected block, its timing and the stored turns."""
 
 import asyncio
 import time
@@ -42,7 +39,7 @@ GROWING = ("what", "what is", "what is my", "what is my dog", "what is my dog ca
 
 
 class Recalls(list[tuple[ContextBlock, RecallTiming]]):
-    """Every recall of a processor."""
+    """The recalls of a processor."""
 
     def __init__(self, processor: HotMemProcessor) -> None:
         super().__init__()
@@ -51,7 +48,7 @@ class Recalls(list[tuple[ContextBlock, RecallTiming]]):
         )
 
 
-async def test_what_was_heard_before_the_final_transcript_costs_the_turn_nothing(
+async def test_a_prefetched_recall_delays_no_frame(
     memory: Memory,
 ) -> None:
     await tell(memory)
@@ -67,7 +64,9 @@ async def test_what_was_heard_before_the_final_transcript_costs_the_turn_nothing
     assert timing.waited_ms < 20
 
 
-async def test_a_final_without_interims_is_searched_for_at_once(memory: Memory) -> None:
+async def test_a_final_transcript_without_interims_is_prefetched_immediately(
+    memory: Memory,
+) -> None:
     await tell(memory)
     processor = daniels(memory)
     recalls = Recalls(processor)
@@ -80,7 +79,7 @@ async def test_a_final_without_interims_is_searched_for_at_once(memory: Memory) 
     )
 
 
-async def test_other_words_in_the_end_are_searched_for_anew(memory: Memory) -> None:
+async def test_a_different_final_transcript_starts_another_recall(memory: Memory) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
         await bot.speak(*GROWING, final="Where does my sister live?", pause_s=0.4)
@@ -89,7 +88,7 @@ async def test_other_words_in_the_end_are_searched_for_anew(memory: Memory) -> N
     assert turns_in(memory.path)[len(TOLD)] == ("user", "Where does my sister live?")
 
 
-async def test_several_finals_in_one_turn_are_one_question(memory: Memory) -> None:
+async def test_several_final_transcripts_are_one_utterance(memory: Memory) -> None:
     await tell(memory)
     processor = daniels(memory)
     recalls = Recalls(processor)
@@ -106,9 +105,7 @@ async def test_several_finals_in_one_turn_are_one_question(memory: Memory) -> No
     assert "Rocky" in blocks(bot.model.shown[0])[0]
 
 
-async def test_interims_that_never_become_final_leave_no_trace(
-    memory: Memory, database: Path
-) -> None:
+async def test_interims_without_a_final_are_not_stored(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
         await bot.worker.queue_frame(InterimTranscriptionFrame("my bank code is", "user", NOW))
@@ -122,7 +119,7 @@ async def test_interims_that_never_become_final_leave_no_trace(
     ]
 
 
-async def test_transcripts_out_of_order_do_no_harm(memory: Memory) -> None:
+async def test_transcripts_out_of_order(memory: Memory) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
         await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
@@ -135,7 +132,7 @@ async def test_transcripts_out_of_order_do_no_harm(memory: Memory) -> None:
     assert "Boston" in blocks(bot.model.shown[1])[0]
 
 
-async def test_an_empty_turn_asks_nothing(memory: Memory, database: Path) -> None:
+async def test_an_empty_turn_is_not_recalled_or_stored(memory: Memory, database: Path) -> None:
     await tell(memory)
     processor = daniels(memory)
     recalls = Recalls(processor)
@@ -147,13 +144,15 @@ async def test_an_empty_turn_asks_nothing(memory: Memory, database: Path) -> Non
     assert [role for role, _ in turns_in(database)[len(TOLD) :]] == ["assistant"]
 
 
-async def test_an_eager_turn_that_holds_has_memory_and_is_remembered_once(
+async def test_a_confirmed_eager_turn_has_memory_and_is_stored_once(
     memory: Memory, database: Path
 ) -> None:
     await tell(memory)
     async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
         await bot.guess("what is my dog called", wait_s=0.5)
-        assert turns_in(database) == [("user", text) for text in TOLD], "a guess is not remembered"
+        assert turns_in(database) == [("user", text) for text in TOLD], (
+            "a speculative turn is not stored"
+        )
         await bot.commit(QUESTION, guessed=True)
         await asyncio.sleep(0.5)
     assert [len(blocks(messages)) for messages in bot.model.shown] == [1], "no second context comes"
@@ -161,7 +160,7 @@ async def test_an_eager_turn_that_holds_has_memory_and_is_remembered_once(
     assert turns_in(database)[len(TOLD) :] == [("user", QUESTION)]
 
 
-async def test_an_eager_turn_that_fails_is_asked_again_with_the_words_that_count(
+async def test_a_cancelled_eager_turn_is_recalled_again_with_the_final_words(
     memory: Memory, database: Path
 ) -> None:
     await tell(memory)
@@ -176,7 +175,7 @@ async def test_an_eager_turn_that_fails_is_asked_again_with_the_words_that_count
     ]
 
 
-async def test_a_yes_that_was_only_guessed_deletes_nothing(memory: Memory, database: Path) -> None:
+async def test_a_speculative_yes_deletes_nothing(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
         await bot.exchange("Forget everything about me.")
@@ -186,9 +185,7 @@ async def test_a_yes_that_was_only_guessed_deletes_nothing(memory: Memory, datab
     assert ("user", TOLD[0]) in turns_in(database)
 
 
-async def test_a_guessed_yes_that_was_said_deletes_once_it_is_certain(
-    memory: Memory, database: Path
-) -> None:
+async def test_a_confirmed_speculative_yes_deletes(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
         await bot.exchange("Forget everything about me.")
@@ -198,10 +195,10 @@ async def test_a_guessed_yes_that_was_said_deletes_once_it_is_certain(
         await asyncio.sleep(0.5)
         assert ("user", TOLD[0]) not in turns_in(database)
         await bot.exchange("Okay.")
-    assert "deleted" in blocks(bot.model.shown[-1])[0], "the model is told at the next turn"
+    assert "deleted" in blocks(bot.model.shown[-1])[0], "the LLM gets the outcome on the next turn"
 
 
-async def test_a_preamble_before_a_tool_takes_no_credit_from_the_answer(memory: Memory) -> None:
+async def test_a_preamble_before_a_tool_call_is_not_the_answer_for_feedback(memory: Memory) -> None:
     await tell(memory)
     processor = daniels(memory)
     usages: list[Usage] = []
@@ -215,7 +212,7 @@ async def test_a_preamble_before_a_tool_takes_no_credit_from_the_answer(memory: 
     assert [bool(usage.used) for usage in usages] == [True]
 
 
-async def test_what_was_late_for_one_question_does_not_answer_another(
+async def test_a_late_block_does_not_answer_another_question(
     database: Path, memory: Memory
 ) -> None:
     await tell(memory)
@@ -232,7 +229,7 @@ async def test_what_was_late_for_one_question_does_not_answer_another(
     assert [len(blocks(messages)) for messages in bot.model.shown] == [0, 0]
 
 
-async def test_several_inferences_of_a_turn_share_one_recall(memory: Memory) -> None:
+async def test_several_llm_runs_of_a_turn_share_one_recall(memory: Memory) -> None:
     await tell(memory)
     processor = daniels(memory)
     recalls = Recalls(processor)
@@ -244,7 +241,7 @@ async def test_several_inferences_of_a_turn_share_one_recall(memory: Memory) -> 
     assert blocks(bot.model.shown[0]) == blocks(bot.model.shown[1]) == [recalls[0][0].text]
 
 
-async def test_the_result_of_a_tool_reaches_the_model_with_the_memory_of_its_question(
+async def test_a_tool_result_reaches_the_llm_with_the_block_of_its_turn(
     memory: Memory,
 ) -> None:
     await tell(memory)
@@ -276,7 +273,7 @@ async def test_branches_of_a_parallel_pipeline_see_the_same_block(memory: Memory
     assert models[0].shown == models[1].shown
 
 
-async def test_a_question_repeated_after_the_context_was_summarised_is_a_new_one(
+async def test_a_question_repeated_after_context_summarisation_is_a_new_turn(
     memory: Memory,
 ) -> None:
     await tell(memory)
@@ -304,7 +301,7 @@ async def test_a_question_repeated_after_the_context_was_summarised_is_a_new_one
     assert "Bruno" in blocks(bot.model.shown[1])[0]
 
 
-async def test_what_the_summary_took_out_of_sight_is_told_again(memory: Memory) -> None:
+async def test_memories_removed_by_context_summarisation_are_injected_again(memory: Memory) -> None:
     async with scene(daniels(memory), ["Nice name."]) as bot:
         await bot.exchange("My dog is called Rocky.")
         await asyncio.sleep(0.3)
@@ -313,7 +310,7 @@ async def test_what_the_summary_took_out_of_sight_is_told_again(memory: Memory) 
         seen = "Rocky" in str(blocks(bot.model.shown[-1]))
         bot.context.set_messages([])
         await bot.exchange("Tell me, what is my dog called?")
-    assert not seen, "the model still had it before it"
+    assert not seen, "still visible to the LLM"
     assert "Rocky" in str(blocks(bot.model.shown[-1]))
 
 
@@ -338,9 +335,7 @@ async def test_a_context_sent_again_after_a_reconnect_has_the_same_block(memory:
     assert len(recalls) == 1
 
 
-async def test_two_bots_of_one_process_share_a_file_and_nothing_else(
-    memory: Memory, database: Path
-) -> None:
+async def test_two_bots_of_one_process_share_only_the_file(memory: Memory, database: Path) -> None:
     await tell(memory)
     eve = HotMemProcessor(memory, user_id="eve", session_id="eves")
     async with scene(daniels(memory)) as daniels_bot, scene(eve) as eves_bot:
@@ -349,7 +344,7 @@ async def test_two_bots_of_one_process_share_a_file_and_nothing_else(
     assert "Rocky" not in str(eves_bot.model.shown)
 
 
-async def test_two_people_in_a_room_are_told_apart(memory: Memory) -> None:
+async def test_two_speakers_are_stored_separately(memory: Memory) -> None:
     processor = daniels(memory, speakers={"p1": "Daniel", "p2": "Mia"})
     async with scene(processor) as bot:
         await bot.speak(final="My favourite fruit is mango.", speaker="p2")
@@ -367,7 +362,7 @@ async def test_two_people_in_a_room_are_told_apart(memory: Memory) -> None:
     assert not any("pears" in text and speaker == "Mia" for text, speaker in said.items())
 
 
-async def test_late_results_are_offered_to_a_turn_that_asks_nothing_itself(
+async def test_a_late_block_is_injected_on_a_turn_that_needs_no_memory(
     database: Path, memory: Memory
 ) -> None:
     await tell(memory)
@@ -387,9 +382,7 @@ async def test_late_results_are_offered_to_a_turn_that_asks_nothing_itself(
     assert "Rocky" in blocks(bot.model.shown[1])[0]
 
 
-async def test_a_late_result_is_there_when_the_tool_has_answered(
-    database: Path, memory: Memory
-) -> None:
+async def test_a_late_block_is_injected_after_a_tool_call(database: Path, memory: Memory) -> None:
     await tell(memory)
     async with Slow(
         database,
@@ -406,7 +399,7 @@ async def test_a_late_result_is_there_when_the_tool_has_answered(
     ] == [0, 1]
 
 
-async def test_a_deadline_of_nothing_takes_what_is_ready(memory: Memory) -> None:
+async def test_a_deadline_of_zero_takes_what_is_ready(memory: Memory) -> None:
     await tell(memory)
     async with scene(daniels(memory, deadline_ms=0)) as bot:
         await bot.exchange("Where does my sister live?")
@@ -416,7 +409,7 @@ async def test_a_deadline_of_nothing_takes_what_is_ready(memory: Memory) -> None
     assert "Rocky" in blocks(bot.model.shown[1])[0]
 
 
-async def test_a_user_who_interrupts_every_moment_keeps_their_words(
+async def test_every_turn_of_a_user_who_keeps_interrupting_is_stored(
     memory: Memory, database: Path
 ) -> None:
     await tell(memory)
@@ -430,7 +423,7 @@ async def test_a_user_who_interrupts_every_moment_keeps_their_words(
     assert processor.failures == 0
 
 
-async def test_a_monologue_of_ten_minutes_is_heard_to_its_end(
+async def test_a_monologue_of_ten_minutes_is_prefetched_and_stored(
     memory: Memory, database: Path
 ) -> None:
     await tell(memory)
@@ -455,7 +448,7 @@ async def test_a_monologue_of_ten_minutes_is_heard_to_its_end(
     assert turns_in(database)[len(TOLD)] == ("user", " ".join(words))
 
 
-async def test_a_clock_that_jumps_back_loses_nothing(memory: Memory, database: Path) -> None:
+async def test_a_clock_that_jumps_back_loses_no_turn(memory: Memory, database: Path) -> None:
     times = iter([THURSDAY, datetime(1970, 1, 2, tzinfo=UTC), THURSDAY + timedelta(days=900)] * 20)
     processor = daniels(memory, clock=lambda: next(times))
     async with scene(processor) as bot:
@@ -466,7 +459,7 @@ async def test_a_clock_that_jumps_back_loses_nothing(memory: Memory, database: P
     assert processor.failures == 0
 
 
-async def test_a_slow_search_ahead_holds_up_no_frame(database: Path, memory: Memory) -> None:
+async def test_a_slow_prefetch_delays_no_frame(database: Path, memory: Memory) -> None:
     await tell(memory)
     async with Slow(
         database,
@@ -482,15 +475,13 @@ async def test_a_slow_search_ahead_holds_up_no_frame(database: Path, memory: Mem
     assert processor.failures == 0
 
 
-async def test_a_broken_search_ahead_holds_up_no_frame(database: Path) -> None:
+async def test_a_failed_prefetch_delays_no_frame(database: Path) -> None:
     processor = daniels(Raising(database), deadline_ms=100)
     await _spoken_in_time(processor)
     assert processor.failures > 0
 
 
-async def test_a_disk_that_takes_two_seconds_a_read_holds_up_no_frame(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_slow_disk_delays_no_frame(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(memory)
     read = SqliteDatabase.read_here
 
@@ -505,7 +496,7 @@ async def test_a_disk_that_takes_two_seconds_a_read_holds_up_no_frame(
     assert processor.late
 
 
-async def test_an_encoder_that_breaks_holds_up_no_frame(database: Path, language: Language) -> None:
+async def test_a_failing_encoder_delays_no_frame(database: Path, language: Language) -> None:
     async with Memory.open(database, encoder=Breaking(), language=language) as memory:
         processor = daniels(memory, deadline_ms=100)
         with captured_logs() as logs:

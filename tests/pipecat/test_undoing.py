@@ -1,7 +1,4 @@
-"""What was deleted by voice can be brought back for a day.
-
-At once by a word, later after a question, and only by whose memory it is.
-"""
+"""Undo of deletions by voice, within the grace period and only by the user."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -26,10 +23,7 @@ def boston(database: Path) -> list[str]:
 async def delete(
     memory: Memory, *after: str, say: tuple[str, ...] = ("Forget everything about Boston.", "Yes.")
 ) -> list[str]:
-    """A session in which Boston is forgotten, and other things are said.
-
-    The last block of each turn.
-    """
+    """The last block of each turn of a session in which Boston is forgotten."""
     async with scene(daniels(memory)) as bot:
         for text in (*say, *after):
             await bot.exchange(text)
@@ -38,7 +32,7 @@ async def delete(
 
 
 @pytest.mark.parametrize("undo", ["Undo that.", "Oh no, bring it back!", "I want that back."])
-async def test_a_word_brings_back_what_was_just_deleted(
+async def test_a_recent_deletion_is_undone_without_confirmation(
     undo: str, memory: Memory, database: Path
 ) -> None:
     await tell(memory)
@@ -51,20 +45,20 @@ async def test_a_word_brings_back_what_was_just_deleted(
     assert await memory.restorable("daniel") is None
 
 
-async def test_in_a_later_session_it_is_asked_about_first(memory: Memory, database: Path) -> None:
+async def test_undo_in_a_later_session_needs_confirmation(memory: Memory, database: Path) -> None:
     await tell(memory)
     before = boston(database)
     await delete(memory)
     assert not boston(database)
     (asked, _) = await delete(memory, say=("Bring it back.", "Delete it."))
     assert "Nothing is done yet" in asked and "1 turn and 1 fact" in asked
-    assert not boston(database), "what speaks of deleting is no yes to bringing back"
+    assert not boston(database), "a sentence about deletion does not confirm an undo"
     (asked, done) = await delete(memory, say=("I want that back.", "Yes, please."))
     assert "Nothing is done yet" in asked and "are there again" in done
     assert boston(database) == before
 
 
-async def test_later_in_the_session_it_is_asked_about_too(memory: Memory, database: Path) -> None:
+async def test_undo_after_many_turns_needs_confirmation(memory: Memory, database: Path) -> None:
     await tell(memory)
     small_talk = tuple(f"I had {number} cups of tea." for number in range(UNDO_TURNS))
     told = await delete(memory, *small_talk, "Undo that.")
@@ -77,7 +71,7 @@ async def test_without_a_deletion_nothing_is_undone(memory: Memory) -> None:
     assert "Done" not in told and "deleted" not in told and "bring back" not in told
 
 
-async def test_nobody_else_brings_it_back(memory: Memory, database: Path) -> None:
+async def test_a_guest_cannot_undo(memory: Memory, database: Path) -> None:
     await tell(memory)
     await delete(memory)
     async with scene(daniels(memory, speakers={"d": "Daniel", "g": "Guest"})) as bot:
@@ -100,7 +94,7 @@ async def at_once(
         yield opened
 
 
-async def test_without_a_time_of_grace_it_is_gone_at_once(at_once: Memory, database: Path) -> None:
+async def test_without_a_grace_period_deletion_is_final(at_once: Memory, database: Path) -> None:
     await tell(at_once)
     asked, done, undone = await delete(at_once, "Undo that.")
     assert "for good:" in asked and "undo" not in asked

@@ -1,6 +1,6 @@
-"""A memory file that goes away, or is locked, in the middle of a call.
+"""A memory file that disappears or is locked during a call.
 
-The bot talks on, and every turn that is not kept is told.
+The bot continues, and every turn that is not stored is reported.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ print("held", flush=True)
 sys.stdin.read()
 conn.execute("ROLLBACK")
 """
-"""Another program that holds the write lock until its standard input ends."""
+"""A program that holds the write lock until its standard input ends."""
 
 
 TELLS_HOLDERS = Path("/proc/locks").exists()
@@ -58,7 +58,7 @@ def replaced(path: Path) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[str]:
-    """Another process that holds the write lock of a file, as an error names it."""
+    """Hold the write lock of a file in another process; yields its name in errors."""
     with subprocess.Popen(
         [sys.executable, "-c", HOLDING, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
@@ -72,7 +72,7 @@ def locked(path: Path) -> Iterator[str]:
 
 
 def listen(processor: HotMemProcessor) -> tuple[list[tuple[str, Exception]], list[Turn]]:
-    """What fails and what is stored from now on."""
+    """Failures and stored turns from now on."""
     failed: list[tuple[str, Exception]] = []
     stored: list[Turn] = []
     processor.add_event_handler(
@@ -94,7 +94,7 @@ def turn(text: str) -> LLMContextUserTurnFrame:
         (replaced, "replaced by another file"),
     ],
 )
-async def test_a_file_that_goes_away_in_a_call(
+async def test_a_file_that_disappears_during_a_call(
     vanish: Callable[[Path], None], fact: str, memory: Memory, database: Path
 ) -> None:
     await tell(memory)
@@ -115,7 +115,7 @@ async def test_a_file_that_goes_away_in_a_call(
         "remember",
         "end of session",
     ] and processor.failures == 2
-    assert processor.spooled == 2, "they wait beside the file"
+    assert processor.spooled == 2, "both turns are spooled"
     for _, error in failed:
         assert (
             isinstance(error, StoreGone)
@@ -123,12 +123,10 @@ async def test_a_file_that_goes_away_in_a_call(
             and "open the memory again" in str(error)
         )
     (shown,) = contexts(down)
-    assert "Rocky" in str(shown.context.get_messages()), "what was known before is still at hand"
+    assert "Rocky" in str(shown.context.get_messages()), "recall still works"
 
 
-async def test_every_write_of_a_memory_tells_that_its_file_is_gone(
-    memory: Memory, database: Path
-) -> None:
+async def test_every_write_raises_if_the_file_is_gone(memory: Memory, database: Path) -> None:
     await tell(memory)
     deleted(database)
     for write in (
@@ -139,10 +137,10 @@ async def test_every_write_of_a_memory_tells_that_its_file_is_gone(
         with pytest.raises(StoreGone, match=re.escape(str(database))):
             await write
     assert (await memory.search_memory("dog", user_id="daniel")).results
-    assert not await asyncio.to_thread(database.exists), "no new file is made of the old one's rest"
+    assert not await asyncio.to_thread(database.exists), "no new file is created"
 
 
-async def test_a_change_of_the_working_directory_takes_no_file_away(
+async def test_a_relative_path_survives_a_change_of_directory(
     tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -153,7 +151,7 @@ async def test_a_change_of_the_working_directory_takes_no_file_away(
         assert await own.remember(Turn("daniel", "monday", "user", "I have a cat.", MONDAY))
 
 
-async def test_a_lock_in_a_call_is_told_with_who_holds_it(
+async def test_a_lock_during_a_call_is_reported_with_its_holder(
     memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "LOCK_WAIT_S", 0.2)
@@ -179,7 +177,7 @@ async def test_a_lock_in_a_call_is_told_with_who_holds_it(
     ] and not memory.spooled
 
 
-async def test_a_lock_that_outlasts_the_call_is_told_of_every_turn(
+async def test_a_lock_that_outlasts_the_call_is_reported_for_every_turn(
     memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutdown, "STEP_TIMEOUT_S", 0.3)
@@ -201,7 +199,7 @@ async def test_a_lock_that_outlasts_the_call_is_told_of_every_turn(
     assert turns_in(database) == [("user", "I have a cat."), ("user", "And a dog.")]
 
 
-async def test_a_memory_of_a_path_is_closed_while_its_file_is_locked(database: Path) -> None:
+async def test_a_memory_given_by_path_is_closed_while_its_file_is_locked(database: Path) -> None:
     processor = daniels(database)
     failed, _ = listen(processor)
     call = asyncio.create_task(
@@ -214,15 +212,15 @@ async def test_a_memory_of_a_path_is_closed_while_its_file_is_locked(database: P
         await call
     assert [stage for stage, _ in failed][:2] == ["end of session", "remember"]
     assert all(isinstance(error, StoreLocked) for _, error in failed[:2])
-    assert "close" not in [stage for stage, _ in failed], "nothing waits for the lock any more"
+    assert "close" not in [stage for stage, _ in failed], "nothing waits for the lock"
     assert turns_in(database) == []
     async with Memory.open(database) as again:
         await again.settle()
     assert turns_in(database) == [("user", "I have a cat.")]
-    assert not path_of(database).exists(), "nothing waits any more"
+    assert not path_of(database).exists(), "the spool is empty"
 
 
-async def test_a_write_that_waits_for_a_lock_does_not_keep_the_others_in_the_process() -> None:
+async def test_a_blocked_write_does_not_block_the_next() -> None:
     done: list[str] = []
 
     async def instead(name: str) -> None:

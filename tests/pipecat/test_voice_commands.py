@@ -1,7 +1,4 @@
-"""What the user asks of the memory is carried out in the pipeline, and told in the block.
-
-Deleting waits for a yes.
-"""
+"""Voice commands in a pipeline: their confirmation, effect and outcome block."""
 
 import asyncio
 import json
@@ -20,9 +17,7 @@ from tests.pipecat.daniel import THURSDAY, TOLD, blocks, daniels, tell
 from tests.pipecat.scene import scene, turns_in
 
 
-async def test_forgetting_waits_for_a_yes_and_leaves_no_trace(
-    memory: Memory, database: Path
-) -> None:
+async def test_a_confirmed_deletion_is_complete(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with scene(
         daniels(memory), ["Forget all about Boston, are you sure?", "It is gone."]
@@ -42,7 +37,7 @@ async def test_forgetting_waits_for_a_yes_and_leaves_no_trace(
     assert [known for known in await memory.memories("daniel") if "Rocky" in known.text]
 
 
-async def test_without_a_yes_nothing_goes(memory: Memory, database: Path) -> None:
+async def test_without_confirmation_nothing_is_deleted(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
         await bot.exchange("Forget everything you know about me.")
@@ -55,7 +50,7 @@ async def test_without_a_yes_nothing_goes(memory: Memory, database: Path) -> Non
     assert any("Boston" in text for _, text in turns_in(database))
 
 
-async def test_what_was_said_last_can_be_taken_back(memory: Memory, database: Path) -> None:
+async def test_the_last_turn_can_be_deleted(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
         await bot.exchange("My code word is Oleander.")
@@ -79,7 +74,7 @@ async def test_only_a_plain_yes_deletes(answer: str, memory: Memory, database: P
     assert {text for _, text in turns_in(database)} >= set(TOLD)
 
 
-async def test_what_is_not_stored_is_not_asked_about(memory: Memory, database: Path) -> None:
+async def test_nothing_stored_needs_no_confirmation(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
         await bot.exchange("Forget everything about Utrecht.")
@@ -88,17 +83,17 @@ async def test_what_is_not_stored_is_not_asked_about(memory: Memory, database: P
     assert {text for _, text in turns_in(database)} >= set(TOLD)
 
 
-async def test_what_the_bot_did_not_ask_is_not_answered(memory: Memory, database: Path) -> None:
+async def test_a_late_question_cannot_be_confirmed(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with scene(daniels(memory, deadline_ms=0)) as bot:
         await bot.exchange("Delete all my data.")
-        assert not blocks(bot.model.shown[0]), "the question was late"
+        assert not blocks(bot.model.shown[0]), "the block was late"
         await bot.exchange("Yes.")
     assert {text for _, text in turns_in(database)} >= set(TOLD)
 
 
 @pytest.mark.parametrize("said", [("Forget that.", "Yes."), ("Actually, don't keep that.",)])
-async def test_what_was_said_last_goes_whatever_the_clock_says(
+async def test_the_last_turn_is_deleted_whatever_the_clock_says(
     said: tuple[str, ...], memory: Memory, database: Path
 ) -> None:
     await tell(memory)
@@ -117,7 +112,7 @@ async def test_what_was_said_last_goes_whatever_the_clock_says(
     assert "oleander" not in words_in(database)
 
 
-async def test_what_is_taken_back_needs_no_yes(memory: Memory, database: Path) -> None:
+async def test_withdrawing_turns_needs_no_confirmation(memory: Memory, database: Path) -> None:
     async with scene(daniels(memory), ["Nice.", "Oh.", "It is gone.", "Sunny."]) as bot:
         for text in (
             "I like tea.",
@@ -137,7 +132,7 @@ async def test_what_is_taken_back_needs_no_yes(memory: Memory, database: Path) -
     assert "herpes" not in words_in(database)
 
 
-async def test_a_turn_off_the_record_leaves_nothing_behind(memory: Memory, database: Path) -> None:
+async def test_a_turn_off_the_record_is_not_stored(memory: Memory, database: Path) -> None:
     await tell(memory)
     replies = [
         "I am sorry that you have cancer. Rocky may help.",
@@ -156,7 +151,7 @@ async def test_a_turn_off_the_record_leaves_nothing_behind(memory: Memory, datab
     assert "not stored" in blocks(first)[-1] and not any(
         "not stored" in block for block in blocks(second)
     )
-    assert "cancer" in str(second), "it stays in the conversation"
+    assert "cancer" in str(second), "still in the conversation"
     assert [text for _, text in turns_in(database)][len(TOLD) :] == [
         "How is the weather?",
         "Thank you.",
@@ -169,7 +164,7 @@ async def test_a_turn_off_the_record_leaves_nothing_behind(memory: Memory, datab
         ).fetchall()
 
 
-async def test_off_the_record_the_models_tools_keep_nothing_either(memory: Memory) -> None:
+async def test_off_the_record_the_llm_tools_store_nothing(memory: Memory) -> None:
     async with scene(daniels(memory)) as bot:
         await bot.exchange("I have cancer. Please don't save that.")
         await memory.settle()
@@ -179,7 +174,7 @@ async def test_off_the_record_the_models_tools_keep_nothing_either(memory: Memor
 
 
 async def in_a_room(memory: Memory, *said: tuple[str, str]) -> list[list[dict[str, str]]]:
-    """A session in which Daniel ("d") and a guest ("g") speak; what the model was shown."""
+    """Messages the LLM got in a session of Daniel ("d") and a guest ("g")."""
     async with scene(daniels(memory, speakers={"d": "Daniel", "g": "Guest"})) as bot:
         for speaker, text in said:
             await bot.speak(final=text, speaker=speaker, pause_s=0.0)
@@ -188,7 +183,7 @@ async def in_a_room(memory: Memory, *said: tuple[str, str]) -> list[list[dict[st
     return bot.model.shown
 
 
-async def test_a_guest_has_nothing_deleted(memory: Memory, database: Path) -> None:
+async def test_a_guest_cannot_delete(memory: Memory, database: Path) -> None:
     await tell(memory)
     shown = await in_a_room(
         memory,
@@ -202,13 +197,13 @@ async def test_a_guest_has_nothing_deleted(memory: Memory, database: Path) -> No
     assert {text for _, text in turns_in(database)} >= set(TOLD)
 
 
-async def test_the_owner_in_the_same_room_can(memory: Memory, database: Path) -> None:
+async def test_the_user_among_guests_can_delete(memory: Memory, database: Path) -> None:
     await tell(memory)
     await in_a_room(memory, ("g", "I like ferns."), ("d", "Delete all my data."), ("d", "Yes."))
     assert not {text for _, text in turns_in(database)} & {*TOLD, "I like ferns."}
 
 
-async def test_a_guest_is_not_told_what_is_known(memory: Memory) -> None:
+async def test_a_guest_cannot_list_memories(memory: Memory) -> None:
     await tell(memory)
     shown = await in_a_room(
         memory, ("g", "What do you know about me?"), ("d", "What do you know about me?")
@@ -232,7 +227,7 @@ async def test_a_guest_goes_off_the_record_and_only_the_user_comes_back(
     assert [text for role, text in turns_in(database) if role == "user"] == ["I sail."]
 
 
-async def test_what_a_guest_says_of_the_user_is_in_doubt(memory: Memory) -> None:
+async def test_statements_of_a_guest_about_the_user_are_uncertain(memory: Memory) -> None:
     await tell(memory)
     await in_a_room(memory, ("g", "Daniel is allergic to cats. I live in Rome."))
     said = {known.text: known for known in await memory.memories("daniel")}
@@ -246,7 +241,7 @@ async def test_what_a_guest_says_of_the_user_is_in_doubt(memory: Memory) -> None
     assert "Daniel is allergic to peanuts." in said
 
 
-async def test_off_the_record_nothing_is_kept(memory: Memory, database: Path) -> None:
+async def test_off_the_record_nothing_is_stored(memory: Memory, database: Path) -> None:
     async with scene(daniels(memory), ["Fine.", "I see.", "Back again.", "Noted."]) as bot:
         await bot.exchange("This is off the record.")
         await bot.exchange("I am planning a surprise for Ines.")
@@ -255,12 +250,14 @@ async def test_off_the_record_nothing_is_kept(memory: Memory, database: Path) ->
     assert turns_in(database) == [("user", "I bought a kite."), ("assistant", "Noted.")]
     begun, ongoing, ended, after = map(blocks, bot.model.shown)
     assert len(begun) == 1 and "Nothing is stored" in begun[0]
-    assert "nothing is stored" in ongoing[-1], "the model does not say that it will remember"
+    assert "nothing is stored" in ongoing[-1], "the bot must not promise to remember"
     assert len(ended) == 1 and "kept again" in ended[0]
     assert not any("stored" in block for block in after)
 
 
-async def test_off_the_record_nothing_is_said_to_be_kept(memory: Memory, database: Path) -> None:
+async def test_off_the_record_the_bot_does_not_promise_to_remember(
+    memory: Memory, database: Path
+) -> None:
     async with scene(daniels(memory)) as bot:
         await bot.exchange("Let's go off the record.")
         await bot.exchange("Remember that my code word is Oleander.")
@@ -268,18 +265,18 @@ async def test_off_the_record_nothing_is_said_to_be_kept(memory: Memory, databas
     assert turns_in(database) == []
 
 
-async def test_off_the_record_no_question_is_kept_either(memory: Memory, database: Path) -> None:
+async def test_off_the_record_no_question_is_stored(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with scene(daniels(memory), ["Rocky.", "Fine.", "In Boston."]) as bot:
         await bot.exchange("What is my dog called?")
         await bot.exchange("This is off the record.")
         await bot.exchange("Where does my sister live?")
-    assert "Boston" in blocks(bot.model.shown[-1])[0], "what is known is still used"
+    assert "Boston" in blocks(bot.model.shown[-1])[0], "recall still works"
     with closing(connect(database, read_only=True)) as conn:
         assert conn.execute("SELECT query FROM recalls").fetchall() == [("What is my dog called?",)]
 
 
-async def test_what_is_known_and_where_it_comes_from_is_told(memory: Memory) -> None:
+async def test_memories_and_their_sources_are_listed(memory: Memory) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
         await bot.exchange("What do you know about me?")
@@ -290,7 +287,7 @@ async def test_what_is_known_and_where_it_comes_from_is_told(memory: Memory) -> 
     assert "dog is called Rocky." in source and "2026-03-02" in source
 
 
-async def test_a_stranger_is_told_that_nothing_is_known(memory: Memory) -> None:
+async def test_a_new_user_has_no_memories_to_list(memory: Memory) -> None:
     async with scene(daniels(memory)) as bot:
         await bot.exchange("What do you know about me?")
         await bot.exchange("How do you know that?")
@@ -298,7 +295,7 @@ async def test_a_stranger_is_told_that_nothing_is_known(memory: Memory) -> None:
     assert "Nothing from earlier" in blocks(bot.model.shown[1])[0]
 
 
-async def test_what_is_forgotten_is_not_written_afterwards(
+async def test_forgotten_turns_are_not_stored_afterwards(
     memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(write_queue, "DELAY_S", 0.3)
@@ -313,10 +310,7 @@ async def test_what_is_forgotten_is_not_written_afterwards(
 async def forget_marlow(
     memory: Memory, replies: list[str], *said: str
 ) -> list[list[dict[str, str]]]:
-    """A session in which Marlow is told, confirmed and forgotten, and then this is said.
-
-    What the model was shown.
-    """
+    """Messages the LLM got in a session that mentions and forgets Marlow, then continues."""
     replies = ["Marlow it is.", "Forget Marlow, are you sure?", *replies]
     async with scene(daniels(memory), replies) as bot:
         for text in (
@@ -331,10 +325,7 @@ async def forget_marlow(
 
 
 def words_in(path: Path) -> str:
-    """Every text that the file holds, in its tables and its indexes, as one.
-
-    But for what can be brought back for a day.
-    """
+    """All text in the file's tables and indexes, except deletions that can be undone."""
     with closing(connect(path, read_only=True)) as conn:
         tables = [
             name
@@ -349,9 +340,7 @@ def words_in(path: Path) -> str:
         ).casefold()
 
 
-async def test_the_bot_does_not_bring_back_what_was_forgotten(
-    memory: Memory, database: Path
-) -> None:
+async def test_forgotten_content_in_replies_is_not_stored(memory: Memory, database: Path) -> None:
     await forget_marlow(
         memory,
         ["Okay, I've forgotten about Marlow.", "Boats. Marlow has many.", "You're welcome."],
@@ -367,7 +356,9 @@ async def test_the_bot_does_not_bring_back_what_was_forgotten(
     assert "marlow" not in words_in(database)
 
 
-async def test_what_the_user_speaks_of_again_is_kept_again(memory: Memory, database: Path) -> None:
+async def test_content_the_user_mentions_again_is_stored_again(
+    memory: Memory, database: Path
+) -> None:
     await forget_marlow(memory, ["Done.", "Marlow, noted."], "My aunt lives in Marlow.")
     assert turns_in(database)[-2:] == [
         ("user", "My aunt lives in Marlow."),
@@ -375,26 +366,26 @@ async def test_what_the_user_speaks_of_again_is_kept_again(memory: Memory, datab
     ]
 
 
-async def test_the_model_sees_no_more_what_was_forgotten(memory: Memory) -> None:
+async def test_forgotten_content_is_redacted_in_the_context(memory: Memory) -> None:
     shown = await forget_marlow(
         memory, ["Done.", "Nice.", "Yes."], "My aunt lives in Marlow.", "Is it pretty there?"
     )
     assert "Marlow in May" in str(shown[1])
-    assert "Marlow" not in str(shown[2]), "the reply that tells of it is made without it"
+    assert "Marlow" not in str(shown[2]), "redacted for the reply"
     assert "Marlow in May" not in str(shown[4]) and "aunt lives in Marlow" in str(shown[4])
     said = [
         message
         for message in shown[2]
         if message["role"] == "user" and "<memory>" not in message["content"]
     ]
-    assert len(said) == 3, "the messages themselves stay"
+    assert len(said) == 3, "the messages remain"
 
 
 @pytest.mark.parametrize(
     "which",
     [{"everything": True}, {"session_id": "thursday"}, {"after": THURSDAY}, {"entity": "oleander"}],
 )
-async def test_what_a_program_forgets_the_bot_does_not_bring_back(
+async def test_content_forgotten_by_a_program_is_not_stored_again(
     memory: Memory, database: Path, which: dict[str, Any]
 ) -> None:
     processor, stored = daniels(memory), asyncio.Queue[Turn]()
@@ -416,7 +407,9 @@ async def test_what_a_program_forgets_the_bot_does_not_bring_back(
     assert ("assistant", "You have a dog.") in turns_in(database)
 
 
-async def test_the_next_session_may_speak_of_it(memory: Memory, database: Path) -> None:
+async def test_the_next_session_may_mention_forgotten_content(
+    memory: Memory, database: Path
+) -> None:
     await forget_marlow(memory, ["Done."])
     assert not memory.withholds("Marlow", user_id="daniel")
 
@@ -435,7 +428,7 @@ async def test_a_yes_to_another_question_deletes_nothing(memory: Memory, databas
     assert not [text for _, text in turns_in(database) if "Rocky" in text]
 
 
-async def test_forget_that_means_what_the_user_said_and_not_a_guest() -> None:
+async def test_forget_that_refers_to_the_user_and_not_a_guest() -> None:
     retention = TurnRetention()
     retention.end_turn(1, "I hid the key under the mat.")
     retention.add_stored("key")
