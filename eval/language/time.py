@@ -4,8 +4,8 @@ Each case is an utterance, the time it was said, and the expected results. An ex
 as found if it equals the time found after these translations, which are all:
 
 - **Direction.** Where the corpus gives a past and a future reading, the one in the direction of the
-  utterance's tense is expected, as `refers_to_future` determines it. Twelve-hour times without "am" or
-  "pm" may be in either half of the day, as the corpus lists both.
+  utterance's tense is expected, as `refers_to_future` determines it. Twelve-hour times without "am"
+  or "pm" may be in either half of the day, as the corpus lists both.
 - **Moments.** A day or a minute equals the interval that it starts. For counted times ("two weeks
   ago") the corpus gives the day that counting reaches; HotMem returns the week, with that day in
   `TimeMention.exact_moment`, which is compared.

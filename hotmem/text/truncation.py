@@ -86,7 +86,7 @@ def truncated_spans(text: str, longest: int = MAX_PARSED_CHARACTERS) -> list[Spa
     ):
         return [(0, len(text))]
     spans: list[Span] = []
-    length = tokens = signs = run = 0
+    length = tokens = symbols = run = 0
     cut = False
     for part in _PART.finditer(text):
         start, stop = part.span()
@@ -94,7 +94,7 @@ def truncated_spans(text: str, longest: int = MAX_PARSED_CHARACTERS) -> list[Spa
         if word and (cut or run + stop - start > MAX_UNSPACED_RUN):
             if length + 1 >= longest:
                 break
-            if signs == MAX_SYMBOL_RUN:
+            if symbols == MAX_SYMBOL_RUN:
                 spans[-1] = (spans[-1][0], spans[-1][1] - 1)
                 length -= 1
             spans.append((start, start))
@@ -109,7 +109,7 @@ def truncated_spans(text: str, longest: int = MAX_PARSED_CHARACTERS) -> list[Spa
             spans.append((start, stop))
         spaces = re.search(r"\s\S*$", text[start:stop])
         run = stop - start - spaces.start() - 1 if spaces else run + stop - start
-        length, signs, cut = length + stop - start, 0 if word else stop - start, word
+        length, symbols, cut = length + stop - start, 0 if word else stop - start, word
     return spans
 
 

@@ -135,9 +135,9 @@ def test_displayed_text_has_no_control_characters(made: Callable[[str], Any]) ->
     table.add_column("what")
     table.add_row(made(HARMFUL))
     screen.print(made(HARMFUL), table)
-    told = screen.file.getvalue()
-    assert "[/foo] [red]x" in told
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", told)
+    output = screen.file.getvalue()
+    assert "[/foo] [red]x" in output
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", output)
 
 
 @settings(deadline=None)
@@ -148,18 +148,18 @@ def test_displayed_text_has_no_control_characters(made: Callable[[str], Any]) ->
     )
 )
 def test_json_is_lossless_without_control_characters(value: object) -> None:
-    told = format_json(value)
-    assert json.loads(told) == value
-    assert escape_for_display(told) == told
+    output = format_json(value)
+    assert json.loads(output) == value
+    assert escape_for_display(output) == output
 
 
 def test_a_log_line_is_one_line() -> None:
     assert escape_for_log("a\nb\x1b[0m\u202e") == "a\\u000ab\\u001b[0m\\u202e"
-    told: list[str] = []
-    sink = logger.add(told.append, format="{message}")
+    output: list[str] = []
+    sink = logger.add(output.append, format="{message}")
     log.warning("tool failed", tool="x\nERROR: forged")
     logger.remove(sink)
-    assert told == ["tool failed tool=x\\u000aERROR: forged\n"]
+    assert output == ["tool failed tool=x\\u000aERROR: forged\n"]
 
 
 def test_control_tokens_are_listed_once() -> None:
