@@ -111,7 +111,10 @@ async def export_lines(storage: Storage, user: UserKey, user_id: str) -> AsyncIt
 
 async def _records(storage: Storage, user: UserKey, user_id: str) -> AsyncIterator[str]:
     def line(kind: str, record: object) -> str:
-        return _line(kind, {"user_id": user_id} | RECORDS[kind].dump_python(record, mode="json"))
+        return _line(
+            kind,
+            {"user_id": user_id} | RECORDS[kind].dump_python(record, mode="json", by_alias=True),
+        )
 
     database, last_turn = storage.database, 0
     while page := await database.read(queries.turns.of_user, user, last_turn, PAGE):

@@ -290,6 +290,13 @@ async def test_a_memory_of_another_user_is_refused(memory: Memory, tmp_path: Pat
     assert (await memory_stats(memory, "ben", NoArguments())).turns == 0
 
 
+async def test_the_order_of_memories_is_exported_as_told_at(memory: Memory) -> None:
+    records = [json.loads(line) async for line in memory.export("ana")]
+    memories = [record for record in records if record["type"] == "memory"]
+    assert memories
+    assert all("told_at" in one and "order_time" not in one for one in memories)
+
+
 async def test_a_deleted_user_has_an_empty_export(memory: Memory) -> None:
     await memory.forget(user_id="ana", everything=True)
     assert [line async for line in memory.export("ana")] == []
