@@ -7,27 +7,20 @@ pauses that grow, and then set aside; the others go on.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
-from typing import Any, Final, TypeVar
+from typing import Final
 
 from hotmem.consolidation.clustering import can_cluster, check_can_cluster
 from hotmem.consolidation.evolution import evolve
 from hotmem.core.logs import log
 from hotmem.core.priority import ForegroundPriority
 from hotmem.core.process_id import has_died
-from hotmem.errors import (
-    MemoryClosed,
-    StoreError,
-    StoreFull,
-    StoreGone,
-    StoreLocked,
-    StoreReadOnly,
-    StoreUnusable,
-)
+from hotmem.errors import StoreError
+from hotmem.job_runner import DATABASE_ERRORS, JobRunner
 from hotmem.operations.retention import Retention
 from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.portability.importer import WRITE_S
@@ -44,24 +37,6 @@ from hotmem.storage.queries.jobs import Served
 from hotmem.storage.queries.leases import Claimant
 from hotmem.types import Category, EvolutionResult, JobKind, Turn, UserKey
 from hotmem.understanding.turn_reader import BATCH
-
-T = TypeVar("T")
-
-DATABASE_ERRORS: Final = (
-    StoreLocked,
-    StoreReadOnly,
-    StoreFull,
-    StoreGone,
-    StoreUnusable,
-    MemoryClosed,
-)
-"""Errors of the database rather than of a job: no job can run."""
-
-RETRY_BATCH: Final = 64
-"""Jobs set aside that get one more try at once; more follow if any of them succeeds."""
-
-RETRY_EVERY_S: Final = 3600.0
-"""Seconds between two such tries while a memory is open."""
 
 OTHERS_CHECK_S: Final = 0.1
 """Seconds between two looks whether other workers are done, while `settle` waits for them."""
@@ -103,14 +78,13 @@ class Worker:
         self._retention = retention
         self._priority = priority
         self._served = Served()
+        self._runner = JobRunner(context, options, priority)
         self._evolving = asyncio.Lock()
         self._evolution_checked_at = datetime.min.replace(tzinfo=UTC)
         self._wanted = asyncio.Event()
         self._settled = asyncio.Event()
         self._failed_rounds = 0
         self._resumes_at: datetime | None = None
-        self._retried: int | None = 0
-        self._retrying_since = datetime.now(UTC)
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -219,7 +193,7 @@ class Worker:
                 any((*outcomes, rolled_back, summarised))
                 or await self._embed_again()
                 or await self._evolve()
-                or await self._retry()
+                or await self._runner.retry_set_aside()
                 or await self._apply_retention()
             )
         except Exception as error:  # background jobs must not end the process
@@ -229,48 +203,6 @@ class Worker:
             return self._failed_rounds < self._options.attempts
         self._failed_rounds = 0
         return more
-
-    async def _attempt(
-        self,
-        kind: JobKind,
-        jobs: Sequence[T],
-        key: Callable[[T], int | str],
-        run: Callable[[Sequence[T]], Awaitable[Any]],
-    ) -> None:
-        """Runs some jobs at once; if that fails, each half, until the job that fails is alone.
-
-        Raises:
-            StoreError: If no job can run, as the database cannot be written.
-        """
-        try:
-            await run(jobs)
-        except DATABASE_ERRORS:
-            raise
-        except Exception as error:  # a job that fails must not hold up the others
-            if len(jobs) == 1:
-                await self._count_failure(kind, key(jobs[0]), error)
-                return
-            for half in (jobs[: len(jobs) // 2], jobs[len(jobs) // 2 :]):
-                await self._priority.wait_idle()
-                await self._attempt(kind, half, key, run)
-
-    async def _count_failure(
-        self, kind: JobKind, key: int | str, error: Exception, user: UserKey | None = None
-    ) -> None:
-        log.warning("job failed", kind=kind, key=key, error=type(error).__name__)
-        await self._database.write(
-            queries.claims.finish,
-            self._context.worker_id,
-            kind,
-            queries.jobs.failed,
-            kind,
-            key,
-            type(error).__name__,
-            self._options.attempts,
-            self._options.pause_s,
-            datetime.now(UTC),
-            user,
-        )
 
     def _claimant(self) -> Claimant:
         return Claimant(self._context.worker_id, datetime.now(UTC))
@@ -286,7 +218,7 @@ class Worker:
 
     async def _embed(self, waiting: Sequence[WaitingText]) -> bool:
         for kind, group in groupby(waiting, key=lambda row: row[0]):
-            await self._attempt(
+            await self._runner.attempt(
                 JobKind(kind),
                 list(group),
                 lambda row: row[1],
@@ -326,7 +258,7 @@ class Worker:
     async def _understand(self, waiting: Sequence[tuple[int, Turn]]) -> bool:
         """Understands some turns, each user's in order."""
         if waiting:
-            await self._attempt(
+            await self._runner.attempt(
                 JobKind.TURN,
                 waiting,
                 lambda turn: turn[0],
@@ -337,7 +269,7 @@ class Worker:
     async def _roll_back_imports(self) -> bool:
         key = await self._database.read(queries.import_rollback.due)
         if key is not None:
-            await self._attempt(
+            await self._runner.attempt(
                 JobKind.IMPORT,
                 [key],
                 lambda key: key,
@@ -356,7 +288,7 @@ class Worker:
         if session is None:
             return False
         if await self._database.write(queries.claims.claim_session, self._claimant(), session):
-            await self._attempt(
+            await self._runner.attempt(
                 JobKind.SESSION,
                 [session],
                 lambda session: session,
@@ -391,7 +323,7 @@ class Worker:
         except DATABASE_ERRORS:
             raise
         except Exception as error:  # a category that cannot evolve must not hold up the others
-            await self._count_failure(JobKind.CATEGORY, category, error, user)
+            await self._runner.count_failure(JobKind.CATEGORY, category, error, user)
         else:
             await self._database.write(
                 queries.claims.finish,
@@ -403,19 +335,6 @@ class Worker:
                 user,
             )
         return True
-
-    async def _retry(self) -> bool:
-        """Gives some jobs that were set aside one more try, on start and every hour."""
-        now = datetime.now(UTC)
-        if now > self._retrying_since + timedelta(seconds=RETRY_EVERY_S):
-            self._retrying_since, self._retried = now, 0
-        if self._retried is None:
-            return False
-        given = await steps.retry_failures(
-            self._database, self._retrying_since, self._retried, RETRY_BATCH
-        )
-        self._retried = self._retried + given if given else None
-        return bool(given)
 
     async def _apply_retention(self) -> bool:
         try:

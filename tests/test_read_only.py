@@ -103,9 +103,9 @@ async def test_a_file_can_be_read_while_its_owner_writes(
 
 
 NEWER = """
-from hotmem.storage.sqlite import database, migrations
+from hotmem.storage.sqlite import migrations
 
-database.STEPS = migrations.STEPS = (*migrations.STEPS, lambda conn: None)
+migrations.STEPS = (*migrations.STEPS, lambda conn: None)
 """
 """Makes a process a newer version of HotMem, with one more migration."""
 

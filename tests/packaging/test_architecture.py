@@ -53,7 +53,6 @@ LONG: Final = {
     "storage.queries.import_rows",
     "storage.queries.memories",
     "storage.queries.subcategories",
-    "storage.sqlite.database",
 }
 """Modules that are still longer. Remove an entry when its module has been split."""
 

@@ -141,7 +141,7 @@ async def test_closing_tells_of_what_another_program_keeps(
         other.execute("SELECT count(*) FROM turns").fetchone()
         await memory.forget(user_id="ana", entity=SECRET)
         await memory.close()
-        assert "journal not emptied" in capsys.readouterr().err
+        assert "journal not purged" in capsys.readouterr().err
     await open_storage(database).database.close()
     assert await copies(database) == 0
 

@@ -1,11 +1,10 @@
-"""One writer thread and a few read-only reader threads over one file."""
+"""One SQLite file: a writer thread, and reader threads with read-only connections."""
 
 import asyncio
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from math import inf
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event
@@ -14,108 +13,65 @@ from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 from hotmem.core.encryption_key import EncryptionKey
 from hotmem.core.logs import log
 from hotmem.errors import DeadlineExceeded, MemoryClosed, StoreDamaged, StoreLocked, StoreReadOnly
-from hotmem.storage.sqlite import connection, files
-from hotmem.storage.sqlite.connection import Connection, connect, mapped_errors
-from hotmem.storage.sqlite.migrations import STEPS, checked_version, migrate
+from hotmem.storage.sqlite import connection, files, journal
+from hotmem.storage.sqlite.connection import Connection, mapped_errors
+from hotmem.storage.sqlite.journal import Journal
+from hotmem.storage.sqlite.opening import READERS, Connections, open_connections
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-READERS: Final = 2
-"""Reader threads. Reads hold the interpreter's lock most of the time: four threads take a tenth
-longer than two."""
+CHECKPOINT_EVERY: Final = 32
+"""Writes after which the write-ahead log is copied into the file, behind the writes that wait.
+SQLite's own checkpoint runs within a write, which returns later."""
 
-LANES: Final = 2
-"""Threads that read for themselves (`here`): recalls' and storing's (`hotmem.core.loop_thread`).
-None is to wait for another's connection."""
+LOCK_POLL_S: Final = 0.002
+"""Seconds between two looks whether another program has ended its write. SQLite's own handler looks
+every 0.1 s and misses the pauses of an import."""
 
-CHECKPOINTED_AFTER: Final = 32
-"""Writes after which the journal is copied into the file, behind the writes that wait. SQLite
-itself would do it every 1,000 pages before a write returns: beside other work 40 to 60 ms where
-the other writes, of some 30 pages, took 7."""
-
-JOURNAL_PAGES: Final = 4000
-"""Pages of the journal, 16 MB, from which a write copies them itself: after large ones."""
-
-LOCK_LOOK_S: Final = 0.002
-"""Seconds between two looks whether another program has ended its write. SQLite's own handler
-comes to look every 0.1 s, and beside an import, which pauses for some milliseconds after each
-portion, waited 4.4 s."""
-
-CLOSING_WAIT_S: Final = 1.0
-"""Seconds that closing waits for others before it leaves the journal to whoever closes the file
-last."""
-
-EMPTYING_TRY_S: Final = 0.02
-"""Seconds that one try to empty the journal waits for reads to end; writes of ours that come
-meanwhile wait as long. A read of a recall takes 1 to 3 ms."""
-
-EMPTYING_PAUSE_S: Final = 0.03
-"""Seconds between two tries to empty the journal, in which writes and reads go on."""
-
-EMPTYING_EVERY_S: Final = 1.0
-"""Seconds between two tries of the background."""
-
-CHECK_S: Final = 1.0
-"""Seconds for which a file's pages are looked at when it is opened: all of some 500 MB that the
-system has in memory. What is damaged behind them is found when it is read."""
+CLOSE_WAIT_S: Final = 1.0
+"""Seconds that closing waits for readers before it leaves the log to whoever closes the file last."""
 
 
 class SqliteDatabase:
-    """Runs plain functions that take a connection as their first argument, in threads of its own.
+    """Runs query functions on a SQLite file, in threads of its own.
 
-    Writes run one at a time, each in one transaction. Reads run side by side on read-only
-    connections and can be given a deadline that reaches into SQLite.
+    Writes run one at a time, each in one transaction. Reads run concurrently on read-only
+    connections, with a deadline that reaches into SQLite.
+
+    Args:
+        path: The file.
+        connections: Its open connections.
     """
 
-    def __init__(self, path: Path, writer: Connection | None, readers: list[Connection]) -> None:
+    def __init__(self, path: Path, connections: Connections) -> None:
         self.path = path
-        self.read_only = writer is None
+        self.read_only = connections.writer is None
         self._file = path.absolute()
         self._identity = files.identity(self._file)
         self._lock_awaited = False
-        self._writer = writer
+        self._writer = connections.writer
         self._readers: SimpleQueue[Connection] = SimpleQueue()
-        for reader in readers:
+        for reader in connections.readers:
             self._readers.put(reader)
         self._write_pool = ThreadPoolExecutor(1, thread_name_prefix="hotmem-writer")
         self._read_pool = ThreadPoolExecutor(READERS, thread_name_prefix="hotmem-reader")
         self._closed = Event()
         self._damaged = Event()
         self._writes = 0
-        self._unemptied = Event()
-        self._emptying_tried_at = -inf
+        self._journal = Journal(path)
+        if not connections.truncated:
+            self._journal.mark()
 
     @classmethod
     def open(cls, path: Path, key: EncryptionKey | None = None) -> Self:
-        """Opens or creates the file and brings its schema up to date.
-
-        One that cannot be written is opened for reading. Blocking.
+        """Opens or creates the file, see `hotmem.storage.sqlite.opening`. Blocking.
 
         Raises:
             StoreKeyWrong: If the key is not the file's.
-            StoreError: If the file is foreign, damaged, newer than this program or locked, or of an
-                older schema and not writable.
+            StoreError: If the file cannot be used.
         """
-        files.check_path(path)
-        if not files.writable(path):
-            return cls(path, None, _read_only(path, key))
-        writer = connect(path, key=key)
-        try:
-            with mapped_errors(path):
-                checked_version(writer, path)
-                _look(writer, path)
-                migrate(writer, path)
-                writer.execute(f"PRAGMA wal_autocheckpoint = {JOURNAL_PAGES}")
-            readers = [connect(path, key=key, read_only=True) for _ in range(READERS + LANES)]
-            emptied = _empty_journal(writer, path, 0)
-        except BaseException:  # interrupted or not, no open file is left behind
-            writer.close()
-            raise
-        opened = cls(path, writer, readers)
-        if not emptied:
-            opened._unemptied.set()
-        return opened
+        return cls(path, open_connections(path, key))
 
     @property
     def location(self) -> str:
@@ -133,10 +89,10 @@ class SqliteDatabase:
     async def write(
         self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Runs the operation in one transaction; returns once it is committed to disk.
+        """Runs a query function in one transaction; returns once it is committed to disk.
 
         Raises:
-            StoreDamaged: If the file was found damaged, now or by whoever read it before.
+            StoreDamaged: If the file was found damaged, now or by an earlier read.
             StoreError: If it could not be committed; nothing of it remains.
         """
         return await self._transact("COMMIT", operation, *args, **kwargs)
@@ -144,7 +100,7 @@ class SqliteDatabase:
     async def rehearse(
         self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """What `write` would return; nothing of the operation remains.
+        """What `write` would return; everything is rolled back.
 
         Raises:
             StoreError: If it could not be written.
@@ -162,7 +118,8 @@ class SqliteDatabase:
         writer = self._writer
         if writer is None:
             raise StoreReadOnly(
-                f"{self.path} is open for reading only, as it or its folder cannot be written. Make both writable and open it again."
+                f"{self.path} is open read-only, as it or its folder cannot be written. Make both"
+                " writable and open it again."
             )
 
         def run() -> T:
@@ -185,10 +142,7 @@ class SqliteDatabase:
 
     @contextmanager
     def _mapped_errors(self) -> Iterator[None]:
-        """Raises SQLite's errors as ours.
-
-        From the first that tells of damage nothing is written.
-        """
+        """Raises SQLite's errors as ours; after one that reports damage nothing is written."""
         try:
             with mapped_errors(self.path):
                 yield
@@ -197,7 +151,7 @@ class SqliteDatabase:
             raise
 
     def _begin(self, writer: Connection) -> None:
-        """Begins a transaction once no other program is in one."""
+        """Begins a transaction once no other program has one."""
         until = time.monotonic() + connection.LOCK_WAIT_S
         writer.execute("PRAGMA busy_timeout = 0")
         try:
@@ -205,78 +159,61 @@ class SqliteDatabase:
                 if time.monotonic() > until or self._closed.is_set():
                     raise connection.locked(self.path)
                 self._lock_awaited = True
-                time.sleep(LOCK_LOOK_S)
+                time.sleep(LOCK_POLL_S)
         finally:
             self._lock_awaited = False
             writer.execute(f"PRAGMA busy_timeout = {connection.LOCK_WAIT_S * 1000:.0f}")
 
     def _count_write(self, writer: Connection) -> None:
         self._writes += 1
-        if self._writes % CHECKPOINTED_AFTER == 0:
-            with suppress(RuntimeError):  # it closes, and empties the journal itself
+        if self._writes % CHECKPOINT_EVERY == 0:
+            with suppress(RuntimeError):  # closing truncates the log itself
                 self._write_pool.submit(
                     lambda: writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
                 )
 
     def purge_later(self) -> None:
-        """Says, within a write, that the journal is to be emptied after it, whatever becomes of who asked for the write."""
-        self._unemptied.set()
+        """Marks, within a write, that the write-ahead log has to be truncated after it."""
+        self._journal.mark()
 
     async def purge(self, timeout_s: float) -> bool:
-        """Copies the journal into the file and cuts it to nothing, as it holds what was removed and overwritten in the file.
+        """Truncates the write-ahead log, which holds copies of what was deleted.
 
-        Reads that are under way keep it: our own end within milliseconds, another program's may
+        Reads that are under way prevent it: ours end within milliseconds, another program's may
         last.
 
         Args:
-            timeout_s: Seconds for which it is tried.
+            timeout_s: Seconds in which it is tried.
 
         Returns:
-            Whether it is empty. If not, `retry_purge` tries again, and so does closing and the
-            next opening of the file.
+            Whether it is truncated. If not, `retry_purge` tries again, and so do closing and the
+            next opening.
 
         Raises:
             StoreError: If the file cannot be written.
         """
         until = time.monotonic() + timeout_s
-        self.purge_later()
-        while not await self._try_emptying():
+        self._journal.mark()
+        while not await self._try_purge():
             if time.monotonic() > until:
                 return False
-            await asyncio.sleep(EMPTYING_PAUSE_S)
+            await asyncio.sleep(journal.PURGE_PAUSE_S)
         return True
 
     async def retry_purge(self) -> None:
-        """Tries once more, where the journal could not be emptied, unless that was tried within the last second.
+        """Tries a purge again that was prevented, at most once a second.
 
         Raises:
             StoreError: If the file cannot be written.
         """
-        if (
-            self._unemptied.is_set()
-            and time.monotonic() - self._emptying_tried_at > EMPTYING_EVERY_S
-            and await self._try_emptying()
-        ):
-            log.info(
-                "journal emptied",
-                reason="what was forgotten while another program was reading is gone now",
-            )
+        if self._journal.retry_due and await self._try_purge():
+            log.info("journal purged", reason="another program read it when something was deleted")
 
-    async def _try_emptying(self) -> bool:
+    async def _try_purge(self) -> bool:
         writer = self._writer
         if writer is None:
-            raise StoreReadOnly(
-                f"{self.path} is open for reading only, so that its journal cannot be emptied."
-            )
-
-        def run() -> bool:
-            self._emptying_tried_at = time.monotonic()
-            emptied = _empty_journal(writer, self.path, EMPTYING_TRY_S)
-            if emptied:
-                self._unemptied.clear()
-            return emptied
-
-        return await self._in(self._write_pool, run)
+            raise StoreReadOnly(f"{self.path} is open read-only, so that it cannot be purged.")
+        return await self._in(self._write_pool, lambda: self._journal.purge(writer))
 
     async def read(
         self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
@@ -334,7 +271,7 @@ class SqliteDatabase:
             raise MemoryClosed("The memory is closed. Open it again with Memory.open(path).")
 
     async def close(self) -> None:
-        """Finishes what is running, empties the journal into the file and closes it."""
+        """Finishes what is running, truncates the write-ahead log and closes the file."""
         if self._closed.is_set():
             return
         self._closed.set()
@@ -346,11 +283,11 @@ class SqliteDatabase:
         while not self._readers.empty():
             self._readers.get().close()
         if self._writer is not None:
-            emptied = _empty_journal(self._writer, self.path, CLOSING_WAIT_S)
-            if self._unemptied.is_set() and not emptied:
+            truncated = journal.truncate(self._writer, self.path, CLOSE_WAIT_S)
+            if self._journal.marked and not truncated:
                 log.warning(
-                    "journal not emptied",
-                    reason="another program reads the file; copies of what was forgotten stay until it closes it",
+                    "journal not purged",
+                    reason="another program reads the file and keeps deleted content in it",
                 )
             with mapped_errors(self.path):
                 self._writer.close()
@@ -382,47 +319,3 @@ class InlineSqliteDatabase:
     ) -> T:
         """Runs a query function without a deadline."""
         return self._database.read_here(None, operation, *args, **kwargs)
-
-
-def _empty_journal(writer: Connection, path: Path, wait_s: float) -> bool:
-    """Copies the journal into the file and cuts it to nothing, waiting so long for others.
-
-    False if one of them keeps it. Blocking.
-    """
-    with mapped_errors(path):
-        writer.execute(f"PRAGMA busy_timeout = {wait_s * 1000:.0f}")
-        try:
-            return bool(writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
-        finally:
-            writer.execute(f"PRAGMA busy_timeout = {connection.LOCK_WAIT_S * 1000:.0f}")
-
-
-def _look(conn: Connection, path: Path) -> None:
-    if not connection.check(conn, path, CHECK_S):
-        log.info("a large memory file was not looked at to its end; `hotmem validate` does that")
-
-
-def _read_only(path: Path, key: EncryptionKey | None) -> list[Connection]:
-    """Readers of a file that cannot be written.
-
-    Raises:
-        StoreReadOnly: If its schema would have to be changed first.
-        StoreError: If it cannot be read.
-    """
-    readers: list[Connection] = []
-    try:
-        with mapped_errors(path):
-            for _ in range(READERS + LANES):
-                readers.append(connect(path, key=key, read_only=True))
-            version = checked_version(readers[0], path)
-            _look(readers[0], path)
-        if version < len(STEPS):
-            fact = "is empty" if not version else f"has schema {version}, {len(STEPS)} is needed"
-            raise StoreReadOnly(
-                f"{path} {fact} and cannot be written. Make it and its folder writable, or open a copy of it once."
-            )
-    except BaseException:  # interrupted or not, no open file is left behind
-        for reader in readers:
-            reader.close()
-        raise
-    return readers

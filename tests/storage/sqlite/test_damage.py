@@ -179,7 +179,7 @@ def broken(database: Path) -> Path:
 async def test_what_is_damaged_behind_the_look_at_open_stops_writes_once_it_is_read(
     broken: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hotmem.storage.sqlite.database.CHECK_S", 0)
+    monkeypatch.setattr("hotmem.storage.sqlite.opening.CHECK_S", 0)
     monkeypatch.setattr(connection, "LOOK_STEPS", 1)
     opened = SqliteDatabase.open(broken)
     try:

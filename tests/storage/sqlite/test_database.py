@@ -11,7 +11,8 @@ import pytest
 from hotmem.errors import DeadlineExceeded, HotMemError, MemoryClosed, StoreError, StoreFull
 from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import Connection, connect
-from hotmem.storage.sqlite.database import CHECKPOINTED_AFTER, READERS, SqliteDatabase
+from hotmem.storage.sqlite.database import CHECKPOINT_EVERY, SqliteDatabase
+from hotmem.storage.sqlite.opening import READERS
 
 COUNT_FOR_EVER = (
     "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
@@ -72,14 +73,14 @@ async def test_the_journal_is_copied_into_the_file_behind_the_writes(
     opened = SqliteDatabase.open(database)
     copy = tmp_path / "without-journal.db"
     try:
-        for number in range(CHECKPOINTED_AFTER):
+        for number in range(CHECKPOINT_EVERY):
             await opened.write(add, f"user {number}")
         await opened.write(count)
         copyfile(database, copy)
     finally:
         await opened.close()
     with closing(connect(copy)) as conn:
-        assert count(conn) == CHECKPOINTED_AFTER
+        assert count(conn) == CHECKPOINT_EVERY
 
 
 async def test_a_write_that_fails_leaves_nothing(database: Path) -> None:

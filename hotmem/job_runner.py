@@ -1,0 +1,114 @@
+"""Runs jobs of the worker, counts failures and retries what was set aside."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, TypeVar
+
+from hotmem.core.logs import log
+from hotmem.core.priority import ForegroundPriority
+from hotmem.errors import (
+    MemoryClosed,
+    StoreFull,
+    StoreGone,
+    StoreLocked,
+    StoreReadOnly,
+    StoreUnusable,
+)
+from hotmem.options import BackgroundOptions
+from hotmem.remember import WriteContext
+from hotmem.storage import queries, steps
+from hotmem.types import JobKind, UserKey
+
+T = TypeVar("T")
+
+DATABASE_ERRORS: Final = (
+    StoreLocked,
+    StoreReadOnly,
+    StoreFull,
+    StoreGone,
+    StoreUnusable,
+    MemoryClosed,
+)
+"""Errors of the database rather than of a job: no job can run."""
+
+RETRY_BATCH: Final = 64
+"""Jobs set aside that get one more try at once; more follow if any of them succeeds."""
+
+RETRY_EVERY_S: Final = 3600.0
+"""Seconds between two such tries while a memory is open."""
+
+
+class JobRunner:
+    """Runs jobs so that one that fails does not hold up the others.
+
+    Args:
+        context: The live parts of the write path.
+        options: Tries and pauses.
+        priority: Lets recalls go first.
+    """
+
+    def __init__(
+        self, context: WriteContext, options: BackgroundOptions, priority: ForegroundPriority
+    ) -> None:
+        self._context = context
+        self._database = context.storage.database
+        self._options = options
+        self._priority = priority
+        self._retried: int | None = 0
+        self._retrying_since = datetime.now(UTC)
+
+    async def attempt(
+        self,
+        kind: JobKind,
+        jobs: Sequence[T],
+        key: Callable[[T], int | str],
+        run: Callable[[Sequence[T]], Awaitable[Any]],
+    ) -> None:
+        """Runs some jobs at once; if that fails, each half, until the job that fails is alone.
+
+        Raises:
+            StoreError: If no job can run, as the database cannot be written.
+        """
+        try:
+            await run(jobs)
+        except DATABASE_ERRORS:
+            raise
+        except Exception as error:  # a job that fails must not hold up the others
+            if len(jobs) == 1:
+                await self.count_failure(kind, key(jobs[0]), error)
+                return
+            for half in (jobs[: len(jobs) // 2], jobs[len(jobs) // 2 :]):
+                await self._priority.wait_idle()
+                await self.attempt(kind, half, key, run)
+
+    async def count_failure(
+        self, kind: JobKind, key: int | str, error: Exception, user: UserKey | None = None
+    ) -> None:
+        """Counts a failed try; the job pauses, or is set aside after its last try."""
+        log.warning("job failed", kind=kind, key=key, error=type(error).__name__)
+        await self._database.write(
+            queries.claims.finish,
+            self._context.worker_id,
+            kind,
+            queries.jobs.failed,
+            kind,
+            key,
+            type(error).__name__,
+            self._options.attempts,
+            self._options.pause_s,
+            datetime.now(UTC),
+            user,
+        )
+
+    async def retry_set_aside(self) -> bool:
+        """Gives some jobs that were set aside one more try, on start and every hour."""
+        now = datetime.now(UTC)
+        if now > self._retrying_since + timedelta(seconds=RETRY_EVERY_S):
+            self._retrying_since, self._retried = now, 0
+        if self._retried is None:
+            return False
+        given = await steps.retry_failures(
+            self._database, self._retrying_since, self._retried, RETRY_BATCH
+        )
+        self._retried = self._retried + given if given else None
+        return bool(given)

@@ -1,0 +1,626 @@
+-- Version 1: the schema of the first release.
+
+CREATE TABLE meta (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE users (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    public_id TEXT NOT NULL UNIQUE,
+    order_time INTEGER NOT NULL DEFAULT 0
+);
+
+CREATE TABLE sessions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    public_id TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    touched_at INTEGER NOT NULL,
+    summary_due INTEGER NOT NULL DEFAULT 0,
+    passages INTEGER NOT NULL DEFAULT 0,
+    order_time INTEGER NOT NULL DEFAULT 0,
+    held INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (user_key, public_id)
+);
+CREATE INDEX sessions_idle ON sessions (touched_at) WHERE summary_due = 1 AND held = 0;
+CREATE INDEX sessions_due ON sessions (user_key, touched_at) WHERE summary_due = 2 AND held = 0;
+
+CREATE TABLE turns (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    public_id TEXT NOT NULL,
+    role TEXT NOT NULL,
+    speaker TEXT,
+    text TEXT NOT NULL,
+    spoken_at INTEGER NOT NULL,
+    zone TEXT,
+    import INTEGER,
+    order_time INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (user_key, public_id)
+);
+CREATE INDEX turns_of_session ON turns (session);
+CREATE INDEX turns_by_time ON turns (user_key, spoken_at);
+CREATE INDEX turns_of_import ON turns (import) WHERE import IS NOT NULL;
+
+CREATE TABLE speakers (
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    import INTEGER,
+    PRIMARY KEY (user_key, name)
+) WITHOUT ROWID;
+
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_key INTEGER NOT NULL,
+    session INTEGER NOT NULL,
+    turn INTEGER NOT NULL REFERENCES turns ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    stop INTEGER NOT NULL,
+    vector BLOB,
+    terms TEXT NOT NULL DEFAULT '',
+    forms INTEGER NOT NULL DEFAULT 0,
+    import INTEGER,
+    held INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (session, position)
+);
+CREATE INDEX passages_of_turn ON passages (turn);
+CREATE INDEX passages_waiting
+    ON passages (import, user_key, id) WHERE vector IS NULL AND held = 0;
+CREATE INDEX passages_unread ON passages (session) WHERE vector IS NULL AND held = 0;
+
+CREATE TABLE memories (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    public_id TEXT NOT NULL UNIQUE,
+    text TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    relation TEXT NOT NULL,
+    object TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    category TEXT NOT NULL,
+    importance INTEGER NOT NULL,
+    hedged INTEGER NOT NULL,
+    negated INTEGER NOT NULL,
+    changes INTEGER NOT NULL,
+    single INTEGER NOT NULL,
+    said_at INTEGER NOT NULL,
+    valid_until INTEGER,
+    superseded_by INTEGER REFERENCES memories ON DELETE SET NULL,
+    amends INTEGER REFERENCES memories ON DELETE CASCADE,
+    confirmations INTEGER NOT NULL DEFAULT 0,
+    accesses INTEGER NOT NULL DEFAULT 0,
+    accessed_at INTEGER,
+    vector BLOB,
+    value TEXT NOT NULL DEFAULT '',
+    stored_at INTEGER,
+    source TEXT,
+    note TEXT,
+    merged_into INTEGER REFERENCES memories ON DELETE CASCADE,
+    import INTEGER,
+    order_time INTEGER NOT NULL DEFAULT 0,
+    held INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX memories_superseding ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX memories_amending ON memories (amends) WHERE amends IS NOT NULL;
+CREATE INDEX memories_by_relation ON memories (user_key, relation, subject COLLATE NOCASE, value);
+CREATE INDEX memories_by_time ON memories (user_key, said_at);
+CREATE INDEX memories_merged ON memories (merged_into) WHERE merged_into IS NOT NULL;
+CREATE INDEX memories_by_category ON memories (user_key, category) WHERE merged_into IS NULL;
+CREATE INDEX memories_of_import ON memories (import) WHERE import IS NOT NULL;
+CREATE INDEX memories_in_order ON memories (user_key, order_time);
+CREATE INDEX memories_waiting
+    ON memories (import, user_key, id) WHERE vector IS NULL AND held = 0;
+
+CREATE TABLE sources (
+    memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+    turn INTEGER NOT NULL REFERENCES turns ON DELETE CASCADE,
+    start INTEGER NOT NULL,
+    stop INTEGER NOT NULL,
+    PRIMARY KEY (memory, turn, start)
+) WITHOUT ROWID;
+CREATE INDEX sources_of_turn ON sources (turn);
+
+CREATE TABLE entities (
+    id INTEGER PRIMARY KEY,
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    key TEXT NOT NULL,
+    name TEXT NOT NULL,
+    sound TEXT NOT NULL DEFAULT '',
+    UNIQUE (user_key, key)
+);
+CREATE INDEX entities_by_sound ON entities (user_key, sound);
+
+CREATE TABLE turn_entities (
+    entity INTEGER NOT NULL REFERENCES entities ON DELETE CASCADE,
+    turn INTEGER NOT NULL REFERENCES turns ON DELETE CASCADE,
+    PRIMARY KEY (entity, turn)
+) WITHOUT ROWID;
+CREATE INDEX turn_entities_of_turn ON turn_entities (turn);
+
+CREATE TABLE memory_entities (
+    entity INTEGER NOT NULL REFERENCES entities ON DELETE CASCADE,
+    memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+    PRIMARY KEY (entity, memory)
+) WITHOUT ROWID;
+CREATE INDEX memory_entities_of_memory ON memory_entities (memory);
+
+CREATE TABLE summaries (
+    id INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
+    user_key INTEGER NOT NULL,
+    topics TEXT NOT NULL,
+    text TEXT NOT NULL,
+    vector BLOB,
+    import INTEGER,
+    through INTEGER NOT NULL DEFAULT 0,
+    held INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX summaries_of_import ON summaries (import) WHERE import IS NOT NULL;
+CREATE INDEX summaries_waiting
+    ON summaries (import, user_key, id) WHERE vector IS NULL AND held = 0;
+
+CREATE TABLE summary_sentences (
+    summary INTEGER NOT NULL REFERENCES summaries ON DELETE CASCADE,
+    part TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    turn INTEGER NOT NULL REFERENCES turns ON DELETE CASCADE,
+    PRIMARY KEY (summary, part, place)
+) WITHOUT ROWID;
+CREATE INDEX summary_sentences_of_turn ON summary_sentences (turn);
+
+CREATE TABLE pending_turns (
+    turn INTEGER PRIMARY KEY REFERENCES turns ON DELETE CASCADE,
+    import INTEGER,
+    user_key INTEGER NOT NULL DEFAULT 0,
+    held INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX pending_turns_following ON pending_turns (import, user_key, turn) WHERE held = 0;
+CREATE INDEX pending_turns_of_user ON pending_turns (user_key);
+
+CREATE TABLE recalls (
+    id INTEGER PRIMARY KEY,
+    public_id TEXT NOT NULL UNIQUE,
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    session TEXT,
+    query TEXT NOT NULL,
+    asked_at INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    ms REAL NOT NULL,
+    interrupted INTEGER NOT NULL
+);
+CREATE INDEX recalls_of_user ON recalls (user_key, asked_at);
+
+CREATE TABLE recall_items (
+    recall INTEGER NOT NULL REFERENCES recalls ON DELETE CASCADE,
+    place INTEGER NOT NULL,
+    layers TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    strength REAL NOT NULL,
+    relevance REAL NOT NULL,
+    memory TEXT,
+    turns TEXT NOT NULL,
+    PRIMARY KEY (recall, place)
+) WITHOUT ROWID;
+
+CREATE TABLE weights (
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    layer TEXT NOT NULL,
+    weight REAL NOT NULL,
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (user_key, layer)
+) WITHOUT ROWID;
+
+CREATE TABLE index_revisions (
+    user_key INTEGER,
+    kind TEXT,
+    number INTEGER NOT NULL,
+    PRIMARY KEY (user_key, kind)
+) WITHOUT ROWID;
+
+CREATE TABLE passage_entries (
+    user_key INTEGER,
+    id INTEGER,
+    session INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    bits BLOB,
+    PRIMARY KEY (user_key, id)
+) WITHOUT ROWID;
+
+CREATE VIRTUAL TABLE passage_words USING fts5 (
+    terms, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
+);
+INSERT INTO passage_words (passage_words, rank) VALUES ('secure-delete', 1);
+
+CREATE TABLE memory_entries (
+    user_key INTEGER,
+    id INTEGER,
+    session INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    bits BLOB,
+    PRIMARY KEY (user_key, id)
+) WITHOUT ROWID;
+
+CREATE VIRTUAL TABLE memory_words USING fts5 (
+    terms, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
+);
+INSERT INTO memory_words (memory_words, rank) VALUES ('secure-delete', 1);
+
+CREATE TABLE summary_entries (
+    user_key INTEGER,
+    id INTEGER,
+    session INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    bits BLOB,
+    PRIMARY KEY (user_key, id)
+) WITHOUT ROWID;
+
+CREATE TABLE passage_signs (
+    passage INTEGER PRIMARY KEY REFERENCES passages ON DELETE CASCADE,
+    width INTEGER NOT NULL,
+    signs BLOB NOT NULL
+);
+
+CREATE TABLE tags (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    used_at INTEGER NOT NULL,
+    archived INTEGER NOT NULL DEFAULT 0,
+    merged_into INTEGER REFERENCES tags ON DELETE SET NULL,
+    vector BLOB,
+    UNIQUE (user_key, name)
+);
+CREATE INDEX tags_merged ON tags (merged_into) WHERE merged_into IS NOT NULL;
+CREATE INDEX tags_in_use
+    ON tags (user_key, used_at DESC, name)
+    WHERE NOT archived AND merged_into IS NULL AND vector NOT NULL;
+
+CREATE TABLE memory_tags (
+    memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+    tag INTEGER NOT NULL REFERENCES tags ON DELETE CASCADE,
+    PRIMARY KEY (memory, tag)
+) WITHOUT ROWID;
+CREATE INDEX memory_tags_of_tag ON memory_tags (tag);
+
+CREATE TABLE decisions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    public_id TEXT NOT NULL UNIQUE,
+    action TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    decided_at INTEGER NOT NULL,
+    undone_at INTEGER
+);
+CREATE INDEX decisions_of_user ON decisions (user_key, decided_at);
+
+CREATE TABLE decision_memories (
+    decision INTEGER NOT NULL REFERENCES decisions ON DELETE CASCADE,
+    memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+    into_memory INTEGER REFERENCES memories ON DELETE CASCADE,
+    PRIMARY KEY (decision, memory)
+) WITHOUT ROWID;
+CREATE INDEX decision_memories_memory ON decision_memories (memory);
+CREATE INDEX decision_memories_into
+    ON decision_memories (into_memory) WHERE into_memory IS NOT NULL;
+
+CREATE TABLE decision_tags (
+    decision INTEGER NOT NULL REFERENCES decisions ON DELETE CASCADE,
+    tag INTEGER NOT NULL REFERENCES tags ON DELETE CASCADE,
+    into_tag INTEGER REFERENCES tags ON DELETE CASCADE,
+    PRIMARY KEY (decision, tag)
+) WITHOUT ROWID;
+CREATE INDEX decision_tags_tag ON decision_tags (tag);
+CREATE INDEX decision_tags_into ON decision_tags (into_tag) WHERE into_tag IS NOT NULL;
+
+CREATE TABLE event_times (
+    turn INTEGER NOT NULL REFERENCES turns ON DELETE CASCADE,
+    start INTEGER NOT NULL,
+    stop INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    until INTEGER NOT NULL,
+    user_key INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (turn, start)
+) WITHOUT ROWID;
+CREATE INDEX event_times_by_time ON event_times (user_key, since);
+
+CREATE TABLE evolutions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    category TEXT NOT NULL,
+    state TEXT NOT NULL,
+    evolved_at INTEGER NOT NULL,
+    memories INTEGER NOT NULL,
+    decision INTEGER REFERENCES decisions ON DELETE SET NULL,
+    import INTEGER
+);
+CREATE INDEX evolutions_of_user ON evolutions (user_key, category, state);
+CREATE INDEX evolutions_decided ON evolutions (decision) WHERE decision IS NOT NULL;
+
+CREATE TABLE subcategories (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    evolution INTEGER NOT NULL REFERENCES evolutions ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    keywords TEXT NOT NULL,
+    examples TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    centroid BLOB,
+    UNIQUE (evolution, name)
+);
+
+CREATE TABLE subcategory_members (
+    subcategory INTEGER NOT NULL REFERENCES subcategories ON DELETE CASCADE,
+    memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+    PRIMARY KEY (subcategory, memory)
+) WITHOUT ROWID;
+CREATE INDEX subcategory_members_of_memory ON subcategory_members (memory);
+
+CREATE TABLE quality (
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    day TEXT NOT NULL,
+    intent TEXT NOT NULL,
+    layer TEXT NOT NULL,
+    turns INTEGER NOT NULL,
+    given INTEGER NOT NULL,
+    used INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    wasted INTEGER NOT NULL,
+    helped INTEGER NOT NULL,
+    empty INTEGER NOT NULL,
+    late INTEGER NOT NULL,
+    latencies TEXT NOT NULL,
+    PRIMARY KEY (user_key, day, intent, layer)
+) WITHOUT ROWID;
+
+CREATE TABLE shared_weights (
+    layer TEXT PRIMARY KEY,
+    weight REAL NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE intent_weights (
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    intent TEXT NOT NULL,
+    moved TEXT NOT NULL,
+    PRIMARY KEY (user_key, intent)
+) WITHOUT ROWID;
+
+CREATE TABLE learning_state (
+    user_key INTEGER PRIMARY KEY REFERENCES users ON DELETE CASCADE,
+    version INTEGER NOT NULL,
+    state TEXT NOT NULL
+);
+
+CREATE TABLE weight_history (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    version INTEGER NOT NULL,
+    learnt_at INTEGER NOT NULL,
+    weights TEXT NOT NULL,
+    reason TEXT NOT NULL
+);
+CREATE INDEX weight_history_of_user ON weight_history (user_key, id);
+
+CREATE TABLE correction_counts (
+    turn INTEGER PRIMARY KEY REFERENCES turns ON DELETE CASCADE,
+    times INTEGER NOT NULL
+);
+
+CREATE TABLE imports (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    source TEXT NOT NULL,
+    state TEXT NOT NULL,
+    begun_at INTEGER NOT NULL,
+    new_user INTEGER NOT NULL,
+    records INTEGER NOT NULL DEFAULT 0,
+    turns INTEGER NOT NULL DEFAULT 0,
+    memories INTEGER NOT NULL DEFAULT 0,
+    known INTEGER NOT NULL DEFAULT 0,
+    others INTEGER NOT NULL DEFAULT 0,
+    decision INTEGER REFERENCES decisions ON DELETE SET NULL,
+    forgotten INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX imports_of_user ON imports (user_key);
+CREATE INDEX imports_of_source ON imports (source, user_key);
+CREATE INDEX imports_decided ON imports (decision) WHERE decision IS NOT NULL;
+
+CREATE TABLE import_changes (
+    import INTEGER NOT NULL REFERENCES imports ON DELETE CASCADE,
+    what TEXT NOT NULL,
+    key TEXT NOT NULL,
+    before TEXT NOT NULL,
+    PRIMARY KEY (import, what, key)
+) WITHOUT ROWID;
+
+CREATE TABLE memory_signs (
+    memory INTEGER PRIMARY KEY REFERENCES memories ON DELETE CASCADE,
+    width INTEGER NOT NULL,
+    signs BLOB NOT NULL
+);
+
+CREATE TABLE summary_topics (
+    summary INTEGER NOT NULL REFERENCES summaries ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    written TEXT NOT NULL,
+    weight REAL NOT NULL,
+    PRIMARY KEY (summary, name)
+) WITHOUT ROWID;
+
+CREATE TABLE failures (
+    kind TEXT NOT NULL,
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    key NOT NULL,
+    tries INTEGER NOT NULL,
+    error TEXT NOT NULL,
+    failed_at INTEGER NOT NULL,
+    again_at INTEGER,
+    PRIMARY KEY (kind, key, user_key)
+) WITHOUT ROWID;
+CREATE INDEX failures_of_user ON failures (user_key);
+CREATE INDEX failures_following ON failures (again_at, failed_at);
+
+CREATE TABLE audit (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_key INTEGER REFERENCES users ON DELETE CASCADE,
+    at INTEGER NOT NULL,
+    who TEXT NOT NULL,
+    action TEXT NOT NULL,
+    what TEXT NOT NULL,
+    turns INTEGER NOT NULL,
+    memories INTEGER NOT NULL,
+    sessions INTEGER NOT NULL
+);
+CREATE INDEX audit_of_user ON audit (user_key, at);
+CREATE INDEX audit_by_time ON audit (at);
+
+CREATE TABLE tombstones (
+    mark BLOB PRIMARY KEY
+) WITHOUT ROWID;
+
+CREATE TABLE deletions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    asked_at INTEGER NOT NULL,
+    erase_at INTEGER NOT NULL,
+    counts TEXT NOT NULL,
+    encoder TEXT
+);
+CREATE INDEX deletions_of_user ON deletions (user_key, id);
+CREATE INDEX deletions_by_time ON deletions (erase_at);
+
+CREATE TABLE deleted_rows (
+    deletion INTEGER NOT NULL REFERENCES deletions ON DELETE CASCADE,
+    place INTEGER NOT NULL,
+    relation TEXT NOT NULL,
+    before TEXT,
+    after TEXT,
+    PRIMARY KEY (deletion, place)
+) WITHOUT ROWID;
+
+CREATE TABLE leases (
+    kind TEXT NOT NULL,
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    owner TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (kind, user_key)
+) WITHOUT ROWID;
+CREATE INDEX leases_of_user ON leases (user_key);
+CREATE INDEX leases_of_owner ON leases (owner, kind);
+
+CREATE TABLE former_vectors (
+    kind TEXT PRIMARY KEY,
+    encoder TEXT NOT NULL,
+    upto INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TRIGGER passage_entry_gone AFTER DELETE ON passage_entries BEGIN
+    INSERT INTO index_revisions VALUES (old.user_key, 'passage', 1)
+        ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+
+CREATE TRIGGER passage_entry_late AFTER INSERT ON passage_entries
+WHEN EXISTS (SELECT 1 FROM passage_entries WHERE user_key = new.user_key AND id > new.id) BEGIN
+    INSERT INTO index_revisions VALUES (new.user_key, 'passage', 1)
+        ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+
+CREATE TRIGGER passage_entry_changed AFTER UPDATE OF bits ON passage_entries
+WHEN old.bits IS NOT NULL
+    AND old.id > coalesce((SELECT upto FROM former_vectors WHERE kind = 'passage'), 0) BEGIN
+    INSERT INTO index_revisions VALUES (old.user_key, 'passage', 1)
+        ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+
+CREATE TRIGGER passage_failure_gone AFTER DELETE ON passages BEGIN
+    DELETE FROM failures WHERE kind = 'passage' AND key = old.id;
+END;
+
+CREATE TRIGGER passage_embedded AFTER UPDATE OF vector ON passages WHEN new.vector NOT NULL BEGIN
+    DELETE FROM failures WHERE kind = 'passage' AND key = old.id;
+END;
+
+CREATE TRIGGER memory_entry_gone AFTER DELETE ON memory_entries BEGIN
+    INSERT INTO index_revisions VALUES (old.user_key, 'memory', 1)
+        ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+
+CREATE TRIGGER memory_entry_late AFTER INSERT ON memory_entries
+WHEN EXISTS (SELECT 1 FROM memory_entries WHERE user_key = new.user_key AND id > new.id) BEGIN
+    INSERT INTO index_revisions VALUES (new.user_key, 'memory', 1)
+        ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+
+CREATE TRIGGER memory_entry_changed AFTER UPDATE OF bits ON memory_entries
+WHEN old.bits IS NOT NULL
+    AND old.id > coalesce((SELECT upto FROM former_vectors WHERE kind = 'memory'), 0) BEGIN
+    INSERT INTO index_revisions VALUES (old.user_key, 'memory', 1)
+        ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+
+CREATE TRIGGER memory_failure_gone AFTER DELETE ON memories BEGIN
+    DELETE FROM failures WHERE kind = 'memory' AND key = old.id;
+END;
+
+CREATE TRIGGER memory_embedded AFTER UPDATE OF vector ON memories WHEN new.vector NOT NULL BEGIN
+    DELETE FROM failures WHERE kind = 'memory' AND key = old.id;
+END;
+
+CREATE TRIGGER summary_entry_gone AFTER DELETE ON summary_entries BEGIN
+    INSERT INTO index_revisions VALUES (old.user_key, 'summary', 1)
+        ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+
+CREATE TRIGGER summary_entry_late AFTER INSERT ON summary_entries
+WHEN EXISTS (SELECT 1 FROM summary_entries WHERE user_key = new.user_key AND id > new.id) BEGIN
+    INSERT INTO index_revisions VALUES (new.user_key, 'summary', 1)
+        ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+
+CREATE TRIGGER summary_entry_changed AFTER UPDATE OF bits ON summary_entries
+WHEN old.bits IS NOT NULL
+    AND old.id > coalesce((SELECT upto FROM former_vectors WHERE kind = 'summary'), 0) BEGIN
+    INSERT INTO index_revisions VALUES (old.user_key, 'summary', 1)
+        ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+
+CREATE TRIGGER summary_failure_gone AFTER DELETE ON summaries BEGIN
+    DELETE FROM failures WHERE kind = 'summary' AND key = old.id;
+END;
+
+CREATE TRIGGER summary_embedded AFTER UPDATE OF vector ON summaries WHEN new.vector NOT NULL BEGIN
+    DELETE FROM failures WHERE kind = 'summary' AND key = old.id;
+END;
+
+CREATE TRIGGER passages_gone AFTER DELETE ON passages BEGIN
+    DELETE FROM passage_entries WHERE user_key = old.user_key AND id = old.id;
+    DELETE FROM passage_words WHERE rowid = old.id;
+END;
+
+CREATE TRIGGER memories_gone AFTER DELETE ON memories BEGIN
+    DELETE FROM memory_entries WHERE user_key = old.user_key AND id = old.id;
+    DELETE FROM memory_words WHERE rowid = old.id;
+END;
+
+CREATE TRIGGER summaries_gone AFTER DELETE ON summaries BEGIN
+    DELETE FROM summary_entries WHERE user_key = old.user_key AND id = old.id;
+END;
+
+CREATE TRIGGER turn_failure_gone AFTER DELETE ON pending_turns BEGIN
+    DELETE FROM failures WHERE kind = 'turn' AND key = old.turn;
+END;
+
+CREATE TRIGGER session_failure_gone AFTER DELETE ON sessions BEGIN
+    DELETE FROM failures WHERE kind = 'session' AND key = old.id;
+END;
+
+CREATE TRIGGER import_failure_gone AFTER DELETE ON imports BEGIN
+    DELETE FROM failures WHERE kind = 'import' AND key = old.id;
+END;
+
+CREATE TRIGGER session_summarised AFTER UPDATE OF summary_due ON sessions
+WHEN new.summary_due = 0 BEGIN
+    DELETE FROM failures WHERE kind = 'session' AND key = old.id;
+END;
