@@ -1,1 +1,1 @@
-"""Groups of methods of `hotmem.Memory`: search, knowledge, forgetting. `hotmem.memory` joins them."""
+"""Groups of methods of `hotmem.Memory`, which joins them: search, knowledge, forgetting."""

@@ -118,7 +118,7 @@ class KnowledgeMethods(MemoryBase):
         )
 
     async def weights(self, user_id: str) -> Weights:
-        """The user's layer weights: fixed ones of the options, learnt ones, or the start weights."""
+        """The user's layer weights: the options', the learnt ones or the start weights."""
         user = await self._find_user(user_id)
         if self.options.learning.weights:
             return self.options.learning.weights

@@ -61,7 +61,7 @@ class Connection(Protocol):
         ...
 
     def row_changes(self, tables: Container[str]) -> AbstractContextManager[list[RowChange]]:
-        """Collects every change of rows of some tables, including those of cascades and triggers."""
+        """Collects all changes of rows of some tables, also by cascades and triggers."""
         ...
 
 

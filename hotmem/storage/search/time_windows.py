@@ -14,14 +14,17 @@ from hotmem.types import EvidenceKind, Interval, QueryVectors, UserKey
 MOST: Final = 1000
 """Turns, or memories, of a window that are looked at, the latest."""
 
-TURNS: Final = """(SELECT id, session FROM turns WHERE user_key = :user AND spoken_at >= :start AND spoken_at < :end
+TURNS: Final = """(SELECT id, session FROM turns
+    WHERE user_key = :user AND spoken_at >= :start AND spoken_at < :end
     ORDER BY spoken_at DESC LIMIT :most) t"""
 
 ROWS: Final = {
     EvidenceKind.PASSAGE: f"SELECT r.id, r.vector FROM {TURNS} JOIN passages r ON r.turn = t.id",
-    EvidenceKind.MEMORY: """SELECT r.id, r.vector FROM memories r WHERE r.user_key = :user AND r.said_at >= :start AND r.said_at < :end
+    EvidenceKind.MEMORY: """SELECT r.id, r.vector FROM memories r
+        WHERE r.user_key = :user AND r.said_at >= :start AND r.said_at < :end
         AND r.merged_into IS NULL ORDER BY r.said_at DESC LIMIT :most""",
-    EvidenceKind.SUMMARY: f"SELECT r.id, r.vector FROM (SELECT DISTINCT session FROM {TURNS}) s JOIN summaries r ON r.id = s.session",
+    EvidenceKind.SUMMARY: f"""SELECT r.id, r.vector
+        FROM (SELECT DISTINCT session FROM {TURNS}) s JOIN summaries r ON r.id = s.session""",
 }
 """Row numbers and vectors of what was said in a window."""
 

@@ -14,14 +14,15 @@ from hotmem.storage.database import Connection
 from hotmem.types import EvidenceKind, SignBits
 
 INSERTS: Final[Mapping[EvidenceKind, str]] = {
-    EvidenceKind.PASSAGE: "INSERT OR REPLACE INTO passage_signs (passage, width, signs) VALUES (?1, ?2, ?3)",
+    EvidenceKind.PASSAGE: """INSERT OR REPLACE INTO passage_signs (passage, width, signs)
+        VALUES (?1, ?2, ?3)""",
     EvidenceKind.MEMORY: """INSERT OR REPLACE INTO memory_signs (memory, width, signs)
         SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM sources WHERE memory = ?1)""",
 }
 
 
 def put(conn: Connection, kind: EvidenceKind, key: int, signs: SignBits) -> None:
-    """Stores the signs, uint8 (tokens, width / 8), of a row that exists, if it is of a kind that has them."""
+    """Stores the signs, uint8 (tokens, width / 8), of a row, if its kind has them."""
     if kind in INSERTS and len(signs):
         conn.execute(INSERTS[kind], (key, signs.shape[1], signs.tobytes()))
 

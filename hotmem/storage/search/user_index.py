@@ -142,7 +142,7 @@ class Index:
             place = self._count if known >= read and not page.embedded.any() else place + read
 
     def _read_anew(self, conn: Connection, low: int, high: int) -> None:
-        """Reads the signs of the entries above one row number and up to another, which were embedded anew."""
+        """Reads the signs of re-embedded entries above one row number and up to another."""
         first, stop = (
             int(place)
             for place in np.searchsorted(self._keys[: self._count], (low, high), side="right")
@@ -179,7 +179,7 @@ class Index:
         self._count = stop
 
     def _sign(self, first: int, signed: NDArray[np.bool_], bits: bytes | None) -> None:
-        """Sets the signs of those entries from place `first` on that have them, and how far all, and any, have theirs."""
+        """Sets the signs of the entries from index `first` on, and how far all, and any, have them."""
         if bits:
             rows = np.frombuffer(bits, dtype=np.uint8).reshape(int(signed.sum()), -1)
             words = -(-rows.shape[1] // WORD.itemsize)
@@ -194,7 +194,7 @@ class Index:
 
 
 def _roomy(values: NDArray[Any], count: int) -> NDArray[Any]:
-    """The values with room for `count` along the last axis, and a quarter more where they have to move."""
+    """The values with room for `count` along the last axis; with a quarter more if they move."""
     if count <= values.shape[-1]:
         return values
     roomy = np.zeros((*values.shape[:-1], max(count + count // 4, LEAST_ROOM)), dtype=values.dtype)

@@ -1,8 +1,8 @@
 """Vector search over one user's rows, with the signs of all vectors in memory.
 
-A search narrows down in three steps, each more exact than the one before: signs against signs (Hamming
-distance), signs against the query's floats, bytes against bytes. Each byte vector has a scale of
-its own, its largest number being 127; two of them give a cosine to within 0.002.
+A search narrows down in three steps, each more exact than the one before: signs against signs
+(Hamming distance), signs against the query's floats, bytes against bytes. Each byte vector has a
+scale of its own, its largest number being 127; two of them give a cosine to within 0.002.
 """
 
 import json
@@ -92,7 +92,7 @@ def put(
     vectors: Sequence[Vector],
     signs: Sequence[SignBits],
 ) -> None:
-    """Stores the embeddings of rows that still exist, and their token signs, of passages and of memories stored outright."""
+    """Stores the vectors and token signs of rows that still exist."""
     for key, vector, of_pieces in zip(keys, vectors, signs, strict=True):
         row = conn.execute(
             f"UPDATE {TABLES[kind]} SET vector = ?, held = 0 WHERE id = ? RETURNING user_key",
@@ -139,7 +139,7 @@ def inside(
 
 
 def by_sign(bits: NDArray[np.uint64], vector: Vector, first: int, then: int) -> NDArray[np.intp]:
-    """Places of the `then` nearest by sign against float, among the `first` nearest by sign against sign.
+    """Indices of the `then` nearest by sign and float, of the `first` nearest by sign alone.
 
     Args:
         bits: Signs of the rows, uint64 (words, rows).
@@ -228,7 +228,7 @@ def nearest_rows(
 
 
 def _cosines(blobs: Sequence[bytes], vector: Vector) -> NDArray[np.float64]:
-    """Cosines of stored vectors and a vector, float64 (rows,); sums of bytes are exact in float32."""
+    """Cosines of stored vectors and a vector, float64 (rows,). Float32 sums of bytes are exact."""
     rows = np.frombuffer(b"".join(blobs), dtype=np.int8).reshape(len(blobs), -1)
     stored = rows.astype(np.float32)
     query = np.frombuffer(to_bytes(vector), dtype=np.int8).astype(np.float32)
@@ -239,9 +239,10 @@ def _cosines(blobs: Sequence[bytes], vector: Vector) -> NDArray[np.float64]:
 
 
 def of_turns(conn: Connection, keys: Sequence[int]) -> dict[int, Vector]:
-    """The mean vector of each of the turns that is embedded, as a unit row, by the turn's row number."""
+    """The mean vector of each embedded turn, a unit row, by the turn's row number."""
     rows = conn.execute(
-        "SELECT turn, vector FROM passages WHERE turn IN (SELECT value FROM json_each(?)) AND vector IS NOT NULL ORDER BY turn",
+        """SELECT turn, vector FROM passages
+           WHERE turn IN (SELECT value FROM json_each(?)) AND vector IS NOT NULL ORDER BY turn""",
         (json.dumps(list(keys)),),
     ).fetchall()
     if not rows:

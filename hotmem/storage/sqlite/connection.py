@@ -62,7 +62,7 @@ class Cursor(apsw.Cursor):
     """What a statement gives."""
 
     def fetchone(self) -> Any:  # noqa: ANN401 - a row
-        """The first row; the rest is let go, as a statement that is not at its end keeps its snapshot of the file."""
+        """The first row. The statement ends: an unfinished one would keep its snapshot of the file."""
         row = super().fetchone()
         self.close()
         return row
@@ -88,7 +88,7 @@ class Connection(apsw.Connection):
 
     @contextmanager
     def row_changes(self, tables: Container[str]) -> Iterator[list[RowChange]]:
-        """Collects every change of rows of some tables, including those of cascades and triggers."""
+        """Collects all changes of rows of some tables, also by cascades and triggers."""
         seen: list[RowChange] = []
 
         def note(update: apsw.PreUpdate) -> None:
@@ -164,11 +164,15 @@ def _check_key_given(path: Path, key: EncryptionKey | None) -> None:
     """Raises an error for a plain file with a key, and an encrypted one without."""
     head = _head(path)
     if key is not None and head.startswith(PLAIN):
-        fix = "Leave HOTMEM_KEY, HOTMEM_KEY_FILE and Options.key away, or encrypt the file with `hotmem encrypt`."
+        fix = (
+            "Leave HOTMEM_KEY, HOTMEM_KEY_FILE and Options.key away, or encrypt the file with"
+            " `hotmem encrypt`."
+        )
         raise StoreKeyWrong(f"{path} is not encrypted, and a key was given. {fix}")
     if key is None and _is_encrypted(head):
         raise StoreKeyWrong(
-            f"{path} is encrypted, and no key was given. Set HOTMEM_KEY or HOTMEM_KEY_FILE, or pass Options(key=…)."
+            f"{path} is encrypted, and no key was given. Set HOTMEM_KEY or HOTMEM_KEY_FILE, or pass"
+            " Options(key=…)."
         )
 
 
@@ -208,7 +212,10 @@ def _unlock(conn: Connection, key: EncryptionKey, path: Path) -> None:
     try:
         conn.execute("PRAGMA schema_version").fetchone()
     except apsw.NotADBError:
-        fix = "Pass the key that it was encrypted with; if it is that, the beginning of the file is damaged: restore a backup."
+        fix = (
+            "Pass the key that it was encrypted with; if it is that, the beginning of the file is"
+            " damaged: restore a backup."
+        )
         raise StoreKeyWrong(f"{path} cannot be read with this key. {fix}") from None
 
 
@@ -252,7 +259,8 @@ def begun(conn: Connection) -> bool:
 def locked(path: Path) -> StoreLocked:
     """The error of a file that another program holds."""
     return StoreLocked(
-        f"{path} has been locked for over {LOCK_WAIT_S:.0f} s by {files.holder(path)}. Nothing of this was stored; end what holds it, or try again."
+        f"{path} has been locked for over {LOCK_WAIT_S:.0f} s by {files.holder(path)}. Nothing of"
+        " this was stored; end what holds it, or try again."
     )
 
 
@@ -301,15 +309,18 @@ def _as_ours(error: apsw.Error, path: Path) -> HotMemError:
             return locked(path)
         case apsw.SQLITE_READONLY:
             return StoreReadOnly(
-                f"{path} cannot be written. Make the file and its folder writable, or open another file."
+                f"{path} cannot be written. Make the file and its folder writable, or open another"
+                " file."
             )
         case apsw.SQLITE_FULL:
             return StoreFull(
-                f"The disk that holds {path} is full. Free some space; what was stored before is intact."
+                f"The disk that holds {path} is full. Free some space; what was stored before is"
+                " intact."
             )
         case apsw.SQLITE_CANTOPEN:
             return StoreUnusable(
-                f"{path} cannot be opened. Check that its folder exists and that you may read and write it."
+                f"{path} cannot be opened. Check that its folder exists and that you may read and"
+                " write it."
             )
         case apsw.SQLITE_NOTADB | apsw.SQLITE_CORRUPT:
             return damaged(path)

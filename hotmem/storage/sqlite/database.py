@@ -30,7 +30,7 @@ LOCK_POLL_S: Final = 0.002
 every 0.1 s and misses the pauses of an import."""
 
 CLOSE_WAIT_S: Final = 1.0
-"""Seconds that closing waits for readers before it leaves the log to whoever closes the file last."""
+"""Seconds that closing waits for readers; then the last to close the file truncates the log."""
 
 
 class SqliteDatabase:

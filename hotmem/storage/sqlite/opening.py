@@ -11,7 +11,7 @@ from hotmem.storage.sqlite import connection, files, journal, migrations
 from hotmem.storage.sqlite.connection import Connection, connect, mapped_errors
 
 READERS: Final = 2
-"""Reader threads. Reads hold the interpreter's lock most of the time, so more of them are slower."""
+"""Reader threads. Reads hold the interpreter's lock most of the time: more are slower."""
 
 INLINE_READERS: Final = 2
 """Threads that read inline (`InlineSqliteDatabase`): those of recalls and of explicit stores. None

@@ -57,7 +57,8 @@ def checked_version(conn: Connection, path: Path) -> int:
         )
     if version > len(STEPS):
         raise StoreTooNew(
-            f"{path} has schema {version}, this HotMem knows up to {len(STEPS)}. Update HotMem: pip install -U pipecat-hotmem."
+            f"{path} has schema {version}, this HotMem knows up to {len(STEPS)}. Update HotMem:"
+            " pip install -U pipecat-hotmem."
         )
     return version
 
