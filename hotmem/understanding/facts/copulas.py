@@ -66,7 +66,8 @@ _PRESENT_ADVERBS: Final = frozenset(
     {"now", "currently", "nowadays", "still", "more", "longer", "anymore", "days"}
 )
 _EVALUATIVE_ADJECTIVES: Final = wordlist(
-    "great good nice awesome amazing perfect wonderful well same right wrong fine okay ok bad beautiful"
+    "great good nice awesome amazing perfect wonderful well same right wrong "
+    "fine okay ok bad beautiful"
 )
 _SITUATION_PREPOSITIONS: Final = wordlist("in at on with under near between off")
 _FIGURATIVE_NOUNS: Final = wordlist(
