@@ -30,7 +30,8 @@ class StoredMemory:
         changes: Whether facts of this relation change with time.
         single: Whether a new value of the relation supersedes it.
         said_at: When it was last said, UTC.
-        order_time: Its position in the order of statements, UTC: later than every earlier statement,
+        order_time: Its position in the order of statements, UTC: later than every earlier
+            statement,
             even if the clock was set back in between.
         valid_until: When it stopped being true; None while it is true.
         confirmations: Number of times it was repeated.
