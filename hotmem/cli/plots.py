@@ -37,7 +37,7 @@ TURN_COLOUR, MEMORY_COLOUR = "#9fb3c8", "#d9662b"
 UNITS_PER_INCH: Final = 100
 """Units of the network's canvas in one inch."""
 
-NETWORK_CANVAS: Final = Canvas(width=1100, height=740, margin=90, label_width=160, label_height=48)
+NETWORK_CANVAS: Final = Canvas(width=1100, height=740, margin=90, label_width=160, label_height=58)
 TITLE_HEIGHT: Final = 60
 """Height of the title above the canvas, in its units."""
 

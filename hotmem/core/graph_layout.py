@@ -15,7 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 ITERATIONS: Final = 60
-"""Maximum steps of the layout and of the separation of labels."""
+"""Maximum steps of the force-directed layout."""
+
+SEPARATION_STEPS: Final = 300
+"""Maximum steps in which overlapping labels are moved apart."""
 
 SEED: Final = 7
 """The same graph always has the same drawing."""
@@ -138,7 +141,7 @@ def spread(positions: NDArray[np.float64], canvas: Canvas) -> NDArray[np.float64
         high - low, 1e-9
     ) * (size - 2 * canvas.margin)
     order = np.arange(len(moved))
-    for _ in range(ITERATIONS):
+    for _ in range(SEPARATION_STEPS):
         offsets = moved[:, None] - moved[None]
         overlapping = np.all(np.abs(offsets) < label, axis=2)
         np.fill_diagonal(overlapping, False)
