@@ -72,6 +72,7 @@ def bench_turn(
     mem0: Annotated[
         int, typer.Option(help="Turns of the mem0 service's store; 0 skips mem0.", min=0)
     ] = 2_000,
+    recordings: Annotated[bool, typer.Option(help="Play recordings, in real time.")] = True,
     keep: Keep = None,
     as_json: AsJson = False,
 ) -> None:
@@ -83,7 +84,15 @@ def bench_turn(
         mem0 = 0
     with working_folder(keep) as folder:
         results = asyncio.run(
-            turn.measure(turns or turn.USUAL, crowd, questions, mem0, folder, console)
+            turn.measure(
+                turns or turn.USUAL,
+                crowd,
+                questions,
+                mem0,
+                folder,
+                console,
+                recordings=recordings,
+            )
         )
     turn.show(results, Console())
     print_json(turn.figures(results), as_json)

@@ -204,6 +204,8 @@ async def measure(
     mem0_turns: int,
     folder: Path,
     console: Console,
+    *,
+    recordings: bool = True,
 ) -> list[Turns]:
     """Measure all arrangements in sequence.
 
@@ -214,7 +216,9 @@ async def measure(
         mem0_turns: Turns of mem0's store, which is built for each run; 0 leaves mem0 out.
         folder: Folder of the memory files.
         console: Console for the progress bar.
+        recordings: Whether to play the recordings, in real time.
     """
+    speeches = [one for one in Speech if recordings or one is not Speech.RECORDED]
     reading = await asyncio.to_thread(lambda: SentenceCache(OnnxEncoder.load(), load_language()))
     script = SyntheticConversations().questions(
         RUNS * (WARM_UP + questions) * (1 + len(sizes)) + 2 * crowd * (WARM_UP + CROWD_TURNS)
@@ -228,12 +232,12 @@ async def measure(
             )
             for size in sizes
         ]
-        for speech in Speech:
+        for speech in speeches:
             await bench.measure(Arrangement.NONE, 0, _nothing, speech)
         await bench.measure(Arrangement.NONE, 0, _nothing, Speech.INTERIMS, crowd=True)
         for size, path in zip(sizes, paths, strict=True):
             async with _opened(path) as memory:
-                for speech in Speech:
+                for speech in speeches:
                     await bench.measure(
                         Arrangement.AHEAD, size, partial(_hotmem, memory, listening=True), speech
                     )

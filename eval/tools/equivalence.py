@@ -75,7 +75,7 @@ def pairs() -> list[Pair]:
         ]
 
 
-def sayings(encoder: Encoder, asked: Sequence[Pair]) -> list[StatementPair]:
+def statement_pairs(encoder: Encoder, asked: Sequence[Pair]) -> list[StatementPair]:
     """Return the pairs as in use: the first is stored, the second is new."""
     one, other = (
         encoder.encode([getattr(pair, side) for pair in asked]) for side in ("one", "other")
@@ -88,7 +88,7 @@ def sayings(encoder: Encoder, asked: Sequence[Pair]) -> list[StatementPair]:
 
 def table(encoder: Encoder, asked: Sequence[Pair]) -> NDArray[np.float64]:
     """Return the features of the pairs, float64 (pairs, len(FEATURES))."""
-    return np.array([pair_features(said) for said in sayings(encoder, asked)])
+    return np.array([pair_features(said) for said in statement_pairs(encoder, asked)])
 
 
 def fit(encoder: Encoder) -> dict[str, float]:
@@ -151,7 +151,9 @@ def bound(
 def measure(encoder: Encoder) -> EquivalenceResult:
     """Test the shipped coefficients on the test pairs."""
     held = pairs()[1::2]
-    probability = np.array([equivalence_probability(said) for said in sayings(encoder, held)])
+    probability = np.array(
+        [equivalence_probability(said) for said in statement_pairs(encoder, held)]
+    )
     alike = np.array([pair.same for pair in held])
     merged, suggested = (
         probability >= equivalence.MERGE_THRESHOLD,
