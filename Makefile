@@ -26,7 +26,7 @@ test-fast: setup ## Run the tests that are not marked slow; a minute and a half.
 
 attack: lint ## Run the attack tests in full: 1,000 kills, 240 power cuts, 150 corruptions, 500 injections; a quarter of an hour.
 	$(BIN)/pytest --full tests/attacks tests/test_crash.py tests/storage/sqlite/test_damage.py tests/storage/test_forget.py tests/test_isolation.py \
-		tests/test_encryption.py tests/storage/test_spool.py tests/test_fairness.py tests/operations/test_retention.py
+		tests/test_encryption.py tests/storage/test_spool.py tests/test_job_fairness.py tests/operations/test_retention.py
 
 test-browser: setup ## Test the browser bot, the inspector and the report in headless Chromium, installed first as root on Debian.
 	@command -v chromedriver >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium-driver; } \

@@ -105,8 +105,8 @@ def life(user: str = "ana", turns: int = 150, per_session: int = 15) -> Iterator
     people, places, deeds, replies, hostile = map(
         cycle, (_PEOPLE, _PLACES, _DEEDS, _REPLIES, HOSTILE)
     )
-    told = islice(zip(people, places, deeds, strict=False), turns + 30)
-    for number, (name, place, deed) in enumerate(islice(told, turns)):
+    statements = islice(zip(people, places, deeds, strict=False), turns + 30)
+    for number, (name, place, deed) in enumerate(islice(statements, turns)):
         session, minute = divmod(number, per_session)
         text = f"My friend {name} {deed.format(place=place)}"
         role, speaker = Role.USER, "Ana"
@@ -121,7 +121,7 @@ def life(user: str = "ana", turns: int = 150, per_session: int = 15) -> Iterator
         if number == 40:
             text = " ".join(
                 f"My friend {who} {what.format(place=where)}"
-                for who, where, what in islice(told, 30)
+                for who, where, what in islice(statements, 30)
             )
         minutes = session * 7 * 24 * 60 + minute
         yield said(

@@ -27,7 +27,7 @@ LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-async def told(memory: Memory) -> AsyncIterator[Memory]:
+async def populated(memory: Memory) -> AsyncIterator[Memory]:
     """A memory with turns of Ana and Ben."""
     await memory.remember(
         said(f"My dog is called Potola. I keep {WORDS}.", session="Oleander", name="t1")
@@ -45,13 +45,13 @@ async def entries(memory: Memory, user: str | None = None) -> list[AuditEntry]:
     )[::-1]
 
 
-async def test_recalls_of_a_bot_are_not_logged(told: Memory) -> None:
-    await told.recall("What's my dog called?", user_id="ana")
-    await told.memories("ana")
-    assert await entries(told) == []
+async def test_recalls_of_a_bot_are_not_logged(populated: Memory) -> None:
+    await populated.recall("What's my dog called?", user_id="ana")
+    await populated.memories("ana")
+    assert await entries(populated) == []
     with acting(Actor.MCP):
-        await told.recall("What's my dog called?", user_id="ana")
-    (entry,) = await entries(told)
+        await populated.recall("What's my dog called?", user_id="ana")
+    (entry,) = await entries(populated)
     assert (entry.user_id, entry.who, entry.act.action, entry.act.what) == (
         "ana",
         Actor.MCP,
@@ -61,28 +61,28 @@ async def test_recalls_of_a_bot_are_not_logged(told: Memory) -> None:
 
 
 async def test_searches_changes_exports_copies_and_deletions_are_logged_once_without_text(
-    told: Memory, tmp_path: Path
+    populated: Memory, tmp_path: Path
 ) -> None:
     with acting(Actor.MCP):
-        await tool("search_memory").call(told, "ana", {"query": f"Who keeps {WORDS}?"})
+        await tool("search_memory").call(populated, "ana", {"query": f"Who keeps {WORDS}?"})
         stored = await tool("store_memory").call(
-            told, "ana", {"content": "Ottoline likes walnuts.", "note": "Oleander"}
+            populated, "ana", {"content": "Ottoline likes walnuts.", "note": "Oleander"}
         )
     with acting(Actor.TOOL):
-        await tool("search_contextual").call(told, "ana", {"query": WORDS})
+        await tool("search_contextual").call(populated, "ana", {"query": WORDS})
         await tool("edit_memory").call(
-            told, "ana", {"id": stored["id"], "content": "Ottoline hates walnuts."}
+            populated, "ana", {"id": stored["id"], "content": "Ottoline hates walnuts."}
         )
-        await tool("memory_timeline").call(told, "ana", {"about": "Ottoline"})
-    assert [line async for line in told.export("ana")]
+        await tool("memory_timeline").call(populated, "ana", {"about": "Ottoline"})
+    assert [line async for line in populated.export("ana")]
     await backup_restore(
-        told, "", BackupArguments(action="backup", file=str(tmp_path / "Oleander.db"))
+        populated, "", BackupArguments(action="backup", file=str(tmp_path / "Oleander.db"))
     )
-    await told.forget(user_id="ana", entity="Ottoline", dry_run=True)
+    await populated.forget(user_id="ana", entity="Ottoline", dry_run=True)
     with acting(Actor.VOICE):
-        await told.forget(user_id="ana", entity="Ottoline")
-    await told.forget(user_id="ana", session_id="Oleander")
-    found = await entries(told)
+        await populated.forget(user_id="ana", entity="Ottoline")
+    await populated.forget(user_id="ana", session_id="Oleander")
+    found = await entries(populated)
     assert [(one.who, one.act.action, one.act.what) for one in found] == [
         (Actor.MCP, Action.READ, "search_memory"),
         (Actor.MCP, Action.CHANGE, "store_memory"),
@@ -100,7 +100,7 @@ async def test_searches_changes_exports_copies_and_deletions_are_logged_once_wit
         and found[-1].act.sessions == 0
     )
     assert [one.user_id for one in found] == ["ana"] * 6 + [None] + ["ana"] * 2
-    with closing(connect(told.path, read_only=True)) as conn:
+    with closing(connect(populated.path, read_only=True)) as conn:
         rows = conn.execute("SELECT * FROM audit").fetchall()
     everything = " ".join(str(column) for row in rows for column in row)
     assert not [
@@ -108,11 +108,11 @@ async def test_searches_changes_exports_copies_and_deletions_are_logged_once_wit
     ]
 
 
-async def test_one_anonymous_entry_is_left_of_an_erased_user(told: Memory) -> None:
-    await told.search_memory("dog", user_id="ana")
-    await told.search_memory("dog", user_id="ben")
-    await told.forget(user_id="ana", everything=True)
-    ben, erased = await entries(told)
+async def test_one_anonymous_entry_is_left_of_an_erased_user(populated: Memory) -> None:
+    await populated.search_memory("dog", user_id="ana")
+    await populated.search_memory("dog", user_id="ben")
+    await populated.forget(user_id="ana", everything=True)
+    ben, erased = await entries(populated)
     assert ben.user_id == "ben"
     assert (erased.user_id, erased.act.action, erased.act.what, erased.act.turns) == (
         None,
@@ -120,7 +120,7 @@ async def test_one_anonymous_entry_is_left_of_an_erased_user(told: Memory) -> No
         "everything",
         2,
     )
-    with closing(connect(told.path, read_only=True)) as conn:
+    with closing(connect(populated.path, read_only=True)) as conn:
         assert conn.execute(
             "SELECT user_key FROM audit WHERE id = ?", (erased.number,)
         ).fetchone() == (None,)
@@ -144,16 +144,16 @@ def test_every_tool_is_logged_by_the_memory_or_by_itself() -> None:
 
 
 async def test_the_command_shows_and_filters_entries(
-    told: Memory, monkeypatch: pytest.MonkeyPatch
+    populated: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "screen", console.make_console(width=200))
-    await told.search_memory("dog", user_id="ana")
-    await told.search_memory("dog", user_id="ben")
-    await told.forget(user_id="ben", everything=True)
-    await told.close()
+    await populated.search_memory("dog", user_id="ana")
+    await populated.search_memory("dog", user_id="ben")
+    await populated.forget(user_id="ben", everything=True)
+    await populated.close()
 
     def run(*words: str) -> str:
-        done = CliRunner().invoke(app.app, ["audit", "-d", str(told.path), *words])
+        done = CliRunner().invoke(app.app, ["audit", "-d", str(populated.path), *words])
         assert done.exit_code == 0, done.output
         return done.output
 

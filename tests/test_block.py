@@ -60,7 +60,7 @@ def archive(
     path: Path = tmp_path_factory.mktemp("archive") / "memory.db"
     turns = list(life())
 
-    async def told(memory: Memory) -> None:
+    async def remember_turns(memory: Memory) -> None:
         await memory.start()
         for turn in turns:
             await memory.remember(turn)
@@ -71,7 +71,7 @@ def archive(
     with asyncio.Runner() as runner:
         memory = Memory.open(path, encoder=encoder, language=language)
         try:
-            runner.run(told(memory))
+            runner.run(remember_turns(memory))
             yield Archive(memory, runner, {turn.id: turn for turn in turns})
         finally:
             runner.run(memory.close())
@@ -97,12 +97,12 @@ def test_every_block_is_within_budget_literal_and_attributed(
         assert item.text in block.text
         assert sum(item.text in line for line in lines) >= 1 and "\n" not in item.text
         assert item.turn_ids and set(item.turn_ids) <= archive.turns.keys()
-        told = [archive.turns[turn] for turn in item.turn_ids]
-        assert {turn.session_id for turn in told} >= {item.session_id}
+        sources = [archive.turns[turn] for turn in item.turn_ids]
+        assert {turn.session_id for turn in sources} >= {item.session_id}
         assert 0 <= item.relevance <= 1 and 0 <= item.confidence <= 1
         if item.kind == "passage":
-            assert len(told) == 1 and stands_in(item.text, escape_for_prompt(told[0].text))
-            assert (item.speaker, item.said_at) == (told[0].speaker, told[0].spoken_at)
+            assert len(sources) == 1 and stands_in(item.text, escape_for_prompt(sources[0].text))
+            assert (item.speaker, item.said_at) == (sources[0].speaker, sources[0].spoken_at)
             assert item.memory_id is None
         if item.kind == "memory":
             assert item.memory_id
@@ -177,17 +177,17 @@ async def test_an_unknown_topic_gives_the_line_that_nothing_is_known(
 async def test_memories_already_visible_to_the_model_are_not_reported_as_unknown(
     memory: Memory,
 ) -> None:
-    told = ("We had lentil soup for dinner.", "The neighbours were noisy again.")
-    for text in told:
+    turns = ("We had lentil soup for dinner.", "The neighbours were noisy again.")
+    for text in turns:
         await memory.remember(said(text, session="today"))
     await memory.settle()
     ask = partial(memory.recall, user_id="ana", session_id="today")
     question = "What did we have for dinner?"
     assert "lentil soup" in (await ask(question)).text
-    assert (await ask(question, visible=(*told, question))).text == ""
+    assert (await ask(question, visible=(*turns, question))).text == ""
     assert (
         "Nothing is known"
-        in (await ask("Who is my dentist?", visible=(*told, "Who is my dentist?"))).text
+        in (await ask("Who is my dentist?", visible=(*turns, "Who is my dentist?"))).text
     )
 
 

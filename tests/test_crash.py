@@ -34,25 +34,26 @@ def test_sigkill_at_any_moment_loses_no_acknowledged_turn(
     full: bool,
 ) -> None:
     moments = random.Random(SEED)
-    nursery = multiprocessing.get_context("forkserver")
-    nursery.set_forkserver_preload(["tests.victim"])
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.victim"])
     acknowledged: set[int] = set()
     following = 0
     rounds = ROUNDS_IN_FULL if full else ROUNDS
     for _ in range(rounds):
-        heard, mouth = nursery.Pipe(duplex=False)
-        victim = nursery.Process(
-            target=remember_until_killed, args=(database, model_options.cache_dir, following, mouth)
+        receiver, sender = context.Pipe(duplex=False)
+        process = context.Process(
+            target=remember_until_killed,
+            args=(database, model_options.cache_dir, following, sender),
         )
-        victim.start()
-        mouth.close()
-        assert heard.poll(60), "the process sent no message"
-        victim.join(moments.uniform(0.0, LONGEST_S))
-        assert victim.exitcode is None
-        victim.kill()
-        victim.join()
-        acknowledged |= everything(heard)
-        heard.close()
+        process.start()
+        sender.close()
+        assert receiver.poll(60), "the process sent no message"
+        process.join(moments.uniform(0.0, LONGEST_S))
+        assert process.exitcode is None
+        process.kill()
+        process.join()
+        acknowledged |= everything(receiver)
+        receiver.close()
         held = turns(database)
         assert acknowledged <= held <= acknowledged | {max(acknowledged) + 1}, (
             "at most the turn whose acknowledgement was in transit is there in addition"
@@ -68,20 +69,20 @@ def test_sigkill_while_jobs_fail_leaves_nothing_undone(
     database: Path, model_options: ModelOptions, language: Language
 ) -> None:
     moments = random.Random(SEED)
-    nursery = multiprocessing.get_context("forkserver")
-    nursery.set_forkserver_preload(["tests.victim"])
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.victim"])
     for _ in range(4):
-        heard, mouth = nursery.Pipe(duplex=False)
-        victim = nursery.Process(
-            target=fail_until_killed, args=(database, model_options.cache_dir, mouth)
+        receiver, sender = context.Pipe(duplex=False)
+        process = context.Process(
+            target=fail_until_killed, args=(database, model_options.cache_dir, sender)
         )
-        victim.start()
-        mouth.close()
-        assert heard.poll(60), "the process sent no message"
-        victim.join(moments.uniform(0.0, 0.3))
-        victim.kill()
-        victim.join()
-        heard.close()
+        process.start()
+        sender.close()
+        assert receiver.poll(60), "the process sent no message"
+        process.join(moments.uniform(0.0, 0.3))
+        process.kill()
+        process.join()
+        receiver.close()
     asyncio.run(settled(database, LetterEncoder(), language))
     with closing(connect(database, read_only=True)) as conn:
         assert conn.execute("SELECT count(*) FROM turns").fetchone()[0] == 20
@@ -100,12 +101,12 @@ def test_sigkill_while_jobs_fail_leaves_nothing_undone(
         )
 
 
-def everything(heard: "multiprocessing.connection.Connection") -> set[int]:
+def everything(receiver: "multiprocessing.connection.Connection") -> set[int]:
     """Return the numbers that the process sent before it was killed."""
     numbers: set[int] = set()
     try:
         while True:
-            numbers.add(heard.recv())
+            numbers.add(receiver.recv())
     except EOFError:
         return numbers
 

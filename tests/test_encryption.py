@@ -299,9 +299,9 @@ async def test_the_command_line_reads_an_encrypted_file(
         CliRunner().invoke, app, ["export", str(tmp_path / "ana.jsonl"), "-u", "ana", *at]
     )
     assert "is not encrypted" in exported.output
-    told = await asyncio.to_thread(
+    printed = await asyncio.to_thread(
         CliRunner().invoke,
         app,
         ["export", str(tmp_path / "json.jsonl"), "-u", "ana", "--json", *at],
     )
-    assert json.loads(told.stdout)["encrypted"] is False
+    assert json.loads(printed.stdout)["encrypted"] is False

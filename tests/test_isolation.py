@@ -38,7 +38,7 @@ async def lines(memory: Memory, user: str) -> list[str]:
     return [line async for line in memory.export(user)]
 
 
-async def told(memory: Memory, user: str, dog: str, home: str) -> None:
+async def remember_facts(memory: Memory, user: str, dog: str, home: str) -> None:
     await memory.remember(said(f"My dog is called {dog}.", user=user, name="t1"))
     await memory.remember(said(f"I live in {home}.", user=user, minutes=1, name="t2"))
     await memory.end_session(user_id=user, session_id="monday")
@@ -64,8 +64,8 @@ async def kept_apart(
     path: Path, one: str, other: str, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(path, encoder=encoder, language=language) as memory:
-        await told(memory, one, "Potola", "Porto")
-        await told(memory, other, "Wilbur", "Utrecht")
+        await remember_facts(memory, one, "Potola", "Porto")
+        await remember_facts(memory, other, "Wilbur", "Utrecht")
         await memory.settle()
         of_one, of_other = await seen(memory, one), await seen(memory, other)
         assert (
@@ -99,7 +99,7 @@ async def kept_apart(
         assert await memory.weights(other) == weights
 
         assert (await memory.forget(user_id=one, everything=True)).turns == 2
-        await told(memory, other, "Wilbur", "Utrecht")
+        await remember_facts(memory, other, "Wilbur", "Utrecht")
         await memory.settle()
         assert "Potola" not in await seen(memory, one) and not await lines(memory, one)
         assert "Potola" not in await seen(memory, other) and "Wilbur" in await seen(memory, other)

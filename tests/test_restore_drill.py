@@ -58,18 +58,18 @@ async def test_a_restored_copy_is_equal_and_a_modified_one_is_not(
     with closing(connect(memory.path, key=key, read_only=True)) as conn:
         maintenance.backup(conn, copy, lambda *_: None)
     maintenance.restore(copy, restored, key)
-    code, told = drill(memory.path, restored, secret)
-    assert code == 0 and "the same as the live one" in told, told
+    code, output = drill(memory.path, restored, secret)
+    assert code == 0 and "the same as the live one" in output, output
 
     await memory.remember(Turn("ana", "s", "user", "And a dog.", NOON + timedelta(hours=1)))
     await memory.settle()
-    code, told = drill(memory.path, restored, secret)
-    assert code == 1 and "turns" in told, told
+    code, output = drill(memory.path, restored, secret)
+    assert code == 1 and "turns" in output, output
 
     with closing(connect(restored, key=key)) as conn:
         conn.execute("UPDATE turns SET text = 'I have 9 cats.' WHERE text = 'I have 3 cats.'")
-    code, told = drill(memory.path, restored, secret)
-    assert code == 1 and "not the live one" in told and "turns" in told, told
+    code, output = drill(memory.path, restored, secret)
+    assert code == 1 and "not the live one" in output and "turns" in output, output
 
 
 async def test_a_file_that_is_no_database_is_reported(
@@ -77,5 +77,5 @@ async def test_a_file_that_is_no_database_is_reported(
 ) -> None:
     (memory, secret), other = live, tmp_path / "other.db"
     other.write_bytes(b"nothing")
-    code, told = drill(memory.path, other, secret)
-    assert code == 1 and "Traceback" not in told, told
+    code, output = drill(memory.path, other, secret)
+    assert code == 1 and "Traceback" not in output, output

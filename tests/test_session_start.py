@@ -105,11 +105,11 @@ async def test_the_budget_holds_and_instructions_come_first(
     block = await opened(memory, max_tokens)
     assert block.tokens == (memory.runtime.recall.tokens.count(block.text) if block.text else 0)
     assert block.tokens <= max_tokens
-    wishes = sum(
+    instructions = sum(
         line in block.text
         for line in ("- “call me Annie”", "- “keep it short”", "- “never mention my ex”")
     )
-    assert wishes == 3 or NOTES not in block.text
+    assert instructions == 3 or NOTES not in block.text
 
 
 async def test_later_turns_get_instructions_only(memory: Memory) -> None:
@@ -410,14 +410,14 @@ async def test_confidences_are_not_volunteered(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("note", "told"),
+    ("note", "given"),
     [
         ("I am allergic to peanuts.", True),
         ("User lives in Leeds.", True),
         ("Tom lives in Leeds.", False),
     ],
 )
-async def test_a_stored_lasting_fact(memory: Memory, note: str, told: bool) -> None:
+async def test_a_stored_lasting_fact(memory: Memory, note: str, given: bool) -> None:
     await memory.store_memory(note, user_id="ana")
     await tell(memory, "Hello there.")
-    assert (note in (await opened(memory)).text) is told
+    assert (note in (await opened(memory)).text) is given

@@ -189,14 +189,14 @@ async def test_facts_of_a_joke_are_removed_and_facts_it_ended_hold_again(memory:
 
 
 @pytest.mark.parametrize(
-    "heard",
+    "text",
     [
         "my dog is called rex i moved to berlin in march",
         "MY DOG IS CALLED REX I MOVED TO BERLIN IN MARCH",
     ],
 )
-async def test_facts_are_extracted_from_text_without_capitals(memory: Memory, heard: str) -> None:
-    await memory.remember(said(heard))
+async def test_facts_are_extracted_from_text_without_capitals(memory: Memory, text: str) -> None:
+    await memory.remember(said(text))
     await memory.settle()
     texts = [known.text for known in await memory.memories("ana")]
     assert "Ana's dog is called Rex." in texts

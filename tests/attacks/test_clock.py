@@ -46,9 +46,9 @@ def conn(tmp_path: Path) -> Iterator[Connection]:
 @pytest.fixture
 def warnings() -> Iterator[list[str]]:
     order._tell.cache_clear()
-    told: list[str] = []
-    sink = logger.add(told.append, level="WARNING")
-    yield told
+    found: list[str] = []
+    sink = logger.add(found.append, level="WARNING")
+    yield found
     logger.remove(sink)
 
 
@@ -163,8 +163,8 @@ async def test_a_wrong_clock_is_logged(ana: Memory, warnings: list[str]) -> None
 async def test_hotmem_doctor_reports_a_wrong_clock(ana: Memory) -> None:
     await say(ana, RIGHT, "I live in Boston.")
     await say(ana, UNSET, "I like tea.")
-    told = await asyncio.to_thread(diagnosed, ana.path, None, 3)
-    assert [one.fact for one in told.findings if one.about in ("clock", "spool")] == [
+    found = await asyncio.to_thread(diagnosed, ana.path, None, 3)
+    assert [one.fact for one in found.findings if one.about in ("clock", "spool")] == [
         "3 turns wait beside it",
         "1 turns were told while the clock was off by more than a day; their order is kept, their "
         "dates are the clock's",

@@ -109,7 +109,7 @@ def after_a_cut(events: list[Event], cut: int, chance: random.Random) -> dict[st
     return {name: bytes(content) for name, content in files.items()}
 
 
-def told(path: Path, events: list[Event], kept: list[int]) -> None:
+def store_turns(path: Path, events: list[Event], kept: list[int]) -> None:
     """Store turns with occasional checkpoints, and record after which event each was committed."""
     with closing(connect(path)) as conn:
         migrate(conn, path)
@@ -139,7 +139,7 @@ def test_a_power_cut_loses_no_committed_turn(
 ) -> None:
     path, kept = tmp_path / "memory.db", list[int]()
     (tmp_path / "written").mkdir()
-    told(tmp_path / "written" / path.name, recording.events, kept)
+    store_turns(tmp_path / "written" / path.name, recording.events, kept)
     events, chance = [*recording.events], random.Random(20261123)
     first = kept[0]
     for number in range(CUTS_IN_FULL if full else CUTS):

@@ -15,12 +15,11 @@ from hotmem.understanding.facts.instructions.withdrawals import revoked_instruct
 
 AT = datetime(2026, 11, 23, 10, tzinfo=UTC)
 CASES: Final[list[dict[str, Any]]] = json.loads(
-    Path(__file__).with_name("rules.json").read_text("utf-8")
+    Path(__file__).with_name("instructions.json").read_text("utf-8")
 )
 
 RIGHT: Final = 0.8
-"""Share of conversations after which the wishes and the name are right; 33 of 40 when this was
-written."""
+"""Share of conversations after which instructions and name are right."""
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +28,11 @@ def opened(
 ) -> list[tuple[list[str], str]]:
     """Return instructions and name of the session-start block after a conversation."""
 
-    async def told() -> list[tuple[list[str], str]]:
+    async def load() -> list[tuple[list[str], str]]:
         async with Memory.open(
-            tmp_path_factory.mktemp("wishes") / "memory.db", encoder=encoder, language=language
+            tmp_path_factory.mktemp("instructions") / "memory.db",
+            encoder=encoder,
+            language=language,
         ) as memory:
             for number, case in enumerate(CASES):
                 for minute, text in enumerate(case["turns"]):
@@ -57,18 +58,19 @@ def opened(
             for block, name in zip(blocks, names, strict=True)
         ]
 
-    return asyncio.run(told())
+    return asyncio.run(load())
 
 
 def test_the_instructions_that_hold_at_the_end(opened: list[tuple[list[str], str]]) -> None:
     right = sum(
-        found == (case["wishes"], case["name"]) for found, case in zip(opened, CASES, strict=True)
+        found == (case["instructions"], case["name"])
+        for found, case in zip(opened, CASES, strict=True)
     )
     assert right >= RIGHT * len(CASES)
 
 
 @pytest.mark.parametrize(
-    ("turns", "wishes", "name"),
+    ("turns", "instructions", "name"),
     [
         (["Keep your answers short, please.", "You can give longer answers again now."], [], ""),
         (["Keep your answers short.", "Forget what I said about short answers."], [], ""),
@@ -95,10 +97,10 @@ def test_the_instructions_that_hold_at_the_end(opened: list[tuple[list[str], str
     ],
 )
 def test_a_withdrawn_instruction_is_not_given(
-    opened: list[tuple[list[str], str]], turns: list[str], wishes: list[str], name: str
+    opened: list[tuple[list[str], str]], turns: list[str], instructions: list[str], name: str
 ) -> None:
     place = next(place for place, case in enumerate(CASES) if case["turns"] == turns)
-    assert opened[place] == (wishes, name)
+    assert opened[place] == (instructions, name)
 
 
 async def test_the_given_name_is_kept_with_the_preferred_one(memory: Memory) -> None:

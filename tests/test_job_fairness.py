@@ -144,11 +144,11 @@ async def test_a_failing_summary_does_not_affect_others(database: Path, language
             await memory.end_session(user_id="ana", session_id=f"day {number}")
         async with asyncio.timeout(60):
             await memory.settle()
-        told = [
+        present = [
             await memory.summary(user_id="ana", session_id=f"day {number}") is not None
             for number in range(5)
         ]
-        assert told == [True, True, False, True, True]
+        assert present == [True, True, False, True, True]
         assert {
             (one.work, one.piece)
             for one in await memory.runtime.storage.database.read(queries.jobs.failures, 10)

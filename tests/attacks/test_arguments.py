@@ -10,7 +10,7 @@ from hotmem import InvalidInput, Memory, Turn
 from tests.attacks.cases import cases
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
-DOORS: dict[str, tuple[Callable[[Memory, Any], Awaitable[object]], ...]] = {
+CALLS: dict[str, tuple[Callable[[Memory, Any], Awaitable[object]], ...]] = {
     "user_id": (
         lambda memory, value: memory.recall("tea", user_id=value),
         lambda memory, value: remember(memory, user_id=value),
@@ -60,7 +60,7 @@ async def remember(memory: Memory, **given: Any) -> object:  # noqa: ANN401 - wh
 
 
 @pytest.mark.parametrize(
-    "case", cases("doors"), ids=lambda case: f"{case['argument']} {case['why'][:50]}"
+    "case", cases("arguments"), ids=lambda case: f"{case['argument']} {case['why'][:50]}"
 )
 async def test_a_hostile_value_is_accepted_or_refused_with_a_hotmem_error(
     case: dict[str, str], memory: Memory
@@ -72,7 +72,7 @@ async def test_a_hostile_value_is_accepted_or_refused_with_a_hotmem_error(
     value = eval(
         case["python"], {"datetime": dates, "math": math, "zoneinfo": zoneinfo, **vars(dates)}
     )
-    for door in DOORS[case["argument"]]:
+    for door in CALLS[case["argument"]]:
         try:
             await door(memory, value)
         except InvalidInput as error:
