@@ -524,6 +524,7 @@ async def test_a_full_disk_rolls_back_and_keeps_stored_data(
         assert conn.execute("SELECT count(*) FROM pending_turns").fetchone()[0] == 0
 
 
+@pytest.mark.slow
 def test_a_missing_model_is_reported_before_the_file_is_created(
     database: Path, language: Language
 ) -> None:

@@ -77,6 +77,7 @@ def archive(
             runner.run(memory.close())
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(question=st.sampled_from(QUESTIONS), budget=st.integers(50, 4000))
 def test_every_block_is_within_budget_literal_and_attributed(

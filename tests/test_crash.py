@@ -25,6 +25,7 @@ LONGEST_S = 0.5
 SEED = 20260302
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_sigkill_at_any_moment_loses_no_acknowledged_turn(
     database: Path,

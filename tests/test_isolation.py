@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -105,6 +106,7 @@ async def kept_apart(
         assert "Potola" not in await seen(memory, other) and "Wilbur" in await seen(memory, other)
 
 
+@pytest.mark.slow
 def test_no_id_reaches_rows_of_another_user(encoder: CachedEncoder, language: Language) -> None:
     @settings(max_examples=30, deadline=None)
     @given(pairs)

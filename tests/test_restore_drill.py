@@ -50,6 +50,7 @@ def drill(live: Path, restored: Path, key: str) -> tuple[int, str]:
     return done.returncode, " ".join((done.stdout + done.stderr).split())
 
 
+@pytest.mark.slow
 async def test_a_restored_copy_is_equal_and_a_modified_one_is_not(
     live: tuple[Memory, str], tmp_path: Path
 ) -> None:

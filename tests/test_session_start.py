@@ -317,6 +317,7 @@ def test_the_budget_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Settings().options().recall.opening_tokens == 120
 
 
+@pytest.mark.slow
 async def test_instructions_are_found_among_many_statements(memory: Memory) -> None:
     await tell(
         memory,

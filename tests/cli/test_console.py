@@ -79,6 +79,7 @@ def refused(*words: str | Path) -> str:
     return str(outcome.exception)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "shown"),
     [

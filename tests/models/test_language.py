@@ -46,6 +46,7 @@ def test_threads_share_one_model(language: Language) -> None:
     assert parsed == [f"I have {number} cats." for number in range(40)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("present", "missing"),
     [
@@ -93,11 +94,13 @@ def loaded(planted: Path) -> str:
     ).stdout
 
 
+@pytest.mark.slow
 def test_a_package_that_carries_the_model_is_not_imported(planted: Path) -> None:
     assert loaded(planted) == ""
     assert not (planted / "ran").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["config.cfg", "tokenizer", "tagger/model", "meta.json", "vocab/strings.json", "added.bin"],

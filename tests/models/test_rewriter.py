@@ -101,6 +101,7 @@ async def test_a_right_answer_is_used_and_kept() -> None:
     assert model.asked[0]["temperature"] == 0 and "blue kayak" in str(model.asked[0]["messages"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("says", "expanded"),
     [

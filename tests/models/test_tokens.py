@@ -68,6 +68,7 @@ def test_file_names_are_those_of_tiktoken() -> None:
     assert TABLES["o200k_base"].cached_as == "fb374d419588a4632f3f557e76b4b70aebbca790"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", TABLES)
 def test_an_encoding_is_tiktokens_own(
     encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -126,6 +127,7 @@ def test_the_estimate_of_ordinary_sentences_is_high_but_not_wild(
     assert counter.count(text) <= estimate(text) <= 4 * counter.count(text)
 
 
+@pytest.mark.slow
 def test_the_estimate_of_no_word_is_too_low(counter: TokenCounter) -> None:
     for shape in (str.lower, str.capitalize, str.upper):
         assert [
@@ -163,6 +165,7 @@ spoken = st.lists(st.builds("{}{}".format, words, marks), max_size=20).map("".jo
 """Words, each with a space or a mark behind it."""
 
 
+@pytest.mark.slow
 @given(spoken)
 @settings(max_examples=200, deadline=None)
 def test_the_estimate_of_words_and_marks_is_never_too_low(counter: TokenCounter, text: str) -> None:

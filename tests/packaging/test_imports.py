@@ -81,6 +81,7 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path / "home")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement",
     [
@@ -116,6 +117,7 @@ def test_importing_takes_less_than_three_tenths_of_a_second(home: Home) -> None:
     assert min(seconds) < 0.3
 
 
+@pytest.mark.slow
 def test_a_memory_opens_in_time_and_without_torch(
     home: Home, model_options: ModelOptions, tmp_path: Path
 ) -> None:
@@ -138,6 +140,7 @@ def test_a_memory_opens_in_time_and_without_torch(
     assert min(seconds) < 4.0
 
 
+@pytest.mark.slow
 def test_torch_is_hidden_from_one_thread_only(home: Home) -> None:
     ended = python(HIDDEN, home=home)
     assert ended.stdout.split() == ["hidden", "True"], ended.stderr

@@ -62,6 +62,7 @@ def state(folder: Path) -> dict[str, tuple[int, int]]:
     }
 
 
+@pytest.mark.slow
 def test_models_are_prepared_once_and_then_only_read(tmp_path: Path) -> None:
     folder = tmp_path / "models"
     first = prepare("--cache-dir", folder)
@@ -125,6 +126,7 @@ def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     assert "choose another" in outcome.stderr
 
 
+@pytest.mark.slow
 def test_a_missing_encoder_is_reported(tmp_path: Path, model_options: ModelOptions) -> None:
     outcome = prepare(
         "--cache-dir", str(model_options.cache_dir), "--encoder", tmp_path / "nothing"

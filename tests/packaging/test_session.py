@@ -30,6 +30,7 @@ def record(tmp_path: Path) -> Path:
     return tmp_path / "attempts"
 
 
+@pytest.mark.slow
 def test_a_session_writes_only_models_and_memory_and_uses_no_network(
     home: Home, record: Path, tmp_path: Path
 ) -> None:
@@ -65,11 +66,13 @@ def test_onnxruntime_alone_writes_a_device_id(home: Home) -> None:
     assert any("onnxruntime" in file for file in home.files())
 
 
+@pytest.mark.slow
 def test_importing_onnxruntime_before_hotmem_is_logged(home: Home) -> None:
     ended = python("import onnxruntime, hotmem", home=home)
     assert "onnxruntime was imported before hotmem" in ended.stdout + ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bot", ["quickstart", "chat", "replay", "browser", "local_mic"])
 def test_our_bots_import_hotmem_first(home: Home, bot: str) -> None:
     ended = python(f"import sys, pipelines.{bot}; print('onnxruntime' in sys.modules)", home=home)

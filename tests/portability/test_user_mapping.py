@@ -113,6 +113,7 @@ def ended(memories: Sequence[StoredMemory]) -> list[str]:
     return [one.object for one in memories if not one.current]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", SINGLE.values(), ids=SINGLE)
 def test_of_two_of_a_kind_neither_ends_the_other(
     relation: Relation, tmp_path_factory: pytest.TempPathFactory
@@ -152,6 +153,7 @@ def test_every_relation_of_one_value_is_said() -> None:
     assert SAYINGS.keys() == SINGLE.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "saying", "values"),
     [(name, *said_so) for name, said_so in SAYINGS.items()],
@@ -213,6 +215,7 @@ async def test_asked_of_one_son_the_block_has_him_as_he_is(memory: Memory) -> No
     assert "until" not in block.text and all(item.valid_until is None for item in block.items)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second", "text"),
     [

@@ -141,6 +141,7 @@ def unaccessed(seen: Sequence[str]) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_brought_back_it_is_as_it_was(way: str, language: Language) -> None:
     @settings(max_examples=6, deadline=None)

@@ -136,6 +136,7 @@ async def told(memory: Memory, lines: list[Sentence], telling: tuple[str, ...]) 
     assert usage.used
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forget", [by_entity, by_session, by_time, by_turns, by_user, by_memory])
 def test_no_byte_is_left_of_what_is_forgotten(
     forget: Callable[[Memory], object], language: Language

@@ -244,6 +244,7 @@ def test_a_weak_token_is_refused_and_not_repeated() -> None:
     assert check_token(new_token()) != new_token()
 
 
+@pytest.mark.slow
 async def test_the_command_prints_a_token_once(database: Path, model_options: ModelOptions) -> None:
     with closing(local_port(0)) as free:
         port = free.getsockname()[1]

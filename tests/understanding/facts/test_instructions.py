@@ -74,6 +74,7 @@ async def understood(memory: Memory, texts: list[str]) -> dict[str, list[StoredM
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [str, bare])
 async def test_standing_instructions_and_one_time_requests(memory: Memory, form: type[str]) -> None:
     texts = [form(text) for text in (*KEPT, *ONCE)]
@@ -90,6 +91,7 @@ async def test_standing_instructions_and_one_time_requests(memory: Memory, form:
     } == {(Kind.RULE, Category.SYSTEM, 5)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "recall", "precision"), [("seen", 0.95, 0.97), ("held", 0.90, 0.95)]
 )
