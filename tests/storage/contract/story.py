@@ -131,7 +131,15 @@ def understand(
 
 def passages(conn: Connection, user: UserKey) -> list[int]:
     """Row numbers of a user's passages."""
-    return conn.search.index_page(conn, user, EvidenceKind.PASSAGE, 0, 1000).keys.tolist()
+    page = conn.search.index_page(conn, user, EvidenceKind.PASSAGE, 0, 1000)
+    return [int(key) for key in page.keys]
+
+
+def postings(
+    conn: Connection, user: UserKey, term: str, kind: EvidenceKind = EvidenceKind.PASSAGE
+) -> list[int]:
+    """Row numbers of a user's passages, or memories, with a term."""
+    return [int(key) for key in conn.search.postings(conn, user, kind, term, 0)]
 
 
 def texts_of(conn: Connection, user: UserKey) -> list[str]:

@@ -27,6 +27,7 @@ from tests.storage.contract.story import (
     memories_of,
     note,
     passages,
+    postings,
     say,
     texts_of,
     turn,
@@ -50,10 +51,6 @@ def endless(conn: Connection) -> int:
 
 def keys_by_text(conn: Connection, user: UserKey) -> dict[str, int]:
     return {said.text: key for key, said in queries.turns.of_user(conn, user, 0, 100)}
-
-
-def postings(conn: Connection, user: UserKey, term: str) -> list[int]:
-    return conn.search.postings(conn, user, EvidenceKind.PASSAGE, term, 0).tolist()
 
 
 def in_order(conn: Connection, user: UserKey) -> list[str]:
