@@ -50,10 +50,26 @@ def modules() -> dict[str, Module]:
     return found
 
 
-def imports(module: Module, known: dict[str, Module]) -> set[str]:
-    """The modules of `hotmem` that a module imports, inside functions too."""
+def imports(module: Module, known: dict[str, Module], *, for_types: bool = True) -> set[str]:
+    """The modules of `hotmem` that a module imports, inside functions too.
+
+    Args:
+        module: The module.
+        known: All modules by name.
+        for_types: Whether imports under `if TYPE_CHECKING` count, which never run.
+    """
     found = set()
-    for node in ast.walk(ast.parse(module.source)):
+    tree = ast.parse(module.source)
+    skipped = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+        if not for_types
+    }
+    for node in ast.walk(tree):
+        if node in skipped:
+            continue
         if isinstance(node, ast.Import):
             found |= {
                 alias.name.removeprefix("hotmem").lstrip(".")

@@ -27,7 +27,6 @@ OLD_PHRASES: Final = re.compile(
 """In docstrings, comments, error messages, help texts and documentation."""
 
 PENDING: Final = {
-    "pipecat",
     "storage",
 }
 """Packages that have not been reworded yet. Remove an entry when its package is clean."""
