@@ -1,0 +1,292 @@
+"""Background jobs: whose turn it is, failures, and leases of workers."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from hotmem.consolidation.supersession import apply_correction, find_supersession
+from hotmem.storage import queries
+from hotmem.storage.database import Connection, Database
+from hotmem.storage.queries.jobs import Served
+from hotmem.storage.queries.leases import LEASE_S, LONG_LEASE_S, Claimant
+from hotmem.types import Category, FailedJob, JobKind, Turn, Understanding, UserKey
+from tests.storage.contract.story import ENCODER, NOW, embed, say, turn, understand
+
+SECOND = timedelta(seconds=1)
+ATTEMPTS = 3
+PAUSE_S = 1.0
+
+FIRST = Claimant("first worker", NOW)
+OTHER = Claimant("other worker", NOW)
+
+
+def say_much(conn: Connection) -> None:
+    """Ana says five things, Ben two, Cleo one."""
+    for user, count in (("ana", 5), ("ben", 2), ("cleo", 1)):
+        say(conn, *(f"Remark {number} of {user}." for number in range(count)), user=user)
+
+
+def turns_of(claimed: list[tuple[int, Turn]]) -> list[str]:
+    return [said.text for _, said in claimed]
+
+
+async def fail(
+    database: Database, kind: JobKind, key: int | str, user: UserKey | None = None, tries: int = 1
+) -> None:
+    for _ in range(tries):
+        await database.write(
+            queries.jobs.failed, kind, key, "ValueError", ATTEMPTS, PAUSE_S, NOW, user
+        )
+
+
+async def first_turn(database: Database) -> int:
+    ((key, _), *_) = await database.read(queries.turns.waiting, Served(), 1)
+    return key
+
+
+async def test_users_are_served_in_turn_and_each_users_turns_in_order(database: Database) -> None:
+    await database.write(say_much)
+    served = Served()
+    seen: list[str] = []
+    for _ in range(8):
+        waiting = await database.read(queries.turns.waiting, served, 1)
+        seen += turns_of(waiting)
+        for key, _ in waiting:
+            await database.write(
+                queries.memories.learn_all,
+                {key: Understanding()},
+                find_supersession,
+                apply_correction,
+                queries.memories.verbatim,
+            )
+    users = [text.split()[-1] for text in seen]
+    assert users == ["ana.", "ben.", "cleo.", "ana.", "ben.", "ana.", "ana.", "ana."]
+    of_ana = [text for text in seen if text.endswith("ana.")]
+    assert of_ana == [f"Remark {number} of ana." for number in range(5)]
+    assert await database.read(queries.turns.waiting, served, 9) == []
+
+
+async def test_a_batch_is_shared_between_users(database: Database) -> None:
+    await database.write(say_much)
+    batch = turns_of(await database.read(queries.turns.waiting, Served(), 4))
+    assert sorted(text.split()[-1] for text in batch) == ["ana.", "ana.", "ben.", "cleo."]
+    for kind in (JobKind.TURN, JobKind.PASSAGE):
+        assert (await database.read(queries.jobs.waiting))[kind] == 8
+        assert len(await database.read(queries.jobs.following, kind, Served(), 100)) == 8
+        assert await database.read(queries.jobs.is_waiting, kind, FIRST)
+    assert not await database.read(queries.jobs.is_waiting, JobKind.MEMORY, FIRST)
+
+
+async def test_a_failed_job_pauses_longer_each_time_and_is_set_aside(database: Database) -> None:
+    await database.write(say, "Remark.")
+    key = await first_turn(database)
+    pauses = []
+    for tries in range(1, ATTEMPTS):
+        await fail(database, JobKind.TURN, key)
+        assert await database.read(queries.turns.waiting, Served(), 9) == []
+        (failure,) = await database.read(queries.jobs.failures, 9)
+        assert (failure.piece, failure.user_id, failure.tries) == ("harbour-0", "ana", tries)
+        again_at = failure.again_at
+        assert again_at is not None and again_at == await database.read(queries.jobs.paused)
+        pauses.append(again_at - NOW)
+        await database.write(queries.jobs.resume, again_at - SECOND / 2)
+        assert await database.read(queries.turns.waiting, Served(), 9) == []
+        await database.write(queries.jobs.resume, again_at)
+        assert len(await database.read(queries.turns.waiting, Served(), 9)) == 1
+        assert await database.read(queries.jobs.paused) is None
+    assert pauses == sorted(set(pauses)) and pauses[0] == SECOND
+    await fail(database, JobKind.TURN, key)
+    assert await database.read(queries.jobs.any_set_aside)
+    assert await database.read(queries.jobs.paused) is None
+    assert await database.read(queries.jobs.failures, 9) == [
+        FailedJob("ana", JobKind.TURN, "harbour-0", ATTEMPTS, "ValueError", NOW, None)
+    ]
+    await database.write(queries.jobs.resume, NOW + timedelta(days=9))
+    assert await database.read(queries.turns.waiting, Served(), 9) == []
+
+
+async def test_a_job_of_one_user_that_fails_does_not_stop_the_others(database: Database) -> None:
+    await database.write(say_much)
+    key = await first_turn(database)
+    await fail(database, JobKind.TURN, key, tries=ATTEMPTS)
+    waiting = await database.read(queries.turns.waiting, Served(), 100)
+    assert len(waiting) == 7 and key not in [found for found, _ in waiting]
+
+
+async def test_some_of_what_was_set_aside_is_retried(database: Database) -> None:
+    await database.write(say_much)
+    for key, _ in await database.read(queries.turns.waiting, Served(), 100):
+        await fail(database, JobKind.TURN, key, tries=ATTEMPTS)
+    before = NOW + SECOND
+    assert await database.write(queries.jobs.retry, NOW, 0, 9) == 0, "it failed later"
+    assert await database.write(queries.jobs.retry, before, 0, 2) == 2
+    waiting = await database.read(queries.turns.waiting, Served(), 100)
+    assert len(waiting) == 2
+    for key, _ in waiting:
+        await database.write(
+            queries.jobs.failed, JobKind.TURN, key, "OSError", ATTEMPTS, 1.0, before, None
+        )
+    assert await database.write(queries.jobs.retry, before, 2, 9) == 0, "all failed again"
+    assert await database.write(queries.jobs.retry, before, 3, 9) == 6
+
+
+async def test_all_tries_are_given_back(database: Database) -> None:
+    await database.write(say_much)
+    key = await first_turn(database)
+    await fail(database, JobKind.TURN, key, tries=ATTEMPTS)
+    assert await database.write(queries.jobs.forgive) == 1
+    assert len(await database.read(queries.turns.waiting, Served(), 100)) == 8
+    assert await database.read(queries.jobs.failures, 9) == []
+    assert not await database.read(queries.jobs.any_set_aside)
+    await fail(database, JobKind.TURN, key)
+    (failure,) = await database.read(queries.jobs.failures, 9)
+    assert failure.tries == 1
+
+
+async def test_failures_end_with_the_job(database: Database, ana: UserKey) -> None:
+    await database.write(say, "Remark.")
+    turn_key = await first_turn(database)
+    (passage,) = await database.read(queries.jobs.following, JobKind.PASSAGE, Served(), 9)
+    await fail(database, JobKind.TURN, turn_key)
+    await fail(database, JobKind.PASSAGE, passage)
+    await fail(database, JobKind.CATEGORY, Category.CONTEXTS, ana)
+    assert len(await database.read(queries.jobs.failures, 9)) == 3
+    await database.write(queries.jobs.resume, NOW + timedelta(hours=1))
+    await database.write(understand, "a boat")
+    await database.write(embed)
+    (left,) = await database.read(queries.jobs.failures, 9)
+    assert (left.work, left.piece) == (JobKind.CATEGORY, Category.CONTEXTS)
+    await database.write(queries.jobs.succeeded, JobKind.CATEGORY, Category.CONTEXTS, ana)
+    assert await database.read(queries.jobs.failures, 9) == []
+
+
+async def test_the_failure_of_a_job_that_is_gone_is_not_recorded(database: Database) -> None:
+    await fail(database, JobKind.TURN, 99)
+    assert await database.read(queries.jobs.failures, 9) == []
+
+
+async def test_a_session_is_summarised_once_it_ends(database: Database, ana: UserKey) -> None:
+    await database.write(say, "Remark.", session="harbour")
+    await database.write(say, "Another.", session="cabin")
+    await database.write(embed)
+    assert await database.read(queries.jobs.session, Served()) == (None, False)
+    assert await database.write(queries.summaries.end, ana, "cabin")
+    assert not await database.write(queries.summaries.end, ana, "attic")
+    key, _ = await database.read(queries.jobs.session, Served())
+    assert key is not None
+    assert await database.read(queries.summaries.unsummarised, key) is not None
+    await database.write(queries.summaries.done, key)
+    assert await database.read(queries.jobs.session, Served()) == (None, False)
+    assert not await database.read(queries.jobs.idle, NOW, 60)
+    later = NOW + timedelta(minutes=5)
+    assert await database.read(queries.jobs.idle, later, 60)
+    await database.write(queries.jobs.end_idle, later, 60)
+    other, _ = await database.read(queries.jobs.session, Served())
+    assert other not in (None, key)
+
+
+async def test_a_session_waits_for_its_passages(database: Database, ana: UserKey) -> None:
+    await database.write(say, "Remark.")
+    await database.write(queries.summaries.end, ana, "harbour")
+    found, _ = await database.read(queries.jobs.session, Served())
+    assert found is None
+    await database.write(embed)
+    found, _ = await database.read(queries.jobs.session, Served())
+    assert found is not None
+
+
+async def test_a_lease_keeps_other_workers_from_a_users_jobs(database: Database) -> None:
+    await database.write(say_much)
+    claim = queries.claims.claim
+    claimed = await database.write(claim, ENCODER, Served(), FIRST, 99, 1)
+    assert len(claimed.turns) == 1 and len(claimed.texts) == 8
+    other = await database.write(claim, ENCODER, Served(), OTHER, 99, 99)
+    assert {said.user_id for _, said in other.turns} == {"ben", "cleo"} and other.texts == []
+    assert not await database.read(queries.jobs.is_waiting, JobKind.PASSAGE, OTHER)
+    assert sorted(await database.read(queries.leases.owners)) == [FIRST.owner, OTHER.owner]
+    assert await database.read(queries.leases.any_other, FIRST)
+    assert await database.read(queries.leases.any_of, FIRST.owner)
+    await database.write(queries.leases.release_all, FIRST.owner)
+    assert not await database.read(queries.leases.any_of, FIRST.owner)
+    again = await database.write(claim, ENCODER, Served(), OTHER, 99, 99)
+    assert len(again.texts) == 8 and len(again.turns) == 8
+
+
+async def test_two_workers_never_claim_the_same_job(database: Database, second: Database) -> None:
+    await database.write(say_much)
+    first, other = await asyncio.gather(
+        database.write(queries.claims.claim, ENCODER, Served(), FIRST, 3, 3),
+        second.write(queries.claims.claim, ENCODER, Served(), OTHER, 3, 3),
+    )
+    assert not {key for key, _ in first.turns} & {key for key, _ in other.turns}
+    assert not {key for _, key, _ in first.texts} & {key for _, key, _ in other.texts}
+
+
+async def test_an_expired_lease_is_taken_over(database: Database, ana: UserKey) -> None:
+    await database.write(say, "Remark.")
+    await database.write(queries.claims.claim, ENCODER, Served(), FIRST, 9, 9)
+    just = Claimant(OTHER.owner, NOW + timedelta(seconds=LEASE_S) - SECOND)
+    late = Claimant(OTHER.owner, NOW + timedelta(seconds=LEASE_S))
+    assert not await database.read(queries.claims.any_waiting, ENCODER, just)
+    assert await database.read(queries.leases.holds_other, just, JobKind.TURN, ana)
+    assert await database.read(queries.claims.any_waiting, ENCODER, late)
+    assert not await database.read(queries.leases.holds_other, late, JobKind.TURN, ana)
+    assert not await database.read(queries.leases.any_other, late)
+    claimed = await database.write(queries.claims.claim, ENCODER, Served(), late, 9, 9)
+    assert len(claimed.turns) == len(claimed.texts) == 1
+    assert await database.read(queries.leases.owners) == [OTHER.owner]
+
+
+async def test_a_lease_is_extended_by_its_owner(database: Database, ana: UserKey) -> None:
+    await database.write(queries.leases.take, FIRST, JobKind.TURN, [ana])
+    renewed = Claimant(FIRST.owner, NOW + 30 * SECOND)
+    await database.write(queries.leases.take, renewed, JobKind.TURN, [ana])
+    then = Claimant(OTHER.owner, NOW + timedelta(seconds=LEASE_S))
+    assert await database.read(queries.leases.holds_other, then, JobKind.TURN, ana)
+    assert not await database.read(queries.leases.holds_other, then, JobKind.PASSAGE, ana)
+    await database.write(queries.leases.release, FIRST.owner, JobKind.PASSAGE)
+    assert await database.read(queries.leases.any_of, FIRST.owner)
+    await database.write(queries.leases.release, OTHER.owner, JobKind.TURN)
+    assert await database.read(queries.leases.any_of, FIRST.owner)
+
+
+async def test_a_finished_job_releases_its_lease(database: Database) -> None:
+    await database.write(say, "Remark.")
+    await database.write(queries.claims.claim, ENCODER, Served(), FIRST, 9, 9)
+    finish = queries.claims.finish
+    said = turn("More.", name="t2")
+    stored = await database.write(
+        finish, FIRST.owner, JobKind.TURN, queries.turns.add, said, now=NOW
+    )
+    assert stored and await database.read(queries.leases.any_of, FIRST.owner)
+    with pytest.raises(ZeroDivisionError):
+        await database.write(finish, FIRST.owner, JobKind.PASSAGE, lambda conn: 1 // 0)
+    assert await database.read(queries.leases.any_of, FIRST.owner), "rolled back"
+    await database.write(finish, FIRST.owner, JobKind.PASSAGE, embed)
+    assert not await database.read(queries.leases.any_of, FIRST.owner)
+
+
+async def test_sessions_and_categories_are_claimed_by_one_worker(
+    database: Database, ana: UserKey
+) -> None:
+    await database.write(say, "Remark.")
+    await database.write(embed)
+    await database.write(queries.summaries.end, ana, "harbour")
+    session, _ = await database.read(queries.jobs.session, Served())
+    assert session is not None
+    claim_session, claim_category = queries.claims.claim_session, queries.claims.claim_category
+    assert await database.write(claim_session, FIRST, session)
+    assert await database.write(claim_session, FIRST, session)
+    assert not await database.write(claim_session, OTHER, session)
+    assert not await database.write(claim_session, FIRST, 99)
+    assert await database.write(claim_category, FIRST, ana, Category.CONTEXTS)
+    assert not await database.write(claim_category, OTHER, ana, Category.PROJECTS)
+    late = Claimant(OTHER.owner, NOW + timedelta(seconds=LONG_LEASE_S))
+    assert await database.write(claim_category, late, ana, Category.PROJECTS)
+
+
+async def test_kinds_of_rows_to_embed_take_turns() -> None:
+    served = Served()
+    first = [next(queries.jobs.rotated(served)) for _ in range(4)]
+    assert first == [JobKind.PASSAGE, JobKind.MEMORY, JobKind.SUMMARY, JobKind.PASSAGE]
