@@ -44,9 +44,9 @@ async def resume_failures(database: Database, now: datetime) -> datetime | None:
 
 
 async def retry_failures(database: Database, before: datetime, given: int, limit: int) -> int:
-    """Gives some of the jobs that were given up before a time one more try; returns how many.
+    """Gives some of the jobs set aside before a time one more try; returns how many.
 
-    None if all of the `given` that got one before failed again.
+    0 if all of the `given` that got one before failed again.
     """
     if not await database.read(jobs.any_set_aside):
         return 0

@@ -38,7 +38,7 @@ POSTINGS: Final = """
 
 
 class SqliteSearch:
-    """Implements `hotmem.storage.search.primitives.SearchPrimitives`."""
+    """Implements `hotmem.storage.database.SearchPrimitives`."""
 
     def index_state(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, waiting: int, latest: int
