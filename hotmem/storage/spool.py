@@ -54,7 +54,10 @@ LAST_RETRY_S: Final = 30.0
 """Seconds between two tries of the memory file, doubled from the first to the last; the last are
 those between two looks for the spool of another program, too."""
 
-_TABLE: Final = "CREATE TABLE IF NOT EXISTS waiting (id INTEGER PRIMARY KEY AUTOINCREMENT, turn TEXT, record TEXT NOT NULL)"
+_TABLE: Final = (
+    "CREATE TABLE IF NOT EXISTS waiting (id INTEGER PRIMARY KEY AUTOINCREMENT, "
+    "turn TEXT, record TEXT NOT NULL)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +149,8 @@ class Spool:
         """
         if len(self._held) >= HELD:
             raise StoreFull(
-                f"{HELD:,} turns wait in this process, as neither the memory file nor {self._path} can be written. Make room on the disk."
+                f"{HELD:,} turns wait in this process, as neither the memory file nor "
+                f"{self._path} can be written. Make room on the disk."
             )
         self.waiting += 1
         self._came.set()
@@ -228,7 +232,8 @@ class Spool:
             try:
                 if _count(conn) + len(self._held) > MOST:
                     raise StoreFull(
-                        f"{self._path} holds {MOST:,} turns that the memory file did not take, and no more. Make that file writable."
+                        f"{self._path} holds {MOST:,} turns that the memory file did not "
+                        "take, and no more. Make that file writable."
                     )
                 written = list(self._held)
                 for record in written:
@@ -341,7 +346,8 @@ def _write(conn: Connection, record: Record) -> None:
         return
     name = _name(record.user_id, record.id)
     conn.execute(
-        "INSERT INTO waiting (turn, record) SELECT ?, ? WHERE NOT EXISTS (SELECT 1 FROM waiting WHERE turn = ?)",
+        """INSERT INTO waiting (turn, record) SELECT ?, ? WHERE
+            NOT EXISTS (SELECT 1 FROM waiting WHERE turn = ?)""",
         (name, _body(record), name),
     )
 

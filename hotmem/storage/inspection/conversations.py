@@ -13,11 +13,13 @@ from hotmem.types import Role, UserKey
 from hotmem.types.inspection import Count, Cursor, Page, SessionRow, Totals, TurnRow
 
 SESSIONS: Final = """
-    SELECT s.last_at, s.id, s.public_id, s.started_at, (SELECT y.topics FROM summaries y WHERE y.id = s.id) FROM sessions s WHERE s.user_key = ?"""
+    SELECT s.last_at, s.id, s.public_id, s.started_at, (SELECT y.topics FROM summaries y
+        WHERE y.id = s.id) FROM sessions s WHERE s.user_key = ?"""
 
 TURNS: Final = """
     SELECT t.spoken_at, t.id, t.public_id, s.id, s.public_id, t.role, t.speaker, t.text,
-        (SELECT count(DISTINCT x.memory) FROM sources x WHERE x.turn = t.id), EXISTS (SELECT 1 FROM pending_turns p WHERE p.turn = t.id), t.zone
+        (SELECT count(DISTINCT x.memory) FROM sources x WHERE x.turn = t.id),
+            EXISTS (SELECT 1 FROM pending_turns p WHERE p.turn = t.id), t.zone
     FROM turns t JOIN sessions s ON s.id = t.session WHERE t.user_key = ?"""
 
 
@@ -38,7 +40,8 @@ def totals(conn: Connection, user: UserKey) -> Totals:
         turns=counted("SELECT 1 FROM turns WHERE user_key = ?"),
         sessions=counted("SELECT 1 FROM sessions WHERE user_key = ?"),
         memories=counted(
-            "SELECT 1 FROM memories INDEXED BY memories_by_time WHERE user_key = ? AND merged_into IS NULL"
+            """SELECT 1 FROM memories INDEXED BY memories_by_time WHERE user_key = ?
+                AND merged_into IS NULL"""
         ),
         entities=counted("SELECT 1 FROM entities WHERE user_key = ?"),
         waiting=counted(
@@ -103,7 +106,8 @@ def reply_to(
 ) -> TurnRow | None:
     """What the bot said first in a session between two times."""
     row = conn.execute(
-        f"{TURNS} AND s.public_id = ? AND t.role = ? AND t.spoken_at BETWEEN ? AND ? ORDER BY t.spoken_at, t.id LIMIT 1",
+        f"""{TURNS} AND s.public_id = ? AND t.role = ? AND t.spoken_at BETWEEN ? AND ?
+            ORDER BY t.spoken_at, t.id LIMIT 1""",
         (user, session_id, Role.ASSISTANT, to_stored(first), to_stored(last)),
     ).fetchone()
     return None if row is None else turn_row(row)
@@ -118,9 +122,11 @@ def mentioning(
     """
     turns = TURNS.replace(
         "FROM turns t",
-        "FROM entities e CROSS JOIN turn_entities x ON x.entity = e.id CROSS JOIN turns t ON t.id = x.turn",
+        """FROM entities e CROSS JOIN turn_entities x ON x.entity = e.id CROSS JOIN turns t
+            ON t.id = x.turn""",
     )
-    sql = f"{turns.replace('t.spoken_at, t.id', 'x.turn, x.entity, t.spoken_at, t.id', 1)} AND e.user_key = t.user_key AND e.id = ?"
+    sql = f"""{turns.replace("t.spoken_at, t.id", "x.turn, x.entity, t.spoken_at, t.id", 1)}
+        AND e.user_key = t.user_key AND e.id = ?"""
     return screen(
         conn,
         sql,
@@ -135,7 +141,8 @@ def mentioning(
 def turn_keys(conn: Connection, user: UserKey, names: Sequence[str]) -> dict[str, int]:
     """Row numbers of turns by their ids; what is gone is left out."""
     rows = conn.execute(
-        "SELECT public_id, id FROM turns WHERE user_key = ? AND public_id IN (SELECT value FROM json_each(?))",
+        """SELECT public_id, id FROM turns WHERE user_key = ?
+            AND public_id IN (SELECT value FROM json_each(?))""",
         (user, json.dumps(list(names))),
     )
     return dict(rows.fetchall())

@@ -11,7 +11,8 @@ from hotmem.types import UserKey
 from hotmem.types.inspection import Cursor, EntityGraph, EntityRow, Page
 
 MENTIONS: Final = """
-    SELECT e.id, e.name, (SELECT count(*) FROM (SELECT 1 FROM turn_entities x WHERE x.entity = e.id LIMIT :most)),
+    SELECT e.id, e.name, (SELECT count(*) FROM (SELECT 1 FROM turn_entities x WHERE x.entity = e.id
+        LIMIT :most)),
         (SELECT count(*) FROM (SELECT 1 FROM memory_entities x WHERE x.entity = e.id LIMIT :most))
     FROM entities e WHERE e.user_key = :user"""
 
@@ -24,11 +25,14 @@ LATEST_LINKED: Final = 2_000
 """Turns, and memories, that are looked at for which names stand together, the latest."""
 
 TOGETHER: Final = """
-    SELECT json_group_array(x.entity) FROM (SELECT id FROM turns WHERE user_key = :user ORDER BY spoken_at DESC LIMIT :latest) t
+    SELECT json_group_array(x.entity) FROM (SELECT id FROM turns WHERE user_key = :user
+        ORDER BY spoken_at DESC LIMIT :latest) t
         JOIN turn_entities x ON x.turn = t.id GROUP BY t.id
     UNION ALL
-    SELECT json_group_array(x.entity) FROM (SELECT id FROM memories INDEXED BY memories_by_time WHERE user_key = :user AND merged_into IS NULL
-        ORDER BY said_at DESC LIMIT :latest) m JOIN memory_entities x ON x.memory = m.id GROUP BY m.id"""
+    SELECT json_group_array(x.entity) FROM (SELECT id FROM memories INDEXED BY memories_by_time
+        WHERE user_key = :user AND merged_into IS NULL
+        ORDER BY said_at DESC LIMIT :latest) m JOIN memory_entities x ON x.memory = m.id
+            GROUP BY m.id"""
 
 
 def entities(
@@ -39,7 +43,8 @@ def entities(
     All are counted: 50 ms with 100,000 memories.
     """
     first = begins.casefold()
-    counted = f"SELECT turns + memories AS often, id, name, turns, memories FROM ({COUNTED} AND e.key >= ? AND e.key < ?) WHERE true"
+    counted = f"""SELECT turns + memories AS often, id, name, turns, memories
+        FROM ({COUNTED} AND e.key >= ? AND e.key < ?) WHERE true"""
     return screen(
         conn,
         counted,
@@ -63,12 +68,17 @@ def beside(conn: Connection, user: UserKey, key: int, rows: int) -> list[tuple[E
     """The entities that stand most often together with one in its latest turns and memories, and how often."""
     found = conn.execute(
         f"""WITH own AS (SELECT id FROM entities WHERE user_key = :user AND id = :key),
-            turns_of AS (SELECT x.turn FROM own o JOIN turn_entities x ON x.entity = o.id ORDER BY x.turn DESC LIMIT :latest),
-            memories_of AS (SELECT x.memory FROM own o JOIN memory_entities x ON x.entity = o.id ORDER BY x.memory DESC LIMIT :latest),
+            turns_of AS (SELECT x.turn FROM own o JOIN turn_entities x ON x.entity = o.id
+                ORDER BY x.turn DESC LIMIT :latest),
+            memories_of AS (SELECT x.memory FROM own o JOIN memory_entities x ON x.entity = o.id
+                ORDER BY x.memory DESC LIMIT :latest),
             others AS (SELECT y.entity FROM turns_of t JOIN turn_entities y ON y.turn = t.turn
-                       UNION ALL SELECT y.entity FROM memories_of m JOIN memory_entities y ON y.memory = m.memory),
-            together AS (SELECT entity, count(*) AS often FROM others WHERE entity <> :key GROUP BY 1 ORDER BY 2 DESC LIMIT :rows)
-            SELECT w.often, f.* FROM together w JOIN ({MENTIONS}) f ON f.id = w.entity ORDER BY 1 DESC, f.name""",
+                       UNION ALL SELECT y.entity FROM memories_of m JOIN memory_entities y
+                           ON y.memory = m.memory),
+            together AS (SELECT entity, count(*) AS often FROM others WHERE entity <> :key
+                GROUP BY 1 ORDER BY 2 DESC LIMIT :rows)
+            SELECT w.often, f.* FROM together w JOIN ({MENTIONS}) f ON f.id = w.entity
+                ORDER BY 1 DESC, f.name""",
         {"user": user, "key": key, "rows": rows, "latest": LATEST_LINKED, "most": MOST_COUNTED},
     )
     return [(EntityRow(*row), often) for often, *row in found]

@@ -16,7 +16,8 @@ from hotmem.types import Latencies, Layer, Tally, UserKey
 from hotmem.types.inspection import Cursor, Page, RecallRow, RecordedItem, StoredWeight
 
 RECALLS: Final = """
-    SELECT r.asked_at, r.id, r.query, r.session, (SELECT s.id FROM sessions s WHERE s.user_key = r.user_key AND s.public_id = r.session),
+    SELECT r.asked_at, r.id, r.query, r.session, (SELECT s.id FROM sessions s
+        WHERE s.user_key = r.user_key AND s.public_id = r.session),
         r.tokens, r.ms, r.interrupted, (SELECT count(*) FROM recall_items u WHERE u.recall = r.id),
         (SELECT count(*) FROM recall_items u WHERE u.recall = r.id AND u.kind <> 'unused')
     FROM recalls r WHERE r.user_key = ?"""
@@ -38,7 +39,8 @@ def recalls_for(
 ) -> list[RecallRow]:
     """The recalls for a turn: asked with its words, in its session, between two times."""
     rows = conn.execute(
-        f"{RECALLS} AND r.asked_at BETWEEN ? AND ? AND r.session = ? AND r.query = ? ORDER BY r.asked_at",
+        f"""{RECALLS} AND r.asked_at BETWEEN ? AND ? AND r.session = ? AND r.query = ?
+            ORDER BY r.asked_at""",
         (user, to_stored(first), to_stored(last), session_id, query),
     )
     return [_recall(row) for row in rows]
@@ -48,14 +50,16 @@ def items(conn: Connection, user: UserKey, recall: int) -> list[RecordedItem]:
     """The items of a recorded recall, in the order of its block."""
     rows = conn.execute(
         """SELECT u.layers, u.kind, u.strength, u.relevance, m.id, m.text, u.turns
-           FROM recalls r JOIN recall_items u ON u.recall = r.id LEFT JOIN memories m ON m.public_id = u.memory AND m.user_key = r.user_key
+           FROM recalls r JOIN recall_items u ON u.recall = r.id LEFT JOIN memories m
+               ON m.public_id = u.memory AND m.user_key = r.user_key
            WHERE r.user_key = ? AND r.id = ? ORDER BY u.place""",
         (user, recall),
     ).fetchall()
     found = []
     for layers, use, strength, relevance, memory, text, names in rows:
         turns = conn.execute(
-            "SELECT id, text FROM turns WHERE user_key = ? AND public_id IN (SELECT value FROM json_each(?))",
+            """SELECT id, text FROM turns WHERE user_key = ?
+                AND public_id IN (SELECT value FROM json_each(?))""",
             (user, names),
         ).fetchall()
         words = text if memory is not None else " … ".join(turn[1] for turn in turns)
@@ -90,15 +94,18 @@ def quality(
     where = "q.user_key = :user AND q.day >= :first"
     latencies: dict[str, list[tuple[int, int]]] = {}
     for period, place, count in conn.execute(
-        f"""SELECT substr(q.day, 1, :letters), json_extract(j.value, '$[0]') AS place, sum(json_extract(j.value, '$[1]'))
-            FROM quality q, json_each(q.latencies) j WHERE {where} AND q.layer = '' GROUP BY 1, 2 ORDER BY 1, 2""",
+        f"""SELECT substr(q.day, 1, :letters), json_extract(j.value, '$[0]') AS place,
+            sum(json_extract(j.value, '$[1]'))
+            FROM quality q, json_each(q.latencies) j WHERE {where} AND q.layer = '' GROUP BY 1, 2
+                ORDER BY 1, 2""",
         asked,
     ):
         latencies.setdefault(period, []).append((place, count))
     sums: dict[str, dict[Layer | None, Tally]] = {}
     summed = ", ".join(f"sum(q.{name})" for name in COUNTS)
     for period, layer, *counts in conn.execute(
-        f"SELECT substr(q.day, 1, :letters), q.layer, {summed} FROM quality q WHERE {where} GROUP BY 1, 2 ORDER BY 1",
+        f"""SELECT substr(q.day, 1, :letters), q.layer, {summed} FROM quality q WHERE {where}
+            GROUP BY 1, 2 ORDER BY 1""",
         asked,
     ):
         taken = Latencies() if layer else Latencies(tuple(latencies.get(period, ())))

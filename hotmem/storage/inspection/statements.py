@@ -24,17 +24,21 @@ COLUMNS: Final = """m.said_at, m.id, m.public_id, m.text, m.kind, m.category, m.
 
 OF_USER: Final = f"SELECT {COLUMNS} FROM memories m WHERE m.user_key = ?"
 
-BY_TIME: Final = f"SELECT {COLUMNS} FROM memories m INDEXED BY memories_by_time WHERE m.user_key = ? AND m.merged_into IS NULL"
+BY_TIME: Final = f"""SELECT {COLUMNS} FROM memories m INDEXED BY memories_by_time
+    WHERE m.user_key = ? AND m.merged_into IS NULL"""
 """Read in the list's order, so that a screen ends where its rows are full; left to itself SQLite
 may read and sort all of them."""
 
 FILED: Final = """
-    SELECT x.memory FROM tags g JOIN tags o ON coalesce(o.merged_into, o.id) = g.id AND o.user_key = g.user_key JOIN memory_tags x ON x.tag = o.id
+    SELECT x.memory FROM tags g JOIN tags o ON coalesce(o.merged_into, o.id) = g.id
+        AND o.user_key = g.user_key JOIN memory_tags x ON x.tag = o.id
     WHERE g.user_key = ? AND g.name = ?"""
 
 MENTIONING: Final = f"""
-    SELECT {COLUMNS} FROM entities e CROSS JOIN memory_entities x ON x.entity = e.id CROSS JOIN memories m ON m.id = x.memory
-    WHERE e.user_key = ? AND e.id = ? AND m.user_key = e.user_key AND m.merged_into IS NULL ORDER BY x.memory DESC LIMIT ?"""
+    SELECT {COLUMNS} FROM entities e CROSS JOIN memory_entities x ON x.entity = e.id CROSS
+        JOIN memories m ON m.id = x.memory
+    WHERE e.user_key = ? AND e.id = ? AND m.user_key = e.user_key AND m.merged_into IS NULL
+        ORDER BY x.memory DESC LIMIT ?"""
 
 MOST_LINKED: Final = 50
 """Turns, former memories and decisions shown of one memory, the latest: what is said every day
@@ -81,8 +85,10 @@ def memories(
 def memory(conn: Connection, user: UserKey, key: int) -> MemoryDetails | None:
     """Everything about one memory of the user."""
     row = conn.execute(
-        f"""SELECT {COLUMNS}, m.subject, m.relation, m.object, m.hedged, m.negated, m.changes, m.single, m.confirmations, m.accesses,
-                m.accessed_at, m.stored_at, m.source, m.note, m.superseded_by, m.merged_into, ({OF_MEMORY})
+        f"""SELECT {COLUMNS}, m.subject, m.relation, m.object, m.hedged, m.negated, m.changes,
+            m.single, m.confirmations, m.accesses,
+                m.accessed_at, m.stored_at, m.source, m.note, m.superseded_by, m.merged_into,
+                    ({OF_MEMORY})
             FROM memories m WHERE m.user_key = ? AND m.id = ?""",
         (user, key),
     ).fetchone()
@@ -180,7 +186,8 @@ def _some(conn: Connection, user: UserKey, where: str, key: int) -> tuple[Memory
 
 def _tags(conn: Connection, key: int) -> tuple[str, ...]:
     rows = conn.execute(
-        """SELECT DISTINCT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g ON g.id = coalesce(o.merged_into, o.id)
+        """SELECT DISTINCT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g
+           ON g.id = coalesce(o.merged_into, o.id)
            WHERE x.memory = ? ORDER BY 1""",
         (key,),
     )
@@ -190,7 +197,8 @@ def _tags(conn: Connection, key: int) -> tuple[str, ...]:
 def _entities(conn: Connection, key: int) -> dict[str, int]:
     return dict(
         conn.execute(
-            "SELECT e.name, e.id FROM memory_entities x JOIN entities e ON e.id = x.entity WHERE x.memory = ? ORDER BY e.name",
+            """SELECT e.name, e.id FROM memory_entities x JOIN entities e ON e.id = x.entity
+                WHERE x.memory = ? ORDER BY e.name""",
             (key,),
         ).fetchall()
     )
@@ -200,7 +208,8 @@ def _sources(conn: Connection, user: UserKey, key: int) -> tuple[SourceWords, ..
     words = {
         turn: (start, stop)
         for turn, start, stop in conn.execute(
-            "SELECT turn, start, stop FROM sources WHERE memory = ? ORDER BY turn DESC, start DESC LIMIT ?",
+            """SELECT turn, start, stop FROM sources WHERE memory = ? ORDER BY turn DESC, start DESC
+                LIMIT ?""",
             (key, MOST_LINKED),
         )
     }
@@ -214,7 +223,8 @@ def _sources(conn: Connection, user: UserKey, key: int) -> tuple[SourceWords, ..
 def _decisions(conn: Connection, user: UserKey, key: int) -> tuple[tuple[str, str, Any], ...]:
     rows = conn.execute(
         """SELECT d.action, d.reason, d.decided_at FROM decisions d WHERE d.user_key = :user
-               AND d.id IN (SELECT decision FROM decision_memories WHERE memory = :key UNION SELECT decision FROM decision_memories WHERE into_memory = :key)
+               AND d.id IN (SELECT decision FROM decision_memories WHERE memory = :key
+                   UNION SELECT decision FROM decision_memories WHERE into_memory = :key)
            ORDER BY d.decided_at DESC, d.id DESC LIMIT :most""",
         {"user": user, "key": key, "most": MOST_LINKED},
     )

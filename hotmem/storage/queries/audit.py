@@ -32,8 +32,10 @@ def entries(
         limit: Entries at most.
     """
     rows = conn.execute(
-        """SELECT a.id, a.at, u.public_id, a.who, a.action, a.what, a.turns, a.memories, a.sessions FROM audit a LEFT JOIN users u ON u.id = a.user_key
-           WHERE (:user IS NULL OR u.public_id = :user) AND a.at >= :since AND (:action IS NULL OR a.action = :action)
+        """SELECT a.id, a.at, u.public_id, a.who, a.action, a.what, a.turns, a.memories, a.sessions
+           FROM audit a LEFT JOIN users u ON u.id = a.user_key
+           WHERE (:user IS NULL OR u.public_id = :user) AND a.at >= :since
+               AND (:action IS NULL OR a.action = :action)
            ORDER BY a.at DESC, a.id DESC LIMIT :limit""",
         {
             "user": user_id,
@@ -59,7 +61,8 @@ def any_before(conn: Connection, before: datetime) -> bool:
 def prune(conn: Connection, before: datetime, limit: int) -> int:
     """Removes some of the entries from before a time; returns how many."""
     gone = conn.execute(
-        "DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?) RETURNING id",
+        """DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?)
+            RETURNING id""",
         (to_stored(before), limit),
     )
     return len(gone.fetchall())

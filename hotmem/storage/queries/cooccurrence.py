@@ -24,19 +24,23 @@ word like others ("Glad") that began a sentence."""
 
 NAMES: Final = """
     SELECT e.key, e.name,
-        (SELECT count(*) FROM turn_entities x WHERE x.entity = e.id) + (SELECT count(*) FROM memory_entities x WHERE x.entity = e.id)
+        (SELECT count(*) FROM turn_entities x WHERE x.entity = e.id) + (SELECT count(*)
+            FROM memory_entities x WHERE x.entity = e.id)
     FROM entities e WHERE e.user_key = :user ORDER BY 3 DESC, 1 LIMIT :most"""
 
 NAMES_BESIDE: Final = """
     SELECT e.key, e.name, count(*) FROM (
         SELECT x.entity FROM turn_entities x WHERE x.turn IN (SELECT value FROM json_each(:turns))
-        UNION ALL SELECT x.entity FROM memory_entities x WHERE x.memory IN (SELECT value FROM json_each(:memories))) f
-    JOIN entities e ON e.id = f.entity WHERE e.user_key = :user GROUP BY e.id ORDER BY 3 DESC, 1 LIMIT :most"""
+        UNION ALL SELECT x.entity FROM memory_entities x
+            WHERE x.memory IN (SELECT value FROM json_each(:memories))) f
+    JOIN entities e ON e.id = f.entity WHERE e.user_key = :user GROUP BY e.id ORDER BY 3 DESC, 1
+        LIMIT :most"""
 
 TOPICS: Final = """
     SELECT lower(topic), count(*) FROM (
         SELECT t.value AS topic FROM summaries y, json_each(y.topics) t WHERE y.user_key = :user
-        UNION ALL SELECT g.name FROM tags g JOIN memory_tags x ON x.tag = g.id WHERE g.user_key = :user AND NOT g.archived)
+        UNION ALL SELECT g.name FROM tags g JOIN memory_tags x ON x.tag = g.id
+            WHERE g.user_key = :user AND NOT g.archived)
     GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :most"""
 
 
@@ -89,7 +93,8 @@ def mentions(conn: Connection, user: UserKey, about: str | None, most: int) -> l
 def texts(conn: Connection, user: UserKey, memories: Iterable[int]) -> dict[int, tuple[str, str]]:
     """Ids and words of memories, by row number."""
     rows = conn.execute(
-        "SELECT id, public_id, text FROM memories WHERE user_key = ? AND id IN (SELECT value FROM json_each(?))",
+        """SELECT id, public_id, text FROM memories WHERE user_key = ?
+            AND id IN (SELECT value FROM json_each(?))""",
         (user, json.dumps([*memories])),
     )
     return {key: (name, text) for key, name, text in rows}
@@ -138,7 +143,8 @@ def _of_words(conn: Connection, user: UserKey, label: Label) -> LabelMentions:
     """Where all the words of a label stand, and what is filed under it."""
     passages = _holding(conn, user, EvidenceKind.PASSAGE, label.key)
     tagged = conn.execute(
-        """SELECT x.memory FROM tags o JOIN memory_tags x ON x.tag = o.id LEFT JOIN tags g ON g.id = o.merged_into
+        """SELECT x.memory FROM tags o JOIN memory_tags x ON x.tag = o.id LEFT JOIN tags g
+           ON g.id = o.merged_into
            WHERE o.user_key = ? AND coalesce(g.name, o.name) = ? ORDER BY 1 DESC LIMIT ?""",
         (user, label.key, MOST_PLACES),
     )
@@ -168,7 +174,8 @@ def _turns(conn: Connection, passages: Sequence[int]) -> frozenset[int]:
 
 def _unmerged(conn: Connection, memories: Iterable[int]) -> frozenset[int]:
     rows = conn.execute(
-        "SELECT id FROM memories WHERE merged_into IS NULL AND id IN (SELECT value FROM json_each(?))",
+        """SELECT id FROM memories WHERE merged_into IS NULL
+            AND id IN (SELECT value FROM json_each(?))""",
         (json.dumps([*memories]),),
     )
     return frozenset(row[0] for row in rows)

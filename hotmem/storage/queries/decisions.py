@@ -40,7 +40,8 @@ def record(
     """
     name = uuid4().hex
     key = conn.execute(
-        "INSERT INTO decisions (user_key, public_id, action, reason, decided_at) VALUES (?, ?, ?, ?, ?) RETURNING id",
+        """INSERT INTO decisions (user_key, public_id, action, reason, decided_at)
+            VALUES (?, ?, ?, ?, ?) RETURNING id""",
         (user, name, action, reason, to_stored(now)),
     ).fetchone()[0]
     conn.executemany(
@@ -85,7 +86,8 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResul
     ).fetchone()
     if row is None or row[1] not in UNDOABLE:
         raise InvalidInput(
-            f"{name!r} is nothing that can be taken back. memory_decisions (`hotmem decisions`) lists what was decided about this user's memories."
+            f"{name!r} is nothing that can be taken back. memory_decisions (`hotmem "
+            "decisions`) lists what was decided about this user's memories."
         )
     if row[2] is not None:
         raise InvalidInput(f"{name!r} was taken back on {from_stored(row[2]).date()}.")
@@ -116,7 +118,8 @@ def give_back(conn: Connection, user: UserKey, kept: int) -> None:
     """Lets memories that went into one, and that have words or a note of their own, stand alone again."""
     merged = conn.execute(
         """SELECT m.id FROM memories m WHERE m.merged_into = ?
-               AND (m.stored_at IS NOT NULL OR EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id))""",
+               AND (m.stored_at IS NOT NULL OR EXISTS (SELECT 1 FROM sources x
+                   WHERE x.memory = m.id))""",
         (kept,),
     ).fetchall()
     for (key,) in merged:
@@ -127,8 +130,10 @@ def of_user(conn: Connection, user: UserKey, limit: int) -> list[Decision]:
     """The user's decisions, latest first."""
     rows = conn.execute(
         """SELECT d.public_id, d.action, d.reason, d.decided_at, d.undone_at,
-               (SELECT json_group_array(m.public_id) FROM decision_memories x JOIN memories m ON m.id = x.memory WHERE x.decision = d.id),
-               (SELECT m.public_id FROM decision_memories x JOIN memories m ON m.id = x.into_memory WHERE x.decision = d.id LIMIT 1)
+               (SELECT json_group_array(m.public_id) FROM decision_memories x JOIN memories m
+                   ON m.id = x.memory WHERE x.decision = d.id),
+               (SELECT m.public_id FROM decision_memories x JOIN memories m ON m.id = x.into_memory
+                   WHERE x.decision = d.id LIMIT 1)
            FROM decisions d WHERE d.user_key = ? ORDER BY d.decided_at DESC, d.id DESC LIMIT ?""",
         (user, limit),
     )
@@ -158,7 +163,8 @@ def unmerged(conn: Connection, user: UserKey, name: str) -> int:
     ).fetchone()
     if row is None:
         raise InvalidInput(
-            f"{name!r} is not among this user's memories. search_memory (`hotmem search`) shows their ids."
+            f"{name!r} is not among this user's memories. search_memory (`hotmem search`) "
+            "shows their ids."
         )
     return int(row[0])
 
@@ -179,7 +185,8 @@ def _unedit(conn: Connection, decision: int, old: int, new: int) -> None:
     What was decided about that one is told of the old one.
     """
     changed = conn.execute(
-        "SELECT 1 FROM memories WHERE (id = :new AND merged_into NOT NULL) OR merged_into = :new OR amends = :new",
+        """SELECT 1 FROM memories WHERE (id = :new AND merged_into NOT NULL) OR merged_into = :new
+            OR amends = :new""",
         {"new": new},
     ).fetchone()
     if changed:
@@ -187,7 +194,8 @@ def _unedit(conn: Connection, decision: int, old: int, new: int) -> None:
             "The memory was changed again after this edit. Take the later change back first."
         )
     conn.execute(
-        """UPDATE memories SET (valid_until, superseded_by) = (SELECT n.valid_until, n.superseded_by FROM memories n WHERE n.id = :new)
+        """UPDATE memories SET (valid_until, superseded_by) = (SELECT n.valid_until, n.superseded_by
+           FROM memories n WHERE n.id = :new)
            WHERE id = :old""",
         {"old": old, "new": new},
     )
@@ -210,12 +218,14 @@ def _return_to_former(conn: Connection, user: UserKey, decision: int) -> int:
     ).fetchone()
     if live is None:
         raise InvalidInput(
-            "The category has evolved since, or something was forgotten. Take the latest evolution back first, or let it evolve anew."
+            "The category has evolved since, or something was forgotten. Take the latest "
+            "evolution back first, or let it evolve anew."
         )
     conn.execute("UPDATE evolutions SET state = 'undone' WHERE id = ?", (live[0],))
     former = conn.execute(
         """UPDATE evolutions SET state = 'live'
-           WHERE id = (SELECT max(id) FROM evolutions WHERE user_key = ? AND category = ? AND state = 'past') RETURNING id""",
+           WHERE id = (SELECT max(id) FROM evolutions WHERE user_key = ? AND category = ?
+               AND state = 'past') RETURNING id""",
         (user, live[1]),
     ).fetchone()
     if former is None:

@@ -56,7 +56,8 @@ def remove(conn: Connection, user: UserKey, sort: Sort, ids: Collection[str]) ->
 def count(conn: Connection, user: UserKey, *, everything: bool) -> None:
     """Counts one more time that something was forgotten."""
     (number,) = conn.execute(
-        "INSERT INTO index_revisions VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET number = number + 1 RETURNING number",
+        """INSERT INTO index_revisions VALUES (?, ?, 1) ON CONFLICT DO UPDATE
+            SET number = number + 1 RETURNING number""",
         (_FILE, _FORGOTTEN),
     ).fetchone()
     conn.execute(
@@ -84,7 +85,8 @@ def forgot_since(conn: Connection, user: UserKey, number: int | None) -> bool:
     None is before all.
     """
     row = conn.execute(
-        "SELECT 1 FROM index_revisions WHERE number > ? AND ((user_key = ? AND kind = ?) OR (user_key = ? AND kind = ?)) LIMIT 1",
+        """SELECT 1 FROM index_revisions WHERE number > ?
+            AND ((user_key = ? AND kind = ?) OR (user_key = ? AND kind = ?)) LIMIT 1""",
         (number or 0, user, _FORGOTTEN, _FILE, _ERASED),
     ).fetchone()
     return row is not None

@@ -172,12 +172,14 @@ def keep(
         return removed
     counts = json.dumps(removed.counts())
     (key,) = conn.execute(
-        "INSERT INTO deletions (user_key, asked_at, erase_at, counts, encoder) VALUES (?, ?, ?, ?, ?) RETURNING id",
+        """INSERT INTO deletions (user_key, asked_at, erase_at, counts, encoder)
+            VALUES (?, ?, ?, ?, ?) RETURNING id""",
         (user, to_stored(asked_at), to_stored(erase_at), counts, _one_encoder(conn)),
     ).fetchone()
     columns = {relation: _columns(conn, relation) for relation in LINKS}
     conn.executemany(
-        "INSERT INTO deleted_rows (deletion, place, relation, before, after) VALUES (?, ?, ?, ?, ?)",
+        """INSERT INTO deleted_rows (deletion, place, relation, before, after)
+            VALUES (?, ?, ?, ?, ?)""",
         (
             (key, place, one.relation, _written(one.before), _written(one.after))
             for place, one in enumerate(_settled(columns, seen))
@@ -194,7 +196,8 @@ def _one_encoder(conn: Connection) -> str | None:
 def latest(conn: Connection, user: UserKey) -> Restorable | None:
     """The user's latest deletion that can be brought back."""
     row = conn.execute(
-        "SELECT asked_at, erase_at, counts FROM deletions WHERE user_key = ? ORDER BY id DESC LIMIT 1",
+        """SELECT asked_at, erase_at, counts FROM deletions WHERE user_key = ? ORDER BY id DESC
+            LIMIT 1""",
         (user,),
     ).fetchone()
     return None if row is None else _restorable(*row)
@@ -207,7 +210,8 @@ def restore(conn: Connection, user: UserKey) -> tuple[Restorable, list[str]] | N
         What it was, and the words that are there again; None if there is none.
     """
     row = conn.execute(
-        "SELECT id, encoder, asked_at, erase_at, counts FROM deletions WHERE user_key = ? ORDER BY id DESC LIMIT 1",
+        """SELECT id, encoder, asked_at, erase_at, counts FROM deletions WHERE user_key = ?
+            ORDER BY id DESC LIMIT 1""",
         (user,),
     ).fetchone()
     if row is None:
@@ -507,7 +511,8 @@ class _Restoring:
             row["state"] = "past" if self._has_live(row) else "live"
         returning = " RETURNING id" if former is not None else ""
         made = self.conn.execute(
-            f"INSERT OR IGNORE INTO {relation} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))}){returning}",
+            f"""INSERT OR IGNORE INTO {relation} ({", ".join(row)})
+                VALUES ({", ".join("?" * len(row))}){returning}""",
             tuple(row.values()),
         ).fetchone()
         if made is not None and former is not None:
@@ -550,7 +555,8 @@ class _Restoring:
             (row["passages"], key),
         )
         self.conn.execute(
-            """UPDATE sessions SET started_at = min(started_at, :started_at), last_at = max(last_at, :last_at), order_time = max(order_time, :order_time),
+            """UPDATE sessions SET started_at = min(started_at, :started_at),
+                   last_at = max(last_at, :last_at), order_time = max(order_time, :order_time),
                    passages = passages + :passages,
                    summary_due = max(summary_due, :due) WHERE id = :key""",
             {**row, "due": WHEN_IDLE, "key": key},
@@ -614,7 +620,8 @@ class _Restoring:
         if self.conn.search.has_terms(self.conn, kind, key):
             return None
         sql = (
-            "SELECT substr(t.text, b.start + 1, b.stop - b.start) FROM passages b JOIN turns t ON t.id = b.turn WHERE b.id = ?"
+            """SELECT substr(t.text, b.start + 1, b.stop - b.start) FROM passages b JOIN turns t
+                ON t.id = b.turn WHERE b.id = ?"""
             if kind is EvidenceKind.PASSAGE
             else f"SELECT text FROM {TABLES[kind]} WHERE id = ?"
         )

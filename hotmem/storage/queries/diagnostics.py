@@ -6,12 +6,16 @@ from hotmem.storage.database import Connection
 from hotmem.types import EvidenceKind, LocatedRow, UserKey
 
 MEMORY: Final = """
-    SELECT m.id, m.public_id, m.text, m.vector IS NOT NULL, (SELECT o.public_id FROM memories o WHERE o.id = m.merged_into)
-    FROM memories m WHERE m.user_key = :user AND {which} ORDER BY m.merged_into IS NOT NULL, m.said_at DESC, m.id DESC LIMIT :most"""
+    SELECT m.id, m.public_id, m.text, m.vector IS NOT NULL, (SELECT o.public_id FROM memories o
+        WHERE o.id = m.merged_into)
+    FROM memories m WHERE m.user_key = :user AND {which}
+        ORDER BY m.merged_into IS NOT NULL, m.said_at DESC, m.id DESC LIMIT :most"""
 
 PASSAGE: Final = """
-    SELECT p.id, t.public_id, substr(t.text, p.start + 1, p.stop - p.start), p.vector IS NOT NULL, NULL
-    FROM turns t JOIN passages p ON p.turn = t.id WHERE t.user_key = :user AND {which} ORDER BY t.spoken_at DESC, p.id LIMIT :most"""
+    SELECT p.id, t.public_id, substr(t.text, p.start + 1, p.stop - p.start), p.vector IS NOT NULL,
+        NULL
+    FROM turns t JOIN passages p ON p.turn = t.id WHERE t.user_key = :user AND {which}
+        ORDER BY t.spoken_at DESC, p.id LIMIT :most"""
 
 
 def located(conn: Connection, user: UserKey, expected: str, most: int) -> list[LocatedRow]:

@@ -22,7 +22,10 @@ from hotmem.storage.search import vectors
 from hotmem.text.validation import normalize_value
 from hotmem.types import EvidenceKind, UndoResult, UserKey, Vector
 
-KEPT: Final = "kind, category, importance, hedged, negated, changes, single, said_at, order_time, confirmations, accesses, accessed_at, source, note"
+KEPT: Final = (
+    "kind, category, importance, hedged, negated, changes, single, said_at, "
+    "order_time, confirmations, accesses, accessed_at, source, note"
+)
 """Columns that a memory with new words has from the old one."""
 
 
@@ -53,8 +56,10 @@ def reword(
     old = unmerged(conn, user, name)
     new_name = uuid4().hex
     new: int = conn.execute(
-        f"""INSERT INTO memories (user_key, public_id, text, subject, relation, object, value, stored_at, amends, valid_until, superseded_by, {KEPT})
-            SELECT user_key, ?, ?, ?, ?, ?, ?, ?, id, valid_until, superseded_by, {KEPT} FROM memories WHERE id = ? RETURNING id""",
+        f"""INSERT INTO memories (user_key, public_id, text, subject, relation, object, value,
+            stored_at, amends, valid_until, superseded_by, {KEPT})
+            SELECT user_key, ?, ?, ?, ?, ?, ?, ?, id, valid_until, superseded_by, {KEPT}
+                FROM memories WHERE id = ? RETURNING id""",
         (
             new_name,
             wording.text,
@@ -67,7 +72,8 @@ def reword(
         ),
     ).fetchone()[0]
     conn.execute(
-        "INSERT INTO sources (memory, turn, start, stop) SELECT ?, turn, start, stop FROM sources WHERE memory = ?",
+        """INSERT INTO sources (memory, turn, start, stop) SELECT ?, turn, start, stop FROM sources
+            WHERE memory = ?""",
         (new, old),
     )
     conn.execute(
@@ -75,7 +81,8 @@ def reword(
         (new, old),
     )
     conn.execute(
-        "UPDATE memories SET valid_until = coalesce(valid_until, ?), superseded_by = ? WHERE id = ?",
+        """UPDATE memories SET valid_until = coalesce(valid_until, ?), superseded_by = ?
+            WHERE id = ?""",
         (to_stored(now), new, old),
     )
     index_entries.add(conn, EvidenceKind.MEMORY, user, new, 0, wording.text)
@@ -146,7 +153,8 @@ def retag(
     ).fetchall()
     tags.attach(conn, user, key, wanted, now, rows)
     conn.executemany(
-        """DELETE FROM tags WHERE id = :tag AND NOT EXISTS (SELECT 1 FROM memory_tags WHERE tag = :tag)
+        """DELETE FROM tags WHERE id = :tag AND NOT EXISTS (SELECT 1 FROM memory_tags
+               WHERE tag = :tag)
                AND NOT EXISTS (SELECT 1 FROM tags WHERE merged_into = :tag)""",
         [{"tag": tag} for (tag,) in before],
     )

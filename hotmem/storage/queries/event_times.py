@@ -17,19 +17,25 @@ TOLD: Final = (
 )
 
 OF: Final = {
-    EvidenceKind.PASSAGE: f"""SELECT p.id FROM passages p JOIN event_times h ON h.turn = p.turn AND h.start < p.stop AND h.stop > p.start
+    EvidenceKind.PASSAGE: f"""SELECT p.id FROM passages p JOIN event_times h ON h.turn = p.turn
+        AND h.start < p.stop AND h.stop > p.start
         WHERE p.id IN (SELECT value FROM json_each(:keys)) AND {TOLD}""",
-    EvidenceKind.MEMORY: f"""SELECT x.memory FROM sources x JOIN event_times h ON h.turn = x.turn AND h.start < x.stop AND h.stop > x.start
+    EvidenceKind.MEMORY: f"""SELECT x.memory FROM sources x JOIN event_times h ON h.turn = x.turn
+        AND h.start < x.stop AND h.stop > x.start
         WHERE x.memory IN (SELECT value FROM json_each(:keys)) AND {TOLD}""",
 }
 """Rows whose words tell of a time."""
 
 NAMED: Final = {
-    EvidenceKind.PASSAGE: """SELECT p.id, substr(t.text, h.start + 1, h.stop - h.start), h.since, h.until
-        FROM passages p JOIN event_times h ON h.turn = p.turn AND h.start < p.stop AND h.stop > p.start JOIN turns t ON t.id = h.turn
+    EvidenceKind.PASSAGE: """SELECT p.id, substr(t.text, h.start + 1, h.stop - h.start), h.since,
+        h.until
+        FROM passages p JOIN event_times h ON h.turn = p.turn AND h.start < p.stop
+            AND h.stop > p.start JOIN turns t ON t.id = h.turn
         WHERE p.id IN (SELECT value FROM json_each(?)) ORDER BY p.id, h.start""",
-    EvidenceKind.MEMORY: """SELECT x.memory, substr(t.text, h.start + 1, h.stop - h.start), h.since, h.until
-        FROM sources x JOIN event_times h ON h.turn = x.turn AND h.start < x.stop AND h.stop > x.start JOIN turns t ON t.id = h.turn
+    EvidenceKind.MEMORY: """SELECT x.memory, substr(t.text, h.start + 1, h.stop - h.start), h.since,
+        h.until
+        FROM sources x JOIN event_times h ON h.turn = x.turn AND h.start < x.stop
+            AND h.stop > x.start JOIN turns t ON t.id = h.turn
         WHERE x.memory IN (SELECT value FROM json_each(?)) ORDER BY x.memory, h.turn, h.start""",
 }
 """The times that rows name, with their words."""
@@ -37,10 +43,12 @@ NAMED: Final = {
 IN_WINDOW: Final = {
     EvidenceKind.PASSAGE: f"""SELECT DISTINCT p.id FROM event_times h
         JOIN passages p ON p.turn = h.turn AND h.start < p.stop AND h.stop > p.start
-        WHERE h.user_key = :user AND h.since > :earliest AND {TOLD} ORDER BY p.id DESC LIMIT :limit""",
+        WHERE h.user_key = :user AND h.since > :earliest AND {TOLD} ORDER BY p.id DESC
+            LIMIT :limit""",
     EvidenceKind.MEMORY: f"""SELECT DISTINCT x.memory FROM event_times h
         JOIN sources x ON x.turn = h.turn AND h.start < x.stop AND h.stop > x.start
-        WHERE h.user_key = :user AND h.since > :earliest AND {TOLD} ORDER BY x.memory DESC LIMIT :limit""",
+        WHERE h.user_key = :user AND h.since > :earliest AND {TOLD} ORDER BY x.memory DESC
+            LIMIT :limit""",
 }
 """A user's rows whose words tell of a time, latest first. None that tells of it began earlier
 than the longest may last, so that the index bounds what is read on both sides."""
@@ -112,7 +120,8 @@ def of_turns(conn: Connection, keys: Sequence[int]) -> dict[int, tuple[EventTime
     """What each of the turns tells of, by row number."""
     found: dict[int, list[EventTime]] = {}
     rows = conn.execute(
-        "SELECT turn, start, stop, since, until FROM event_times WHERE turn IN (SELECT value FROM json_each(?)) ORDER BY turn, start",
+        """SELECT turn, start, stop, since, until FROM event_times
+            WHERE turn IN (SELECT value FROM json_each(?)) ORDER BY turn, start""",
         (json.dumps(list(keys)),),
     )
     for turn, start, stop, since, until in rows:

@@ -86,17 +86,23 @@ def passages(
             words.
     """
     rows = conn.execute(
-        f"""WITH wanted AS (SELECT session, position FROM passages WHERE user_key = ? AND id IN ({_marks(around)}))
-            SELECT p.id, substr(t.text, p.start + 1, p.stop - p.start), t.speaker, t.role, s.public_id, s.id, p.position, t.public_id, t.id,
+        f"""WITH wanted AS (SELECT session, position FROM passages WHERE user_key = ?
+            AND id IN ({_marks(around)}))
+            SELECT p.id, substr(t.text, p.start + 1, p.stop - p.start), t.speaker, t.role,
+                s.public_id, s.id, p.position, t.public_id, t.id,
                 t.spoken_at, p.terms, p.forms, p.vector, x.width, x.signs,
                 (SELECT m.id FROM sources x JOIN memories m ON m.id = x.memory
-                 WHERE x.turn = t.id AND x.start < p.stop AND x.stop > p.start AND m.valid_until IS NOT NULL
+                 WHERE x.turn = t.id AND x.start < p.stop AND x.stop > p.start
+                     AND m.valid_until IS NOT NULL
                  ORDER BY m.valid_until LIMIT 1),
                 (SELECT d.times FROM correction_counts d WHERE d.turn = t.id),
-                substr(t.text, max(p.start - ?, 0) + 1, min(p.start, ?)), substr(t.text, p.stop + 1, ?), nullif(t.order_time, t.spoken_at)
-            FROM passages p JOIN turns t ON t.id = p.turn JOIN sessions s ON s.id = p.session LEFT JOIN passage_signs x ON x.passage = p.id
+                substr(t.text, max(p.start - ?, 0) + 1, min(p.start, ?)),
+                    substr(t.text, p.stop + 1, ?), nullif(t.order_time, t.spoken_at)
+            FROM passages p JOIN turns t ON t.id = p.turn JOIN sessions s ON s.id = p.session
+                LEFT JOIN passage_signs x ON x.passage = p.id
             WHERE p.user_key = ? AND p.id IN (SELECT n.id FROM wanted w JOIN passages n
-                                          ON n.session = w.session AND n.position BETWEEN w.position - ? AND w.position + ?
+                                          ON n.session = w.session AND n.position BETWEEN w.position
+                                              - ? AND w.position + ?
                                           UNION VALUES {", ".join(["(?)"] * len(keys)) or "(0)"})
             ORDER BY p.session, p.position""",
         (user, *around, window, window, window, user, reach, reach, *keys),
@@ -162,10 +168,13 @@ def passages(
 def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evidence]:
     """The memories, each with the turns it comes from; one that was noted comes from none."""
     rows = conn.execute(
-        f"""SELECT m.id, m.text, m.public_id, m.said_at, m.vector, m.hedged, m.changes, m.confirmations,
+        f"""SELECT m.id, m.text, m.public_id, m.said_at, m.vector, m.hedged, m.changes,
+            m.confirmations,
                 CASE WHEN m.valid_until IS NOT NULL THEN m.id END,
-                (SELECT group_concat(t.id || ',' || t.public_id, char(0)) FROM turns t WHERE t.id IN ({LATEST_SOURCES})), s.public_id, s.id, t.speaker, t.role,
-                (SELECT min(coalesce(d.times, 0)) FROM sources x LEFT JOIN correction_counts d ON d.turn = x.turn WHERE x.memory = m.id),
+                (SELECT group_concat(t.id || ',' || t.public_id, char(0)) FROM turns t
+                    WHERE t.id IN ({LATEST_SOURCES})), s.public_id, s.id, t.speaker, t.role,
+                (SELECT min(coalesce(d.times, 0)) FROM sources x LEFT JOIN correction_counts d
+                    ON d.turn = x.turn WHERE x.memory = m.id),
                 y.width, y.signs, nullif(m.order_time, m.said_at)
             FROM memories m
             LEFT JOIN memory_signs y ON y.memory = m.id
@@ -213,9 +222,11 @@ def summaries(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evid
     """The summaries, one per session, with the turns their sentences come from."""
     rows = conn.execute(
         f"""SELECT y.id, y.text, s.public_id, s.last_at, y.vector,
-                (SELECT group_concat(t.public_id, char(0)) FROM summary_sentences x JOIN turns t ON t.id = x.turn WHERE x.summary = y.id),
+                (SELECT group_concat(t.public_id, char(0)) FROM summary_sentences x JOIN turns t
+                    ON t.id = x.turn WHERE x.summary = y.id),
                 (SELECT group_concat(x.turn) FROM summary_sentences x WHERE x.summary = y.id)
-            FROM summaries y JOIN sessions s ON s.id = y.id WHERE y.user_key = ? AND y.id IN ({_marks(keys)})""",
+            FROM summaries y JOIN sessions s ON s.id = y.id WHERE y.user_key = ?
+                AND y.id IN ({_marks(keys)})""",
         (user, *keys),
     ).fetchall()
     return [
@@ -278,9 +289,12 @@ def _standing(conn: Connection, ended: Sequence[int]) -> dict[int, Ended]:
     """When memories stopped being true, and for each the one that holds in its place now, at the end of the chain of replacements."""
     rows = conn.execute(
         f"""WITH RECURSIVE later (ended, id, following) AS (
-                SELECT id, id, coalesce(merged_into, superseded_by) FROM memories WHERE id IN ({_marks(ended)})
-                UNION SELECT l.ended, m.id, coalesce(m.merged_into, m.superseded_by) FROM later l JOIN memories m ON m.id = l.following)
-            SELECT m.id, m.valid_until, (SELECT l.id FROM later l WHERE l.ended = m.id AND l.following IS NULL AND l.id <> m.id)
+                SELECT id, id, coalesce(merged_into, superseded_by) FROM memories
+                    WHERE id IN ({_marks(ended)})
+                UNION SELECT l.ended, m.id, coalesce(m.merged_into, m.superseded_by) FROM later l
+                    JOIN memories m ON m.id = l.following)
+            SELECT m.id, m.valid_until, (SELECT l.id FROM later l WHERE l.ended = m.id
+                AND l.following IS NULL AND l.id <> m.id)
             FROM memories m WHERE m.id IN (SELECT ended FROM later)""",
         (*ended,),
     )

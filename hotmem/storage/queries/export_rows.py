@@ -47,10 +47,13 @@ MEMORY: Final = f"""
     SELECT m.id, m.public_id, {", ".join(f"m.{column}" for column in (*PLAIN, *TIMES))},
         {", ".join(f"(SELECT o.public_id FROM memories o WHERE o.id = m.{link})" for link in LINKS)},
         (SELECT json_group_array(name) FROM (
-            SELECT DISTINCT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g ON g.id = coalesce(o.merged_into, o.id)
+            SELECT DISTINCT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g
+                ON g.id = coalesce(o.merged_into, o.id)
             WHERE x.memory = m.id ORDER BY g.name)),
-        (SELECT json_group_array(e.name) FROM memory_entities x JOIN entities e ON e.id = x.entity WHERE x.memory = m.id),
-        (SELECT json_group_array(json_array(t.public_id, x.start, x.stop)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id),
+        (SELECT json_group_array(e.name) FROM memory_entities x JOIN entities e ON e.id = x.entity
+            WHERE x.memory = m.id),
+        (SELECT json_group_array(json_array(t.public_id, x.start, x.stop)) FROM sources x
+            JOIN turns t ON t.id = x.turn WHERE x.memory = m.id),
         ({subcategories.OF_MEMORY})
     FROM memories m WHERE m.user_key = ? AND m.id > ?
         AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id AND x.turn > ?)
@@ -60,7 +63,8 @@ MEMORY: Final = f"""
 def entities_of(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, tuple[str, ...]]:
     """Names in each of the turns, by row number."""
     rows = conn.execute(
-        """SELECT x.turn, json_group_array(e.name) FROM turn_entities x JOIN entities e ON e.id = x.entity
+        """SELECT x.turn, json_group_array(e.name) FROM turn_entities x JOIN entities e
+           ON e.id = x.entity
            WHERE e.user_key = ? AND x.turn IN (SELECT value FROM json_each(?)) GROUP BY x.turn""",
         (user, json.dumps(list(keys))),
     )
@@ -109,14 +113,16 @@ def memories(
 def summaries(conn: Connection, user: UserKey) -> list[SummaryRecord]:
     """The user's summaries."""
     rows = conn.execute(
-        "SELECT y.id, s.public_id, y.topics, y.text FROM summaries y JOIN sessions s ON s.id = y.id WHERE y.user_key = ? ORDER BY y.id",
+        """SELECT y.id, s.public_id, y.topics, y.text FROM summaries y JOIN sessions s
+            ON s.id = y.id WHERE y.user_key = ? ORDER BY y.id""",
         (user,),
     )
     found = []
     for key, session, topics, text in rows.fetchall():
         parts: dict[str, list[SummarySentence]] = {}
         sentences = conn.execute(
-            "SELECT x.part, x.text, t.public_id FROM summary_sentences x JOIN turns t ON t.id = x.turn WHERE x.summary = ? ORDER BY x.part, x.place",
+            """SELECT x.part, x.text, t.public_id FROM summary_sentences x JOIN turns t
+                ON t.id = x.turn WHERE x.summary = ? ORDER BY x.part, x.place""",
             (key,),
         )
         for part, sentence, turn in sentences:
@@ -135,7 +141,8 @@ def summaries(conn: Connection, user: UserKey) -> list[SummaryRecord]:
 def doubts_of(conn: Connection, keys: Sequence[int]) -> dict[int, int]:
     """How often what the turns say was corrected and not confirmed since, by row number, of those that were."""
     rows = conn.execute(
-        "SELECT turn, times FROM correction_counts WHERE times > 0 AND turn IN (SELECT value FROM json_each(?))",
+        """SELECT turn, times FROM correction_counts WHERE times > 0
+            AND turn IN (SELECT value FROM json_each(?))""",
         (json.dumps(list(keys)),),
     )
     return dict(rows.fetchall())

@@ -42,15 +42,18 @@ WITH_THEIRS: Final = """
 WITH_EARLIER: Final = """
     WITH RECURSIVE earlier (id) AS (
         SELECT id FROM memories WHERE user_key = ? AND public_id = ?
-        UNION SELECT m.amends FROM earlier e JOIN memories m ON m.id = e.id WHERE m.stored_at NOT NULL AND m.amends NOT NULL)
+        UNION SELECT m.amends FROM earlier e JOIN memories m ON m.id = e.id
+            WHERE m.stored_at NOT NULL AND m.amends NOT NULL)
     SELECT id FROM earlier"""
 """A memory and what it was before it was edited, if it was."""
 
 RECALLS_OF_TURNS: Final = """
-    WITH going AS MATERIALIZED (SELECT public_id, text FROM turns WHERE id IN (SELECT value FROM json_each(:turns)))
+    WITH going AS MATERIALIZED (SELECT public_id, text FROM turns
+        WHERE id IN (SELECT value FROM json_each(:turns)))
     DELETE FROM recalls WHERE user_key = :user AND (
         query IN (SELECT text FROM going)
-        OR id IN (SELECT u.recall FROM recalls r JOIN recall_items u ON u.recall = r.id JOIN json_each(u.turns) j
+        OR id IN (SELECT u.recall FROM recalls r JOIN recall_items u ON u.recall = r.id
+            JOIN json_each(u.turns) j
                   WHERE r.user_key = :user AND j.value IN (SELECT public_id FROM going)))"""
 """What was asked with the words of turns, and what was given of them. Ids of turns are each
 user's own."""
@@ -159,7 +162,8 @@ def memory(conn: Connection, user: UserKey, name: str) -> None:
     kept = [
         row[0]
         for row in conn.execute(
-            """SELECT DISTINCT memory FROM sources WHERE turn IN (SELECT value FROM json_each(:turns))
+            """SELECT DISTINCT memory FROM sources WHERE turn IN (SELECT value
+                   FROM json_each(:turns))
                    AND memory NOT IN (SELECT value FROM json_each(:keys))""",
             {"turns": json.dumps(turns), "keys": keys},
         )
@@ -268,17 +272,21 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[str]:
     ]
     conn.execute(
         f"""DELETE FROM recalls WHERE id IN (
-                SELECT r.id FROM recalls r JOIN recall_items u ON u.recall = r.id WHERE r.user_key = :user AND u.memory IN {_listed("names")})""",
+                SELECT r.id FROM recalls r JOIN recall_items u ON u.recall = r.id
+                    WHERE r.user_key = :user AND u.memory IN {_listed("names")})""",
         named,
     )
     conn.execute(
-        f"""DELETE FROM decisions WHERE id IN (SELECT decision FROM decision_memories WHERE memory IN {_listed("keys")}
-                UNION SELECT decision FROM decision_memories WHERE into_memory IN {_listed("keys")})""",
+        f"""DELETE FROM decisions WHERE id IN (SELECT decision FROM decision_memories
+                WHERE memory IN {_listed("keys")}
+                UNION SELECT decision FROM decision_memories
+                    WHERE into_memory IN {_listed("keys")})""",
         named,
     )
     conn.execute(f"DELETE FROM memories WHERE id IN {_listed('keys')}", named)
     conn.execute(
-        "DELETE FROM tags WHERE user_key = :user AND NOT EXISTS (SELECT 1 FROM memory_tags x WHERE x.tag = tags.id)",
+        """DELETE FROM tags WHERE user_key = :user AND
+            NOT EXISTS (SELECT 1 FROM memory_tags x WHERE x.tag = tags.id)""",
         named,
     )
     subcategories.lose_words(conn, user, map(Category, categories))
@@ -315,7 +323,8 @@ def _remove(
         *_column(
             conn,
             f"""SELECT session FROM turns WHERE id IN {_listed("turns")}
-            UNION SELECT t.session FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory IN {_listed("noted")}""",
+            UNION SELECT t.session FROM sources x JOIN turns t ON t.id = x.turn
+                WHERE x.memory IN {_listed("noted")}""",
             values,
         ),
     ]
@@ -337,7 +346,8 @@ def _remove(
     )
     sourceless = _column(
         conn,
-        f"SELECT id FROM memories m WHERE id IN {_listed('told')} AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id)",
+        f"""SELECT id FROM memories m WHERE id IN {_listed("told")} AND
+            NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id)""",
         {"told": json.dumps([key for key in told if key not in spared])},
     )
     for key in sourceless:
@@ -361,16 +371,19 @@ def _remove(
         f"UPDATE sessions SET summary_due = :due WHERE id IN {_listed('sessions')}", sessions
     )
     conn.execute(
-        f"DELETE FROM sessions WHERE id IN {_listed('sessions')} AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = sessions.id)",
+        f"""DELETE FROM sessions WHERE id IN {_listed("sessions")} AND
+            NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = sessions.id)""",
         sessions,
     )
     conn.execute(
-        """DELETE FROM entities WHERE user_key = ? AND NOT EXISTS (SELECT 1 FROM turn_entities x WHERE x.entity = entities.id)
+        """DELETE FROM entities WHERE user_key = ? AND
+               NOT EXISTS (SELECT 1 FROM turn_entities x WHERE x.entity = entities.id)
                AND NOT EXISTS (SELECT 1 FROM memory_entities x WHERE x.entity = entities.id)""",
         (user,),
     )
     conn.execute(
-        "DELETE FROM speakers WHERE user_key = ? AND name NOT IN (SELECT speaker FROM turns WHERE user_key = ? AND speaker NOT NULL)",
+        """DELETE FROM speakers WHERE user_key = ?
+            AND name NOT IN (SELECT speaker FROM turns WHERE user_key = ? AND speaker NOT NULL)""",
         (user, user),
     )
     rewrite_indexes(conn)
@@ -379,7 +392,8 @@ def _remove(
 def _named_categories(conn: Connection, user: UserKey, holds: NameFinder) -> list[Category]:
     """Categories with a subcategory that is named or described by a name."""
     rows = conn.execute(
-        "SELECT DISTINCT e.category, s.name, s.keywords FROM evolutions e JOIN subcategories s ON s.evolution = e.id WHERE e.user_key = ?",
+        """SELECT DISTINCT e.category, s.name, s.keywords FROM evolutions e JOIN subcategories s
+            ON s.evolution = e.id WHERE e.user_key = ?""",
         (user,),
     )
     found = {

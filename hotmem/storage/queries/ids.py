@@ -49,7 +49,8 @@ def whole(conn: Connection, user: UserKey, table: Table, given: str) -> str:
     if known or not _BEGINNING.fullmatch(beginning):
         return given
     rows = conn.execute(
-        f"SELECT public_id FROM {table} WHERE user_key = ? AND public_id > ? AND public_id < ? AND length(public_id) = ? LIMIT ?",
+        f"""SELECT public_id FROM {table} WHERE user_key = ? AND public_id > ? AND public_id < ?
+            AND length(public_id) = ? LIMIT ?""",
         (user, beginning, f"{beginning}g", LENGTH, NAMED + 1),
     ).fetchall()
     if len(rows) > 1:

@@ -31,24 +31,32 @@ QUALITY: Final = TypeAdapter(QualityRecord)
 
 SAID_AGAIN: Final = """
     SELECT m.id FROM memories m WHERE m.id IN (SELECT value FROM json_each(:keys)) AND (
-        EXISTS (SELECT 1 FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id AND t.import IS NOT :import)
-        OR EXISTS (SELECT 1 FROM decision_memories x JOIN decisions d ON d.id = x.decision WHERE x.memory = m.id AND d.action = 'confirmed'))"""
+        EXISTS (SELECT 1 FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id
+            AND t.import IS NOT :import)
+        OR EXISTS (SELECT 1 FROM decision_memories x JOIN decisions d ON d.id = x.decision
+            WHERE x.memory = m.id AND d.action = 'confirmed'))"""
 """Memories that were said in other turns than those of the import, or stored once more."""
 
 KEPT: Final = """
-    UPDATE memories AS m SET import = NULL, confirmations = max(0, -1 + s.times + (SELECT count(DISTINCT x.turn) FROM sources x JOIN turns t
+    UPDATE memories AS m SET import = NULL, confirmations = max(0,
+        -1 + s.times + (SELECT count(DISTINCT x.turn) FROM sources x JOIN turns t
             ON t.id = x.turn WHERE x.memory = m.id AND t.import IS NOT :import)),
         stored_at = CASE WHEN s.times THEN coalesce(m.stored_at, s.at) ELSE m.stored_at END
-    FROM (SELECT k.value AS id, count(d.id) AS times, max(d.decided_at) AS at FROM json_each(:keys) k LEFT JOIN decision_memories x ON x.memory = k.value
+    FROM (SELECT k.value AS id, count(d.id) AS times, max(d.decided_at) AS at
+        FROM json_each(:keys) k LEFT JOIN decision_memories x ON x.memory = k.value
           LEFT JOIN decisions d ON d.id = x.decision AND d.action = 'confirmed' GROUP BY k.value) s
     WHERE s.id = m.id"""
 """Makes memories of an import those of who said them again."""
 
 USES_OF_WHAT_IS_GONE: Final = """
     DELETE FROM recalls WHERE user_key = :user AND asked_at >= :begun AND id IN (
-        SELECT r.id FROM recalls r JOIN recall_items u ON u.recall = r.id WHERE r.user_key = :user AND (
-            (u.memory IS NOT NULL AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.public_id = u.memory))
-            OR EXISTS (SELECT 1 FROM json_each(u.turns) j WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.user_key = :user AND t.public_id = j.value))))"""
+        SELECT r.id FROM recalls r JOIN recall_items u ON u.recall = r.id WHERE r.user_key = :user
+            AND (
+            (u.memory IS NOT NULL AND NOT EXISTS (SELECT 1 FROM memories m
+                WHERE m.public_id = u.memory))
+            OR EXISTS (SELECT 1 FROM json_each(u.turns) j WHERE
+                NOT EXISTS (SELECT 1 FROM turns t WHERE t.user_key = :user
+                AND t.public_id = j.value))))"""
 
 
 class RollbackState(NamedTuple):
@@ -71,7 +79,9 @@ class RollbackState(NamedTuple):
     decision: int | None
 
 
-DUE: Final = f"state IN (?, ?) AND {jobs.NOT_HELD.format(work=JobKind.IMPORT, key='imports.id', user='imports.user_key')} ORDER BY id LIMIT 1"
+DUE: Final = f"""state IN (?, ?)
+    AND {jobs.NOT_HELD.format(work=JobKind.IMPORT, key="imports.id", user="imports.user_key")}
+    ORDER BY id LIMIT 1"""
 
 
 def due(conn: Connection) -> int | None:
@@ -137,13 +147,16 @@ def _turns(conn: Connection, one: RollbackState) -> bool:
     conn.execute(f"DELETE FROM turns WHERE id {among}", (turns,))
     conn.executemany(
         """UPDATE memories AS m SET confirmations = max(confirmations - ?, 0),
-               said_at = coalesce((SELECT max(t.spoken_at) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id), said_at),
-               order_time = coalesce((SELECT max(t.order_time) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id), order_time)
+               said_at = coalesce((SELECT max(t.spoken_at) FROM sources x JOIN turns t
+                   ON t.id = x.turn WHERE x.memory = m.id), said_at),
+               order_time = coalesce((SELECT max(t.order_time) FROM sources x JOIN turns t
+                   ON t.id = x.turn WHERE x.memory = m.id), order_time)
            WHERE id = ?""",
         [(times, memory) for memory, times in told],
     )
     untold = json.dumps([memory for memory, _ in told])
-    sourceless = f"id {among} AND stored_at IS NULL AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = memories.id)"
+    sourceless = f"""id {among} AND stored_at IS NULL AND
+        NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = memories.id)"""
     _let_go(conn, one, _column(conn, f"SELECT id FROM memories WHERE {sourceless}", (untold,)))
     _drop_unnamed(conn, entities)
     for session in sessions:
@@ -192,12 +205,14 @@ def _let_go(conn: Connection, one: RollbackState, keys: Sequence[int]) -> None:
     conn.execute(
         f"""UPDATE memories SET confirmations = max(confirmations - 1, 0) WHERE id IN (
                 SELECT x.into_memory FROM decision_memories x JOIN decisions d ON d.id = x.decision
-                WHERE x.memory {among} AND d.action = '{decisions.MERGED}' AND d.undone_at IS NULL)""",
+                WHERE x.memory {among} AND d.action = '{decisions.MERGED}'
+                    AND d.undone_at IS NULL)""",
         going,
     )
     decided = _column(
         conn,
-        f"SELECT decision FROM decision_memories WHERE memory {among} UNION SELECT decision FROM decision_memories WHERE into_memory {among}",
+        f"""SELECT decision FROM decision_memories WHERE memory {among} UNION SELECT decision
+            FROM decision_memories WHERE into_memory {among}""",
         going,
     )
     tags = _column(conn, f"SELECT DISTINCT tag FROM memory_tags WHERE memory {among}", going)
@@ -210,14 +225,16 @@ def _let_go(conn: Connection, one: RollbackState, keys: Sequence[int]) -> None:
         conn,
         "tags",
         tags,
-        "SELECT 1 FROM memory_tags x WHERE x.tag = :key UNION ALL SELECT 1 FROM tags o WHERE o.merged_into = :key",
+        """SELECT 1 FROM memory_tags x WHERE x.tag = :key UNION ALL SELECT 1 FROM tags o
+            WHERE o.merged_into = :key""",
     )
     _drop_unnamed(conn, entities)
 
 
 def _drop_unnamed(conn: Connection, entities: Sequence[int]) -> None:
     """Removes those of the entities that nothing mentions any more."""
-    mentioned = "SELECT 1 FROM turn_entities x WHERE x.entity = :key UNION ALL SELECT 1 FROM memory_entities x WHERE x.entity = :key"
+    mentioned = """SELECT 1 FROM turn_entities x WHERE x.entity = :key UNION ALL SELECT 1
+        FROM memory_entities x WHERE x.entity = :key"""
     _drop(conn, "entities", entities, mentioned)
 
 
@@ -247,7 +264,8 @@ def _leave(conn: Connection, one: RollbackState, session: int) -> None:
         return
     conn.execute(
         """UPDATE sessions SET started_at = ?, last_at = ?, order_time = ?,
-               passages = (SELECT coalesce(max(position) + 1, 0) FROM passages p WHERE p.session = sessions.id) WHERE id = ?""",
+               passages = (SELECT coalesce(max(position) + 1, 0) FROM passages p
+                   WHERE p.session = sessions.id) WHERE id = ?""",
         (first, last, told, session),
     )
     if one.undone:
@@ -272,7 +290,8 @@ def _restore_tag(
 ) -> None:
     used_at, archived, last = before
     conn.execute(
-        "UPDATE tags SET used_at = ?, archived = ? WHERE id = ? AND (SELECT max(x.memory) FROM memory_tags x WHERE x.tag = tags.id) IS ?",
+        """UPDATE tags SET used_at = ?, archived = ? WHERE id = ?
+            AND (SELECT max(x.memory) FROM memory_tags x WHERE x.tag = tags.id) IS ?""",
         (used_at, archived, int(key), last),
     )
 
@@ -310,7 +329,9 @@ def _end(conn: Connection, one: RollbackState) -> None:
     )
     subcategories.lose_words(conn, one.user, map(Category, evolved))
     conn.execute(
-        "DELETE FROM speakers WHERE user_key = ? AND import = ? AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.user_key = speakers.user_key AND t.speaker = name)",
+        """DELETE FROM speakers WHERE user_key = ? AND import = ? AND
+            NOT EXISTS (SELECT 1 FROM turns t WHERE t.user_key = speakers.user_key
+            AND t.speaker = name)""",
         (one.user, one.key),
     )
     conn.execute(

@@ -185,7 +185,8 @@ def link(conn: Connection, taking: ImportSession, links: Sequence[Link]) -> None
             raise StoreLocked(imports.ANOTHER)
         for column, other in others.items():
             conn.execute(
-                f"UPDATE memories SET {column} = (SELECT id FROM memories WHERE user_key = ? AND public_id = ?) WHERE public_id = ? AND import = ?",
+                f"""UPDATE memories SET {column} = (SELECT id FROM memories WHERE user_key = ?
+                    AND public_id = ?) WHERE public_id = ? AND import = ?""",
                 (one.user, other, name, one.key),
             )
 
@@ -344,7 +345,8 @@ def _add_turn(
         return turns.add(conn, turn, now, one.key, order_time or turn.spoken_at)
     except InvalidInput as error:
         raise InvalidInput(
-            f"The turn {turn.id!r} has other words here, or stands twice in the file. Give each turn an id of its own."
+            f"The turn {turn.id!r} has other words here, or stands twice in the file. "
+            "Give each turn an id of its own."
         ) from error
 
 
@@ -366,7 +368,8 @@ def _put_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
             )
         if known[1] != record.text:
             raise InvalidInput(
-                f"The memory {record.id} has other words here, or stands twice in the file. Forget it, or give it another id."
+                f"The memory {record.id} has other words here, or stands twice in the "
+                "file. Forget it, or give it another id."
             )
         return False
     values: dict[str, Any] = {column: getattr(record, column) for column in PLAIN}
@@ -383,7 +386,8 @@ def _put_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
         "import": one.key,
     }
     key = conn.execute(
-        f"INSERT INTO memories ({', '.join(values)}) VALUES ({', '.join('?' * len(values))}) RETURNING id",
+        f"""INSERT INTO memories ({", ".join(values)}) VALUES ({", ".join("?" * len(values))})
+            RETURNING id""",
         tuple(values.values()),
     ).fetchone()[0]
     if record.merged_into is None or deletion_marks.has(conn, user, "memory", record.merged_into):
@@ -405,7 +409,8 @@ def _put_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
             continue
         if turn is None:
             raise InvalidInput(
-                f"The memory {record.id} comes from the turn {words.turn_id}, which is not there. Import the whole export."
+                f"The memory {record.id} comes from the turn {words.turn_id}, which is "
+                "not there. Import the whole export."
             )
         conn.execute(
             "INSERT INTO sources (memory, turn, start, stop) VALUES (?, ?, ?, ?)",
@@ -429,13 +434,15 @@ def _put_summary(conn: Connection, one: Import, record: SummaryRecord, heard: in
     ).fetchone()
     if session is None:
         raise InvalidInput(
-            f"The summary is of the session {record.session_id}, which is not there. Import the whole export."
+            f"The summary is of the session {record.session_id}, which is not there. "
+            "Import the whole export."
         )
     if conn.execute("SELECT 1 FROM summaries WHERE id = ?", session).fetchone():
         return False
     imports.keep_session(conn, one, record.session_id)
     conn.execute(
-        "UPDATE sessions SET summary_due = 0 WHERE id = ? AND (SELECT count(*) FROM turns t WHERE t.session = sessions.id) <= ?",
+        """UPDATE sessions SET summary_due = 0 WHERE id = ?
+            AND (SELECT count(*) FROM turns t WHERE t.session = sessions.id) <= ?""",
         (*session, heard),
     )
     conn.execute(
@@ -450,7 +457,8 @@ def _put_summary(conn: Connection, one: Import, record: SummaryRecord, heard: in
             ).fetchone()
             if turn is not None:
                 conn.execute(
-                    "INSERT INTO summary_sentences (summary, part, place, text, turn) VALUES (?, ?, ?, ?, ?)",
+                    """INSERT INTO summary_sentences (summary, part, place, text, turn)
+                        VALUES (?, ?, ?, ?, ?)""",
                     (session[0], part, place, sentence.text, turn[0]),
                 )
     index_entries.add(conn, EvidenceKind.SUMMARY, user, session[0], session[0], record.text)

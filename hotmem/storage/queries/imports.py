@@ -23,7 +23,10 @@ COUNTS: Final = ("records", "turns", "memories", "known", "others", "forgotten")
 those that were, others that were not, and turns and memories that stay out as they were
 forgotten."""
 
-ANOTHER: Final = "Another program imports this file too, or took the import back, or forgot its user. Import the file again to go on."
+ANOTHER: Final = (
+    "Another program imports this file too, or took the import back, or forgot "
+    "its user. Import the file again to go on."
+)
 
 
 class Import(NamedTuple):
@@ -47,7 +50,8 @@ class UnderWay(NamedTuple):
 def progress(conn: Connection, source: str) -> dict[str, int]:
     """How many records an import that was broken off has taken, by user id."""
     rows = conn.execute(
-        "SELECT u.public_id, i.records FROM imports i JOIN users u ON u.id = i.user_key WHERE i.source = ? AND i.state = ?",
+        """SELECT u.public_id, i.records FROM imports i JOIN users u ON u.id = i.user_key
+            WHERE i.source = ? AND i.state = ?""",
         (source, TAKING),
     )
     return dict(rows.fetchall())
@@ -80,12 +84,14 @@ def check_none(conn: Connection, user: UserKey) -> None:
         InvalidInput: If there is one, naming the decision by which it is taken back.
     """
     row = conn.execute(
-        "SELECT d.public_id FROM imports i JOIN decisions d ON d.id = i.decision WHERE i.user_key = ? AND i.state = ?",
+        """SELECT d.public_id FROM imports i JOIN decisions d ON d.id = i.decision
+            WHERE i.user_key = ? AND i.state = ?""",
         (user, TAKING),
     ).fetchone()
     if row is not None:
         raise InvalidInput(
-            f"Another import into this memory is not finished. Import its file again, or take it back: undo {row[0]}."
+            "Another import into this memory is not finished. Import its file again, or "
+            f"take it back: undo {row[0]}."
         )
 
 
@@ -114,7 +120,8 @@ def advance(conn: Connection, one: Import, before: int, counts: Mapping[str, int
         | {"key": one.key, "before": before, "taking": TAKING}
     )
     if not conn.execute(
-        f"UPDATE imports SET {added} WHERE id = :key AND records = :before AND state = :taking RETURNING id",
+        f"""UPDATE imports SET {added} WHERE id = :key AND records = :before AND state = :taking
+            RETURNING id""",
         values,
     ).fetchone():
         raise StoreLocked(ANOTHER)
@@ -164,9 +171,12 @@ def keep_session(conn: Connection, one: Import, name: str) -> None:
     When it was touched, whether its summary is due, and its last turn.
     """
     conn.execute(
-        """INSERT OR IGNORE INTO import_changes SELECT :key, 'session', s.id, json_array(s.touched_at, s.summary_due,
-               (SELECT max(t.id) FROM turns t WHERE t.session = s.id)) FROM sessions s WHERE s.user_key = :user AND s.public_id = :name
-               AND (SELECT t.import FROM turns t WHERE t.session = s.id ORDER BY t.id LIMIT 1) IS NOT :key""",
+        """INSERT OR IGNORE INTO import_changes
+               SELECT :key, 'session', s.id, json_array(s.touched_at, s.summary_due,
+               (SELECT max(t.id) FROM turns t WHERE t.session = s.id)) FROM sessions s
+                   WHERE s.user_key = :user AND s.public_id = :name
+               AND (SELECT t.import FROM turns t WHERE t.session = s.id ORDER BY t.id
+                   LIMIT 1) IS NOT :key""",
         one._asdict() | {"name": name},
     )
 
@@ -177,9 +187,11 @@ def keep_tag(conn: Connection, one: Import, name: str) -> None:
     When it was used, whether it is put away, its last memory.
     """
     conn.execute(
-        """INSERT OR IGNORE INTO import_changes SELECT ?, 'tag', g.id, json_array(g.used_at, g.archived,
+        """INSERT OR IGNORE INTO import_changes
+           SELECT ?, 'tag', g.id, json_array(g.used_at, g.archived,
                (SELECT max(x.memory) FROM memory_tags x WHERE x.tag = g.id))
-           FROM tags o JOIN tags g ON g.id IN (o.id, o.merged_into) WHERE o.user_key = ? AND o.name = ?""",
+           FROM tags o JOIN tags g ON g.id IN (o.id, o.merged_into) WHERE o.user_key = ?
+               AND o.name = ?""",
         (one.key, one.user, name),
     )
 

@@ -37,7 +37,8 @@ WHEN_ENDED: Final = 2
 """What `sessions.summary_due` holds, besides 0 for none. One that has been idle for its time
 counts as ended."""
 
-EMBEDDED: Final = "vector IS NULL AND held = 0 AND id > coalesce((SELECT upto FROM former_vectors WHERE kind = '{kind}'), 0)"
+EMBEDDED: Final = """vector IS NULL AND held = 0
+    AND id > coalesce((SELECT upto FROM former_vectors WHERE kind = '{kind}'), 0)"""
 """What waits to be embedded; up to the last row that is to be embedded anew, nothing is, until
 that is done."""
 
@@ -54,7 +55,8 @@ HELD: Final = {work: (queue.table, queue.key) for work, queue in QUEUES.items()}
 """Tables whose rows are marked while they are left alone, and their keys. Categories and imports
 have none: they are few."""
 
-NOT_HELD: Final = "NOT EXISTS (SELECT 1 FROM failures f WHERE f.kind = '{work}' AND f.key = {key} AND f.user_key = {user} AND f.again_at IS NOT 0)"
+NOT_HELD: Final = """NOT EXISTS (SELECT 1 FROM failures f WHERE f.kind = '{work}' AND f.key = {key}
+    AND f.user_key = {user} AND f.again_at IS NOT 0)"""
 """The condition on which one of those few is not left alone. `again_at` is 0 from when the pause
 is over."""
 
@@ -79,11 +81,13 @@ that are over."""
 
 NAMED: Final = """CASE f.kind
     WHEN 'turn' THEN (SELECT public_id FROM turns WHERE id = f.key)
-    WHEN 'passage' THEN (SELECT t.public_id FROM passages p JOIN turns t ON t.id = p.turn WHERE p.id = f.key)
+    WHEN 'passage' THEN (SELECT t.public_id FROM passages p JOIN turns t ON t.id = p.turn
+        WHERE p.id = f.key)
     WHEN 'memory' THEN (SELECT public_id FROM memories WHERE id = f.key)
     WHEN 'summary' THEN (SELECT public_id FROM sessions WHERE id = f.key)
     WHEN 'session' THEN (SELECT public_id FROM sessions WHERE id = f.key)
-    WHEN 'import' THEN (SELECT d.public_id FROM imports i JOIN decisions d ON d.id = i.decision WHERE i.id = f.key)
+    WHEN 'import' THEN (SELECT d.public_id FROM imports i JOIN decisions d ON d.id = i.decision
+        WHERE i.id = f.key)
     ELSE f.key END"""
 """What a person knows a piece by: the id of a turn, a memory, a session or a decision, or a
 category's name."""
@@ -214,7 +218,8 @@ def idle(conn: Connection, now: datetime, idle_s: float) -> bool:
 def end_idle(conn: Connection, now: datetime, idle_s: float) -> None:
     """Says of some of those sessions, the longest idle first, that they are over."""
     conn.execute(
-        f"UPDATE sessions SET summary_due = ? WHERE id IN (SELECT id FROM sessions WHERE {IDLE} ORDER BY touched_at LIMIT ?)",
+        f"""UPDATE sessions SET summary_due = ? WHERE id IN (SELECT id FROM sessions WHERE {IDLE}
+            ORDER BY touched_at LIMIT ?)""",
         (WHEN_ENDED, *_idle(now, idle_s), PROMOTED),
     )
 
@@ -233,7 +238,8 @@ def session(conn: Connection, served: Served) -> tuple[int | None, bool]:
     begun = user = served.user[JobKind.SESSION]
     for _ in range(USERS_SEEN):
         row = conn.execute(
-            f"SELECT user_key FROM sessions WHERE {OVER} AND user_key > ? ORDER BY user_key LIMIT 1",
+            f"""SELECT user_key FROM sessions WHERE {OVER} AND user_key > ? ORDER BY user_key
+                LIMIT 1""",
             (user,),
         ).fetchone()
         if row is None:
@@ -242,7 +248,8 @@ def session(conn: Connection, served: Served) -> tuple[int | None, bool]:
         served.user[JobKind.SESSION] = user = row[0]
         found = conn.execute(
             f"""SELECT s.id FROM sessions s WHERE {OVER} AND user_key = ?
-                    AND NOT EXISTS (SELECT 1 FROM passages p WHERE p.session = s.id AND p.vector IS NULL AND p.held = 0)
+                    AND NOT EXISTS (SELECT 1 FROM passages p WHERE p.session = s.id
+                        AND p.vector IS NULL AND p.held = 0)
                     AND NOT EXISTS (SELECT 1 FROM former_vectors f WHERE f.kind = 'passage'
                         AND f.upto >= (SELECT min(p.id) FROM passages p WHERE p.session = s.id))
                 ORDER BY touched_at LIMIT 1""",
@@ -357,7 +364,8 @@ def retry(conn: Connection, before: datetime, given: int, limit: int) -> int:
     if given and again >= given:
         return 0
     rows = conn.execute(
-        "SELECT kind, key, user_key FROM failures WHERE again_at IS NULL AND failed_at < ? ORDER BY failed_at LIMIT ?",
+        """SELECT kind, key, user_key FROM failures WHERE again_at IS NULL AND failed_at < ?
+            ORDER BY failed_at LIMIT ?""",
         (since, limit),
     ).fetchall()
     _release(conn, rows)
@@ -375,7 +383,8 @@ def forgive(conn: Connection) -> int:
 def failures(conn: Connection, limit: int) -> list[FailedJob]:
     """What failed and was not done since, the latest first."""
     rows = conn.execute(
-        f"SELECT u.public_id, f.kind, ({NAMED}), f.tries, f.error, f.failed_at, f.again_at FROM failures f JOIN users u ON u.id = f.user_key "
+        f"""SELECT u.public_id, f.kind, ({NAMED}), f.tries, f.error, f.failed_at, f.again_at
+            FROM failures f JOIN users u ON u.id = f.user_key """
         "ORDER BY f.failed_at DESC LIMIT ?",
         (limit,),
     )

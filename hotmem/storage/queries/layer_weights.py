@@ -107,7 +107,8 @@ def put_weights(
         [(user, layer, weight, to_stored(now)) for layer, weight in after.as_dict().items()],
     )
     conn.execute(
-        "INSERT INTO weight_history (user_key, version, learnt_at, weights, reason) VALUES (?, ?, ?, ?, ?)",
+        """INSERT INTO weight_history (user_key, version, learnt_at, weights, reason)
+            VALUES (?, ?, ?, ?, ?)""",
         (user, version, to_stored(now), json.dumps(after.as_dict()), reason),
     )
     conn.execute(
@@ -129,7 +130,8 @@ def reset(conn: Connection, user: UserKey, now: datetime) -> Weights:
 def over_time(conn: Connection, user: UserKey, limit: int) -> list[WeightSnapshot]:
     """The user's weights after each step, latest first."""
     rows = conn.execute(
-        "SELECT version, learnt_at, weights, reason FROM weight_history WHERE user_key = ? ORDER BY id DESC LIMIT ?",
+        """SELECT version, learnt_at, weights, reason FROM weight_history WHERE user_key = ?
+            ORDER BY id DESC LIMIT ?""",
         (user, limit),
     )
     return [

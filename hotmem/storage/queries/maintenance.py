@@ -24,9 +24,11 @@ PAGES: Final = 2000
 """Pages of the file copied at once; between two portions others may write."""
 
 TEXTS: Final = {
-    EvidenceKind.PASSAGE: """SELECT b.id, b.user_key, b.session, substr(t.text, b.start + 1, b.stop - b.start), b.vector
+    EvidenceKind.PASSAGE: """SELECT b.id, b.user_key, b.session,
+        substr(t.text, b.start + 1, b.stop - b.start), b.vector
         FROM passages b JOIN turns t ON t.id = b.turn""",
-    EvidenceKind.MEMORY: "SELECT b.id, b.user_key, 0, b.text, b.vector FROM memories b WHERE b.merged_into IS NULL",
+    EvidenceKind.MEMORY: """SELECT b.id, b.user_key, 0, b.text, b.vector FROM memories b
+        WHERE b.merged_into IS NULL""",
     EvidenceKind.SUMMARY: "SELECT b.id, b.user_key, b.id, '', b.vector FROM summaries b",
 }
 """What each index is made of: row number, user, session, words, vector."""
@@ -37,7 +39,8 @@ LENGTHS: Final = {"day": 10, "month": 7, "year": 4}
 IN_PERIODS: Final = """
     SELECT substr(datetime(r.{moment} / 1000000, 'unixepoch'), 1, :length), {counted} FROM {table} r
     WHERE r.user_key = :user AND r.{moment} >= :first AND r.{moment} < :last
-        AND (:key IS NULL OR r.id IN (SELECT x.{entity} FROM entities e JOIN {entity}_entities x ON x.entity = e.id
+        AND (:key IS NULL OR r.id IN (SELECT x.{entity} FROM entities e JOIN {entity}_entities x
+            ON x.entity = e.id
                                       WHERE e.user_key = :user AND e.key = :key))
     GROUP BY 1"""
 
@@ -47,7 +50,8 @@ def stats(conn: Connection, user: UserKey) -> Stats:
 
     def counted(column: str) -> dict[str, int]:
         rows = conn.execute(
-            f"SELECT {column}, count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL GROUP BY 1 ORDER BY 2 DESC, 1",
+            f"""SELECT {column}, count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL
+                GROUP BY 1 ORDER BY 2 DESC, 1""",
             (user,),
         )
         return {str(name): count for name, count in rows}
@@ -66,12 +70,14 @@ def stats(conn: Connection, user: UserKey) -> Stats:
         sessions=one("SELECT count(*) FROM sessions WHERE user_key = ?"),
         memories=one("SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL"),
         ended=one(
-            "SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL AND valid_until IS NOT NULL"
+            """SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL
+                AND valid_until IS NOT NULL"""
         ),
         merged=one("SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NOT NULL"),
         stored=one("SELECT count(*) FROM memories WHERE user_key = ? AND stored_at IS NOT NULL"),
         never_used=one(
-            "SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL AND accesses = 0"
+            """SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL
+                AND accesses = 0"""
         ),
         entities=one("SELECT count(*) FROM entities WHERE user_key = ?"),
         summaries=one("SELECT count(*) FROM summaries WHERE user_key = ?"),
@@ -83,8 +89,10 @@ def stats(conn: Connection, user: UserKey) -> Stats:
         by_subcategory=evolved,
         tags=dict(
             conn.execute(
-                """SELECT g.name, count(DISTINCT x.memory) FROM memory_tags x JOIN tags o ON o.id = x.tag
-                       JOIN tags g ON g.id = coalesce(o.merged_into, o.id) WHERE g.user_key = ? AND NOT g.archived
+                """SELECT g.name, count(DISTINCT x.memory) FROM memory_tags x JOIN tags o
+                   ON o.id = x.tag
+                       JOIN tags g ON g.id = coalesce(o.merged_into, o.id) WHERE g.user_key = ?
+                           AND NOT g.archived
                    GROUP BY g.id ORDER BY 2 DESC, 1""",
                 (user,),
             ).fetchall()
@@ -171,11 +179,13 @@ def faults(conn: Connection) -> list[Fault]:
         )
         stray = _count(
             conn,
-            f"SELECT count(*) FROM {kind}_entries e WHERE NOT EXISTS (SELECT 1 FROM ({sql}) f WHERE f.id = e.id)",
+            f"""SELECT count(*) FROM {kind}_entries e WHERE
+                NOT EXISTS (SELECT 1 FROM ({sql}) f WHERE f.id = e.id)""",
         )
         unsigned = _count(
             conn,
-            f"SELECT count(*) FROM ({sql}) f WHERE f.vector NOT NULL AND EXISTS (SELECT 1 FROM {entry} AND e.bits IS NULL)",
+            f"""SELECT count(*) FROM ({sql}) f WHERE f.vector NOT NULL AND
+                EXISTS (SELECT 1 FROM {entry} AND e.bits IS NULL)""",
         )
         for count, what in (
             (unfound, "that no search finds"),

@@ -54,7 +54,8 @@ def verbatim(subject: str, known: KnownSubjects, *, denies: bool) -> Collection[
     return (subject,)
 
 
-TURNS = "(SELECT group_concat(t.public_id, char(0)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id)"
+TURNS = """(SELECT group_concat(t.public_id, char(0)) FROM sources x JOIN turns t ON t.id = x.turn
+    WHERE x.memory = m.id)"""
 """The turns a memory comes from: thousands, for what is said every day, and not wanted where it
 is only weighed."""
 
@@ -65,15 +66,20 @@ SUBJECTS = """
     WITH RECURSIVE relations (relation) AS (
         SELECT min(relation) FROM memories INDEXED BY memories_by_relation WHERE user_key = :user
         UNION ALL
-        SELECT (SELECT min(n.relation) FROM memories n INDEXED BY memories_by_relation WHERE n.user_key = :user AND n.relation > r.relation)
+        SELECT (SELECT min(n.relation) FROM memories n INDEXED BY memories_by_relation
+            WHERE n.user_key = :user AND n.relation > r.relation)
         FROM relations r WHERE r.relation IS NOT NULL),
     pairs (relation, subject) AS (
-        SELECT r.relation, (SELECT min(n.subject COLLATE NOCASE) FROM memories n INDEXED BY memories_by_relation
-                            WHERE n.user_key = :user AND n.relation = r.relation) FROM relations r WHERE r.relation IS NOT NULL
+        SELECT r.relation, (SELECT min(n.subject COLLATE NOCASE)
+            FROM memories n INDEXED BY memories_by_relation
+                            WHERE n.user_key = :user AND n.relation = r.relation) FROM relations r
+                                WHERE r.relation IS NOT NULL
         UNION ALL
         SELECT p.relation, (SELECT n.subject FROM memories n INDEXED BY memories_by_relation
-                            WHERE n.user_key = :user AND n.relation = p.relation AND n.subject COLLATE NOCASE > p.subject
-                            ORDER BY n.subject COLLATE NOCASE LIMIT 1) FROM pairs p WHERE p.subject IS NOT NULL)
+                            WHERE n.user_key = :user AND n.relation = p.relation AND n.subject
+                                COLLATE NOCASE > p.subject
+                            ORDER BY n.subject COLLATE NOCASE LIMIT 1) FROM pairs p
+                                WHERE p.subject IS NOT NULL)
     SELECT relation, subject FROM pairs WHERE subject <> ''"""
 """Relations and subjects of facts, each pair found by a step in the index: most facts are about
 the speaker."""
@@ -93,7 +99,8 @@ RECENT_OF_ENTITY = 500
 in seven thousand."""
 
 OF_ENTITY = """
-    SELECT memory FROM (SELECT memory FROM memory_entities WHERE entity = (SELECT id FROM entities WHERE user_key = ? AND key = ?)
+    SELECT memory FROM (SELECT memory FROM memory_entities
+        WHERE entity = (SELECT id FROM entities WHERE user_key = ? AND key = ?)
                         ORDER BY memory DESC LIMIT ?)"""
 
 
@@ -147,7 +154,8 @@ def learn(
             new = _insert(conn, user, turn, statement, said, None)
             _end(conn, old.id, said.said_at, new)
             conn.execute(
-                "UPDATE memories SET amends = (SELECT id FROM memories WHERE public_id = ?) WHERE id = ?",
+                """UPDATE memories SET amends = (SELECT id FROM memories WHERE public_id = ?)
+                    WHERE id = ?""",
                 (old.id, new),
             )
             _doubt_sources(conn, old.id)
@@ -193,8 +201,10 @@ def known_subjects(conn: Connection, user: UserKey, subject: str) -> KnownSubjec
     about_it = (
         "m.user_key = ? AND m.relation = ? AND m.valid_until IS NULL AND m.merged_into IS NULL"
     )
-    told = f"SELECT m.subject, m.object, m.single FROM memories m INDEXED BY memories_by_relation WHERE {about_it} AND NOT m.negated"
-    held = f"SELECT 1 FROM memories m INDEXED BY memories_by_relation WHERE {about_it} AND m.subject = ? COLLATE NOCASE LIMIT 1"
+    told = f"""SELECT m.subject, m.object, m.single FROM memories m INDEXED BY memories_by_relation
+        WHERE {about_it} AND NOT m.negated"""
+    held = f"""SELECT 1 FROM memories m INDEXED BY memories_by_relation WHERE {about_it}
+        AND m.subject = ? COLLATE NOCASE LIMIT 1"""
     pairs = [
         pair
         for pair in conn.execute(SUBJECTS, {"user": user})
@@ -245,7 +255,8 @@ def about(
     values = (user, json.dumps(sorted({statement.subject, *same})))
     moment = to_stored(order_time)
     if statement.single or statement.negated:
-        own = f"{where} AND m.relation = ? AND (m.valid_until IS NULL OR m.valid_until > ? OR m.order_time > ?)"
+        own = f"""{where} AND m.relation = ? AND (m.valid_until IS NULL OR m.valid_until > ?
+            OR m.order_time > ?)"""
         known = _select(
             conn, own, (*values, statement.relation, moment, moment), by="memories_by_relation"
         )
@@ -272,7 +283,8 @@ def of_user(conn: Connection, user: UserKey, now: datetime, *, past: bool) -> li
         return _select(conn, "m.user_key = ?", (user,), turns=TURNS)
     return _select(
         conn,
-        "m.user_key = ? AND (m.valid_until IS NULL OR (m.valid_until > ? AND m.superseded_by IS NULL))",
+        """m.user_key = ? AND (m.valid_until IS NULL
+            OR (m.valid_until > ? AND m.superseded_by IS NULL))""",
         (user, to_stored(now)),
         turns=TURNS,
     )
@@ -285,7 +297,8 @@ def named(conn: Connection, user: UserKey, names: Sequence[str], limit: int) -> 
         return []
     values = [value for key in keys for value in (user, key, RECENT_OF_ENTITY)]
     rows = conn.execute(
-        f"""SELECT id FROM memories WHERE id IN ({" UNION ".join([OF_ENTITY] * len(keys))}) AND merged_into IS NULL
+        f"""SELECT id FROM memories WHERE id IN ({" UNION ".join([OF_ENTITY] * len(keys))})
+            AND merged_into IS NULL
             ORDER BY order_time DESC, id DESC LIMIT ?""",
         (*values, limit),
     )
@@ -295,7 +308,8 @@ def named(conn: Connection, user: UserKey, names: Sequence[str], limit: int) -> 
 def touch(conn: Connection, user: UserKey, ids: Sequence[str], now: datetime) -> None:
     """Counts an access of each memory."""
     conn.executemany(
-        "UPDATE memories SET accesses = accesses + 1, accessed_at = ? WHERE user_key = ? AND public_id = ?",
+        """UPDATE memories SET accesses = accesses + 1, accessed_at = ? WHERE user_key = ?
+            AND public_id = ?""",
         [(to_stored(now), user, memory) for memory in ids],
     )
 
@@ -323,9 +337,11 @@ def _select(
     Left to itself SQLite takes the one that spares it the sorting, and reads all of the user's.
     """
     rows = conn.execute(
-        f"""SELECT m.public_id, m.text, m.subject, m.relation, m.object, m.kind, m.category, m.importance, m.negated, m.changes, m.single,
+        f"""SELECT m.public_id, m.text, m.subject, m.relation, m.object, m.kind, m.category,
+            m.importance, m.negated, m.changes, m.single,
                 m.said_at, m.order_time, m.valid_until, m.confirmations, {turns}
-            FROM memories m INDEXED BY {by} WHERE {where} AND m.merged_into IS NULL ORDER BY m.order_time DESC, m.id DESC LIMIT ?""",
+            FROM memories m INDEXED BY {by} WHERE {where} AND m.merged_into IS NULL
+                ORDER BY m.order_time DESC, m.id DESC LIMIT ?""",
         (*values, limit),
     )
     return [
@@ -360,8 +376,10 @@ def _insert(
     valid_until: datetime | None,
 ) -> int:
     key: int = conn.execute(
-        """INSERT INTO memories (user_key, public_id, text, subject, relation, object, value, kind, category, importance, hedged, negated, changes,
-               single, said_at, order_time, valid_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+        """INSERT INTO memories (user_key, public_id, text, subject, relation, object, value, kind,
+               category, importance, hedged, negated, changes,
+               single, said_at, order_time, valid_until)
+                   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (
             user,
             uuid4().hex,
@@ -408,7 +426,8 @@ def _unlearn_turn_before(conn: Connection, user: UserKey, turn: int) -> None:
         ) last ON last.id = x.turn
         WHERE NOT EXISTS (SELECT 1 FROM sources o WHERE o.memory = x.memory AND o.turn <> x.turn)"""
     conn.execute(
-        f"UPDATE memories SET valid_until = NULL, superseded_by = NULL WHERE superseded_by IN ({told})",
+        f"""UPDATE memories SET valid_until = NULL, superseded_by = NULL
+            WHERE superseded_by IN ({told})""",
         (turn,),
     )
     keys = [row[0] for row in conn.execute(told, (turn,))]
@@ -425,7 +444,8 @@ def _named_rightly(corrections: Sequence[Correction]) -> tuple[str, ...]:
 def _doubt_sources(conn: Connection, memory: str) -> None:
     """Counts that the turns of a memory said, or were heard to say, what was not so."""
     conn.execute(
-        """INSERT INTO correction_counts (turn, times) SELECT x.turn, 1 FROM sources x JOIN memories m ON m.id = x.memory WHERE m.public_id = ?
+        """INSERT INTO correction_counts (turn, times) SELECT x.turn, 1 FROM sources x
+           JOIN memories m ON m.id = x.memory WHERE m.public_id = ?
            ON CONFLICT (turn) DO UPDATE SET times = times + 1""",
         (memory,),
     )
@@ -434,24 +454,28 @@ def _doubt_sources(conn: Connection, memory: str) -> None:
 def _doubt_turns(conn: Connection, turn: int, wrong: str) -> None:
     """The same of the last turns of a session before this one that hold the words taken back, where no memory was read from them."""
     before = conn.execute(
-        "SELECT t.id, t.text FROM turns t JOIN turns n ON n.session = t.session WHERE n.id = ? AND t.id < n.id ORDER BY t.id DESC LIMIT ?",
+        """SELECT t.id, t.text FROM turns t JOIN turns n ON n.session = t.session WHERE n.id = ?
+            AND t.id < n.id ORDER BY t.id DESC LIMIT ?""",
         (turn, RECENT_FOR_CORRECTION),
     ).fetchall()
     held = re.compile(rf"(?<!\w){re.escape(wrong)}(?!\w)", re.IGNORECASE)
     conn.executemany(
-        "INSERT INTO correction_counts (turn, times) VALUES (?, 1) ON CONFLICT (turn) DO UPDATE SET times = times + 1",
+        """INSERT INTO correction_counts (turn, times) VALUES (?, 1) ON CONFLICT (turn) DO UPDATE
+            SET times = times + 1""",
         [(key,) for key, text in before if held.search(text)],
     )
 
 
 def _confirm(conn: Connection, memory: str, turn: int, statement: Statement, said: When) -> None:
     key = conn.execute(
-        """UPDATE memories SET confirmations = confirmations + 1, said_at = CASE WHEN ? >= order_time THEN ? ELSE said_at END,
+        """UPDATE memories SET confirmations = confirmations + 1, said_at = CASE
+               WHEN ? >= order_time THEN ? ELSE said_at END,
                order_time = max(order_time, ?) WHERE public_id = ? RETURNING id""",
         (to_stored(said.order_time), to_stored(said.said_at), to_stored(said.order_time), memory),
     ).fetchone()[0]
     conn.execute(
-        "UPDATE correction_counts SET times = times - 1 WHERE times > 0 AND turn IN (SELECT turn FROM sources WHERE memory = ?)",
+        """UPDATE correction_counts SET times = times - 1 WHERE times > 0
+            AND turn IN (SELECT turn FROM sources WHERE memory = ?)""",
         (key,),
     )
     _add_source(conn, key, turn, statement)

@@ -40,7 +40,8 @@ def keep(
     name = uuid4().hex
     stored = to_stored(now)
     key = conn.execute(
-        """INSERT INTO memories (user_key, public_id, text, subject, relation, object, value, kind, category, importance, hedged, negated, changes, single,
+        """INSERT INTO memories (user_key, public_id, text, subject, relation, object, value, kind,
+           category, importance, hedged, negated, changes, single,
                said_at, order_time, valid_until, stored_at, source, note)
            VALUES (?, ?, ?, '', '', ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (
@@ -82,7 +83,8 @@ def confirm(
     Tags, and the higher importance; False if it is gone.
     """
     row = conn.execute(
-        """UPDATE memories SET confirmations = confirmations + 1, said_at = ?, order_time = ?, importance = max(importance, ?)
+        """UPDATE memories SET confirmations = confirmations + 1, said_at = ?, order_time = ?,
+           importance = max(importance, ?)
            WHERE user_key = ? AND public_id = ? RETURNING id""",
         (
             to_stored(now),
@@ -103,7 +105,8 @@ def confirm(
 def standing(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, MemoryMetadata]:
     """What a search shows of memories besides their words, by row number."""
     rows = conn.execute(
-        f"""SELECT m.id, m.kind, m.category, m.importance, coalesce(m.stored_at, m.said_at), m.accesses, m.accessed_at, ({subcategories.OF_MEMORY})
+        f"""SELECT m.id, m.kind, m.category, m.importance, coalesce(m.stored_at, m.said_at),
+           m.accesses, m.accessed_at, ({subcategories.OF_MEMORY})
            FROM memories m WHERE +m.user_key = ? AND m.id IN (SELECT value FROM json_each(?))""",
         (user, json.dumps(list(keys))),
     )

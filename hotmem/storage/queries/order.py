@@ -28,7 +28,8 @@ than any change of a zone."""
 
 
 ENDED_AHEAD: Final = """
-    UPDATE memories SET valid_until = :at WHERE user_key = :user AND superseded_by IS NOT NULL AND valid_until > :ahead"""
+    UPDATE memories SET valid_until = :at WHERE user_key = :user AND superseded_by IS NOT NULL
+        AND valid_until > :ahead"""
 """What ended by a clock that was ahead has ended now that it is right, and not only in years."""
 
 
@@ -51,7 +52,8 @@ def order_time(conn: Connection, user: UserKey, spoken_at: int, now: int) -> int
                     ENDED_AHEAD, {"user": user, "at": spoken_at, "ahead": spoken_at + BEHIND}
                 )
             _tell(
-                "the clock is behind what was stored before, or was ahead then: set it right; order is kept",
+                "the clock is behind what was stored before, or was ahead then: set it "
+                "right; order is kept",
                 round((latest - spoken_at) / BEHIND),
             )
     elif spoken_at - now > BEHIND:
@@ -72,8 +74,10 @@ def _tell(event: str, days: int) -> None:
 def note_anew(conn: Connection, user: UserKey) -> None:
     """Notes the latest place of what is left of a user; reads all their turns."""
     conn.execute(
-        """UPDATE users SET order_time = max(coalesce((SELECT max(order_time) FROM turns WHERE user_key = users.id), 0),
-               coalesce((SELECT max(order_time) FROM memories WHERE user_key = users.id), 0)) WHERE id = ?""",
+        """UPDATE users SET order_time = max(coalesce((SELECT max(order_time) FROM turns
+               WHERE user_key = users.id), 0),
+               coalesce((SELECT max(order_time) FROM memories WHERE user_key = users.id), 0))
+                   WHERE id = ?""",
         (user,),
     )
 

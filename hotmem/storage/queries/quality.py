@@ -68,7 +68,8 @@ def of_user(
 
 def _tally(conn: Connection, user: UserKey, record: QualityRecord) -> Tally | None:
     row = conn.execute(
-        f"SELECT {', '.join(COUNTS)}, latencies FROM quality WHERE user_key = ? AND day = ? AND intent = ? AND layer = ?",
+        f"""SELECT {", ".join(COUNTS)}, latencies FROM quality WHERE user_key = ? AND day = ?
+            AND intent = ? AND layer = ?""",
         (user, *_cell(record)),
     ).fetchone()
     return None if row is None else _read(row)
@@ -77,7 +78,8 @@ def _tally(conn: Connection, user: UserKey, record: QualityRecord) -> Tally | No
 def _put(conn: Connection, user: UserKey, record: QualityRecord, tally: Tally) -> None:
     counts = [getattr(tally, name) for name in COUNTS]
     conn.execute(
-        f"INSERT OR REPLACE INTO quality (user_key, day, intent, layer, {', '.join(COUNTS)}, latencies) VALUES ({', '.join('?' * (len(COUNTS) + 5))})",
+        f"""INSERT OR REPLACE INTO quality (user_key, day, intent, layer, {", ".join(COUNTS)},
+            latencies) VALUES ({", ".join("?" * (len(COUNTS) + 5))})""",
         (user, *_cell(record), *counts, json.dumps(tally.latencies.counts)),
     )
 
@@ -85,7 +87,8 @@ def _put(conn: Connection, user: UserKey, record: QualityRecord, tally: Tally) -
 def _prune(conn: Connection, user: UserKey) -> None:
     conn.execute(
         """DELETE FROM quality WHERE user_key = :user AND day <=
-               (SELECT day FROM (SELECT DISTINCT day FROM quality WHERE user_key = :user) ORDER BY day DESC LIMIT 1 OFFSET :kept)""",
+               (SELECT day FROM (SELECT DISTINCT day FROM quality WHERE user_key = :user)
+                   ORDER BY day DESC LIMIT 1 OFFSET :kept)""",
         {"user": user, "kept": MOST_DAYS},
     )
 

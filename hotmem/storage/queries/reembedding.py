@@ -21,7 +21,8 @@ NONE_LEFT: Final = 0
 """Below every row number."""
 
 TEXTS: Final = {
-    EvidenceKind.PASSAGE: """SELECT b.id, coalesce(t.speaker || ': ', '') || substr(t.text, b.start + 1, b.stop - b.start)
+    EvidenceKind.PASSAGE: """SELECT b.id, coalesce(t.speaker || ': ', '') || substr(t.text,
+        b.start + 1, b.stop - b.start)
         FROM passages b JOIN turns t ON t.id = b.turn""",
     EvidenceKind.MEMORY: "SELECT b.id, b.text FROM memories b",
     EvidenceKind.SUMMARY: "SELECT b.id, b.text FROM summaries b",
@@ -104,7 +105,8 @@ def following(conn: Connection, limit: int) -> list[tuple[EvidenceKind, int, str
     """
     for kind, upto in boundaries(conn).items():
         rows = conn.execute(
-            f"""{TEXTS[kind]} WHERE b.id IN (SELECT id FROM {TABLES[kind]} WHERE id <= ? AND vector NOT NULL ORDER BY id DESC LIMIT ?)
+            f"""{TEXTS[kind]} WHERE b.id IN (SELECT id FROM {TABLES[kind]} WHERE id <= ?
+                AND vector NOT NULL ORDER BY id DESC LIMIT ?)
                 ORDER BY b.id DESC""",
             (upto, limit),
         ).fetchall()
@@ -128,7 +130,8 @@ def postpone(conn: Connection, kind: EvidenceKind, keys: Sequence[int]) -> None:
     for key in keys:
         conn.execute(f"UPDATE {TABLES[kind]} SET vector = NULL WHERE id = ?", (key,))
         conn.execute(
-            f"UPDATE {kind}_entries SET bits = NULL WHERE id = ? AND user_key = (SELECT user_key FROM {TABLES[kind]} WHERE id = ?)",
+            f"""UPDATE {kind}_entries SET bits = NULL WHERE id = ?
+                AND user_key = (SELECT user_key FROM {TABLES[kind]} WHERE id = ?)""",
             (key, key),
         )
         token_signs.clear(conn, kind, key - 1, key)

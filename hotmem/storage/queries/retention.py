@@ -15,15 +15,18 @@ from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.types import Category, ForgetResult, UserKey
 
 OLD_TURNS: Final = f"""
-    SELECT id, public_id FROM turns WHERE user_key = :user AND spoken_at < :before AND abs(order_time - spoken_at) <= {BEHIND}
+    SELECT id, public_id FROM turns WHERE user_key = :user AND spoken_at < :before
+        AND abs(order_time - spoken_at) <= {BEHIND}
     ORDER BY spoken_at LIMIT :limit"""
 """Turns; how old those are that were told by a clock that was off nobody knows."""
 
 OLD_MEMORIES: Final = f"""
-    SELECT m.id, m.public_id FROM memories m WHERE m.user_key = :user AND m.said_at < :before AND m.merged_into IS NULL
+    SELECT m.id, m.public_id FROM memories m WHERE m.user_key = :user AND m.said_at < :before
+        AND m.merged_into IS NULL
         AND abs(m.order_time - m.said_at) <= {BEHIND}
         AND (:category IS NULL OR m.category = :category)
-        AND NOT EXISTS (SELECT 1 FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id AND t.spoken_at >= :before)
+        AND NOT EXISTS (SELECT 1 FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id
+            AND t.spoken_at >= :before)
     ORDER BY m.said_at LIMIT :limit"""
 """Memories; with them go the turns they were read from, none of which may be younger."""
 
@@ -49,7 +52,8 @@ def clock(conn: Connection) -> Clock:
     """Reads both."""
     row = conn.execute("SELECT value FROM meta WHERE key = 'clock'").fetchone()
     (newest,) = conn.execute(
-        """SELECT max(at) FROM (SELECT max(touched_at) AS at FROM sessions UNION ALL SELECT max(decided_at) FROM decisions
+        """SELECT max(at) FROM (SELECT max(touched_at) AS at FROM sessions UNION ALL
+               SELECT max(decided_at) FROM decisions
                UNION ALL SELECT max(at) FROM audit)"""
     ).fetchone()
     return Clock(

@@ -30,10 +30,15 @@ NOTES_READ: Final = 500
 
 MOST_OF_A_RELATION: Final = 20
 
-_COLUMNS: Final = "m.id, m.text, m.subject, m.relation, m.object, m.importance, m.confirmations, m.said_at, m.order_time"
-_HOLDS: Final = "m.merged_into IS NULL AND (m.valid_until IS NULL OR (m.valid_until > :now AND m.superseded_by IS NULL))"
+_COLUMNS: Final = (
+    "m.id, m.text, m.subject, m.relation, m.object, m.importance, "
+    "m.confirmations, m.said_at, m.order_time"
+)
+_HOLDS: Final = """m.merged_into IS NULL AND (m.valid_until IS NULL
+    OR (m.valid_until > :now AND m.superseded_by IS NULL))"""
 _ONE: Final = f"""SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relation
-    WHERE m.user_key = :user AND m.relation = :relation AND {_HOLDS} AND NOT m.negated AND NOT m.hedged"""
+    WHERE m.user_key = :user AND m.relation = :relation AND {_HOLDS} AND NOT m.negated
+        AND NOT m.hedged"""
 
 
 def read_rules(conn: Connection, user: UserKey, at: datetime) -> SessionFacts:
@@ -53,7 +58,8 @@ def _rules(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, 
                 WHERE m.user_key = :user AND m.relation = 'asks' AND {_HOLDS}
                 UNION ALL
                 SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_category
-                WHERE m.user_key = :user AND m.category = 'system' AND m.kind = 'rule' AND m.relation = '' AND {_HOLDS})
+                WHERE m.user_key = :user AND m.category = 'system' AND m.kind = 'rule'
+                    AND m.relation = '' AND {_HOLDS})
             ORDER BY order_time DESC, id DESC""",
         {"user": user, "now": now},
     )
@@ -112,7 +118,8 @@ def _pending(conn: Connection, user: UserKey) -> bool:
 def speaker(conn: Connection, user: UserKey) -> str | None:
     """The name that the user speaks under: that of most of their latest turns."""
     row = conn.execute(
-        """SELECT speaker FROM (SELECT speaker FROM turns INDEXED BY turns_by_time WHERE user_key = ? AND role = 'user'
+        """SELECT speaker FROM (SELECT speaker FROM turns INDEXED BY turns_by_time
+           WHERE user_key = ? AND role = 'user'
                                 ORDER BY spoken_at DESC LIMIT ?)
            WHERE speaker NOT NULL GROUP BY speaker ORDER BY count(*) DESC, speaker LIMIT 1""",
         (user, RECENT_TURNS),
@@ -128,13 +135,15 @@ def _facts(
         values = {"user": user, "now": now, "subject": subject, "most": MOST_OF_A_RELATION}
         for relation in relations:
             rows = conn.execute(
-                f"{_ONE} AND m.subject = :subject COLLATE NOCASE ORDER BY m.order_time DESC LIMIT :most",
+                f"""{_ONE} AND m.subject = :subject COLLATE NOCASE ORDER BY m.order_time DESC
+                    LIMIT :most""",
                 {**values, "relation": relation},
             )
             found |= {row[0]: _row(row) for row in rows}
         owned = {"relation": "is called", "from": f"{subject}'s ", "to": f"{subject}'t"}
         rows = conn.execute(
-            f"{_ONE} AND m.subject > :from COLLATE NOCASE AND m.subject < :to COLLATE NOCASE LIMIT :most",
+            f"""{_ONE} AND m.subject > :from COLLATE NOCASE AND m.subject < :to COLLATE NOCASE
+                LIMIT :most""",
             {**values, **owned},
         )
         found |= {row[0]: _row(row) for row in rows}
@@ -146,7 +155,8 @@ def _facts(
 def _source_texts(conn: Connection, keys: Sequence[int]) -> dict[int, str]:
     """The turns that memories were read from, as text."""
     rows = conn.execute(
-        """SELECT x.memory, group_concat(t.text, char(10)) FROM sources x JOIN turns t ON t.id = x.turn
+        """SELECT x.memory, group_concat(t.text, char(10)) FROM sources x JOIN turns t
+           ON t.id = x.turn
            WHERE x.memory IN (SELECT value FROM json_each(?)) GROUP BY x.memory""",
         (json.dumps(keys),),
     )
@@ -155,8 +165,10 @@ def _source_texts(conn: Connection, keys: Sequence[int]) -> dict[int, str]:
 
 def _notes(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, ...]:
     rows = conn.execute(
-        f"""SELECT * FROM (SELECT {_COLUMNS}, m.kind FROM memories m INDEXED BY memories_in_order WHERE m.user_key = :user AND {_HOLDS}
-                           ORDER BY m.order_time DESC, m.id DESC LIMIT :most) WHERE relation = '' AND kind <> 'rule'""",
+        f"""SELECT * FROM (SELECT {_COLUMNS}, m.kind FROM memories m INDEXED BY memories_in_order
+                           WHERE m.user_key = :user AND {_HOLDS}
+                           ORDER BY m.order_time DESC, m.id DESC LIMIT :most) WHERE relation = ''
+                               AND kind <> 'rule'""",
         {"user": user, "now": now, "most": NOTES_READ},
     )
     return tuple(_row(row[:-1]) for row in rows)
@@ -169,14 +181,20 @@ def _told(conn: Connection, user: UserKey, days: Interval, now: int) -> list[Dat
     """
     rows = conn.execute(
         f"""WITH said AS (SELECT id, text, spoken_at FROM turns INDEXED BY turns_by_time
-                          WHERE user_key = :user AND role = 'user' AND spoken_at <= :now ORDER BY spoken_at DESC LIMIT :most),
-                 at_hand AS (SELECT h.turn, h.start, h.stop, h.since, h.until, s.text, s.spoken_at FROM said s JOIN event_times h ON h.turn = s.id
-                             WHERE h.since < :end AND h.until > :start AND h.until - h.since <= :end - :start)
+                          WHERE user_key = :user AND role = 'user' AND spoken_at <= :now
+                              ORDER BY spoken_at DESC LIMIT :most),
+                 at_hand AS (SELECT h.turn, h.start, h.stop, h.since, h.until, s.text, s.spoken_at
+                     FROM said s JOIN event_times h ON h.turn = s.id
+                             WHERE h.since < :end AND h.until > :start
+                                 AND h.until - h.since <= :end - :start)
             SELECT a.text, a.start, a.stop, a.since, a.until, a.spoken_at,
                 (SELECT json_group_array(m.id) FROM sources x JOIN memories m ON m.id = x.memory
-                 WHERE x.turn = a.turn AND x.start < a.stop AND x.stop > a.start AND m.relation <> 'asks' AND {_HOLDS}),
-                (SELECT p.id FROM passages p WHERE p.turn = a.turn AND p.start <= a.start AND p.stop > a.start),
-                EXISTS (SELECT 1 FROM sources x WHERE x.turn = a.turn AND x.start < a.stop AND x.stop > a.start)
+                 WHERE x.turn = a.turn AND x.start < a.stop AND x.stop > a.start
+                     AND m.relation <> 'asks' AND {_HOLDS}),
+                (SELECT p.id FROM passages p WHERE p.turn = a.turn AND p.start <= a.start
+                    AND p.stop > a.start),
+                EXISTS (SELECT 1 FROM sources x WHERE x.turn = a.turn AND x.start < a.stop
+                    AND x.stop > a.start)
             FROM at_hand a ORDER BY a.since, a.spoken_at""",
         {
             "user": user,
@@ -204,7 +222,8 @@ def _told(conn: Connection, user: UserKey, days: Interval, now: int) -> list[Dat
 def _later(conn: Connection, user: UserKey, since: int, now: int) -> list[LaterTurn]:
     rows = conn.execute(
         """SELECT text, public_id, spoken_at FROM turns INDEXED BY turns_by_time
-           WHERE user_key = ? AND role = 'user' AND spoken_at > ? AND spoken_at <= ? ORDER BY spoken_at DESC, id DESC LIMIT ?""",
+           WHERE user_key = ? AND role = 'user' AND spoken_at > ? AND spoken_at <= ?
+               ORDER BY spoken_at DESC, id DESC LIMIT ?""",
         (user, since, now, LATER_READ),
     )
     return [LaterTurn(text, turn, from_stored(said_at)) for text, turn, said_at in rows]
@@ -213,9 +232,13 @@ def _later(conn: Connection, user: UserKey, since: int, now: int) -> list[LaterT
 def _loops(conn: Connection, user: UserKey, live: str | None) -> list[OpenLoop]:
     """What was left open in the last session that has a summary."""
     rows = conn.execute(
-        """SELECT x.text, t.public_id, s.public_id, t.spoken_at FROM summary_sentences x JOIN turns t ON t.id = x.turn JOIN sessions s ON s.id = x.summary
-           WHERE x.part = 'open_loops' AND x.summary = (SELECT s.id FROM sessions s JOIN summaries y ON y.id = s.id
-                                                        WHERE s.user_key = ? AND s.public_id IS NOT ? ORDER BY s.order_time DESC LIMIT 1)
+        """SELECT x.text, t.public_id, s.public_id, t.spoken_at FROM summary_sentences x
+           JOIN turns t ON t.id = x.turn JOIN sessions s ON s.id = x.summary
+           WHERE x.part = 'open_loops' AND x.summary = (SELECT s.id FROM sessions s JOIN summaries y
+               ON y.id = s.id
+                                                        WHERE s.user_key = ? AND s.public_id IS
+                                                            NOT ? ORDER BY s.order_time DESC
+                                                            LIMIT 1)
            ORDER BY x.place""",
         (user, live),
     )

@@ -50,12 +50,15 @@ GROWTH: Final = 0.1
 
 UNPLACED: Final = """
     SELECT m.id, m.vector FROM memories m
-    WHERE m.user_key = :user AND m.category = :category AND m.merged_into IS NULL AND m.vector NOT NULL AND m.id > :after
-        AND NOT EXISTS (SELECT 1 FROM subcategory_members x JOIN subcategories s ON s.id = x.subcategory WHERE x.memory = m.id AND s.evolution = :evolution)
+    WHERE m.user_key = :user AND m.category = :category AND m.merged_into IS NULL
+        AND m.vector NOT NULL AND m.id > :after
+        AND NOT EXISTS (SELECT 1 FROM subcategory_members x JOIN subcategories s
+            ON s.id = x.subcategory WHERE x.memory = m.id AND s.evolution = :evolution)
     ORDER BY m.id LIMIT :portion"""
 
 OF_MEMORY: Final = """
-    SELECT s.name FROM subcategory_members x JOIN subcategories s ON s.id = x.subcategory JOIN evolutions e ON e.id = s.evolution
+    SELECT s.name FROM subcategory_members x JOIN subcategories s ON s.id = x.subcategory
+        JOIN evolutions e ON e.id = s.evolution
     WHERE x.memory = m.id AND e.state = 'live'"""
 """The name of the live subcategory of a memory `m`."""
 
@@ -81,11 +84,15 @@ def due(
     """
     row = conn.execute(
         f"""SELECT m.user_key, m.category FROM (
-               SELECT user_key, category, count(*) AS memories FROM memories WHERE merged_into IS NULL GROUP BY user_key, category) m
-           LEFT JOIN evolutions e ON e.id = (SELECT max(id) FROM evolutions WHERE user_key = m.user_key AND category = m.category AND state <> 'draft')
-           WHERE coalesce(e.evolved_at, (SELECT 1000000 * value FROM meta WHERE key = 'evolution')) NOT BETWEEN ? AND ?
+               SELECT user_key, category, count(*) AS memories FROM memories
+                   WHERE merged_into IS NULL GROUP BY user_key, category) m
+           LEFT JOIN evolutions e ON e.id = (SELECT max(id) FROM evolutions
+               WHERE user_key = m.user_key AND category = m.category AND state <> 'draft')
+           WHERE coalesce(e.evolved_at, (SELECT 1000000 * value FROM meta
+               WHERE key = 'evolution')) NOT BETWEEN ? AND ?
                AND m.memories >= coalesce(e.memories, 0) + max(?, ? * coalesce(e.memories, 0))
-               AND m.user_key NOT IN (SELECT user_key FROM imports WHERE state <> ?) AND {NOT_HELD} LIMIT 1""",
+               AND m.user_key NOT IN (SELECT user_key FROM imports WHERE state <> ?) AND {NOT_HELD}
+                   LIMIT 1""",
         (to_stored(now - every) + 1, to_stored(now) + BEHIND, least, GROWTH, TAKEN),
     ).fetchone()
     return None if row is None else (UserKey(row[0]), Category(row[1]))
@@ -103,8 +110,10 @@ def members(conn: Connection, user: UserKey, category: Category, limit: int) -> 
     ).fetchone()
     rows = conn.execute(
         """SELECT id, public_id, text, vector FROM (
-               SELECT id, public_id, text, vector, row_number() OVER (ORDER BY id) - 1 AS place FROM memories
-               WHERE user_key = ? AND category = ? AND merged_into IS NULL AND vector NOT NULL AND id > ?)
+               SELECT id, public_id, text, vector, row_number() OVER (ORDER BY id) - 1 AS place
+                   FROM memories
+               WHERE user_key = ? AND category = ? AND merged_into IS NULL AND vector NOT NULL
+                   AND id > ?)
            WHERE place % ? = 0 ORDER BY id""",
         (
             user,
@@ -114,7 +123,8 @@ def members(conn: Connection, user: UserKey, category: Category, limit: int) -> 
         ),
     ).fetchall()
     named = conn.execute(
-        f"SELECT s.name, s.since, json_group_array(x.memory) FROM subcategories s JOIN subcategory_members x ON x.subcategory = s.id "
+        f"""SELECT s.name, s.since, json_group_array(x.memory) FROM subcategories s
+            JOIN subcategory_members x ON x.subcategory = s.id """
         f"WHERE s.evolution = ({LIVE_OF}) GROUP BY s.id",
         (user, category),
     )
@@ -214,18 +224,22 @@ def adopt(conn: Connection, evolution: int, reason: str, now: datetime) -> str |
     if owner is None:
         return None
     conn.execute(
-        "UPDATE evolutions SET state = 'past' WHERE user_key = ? AND category = ? AND state = 'live'",
+        """UPDATE evolutions SET state = 'past' WHERE user_key = ? AND category = ?
+            AND state = 'live'""",
         owner,
     )
     name = record(conn, owner[0], EVOLVED, reason, [], now)
     conn.execute(
-        "UPDATE evolutions SET state = 'live', decision = (SELECT id FROM decisions WHERE public_id = ?) WHERE id = ?",
+        """UPDATE evolutions SET state = 'live', decision = (SELECT id FROM decisions
+            WHERE public_id = ?) WHERE id = ?""",
         (name, evolution),
     )
     _place_all(conn, evolution)
     conn.execute(
-        """DELETE FROM evolutions WHERE user_key = ? AND category = ? AND state IN ('past', 'undone', 'nothing') AND id NOT IN (
-               SELECT id FROM evolutions WHERE user_key = ? AND category = ? AND state = 'past' ORDER BY id DESC LIMIT ?)""",
+        """DELETE FROM evolutions WHERE user_key = ? AND category = ?
+               AND state IN ('past', 'undone', 'nothing') AND id NOT IN (
+               SELECT id FROM evolutions WHERE user_key = ? AND category = ? AND state = 'past'
+                   ORDER BY id DESC LIMIT ?)""",
         (*owner, *owner, KEPT),
     )
     return name
@@ -235,9 +249,11 @@ def place(conn: Connection, memories: Iterable[int]) -> None:
     """Places embedded memories that are in no live subcategory of their category under the nearest."""
     for memory in memories:
         row = conn.execute(
-            """SELECT e.id, m.vector FROM memories m JOIN evolutions e ON e.user_key = m.user_key AND e.category = m.category AND e.state = 'live'
+            """SELECT e.id, m.vector FROM memories m JOIN evolutions e ON e.user_key = m.user_key
+               AND e.category = m.category AND e.state = 'live'
                WHERE m.id = ? AND m.merged_into IS NULL AND m.vector NOT NULL AND NOT EXISTS (
-                   SELECT 1 FROM subcategory_members x JOIN subcategories s ON s.id = x.subcategory WHERE x.memory = m.id AND s.evolution = e.id)""",
+                   SELECT 1 FROM subcategory_members x JOIN subcategories s ON s.id = x.subcategory
+                       WHERE x.memory = m.id AND s.evolution = e.id)""",
             (memory,),
         ).fetchone()
         if row is not None:
@@ -262,8 +278,10 @@ def of_user(conn: Connection, user: UserKey) -> list[Subcategory]:
     """The user's subcategories, by category, the largest first."""
     rows = conn.execute(
         """SELECT e.category, s.name, s.keywords, s.since, e.evolved_at,
-               (SELECT count(*) FROM subcategory_members x JOIN memories m ON m.id = x.memory WHERE x.subcategory = s.id AND m.merged_into IS NULL) AS held,
-               (SELECT json_group_array(m.text) FROM json_each(s.examples) j JOIN memories m ON m.public_id = j.value)
+               (SELECT count(*) FROM subcategory_members x JOIN memories m ON m.id = x.memory
+                   WHERE x.subcategory = s.id AND m.merged_into IS NULL) AS held,
+               (SELECT json_group_array(m.text) FROM json_each(s.examples) j JOIN memories m
+                   ON m.public_id = j.value)
            FROM evolutions e JOIN subcategories s ON s.evolution = e.id
            WHERE e.user_key = ? AND e.state = 'live' ORDER BY e.category, held DESC, s.name""",
         (user,),
@@ -309,12 +327,14 @@ def records(conn: Connection, user: UserKey) -> list[EvolutionRecord]:
     """The user's live evolutions, whole."""
     found = []
     live = conn.execute(
-        "SELECT id, category, evolved_at, memories FROM evolutions WHERE user_key = ? AND state = 'live' ORDER BY category",
+        """SELECT id, category, evolved_at, memories FROM evolutions WHERE user_key = ?
+            AND state = 'live' ORDER BY category""",
         (user,),
     )
     for evolution, category, evolved_at, memories in live.fetchall():
         rows = conn.execute(
-            "SELECT name, keywords, examples, since FROM subcategories WHERE evolution = ? ORDER BY id",
+            """SELECT name, keywords, examples, since FROM subcategories WHERE evolution = ?
+                ORDER BY id""",
             (evolution,),
         )
         parts = tuple(
@@ -343,7 +363,8 @@ def take_in(conn: Connection, source: Import, evolution: EvolutionRecord) -> boo
 def put_in(conn: Connection, user: UserKey, memory: int, category: Category, name: str) -> None:
     """Places a memory under the live subcategory of a name, if there is one."""
     conn.execute(
-        f"INSERT INTO subcategory_members (subcategory, memory) SELECT id, ? FROM subcategories WHERE evolution = ({LIVE_OF}) AND name = ?",
+        f"""INSERT INTO subcategory_members (subcategory, memory) SELECT id, ? FROM subcategories
+            WHERE evolution = ({LIVE_OF}) AND name = ?""",
         (memory, user, category, name),
     )
 
@@ -355,11 +376,13 @@ def lose_words(conn: Connection, user: UserKey, categories: Iterable[Category]) 
     """
     for category in categories:
         conn.execute(
-            "DELETE FROM evolutions WHERE user_key = ? AND category = ? AND state IN ('draft', 'past', 'undone')",
+            """DELETE FROM evolutions WHERE user_key = ? AND category = ?
+                AND state IN ('draft', 'past', 'undone')""",
             (user, category),
         )
         rows = conn.execute(
-            f"SELECT id, name, keywords FROM subcategories WHERE evolution = ({LIVE_OF}) ORDER BY id",
+            f"""SELECT id, name, keywords FROM subcategories WHERE evolution = ({LIVE_OF})
+                ORDER BY id""",
             (user, category),
         ).fetchall()
         taken = {name for _, name, _ in rows}
@@ -387,7 +410,8 @@ def _evolution(
     conn: Connection, user: UserKey, category: Category, state: str, memories: int, at: datetime
 ) -> int:
     key: int = conn.execute(
-        "INSERT INTO evolutions (user_key, category, state, evolved_at, memories) VALUES (?, ?, ?, ?, ?) RETURNING id",
+        """INSERT INTO evolutions (user_key, category, state, evolved_at, memories)
+            VALUES (?, ?, ?, ?, ?) RETURNING id""",
         (user, category, state, to_stored(at), memories),
     ).fetchone()[0]
     return key
@@ -397,7 +421,8 @@ def _subcategory(
     conn: Connection, evolution: int, one: SubcategoryRecord, centroid: bytes | None
 ) -> int:
     key: int = conn.execute(
-        "INSERT INTO subcategories (evolution, name, keywords, examples, since, centroid) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
+        """INSERT INTO subcategories (evolution, name, keywords, examples, since, centroid)
+            VALUES (?, ?, ?, ?, ?, ?) RETURNING id""",
         (
             evolution,
             one.name,
@@ -459,7 +484,8 @@ def _mean(conn: Connection, subcategory: int) -> bytes | None:
     vectors = [
         row[0]
         for row in conn.execute(
-            "SELECT m.vector FROM subcategory_members x JOIN memories m ON m.id = x.memory WHERE x.subcategory = ?",
+            """SELECT m.vector FROM subcategory_members x JOIN memories m ON m.id = x.memory
+                WHERE x.subcategory = ?""",
             (subcategory,),
         )
     ]

@@ -22,7 +22,8 @@ OF_SUMMARY: Final = "summary IN (SELECT id FROM summaries WHERE user_key = :user
 OF_RECALL: Final = "recall IN (SELECT id FROM recalls WHERE user_key = :user)"
 OF_DECISION: Final = "decision IN (SELECT id FROM decisions WHERE user_key = :user)"
 OF_EVOLUTION: Final = "evolution IN (SELECT id FROM evolutions WHERE user_key = :user)"
-OF_SUBCATEGORY: Final = "subcategory IN (SELECT s.id FROM subcategories s JOIN evolutions e ON e.id = s.evolution WHERE e.user_key = :user)"
+OF_SUBCATEGORY: Final = """subcategory IN (SELECT s.id FROM subcategories s JOIN evolutions e
+    ON e.id = s.evolution WHERE e.user_key = :user)"""
 OF_IMPORT: Final = "import IN (SELECT id FROM imports WHERE user_key = :user)"
 """How the rows of a table are known to be the user's."""
 
@@ -81,7 +82,8 @@ LEFT_OUT: Final = {
     "memory_words": WORKED_OUT,
     "index_revisions": "counts changes of the search indexes",
     "leases": "which worker runs background jobs, for a minute at a time",
-    "deleted_rows": "what was asked to be forgotten; it is gone for good at the time that deletions tell",
+    "deleted_rows": "what was asked to be forgotten; it is gone for good at the time that "
+    "deletions tell",
     "tombstones": "keyed hashes of the ids of what was forgotten, which tell nothing else",
 }
 """Tables with rows of a user that are not told, and why."""

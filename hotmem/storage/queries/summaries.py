@@ -28,7 +28,8 @@ PARTS: Final = ("narrative", "decisions", "open_loops")
 def end(conn: Connection, user: UserKey, session_name: str) -> bool:
     """Marks the session as ended, so that its summary is due; False if there is no such session."""
     row = conn.execute(
-        "UPDATE sessions SET summary_due = ? WHERE user_key = ? AND public_id = ? AND passages > 0 RETURNING id",
+        """UPDATE sessions SET summary_due = ? WHERE user_key = ? AND public_id = ? AND passages > 0
+            RETURNING id""",
         (WHEN_ENDED, user, session_name),
     ).fetchone()
     return row is not None
@@ -115,7 +116,8 @@ def put(
     """
     session = seen.session
     row = conn.execute(
-        "SELECT user_key, (SELECT max(t.id) FROM turns t WHERE t.session = s.id) FROM sessions s WHERE s.id = ?",
+        """SELECT user_key, (SELECT max(t.id) FROM turns t WHERE t.session = s.id) FROM sessions s
+            WHERE s.id = ?""",
         (session,),
     ).fetchone()
     held = conn.execute("SELECT through FROM summaries WHERE id = ?", (session,)).fetchone()
@@ -146,7 +148,8 @@ def put(
     for part in PARTS:
         for place, sentence in enumerate(getattr(summary, part)):
             conn.execute(
-                "INSERT INTO summary_sentences (summary, part, place, text, turn) VALUES (?, ?, ?, ?, ?)",
+                """INSERT INTO summary_sentences (summary, part, place, text, turn)
+                    VALUES (?, ?, ?, ?, ?)""",
                 (session, part, place, sentence.text, turns[sentence.turn_id]),
             )
     index_entries.add(conn, EvidenceKind.SUMMARY, user, session, session, text)
@@ -155,7 +158,8 @@ def put(
 def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSummary | None:
     """The session's summary, or None while there is none."""
     row = conn.execute(
-        "SELECT y.id, y.topics FROM summaries y JOIN sessions s ON s.id = y.id WHERE y.user_key = ? AND s.public_id = ?",
+        """SELECT y.id, y.topics FROM summaries y JOIN sessions s ON s.id = y.id
+            WHERE y.user_key = ? AND s.public_id = ?""",
         (user, session_name),
     ).fetchone()
     if row is None:
@@ -178,12 +182,16 @@ def related(
     found: dict[int, tuple[str, ...]] = {}
     for session in sessions:
         rows = conn.execute(
-            """WITH own AS (SELECT DISTINCT x.entity FROM turns t JOIN turn_entities x ON x.turn = t.id WHERE t.session = ?),
+            """WITH own AS (SELECT DISTINCT x.entity FROM turns t JOIN turn_entities x
+               ON x.turn = t.id WHERE t.session = ?),
                    shared AS (SELECT DISTINCT x.entity, t.session
-                              FROM own o JOIN turn_entities x ON x.entity = o.entity JOIN turns t ON t.id = x.turn),
+                              FROM own o JOIN turn_entities x ON x.entity = o.entity JOIN turns t
+                                  ON t.id = x.turn),
                    spread AS (SELECT entity, count(*) AS sessions FROM shared GROUP BY entity)
-               SELECT s.public_id FROM shared h JOIN spread p ON p.entity = h.entity JOIN sessions s ON s.id = h.session
-               WHERE h.session <> ? AND s.user_key = ? GROUP BY s.id ORDER BY sum(1.0 / p.sessions) DESC, s.last_at DESC LIMIT ?""",
+               SELECT s.public_id FROM shared h JOIN spread p ON p.entity = h.entity JOIN sessions s
+                   ON s.id = h.session
+               WHERE h.session <> ? AND s.user_key = ? GROUP BY s.id
+                   ORDER BY sum(1.0 / p.sessions) DESC, s.last_at DESC LIMIT ?""",
             (session, session, user, limit),
         )
         found[session] = tuple(row[0] for row in rows)

@@ -39,7 +39,8 @@ def attach(
         vector = vectors.get(name) if vectors else None
         key, into = conn.execute(
             """INSERT INTO tags (user_key, name, used_at, vector) VALUES (?, ?, ?, ?)
-               ON CONFLICT DO UPDATE SET used_at = max(excluded.used_at, used_at), archived = 0, vector = coalesce(excluded.vector, vector)
+               ON CONFLICT DO UPDATE SET used_at = max(excluded.used_at, used_at), archived = 0,
+                   vector = coalesce(excluded.vector, vector)
                RETURNING id, merged_into""",
             (user, name, to_stored(now), None if vector is None else to_bytes(vector)),
         ).fetchone()
@@ -58,7 +59,8 @@ def take(conn: Connection, user: UserKey, taken: Mapping[str, str]) -> None:
     """
     conn.executemany(
         """UPDATE tags AS o SET merged_into = g.id FROM tags g
-           WHERE o.user_key = ? AND o.name = ? AND g.user_key = o.user_key AND g.name = ? AND g.id <> o.id AND o.merged_into IS NULL AND g.merged_into IS NULL
+           WHERE o.user_key = ? AND o.name = ? AND g.user_key = o.user_key AND g.name = ?
+               AND g.id <> o.id AND o.merged_into IS NULL AND g.merged_into IS NULL
                AND NOT EXISTS (SELECT 1 FROM tags x WHERE x.merged_into = o.id)""",
         [(user, new, known) for new, known in taken.items()],
     )
@@ -67,7 +69,8 @@ def take(conn: Connection, user: UserKey, taken: Mapping[str, str]) -> None:
 def unembedded(conn: Connection, user: UserKey, limit: int) -> list[tuple[int, str]]:
     """The user's tags in use without an embedding: row numbers and names, the most recent first."""
     return conn.execute(
-        "SELECT id, name FROM tags WHERE user_key = ? AND NOT archived AND merged_into IS NULL AND vector IS NULL ORDER BY used_at DESC LIMIT ?",
+        """SELECT id, name FROM tags WHERE user_key = ? AND NOT archived AND merged_into IS NULL
+            AND vector IS NULL ORDER BY used_at DESC LIMIT ?""",
         (user, limit),
     ).fetchall()
 
@@ -83,7 +86,8 @@ def embed(conn: Connection, keys: Sequence[int], rows: Sequence[Vector]) -> None
 def known(conn: Connection, user: UserKey, names: Sequence[str]) -> frozenset[str]:
     """Those of the names that are tags in use and have an embedding."""
     rows = conn.execute(
-        """SELECT name FROM tags WHERE user_key = ? AND NOT archived AND merged_into IS NULL AND vector NOT NULL
+        """SELECT name FROM tags WHERE user_key = ? AND NOT archived AND merged_into IS NULL
+               AND vector NOT NULL
                AND name IN (SELECT value FROM json_each(?))""",
         (user, json.dumps(names)),
     )
@@ -94,7 +98,8 @@ def in_use(conn: Connection, user: UserKey, limit: int) -> tuple[list[str], NDAr
     """The user's tags in use that have an embedding, the most recent first, and their unit rows, float32 (tags, dimension)."""
     names, joined = conn.execute(
         """SELECT json_group_array(name), CAST(group_concat(vector, '') AS BLOB) FROM (
-               SELECT name, vector FROM tags WHERE user_key = ? AND NOT archived AND merged_into IS NULL AND vector NOT NULL
+               SELECT name, vector FROM tags WHERE user_key = ? AND NOT archived
+                   AND merged_into IS NULL AND vector NOT NULL
                ORDER BY used_at DESC, name LIMIT ?)""",
         (user, limit),
     ).fetchone()
@@ -113,9 +118,11 @@ def counted(
     A tag that stands for others already is the first to stay.
     """
     rows = conn.execute(
-        f"""SELECT g.id, g.name, coalesce(f.memories, 0), EXISTS (SELECT 1 FROM tags o WHERE o.merged_into = g.id), g.vector
+        f"""SELECT g.id, g.name, coalesce(f.memories, 0),
+            EXISTS (SELECT 1 FROM tags o WHERE o.merged_into = g.id), g.vector
             FROM tags g LEFT JOIN ({FILED}) f ON f.tag = g.id
-            WHERE g.user_key = :user AND NOT g.archived AND g.merged_into IS NULL AND g.vector NOT NULL ORDER BY g.used_at DESC, g.name LIMIT :limit""",
+            WHERE g.user_key = :user AND NOT g.archived AND g.merged_into IS NULL
+                AND g.vector NOT NULL ORDER BY g.used_at DESC, g.name LIMIT :limit""",
         {"user": user, "limit": limit},
     ).fetchall()
     return [
@@ -144,14 +151,16 @@ def consolidate(
         row[0]
         for row in conn.execute(
             f"""SELECT g.id FROM tags g LEFT JOIN ({FILED}) f ON f.tag = g.id
-                WHERE g.user_key = :user AND NOT g.archived AND g.merged_into IS NULL AND g.used_at < :since AND coalesce(f.memories, 0) < 2""",
+                WHERE g.user_key = :user AND NOT g.archived AND g.merged_into IS NULL
+                    AND g.used_at < :since AND coalesce(f.memories, 0) < 2""",
             {"user": user, "since": to_stored(unused_since)},
         ).fetchall()
     ]
     conn.executemany("UPDATE tags SET archived = 1 WHERE id = ?", [(tag,) for tag in archived])
     decision = record(conn, user, TAGS_CHANGED, reason, [], now)
     conn.executemany(
-        "INSERT INTO decision_tags (decision, tag, into_tag) SELECT id, ?, ? FROM decisions WHERE public_id = ?",
+        """INSERT INTO decision_tags (decision, tag, into_tag) SELECT id, ?, ? FROM decisions
+            WHERE public_id = ?""",
         [(tag, into, decision) for tag, into in (*pairs, *((tag, None) for tag in archived))],
     )
     return decision, len(archived)

@@ -43,7 +43,8 @@ def add(
     if known:
         if known[0] != turn.text:
             raise InvalidInput(
-                "This turn id was already used for other words. Give every turn an id of its own, or none."
+                "This turn id was already used for other words. Give every turn an id of "
+                "its own, or none."
             )
         return False
     spoken_at = to_stored(turn.spoken_at)
@@ -52,15 +53,19 @@ def add(
     else:
         order.note(conn, user, place := to_stored(order_time))
     session, position = conn.execute(
-        """INSERT INTO sessions (user_key, public_id, started_at, last_at, order_time, touched_at, summary_due) VALUES (?, ?, ?, ?, ?, ?, 1)
-           ON CONFLICT (user_key, public_id) DO UPDATE SET started_at = min(started_at, excluded.started_at),
-               last_at = max(last_at, excluded.last_at), order_time = max(order_time, excluded.order_time),
+        """INSERT INTO sessions (user_key, public_id, started_at, last_at, order_time, touched_at,
+           summary_due) VALUES (?, ?, ?, ?, ?, ?, 1)
+           ON CONFLICT (user_key, public_id) DO UPDATE
+               SET started_at = min(started_at, excluded.started_at),
+               last_at = max(last_at, excluded.last_at),
+                   order_time = max(order_time, excluded.order_time),
                touched_at = excluded.touched_at, summary_due = max(summary_due, 1)
            RETURNING id, passages""",
         (user, turn.session_id, spoken_at, spoken_at, place, to_stored(now)),
     ).fetchone()
     key = conn.execute(
-        """INSERT INTO turns (user_key, session, public_id, role, speaker, text, spoken_at, order_time, zone, import)
+        """INSERT INTO turns (user_key, session, public_id, role, speaker, text, spoken_at,
+           order_time, zone, import)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (
             user,
@@ -83,7 +88,8 @@ def add(
     spans = split_passages(turn.text)
     for place, (start, stop) in enumerate(spans, position):
         passage = conn.execute(
-            """INSERT INTO passages (user_key, session, turn, position, start, stop, terms, forms, import)
+            """INSERT INTO passages (user_key, session, turn, position, start, stop, terms, forms,
+               import)
                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
             (user, session, key, place, start, stop, *derived.of(turn.text[start:stop]), came_with),
         ).fetchone()[0]
@@ -143,7 +149,8 @@ def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tup
 def places(conn: Connection, keys: Sequence[int]) -> dict[int, datetime]:
     """The places in the order of what was told, by row number, of those turns that have another than their time."""
     rows = conn.execute(
-        "SELECT id, order_time FROM turns WHERE order_time <> spoken_at AND id IN (SELECT value FROM json_each(?))",
+        """SELECT id, order_time FROM turns WHERE order_time <> spoken_at
+            AND id IN (SELECT value FROM json_each(?))""",
         (json.dumps(list(keys)),),
     )
     return {key: from_stored(order_time) for key, order_time in rows}
@@ -155,8 +162,10 @@ def select(conn: Connection, where: str, values: tuple[object, ...]) -> Iterator
     `where` is SQL over t (turns), s (sessions) and u (users), without any user's text in it.
     """
     rows = conn.execute(
-        f"""SELECT t.id, u.public_id, s.public_id, t.role, t.text, t.spoken_at, t.zone, t.speaker, t.public_id
-            FROM turns t JOIN sessions s ON s.id = t.session JOIN users u ON u.id = t.user_key WHERE {where}""",
+        f"""SELECT t.id, u.public_id, s.public_id, t.role, t.text, t.spoken_at, t.zone, t.speaker,
+            t.public_id
+            FROM turns t JOIN sessions s ON s.id = t.session JOIN users u ON u.id = t.user_key
+                WHERE {where}""",
         values,
     )
     for key, user, session, role, text, spoken_at, zone, speaker, name in rows:

@@ -33,7 +33,8 @@ def record(
         return False
     ms = sum(block.trace.stages.values())
     row = conn.execute(
-        """INSERT OR IGNORE INTO recalls (public_id, user_key, session, query, asked_at, tokens, ms, interrupted)
+        """INSERT OR IGNORE INTO recalls (public_id, user_key, session, query, asked_at, tokens, ms,
+           interrupted)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (
             block.id,
@@ -49,7 +50,8 @@ def record(
     if row is None:
         return False
     conn.executemany(
-        "INSERT INTO recall_items (recall, place, layers, kind, strength, relevance, memory, turns) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        """INSERT INTO recall_items (recall, place, layers, kind, strength, relevance, memory,
+            turns) VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
         [
             (
                 row[0],
@@ -87,7 +89,8 @@ def record_with_quality(
 
 def _prune(conn: Connection, user: UserKey) -> None:
     conn.execute(
-        "DELETE FROM recalls WHERE id IN (SELECT id FROM recalls WHERE user_key = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+        """DELETE FROM recalls WHERE id IN (SELECT id FROM recalls WHERE user_key = ?
+            ORDER BY id DESC LIMIT -1 OFFSET ?)""",
         (user, MOST_RECALLS),
     )
 
@@ -98,7 +101,8 @@ def recorded(conn: Connection, user: UserKey) -> list[tuple[str, str, int, tuple
     Block id, question, time asked (stored form) and the turns whose words were used.
     """
     rows = conn.execute(
-        """SELECT r.public_id, r.query, r.asked_at, json_group_array(json(u.turns)) FROM recalls r JOIN recall_items u ON u.recall = r.id
+        """SELECT r.public_id, r.query, r.asked_at, json_group_array(json(u.turns)) FROM recalls r
+           JOIN recall_items u ON u.recall = r.id
            WHERE r.user_key = ? AND u.kind <> 'unused' GROUP BY r.id ORDER BY r.id""",
         (user,),
     )

@@ -12,26 +12,33 @@ SPAN: Final = "r.user_key = :user AND r.asked_at >= :first AND r.asked_at < :las
 COUNTED: Final = "count(*), sum(u.kind <> 'unused')"
 
 BY_COLUMN: Final = f"""
-    SELECT m.{{column}}, {COUNTED} FROM recalls r JOIN recall_items u ON u.recall = r.id JOIN memories m ON m.public_id = u.memory AND m.user_key = r.user_key
+    SELECT m.{{column}}, {COUNTED} FROM recalls r JOIN recall_items u ON u.recall = r.id
+        JOIN memories m ON m.public_id = u.memory AND m.user_key = r.user_key
     WHERE {SPAN} GROUP BY 1 ORDER BY 3 DESC, 2 DESC, 1"""
 
 BY_TAG: Final = f"""
-    SELECT g.name, {COUNTED} FROM recalls r JOIN recall_items u ON u.recall = r.id JOIN memories m ON m.public_id = u.memory AND m.user_key = r.user_key
-        JOIN memory_tags x ON x.memory = m.id JOIN tags o ON o.id = x.tag JOIN tags g ON g.id = coalesce(o.merged_into, o.id)
+    SELECT g.name, {COUNTED} FROM recalls r JOIN recall_items u ON u.recall = r.id JOIN memories m
+        ON m.public_id = u.memory AND m.user_key = r.user_key
+        JOIN memory_tags x ON x.memory = m.id JOIN tags o ON o.id = x.tag JOIN tags g
+            ON g.id = coalesce(o.merged_into, o.id)
     WHERE {SPAN} GROUP BY g.id ORDER BY 3 DESC, 2 DESC, 1 LIMIT :limit"""
 
 BY_ENTITY: Final = f"""
-    SELECT e.name, count(DISTINCT r.id || ' ' || u.place), count(DISTINCT CASE WHEN u.kind <> 'unused' THEN r.id || ' ' || u.place END)
-    FROM recalls r JOIN recall_items u ON u.recall = r.id JOIN json_each(u.turns) n JOIN turns t ON t.user_key = r.user_key AND t.public_id = n.value
+    SELECT e.name, count(DISTINCT r.id || ' ' || u.place), count(DISTINCT CASE
+        WHEN u.kind <> 'unused' THEN r.id || ' ' || u.place END)
+    FROM recalls r JOIN recall_items u ON u.recall = r.id JOIN json_each(u.turns) n JOIN turns t
+        ON t.user_key = r.user_key AND t.public_id = n.value
         JOIN turn_entities x ON x.turn = t.id JOIN entities e ON e.id = x.entity
     WHERE {SPAN} GROUP BY e.id ORDER BY 3 DESC, 2 DESC, 1 LIMIT :limit"""
 
 LEAST_USED: Final = """
-    SELECT public_id, text, accesses, accessed_at FROM memories WHERE user_key = :user AND merged_into IS NULL AND accesses = 0 AND valid_until IS NULL
+    SELECT public_id, text, accesses, accessed_at FROM memories WHERE user_key = :user
+        AND merged_into IS NULL AND accesses = 0 AND valid_until IS NULL
     ORDER BY importance DESC, said_at DESC, id DESC LIMIT :limit"""
 
 MOST_USED: Final = """
-    SELECT public_id, text, accesses, accessed_at FROM memories WHERE user_key = :user AND merged_into IS NULL AND accesses > 0
+    SELECT public_id, text, accesses, accessed_at FROM memories WHERE user_key = :user
+        AND merged_into IS NULL AND accesses > 0
     ORDER BY accesses DESC, accessed_at DESC, id DESC LIMIT :limit"""
 
 
@@ -40,8 +47,10 @@ def asked(
 ) -> list[AnsweredRecall]:
     """The latest recalls that a reply followed, in order."""
     rows = conn.execute(
-        f"""SELECT r.asked_at, r.session, r.query, count(u.place), coalesce(sum(u.kind <> 'unused'), 0)
-            FROM recalls r LEFT JOIN recall_items u ON u.recall = r.id WHERE {SPAN} GROUP BY r.id ORDER BY r.asked_at DESC, r.id DESC LIMIT :limit""",
+        f"""SELECT r.asked_at, r.session, r.query, count(u.place),
+            coalesce(sum(u.kind <> 'unused'), 0)
+            FROM recalls r LEFT JOIN recall_items u ON u.recall = r.id WHERE {SPAN} GROUP BY r.id
+                ORDER BY r.asked_at DESC, r.id DESC LIMIT :limit""",
         _span(user, after, before, most),
     ).fetchall()
     return [
@@ -72,7 +81,8 @@ def memories(
 ) -> tuple[list[UsedMemory], list[UsedMemory], int]:
     """The most used memories, those never used that still hold, the most important first, and how many of these there are."""
     named = {"user": user, "limit": limit}
-    never = "SELECT count(*) FROM memories WHERE user_key = :user AND merged_into IS NULL AND accesses = 0 AND valid_until IS NULL"
+    never = """SELECT count(*) FROM memories WHERE user_key = :user AND merged_into IS NULL
+        AND accesses = 0 AND valid_until IS NULL"""
     return (
         _used(conn, MOST_USED, named),
         _used(conn, LEAST_USED, named),
@@ -83,7 +93,8 @@ def memories(
 def known_names(conn: Connection, user: UserKey, keys: str) -> dict[str, str]:
     """Names of the user's entities by their keys, among a JSON list of keys."""
     rows = conn.execute(
-        "SELECT key, name FROM entities WHERE user_key = ? AND key IN (SELECT value FROM json_each(?))",
+        """SELECT key, name FROM entities WHERE user_key = ?
+            AND key IN (SELECT value FROM json_each(?))""",
         (user, keys),
     )
     return dict(rows.fetchall())

@@ -55,7 +55,8 @@ def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:
     speaking = conn.execute("SELECT name FROM speakers WHERE user_key = ? ORDER BY name", (user,))
     sounds = [key for run in runs[:MOST_RUNS] if run[:1].isupper() and (key := phonetic_key(run))]
     sounding = conn.execute(
-        f"SELECT name FROM entities WHERE user_key = ? AND sound IN ({','.join('?' * len(sounds))}) LIMIT ?",
+        f"""SELECT name FROM entities WHERE user_key = ?
+            AND sound IN ({",".join("?" * len(sounds))}) LIMIT ?""",
         (user, *sounds, MOST_SOUNDING),
     )
     return Profile(
@@ -78,7 +79,8 @@ def vocabulary(conn: Connection, user: UserKey, limit: int) -> list[str]:
         )
     ]
     spoken_of = conn.execute(
-        """SELECT e.name FROM entities e JOIN turn_entities t ON t.entity = e.id WHERE e.user_key = ?
+        """SELECT e.name FROM entities e JOIN turn_entities t ON t.entity = e.id
+           WHERE e.user_key = ?
            GROUP BY e.id ORDER BY count(*) DESC, e.name LIMIT ?""",
         (user, limit),
     )

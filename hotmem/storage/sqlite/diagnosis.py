@@ -128,7 +128,10 @@ def _journal(path: Path) -> Finding:
     told = f"{size / 2**20:.1f} MB, beside {path.stat().st_size / 2**20:.1f} MB of the file"
     if size <= LONGEST_JOURNAL:
         return Finding("journal", told)
-    fix = "A program reads for a very long time, or was killed: end it, then open the memory and close it, which empties the journal."
+    fix = (
+        "A program reads for a very long time, or was killed: end it, then open the memory "
+        "and close it, which empties the journal."
+    )
     return Finding("journal", told, fix)
 
 
@@ -144,7 +147,8 @@ def _content(conn: Connection) -> Iterator[Finding]:
         told = f"{reembedding.left(conn):,} rows still have vectors of {former}"
         yield Finding(
             "former encoder",
-            f"{told}; they are searched by these and embedded anew while a program has the memory open",
+            f"{told}; they are searched by these and embedded anew while a program has "
+            "the memory open",
         )
     (off,) = conn.execute(
         "SELECT count(*) FROM turns WHERE abs(order_time - spoken_at) > ?", (BEHIND,)
@@ -152,7 +156,8 @@ def _content(conn: Connection) -> Iterator[Finding]:
     if off:
         yield Finding(
             "clock",
-            f"{off} turns were told while the clock was off by more than a day; their order is kept, their dates are the clock's",
+            f"{off} turns were told while the clock was off by more than a day; their "
+            "order is kept, their dates are the clock's",
         )
     waiting = {work: count for work, count in jobs.waiting(conn).items() if count}
     told = ", ".join(f"{count} {WAITING[work]}" for work, count in waiting.items())
@@ -164,10 +169,14 @@ def _content(conn: Connection) -> Iterator[Finding]:
         "SELECT count(*) FROM imports WHERE state = ?", (TAKING,)
     ).fetchone()
     if unfinished:
-        fix = "Import the same file again to go on, or take it back: hotmem decisions shows it, hotmem undo takes it back."
+        fix = (
+            "Import the same file again to go on, or take it back: hotmem decisions shows "
+            "it, hotmem undo takes it back."
+        )
         yield Finding("imports", f"{unfinished} not finished", fix)
     aside, paused = conn.execute(
-        "SELECT count(*) FILTER (WHERE again_at IS NULL), count(*) FILTER (WHERE again_at > 0) FROM failures"
+        """SELECT count(*) FILTER (WHERE again_at IS NULL), count(*) FILTER (WHERE again_at > 0)
+            FROM failures"""
     ).fetchone()
     if aside:
         fix = "What failed is below. When its cause is mended, run: hotmem doctor --retry"

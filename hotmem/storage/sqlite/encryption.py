@@ -112,5 +112,6 @@ def _flush(path: Path) -> None:
 
 def _in_use(path: Path) -> StoreLocked:
     return StoreLocked(
-        f"{path} is open in another program, or twice in this one. Nothing was changed; close it there and try again."
+        f"{path} is open in another program, or twice in this one. Nothing was changed; "
+        "close it there and try again."
     )

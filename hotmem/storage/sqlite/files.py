@@ -16,7 +16,8 @@ Identity: TypeAlias = tuple[int, int]
 _URL: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/")
 _LOCKS: Final = Path("/proc/locks")
 _LOCK: Final = re.compile(
-    r": (?:POSIX|OFDLCK) +\w+ +WRITE +(?P<pid>-?\d+) (?P<device>[0-9a-f]+:[0-9a-f]+):(?P<inode>\d+) (?P<start>\d+)"
+    r": (?:POSIX|OFDLCK) +\w+ +WRITE +(?P<pid>-?\d+) "
+    r"(?P<device>[0-9a-f]+:[0-9a-f]+):(?P<inode>\d+) (?P<start>\d+)"
 )
 _WRITE_LOCK: Final = "120"
 """Byte of the -shm file that SQLite locks for a write."""
@@ -45,17 +46,20 @@ def check_path(path: Path) -> None:
             raise StoreUnusable(f"{path} is no regular file. Pass another path.")
         if not os.access(path, os.R_OK):
             raise StoreUnusable(
-                f"{path} may not be read by this user. Change its permissions, or open another file."
+                f"{path} may not be read by this user. Change its permissions, or open "
+                "another file."
             )
         return
     folder = path.absolute().parent
     if not folder.is_dir():
         raise StoreUnusable(
-            f"{path} cannot be made: the folder {folder} is not there. Make it, or pass another path."
+            f"{path} cannot be made: the folder {folder} is not there. Make it, or pass "
+            "another path."
         )
     if not os.access(folder, os.W_OK):
         raise StoreUnusable(
-            f"{path} cannot be made: the folder {folder} cannot be written. Change its permissions, or pass another path."
+            f"{path} cannot be made: the folder {folder} cannot be written. Change its "
+            "permissions, or pass another path."
         )
 
 
@@ -67,12 +71,14 @@ def check_reachable(path: Path) -> None:
     """
     if url := _URL.match(str(path)):
         raise StoreUnusable(
-            f"A URL ({url['scheme']}://…) is no memory file. HotMem keeps its memory in a file; pass a path, such as memory.db."
+            f"A URL ({url['scheme']}://…) is no memory file. HotMem keeps its memory in a "
+            "file; pass a path, such as memory.db."
         )
     folder = path.absolute().parent
     if os.access(folder, os.F_OK) and not os.access(folder, os.X_OK):
         raise StoreUnusable(
-            f"{path} cannot be reached: the folder {folder} is closed to this user. Change its permissions, or pass another path."
+            f"{path} cannot be reached: the folder {folder} is closed to this user. "
+            "Change its permissions, or pass another path."
         )
 
 
@@ -145,7 +151,8 @@ def check_same(path: Path, opened: Identity) -> None:
         fact = f"made unreachable ({type(error).__name__})"
     if fact:
         raise StoreGone(
-            f"{path} was {fact} while it was open, and nothing is stored from then on. Put the file back and open the memory again."
+            f"{path} was {fact} while it was open, and nothing is stored from then on. "
+            "Put the file back and open the memory again."
         )
 
 

@@ -31,7 +31,8 @@ def turns(
         version = migrations.checked_version(conn, path)
         if 0 < version < len(migrations.STEPS):
             raise StoreUnusable(
-                f"{path} has schema {version}, and {len(migrations.STEPS)} is read. Open it once with this HotMem, as `hotmem stats` does."
+                f"{path} has schema {version}, and {len(migrations.STEPS)} is read. Open "
+                "it once with this HotMem, as `hotmem stats` does."
             )
         user = users.find(conn, user_id) if version else None
         if user is None:
