@@ -90,7 +90,7 @@ class JobRunner:
             queries.claims.finish,
             self._context.worker_id,
             kind,
-            queries.jobs.failed,
+            queries.job_failures.record,
             kind,
             key,
             type(error).__name__,

@@ -110,7 +110,7 @@ async def understand_turns(context: WriteContext, waiting: Sequence[tuple[int, T
         queries.claims.finish,
         context.worker_id,
         JobKind.TURN,
-        queries.memories.learn_all,
+        queries.understandings.store_all,
         stated,
         find_supersession,
         apply_correction,

@@ -98,7 +98,7 @@ class Runtime:
             case BackgroundMode.HERE:
                 await self.worker.settle()
             case BackgroundMode.ELSEWHERE:
-                while any((await self.database.read(queries.jobs.waiting)).values()):  # noqa: ASYNC110
+                while any((await self.database.read(queries.jobs.waiting_counts)).values()):  # noqa: ASYNC110
                     await asyncio.sleep(SETTLE_CHECK_S)
 
     async def replay_spool(self) -> None:

@@ -33,7 +33,7 @@ from hotmem.remember import (
 )
 from hotmem.storage import queries, steps
 from hotmem.storage.queries.claims import Claimed
-from hotmem.storage.queries.jobs import Served
+from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.queries.leases import Claimant
 from hotmem.types import Category, EvolutionResult, JobKind, Turn, UserKey
 from hotmem.understanding.turn_reader import BATCH
@@ -77,7 +77,7 @@ class Worker:
         self._evolution = replace(evolution, on=evolution.on and can_cluster())
         self._retention = retention
         self._priority = priority
-        self._served = Served()
+        self._served = UserRotation()
         self._runner = JobRunner(context, options, priority)
         self._evolving = asyncio.Lock()
         self._evolution_checked_at = datetime.min.replace(tzinfo=UTC)
@@ -304,7 +304,7 @@ class Worker:
         if not self._evolution.on or now < self._evolution_checked_at + pause:
             return False
         found = await self._database.read(
-            queries.subcategories.due,
+            queries.evolutions.due,
             now,
             timedelta(seconds=self._evolution.every_s),
             self._evolution.cluster_size,
@@ -329,7 +329,7 @@ class Worker:
                 queries.claims.finish,
                 self._context.worker_id,
                 JobKind.CATEGORY,
-                queries.jobs.succeeded,
+                queries.job_failures.clear,
                 JobKind.CATEGORY,
                 category,
                 user,

@@ -21,7 +21,7 @@ from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.storage import Storage, open_storage, queries, steps
 from hotmem.storage.queries import jobs, turns
-from hotmem.storage.queries.jobs import Served
+from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
 from hotmem.types import Category, EvolutionResult, JobKind, UserKey
@@ -30,7 +30,7 @@ from tests.conversation import said
 from tests.letters import LetterEncoder
 
 ENCODER = queries.encoders.identified(LetterEncoder.name, LetterEncoder.dimension)
-SERVED = Served()
+SERVED = UserRotation()
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -104,7 +104,7 @@ async def test_an_encoder_error_on_one_text_leaves_only_that_text_without_a_vect
             await memory.settle()
         (failure,) = [
             one
-            for one in await memory.runtime.storage.database.read(queries.jobs.failures, 10)
+            for one in await memory.runtime.storage.database.read(queries.job_failures.latest, 10)
             if one.work is JobKind.PASSAGE
         ]
         assert (failure.user_id, failure.tries, failure.error, failure.again_at) == (
@@ -151,7 +151,7 @@ async def test_a_failing_summary_does_not_affect_others(database: Path, language
         assert present == [True, True, False, True, True]
         assert {
             (one.work, one.piece)
-            for one in await memory.runtime.storage.database.read(queries.jobs.failures, 10)
+            for one in await memory.runtime.storage.database.read(queries.job_failures.latest, 10)
         } == {
             (JobKind.TURN, "2"),
             (JobKind.SESSION, "day 2"),
@@ -187,8 +187,8 @@ async def test_a_turn_is_processed_while_another_user_has_thousands_waiting(
 def test_each_user_s_turns_are_processed_in_order(conn: Connection) -> None:
     for user in ("ana", "ben", "eve"):
         tell(conn, user, 9)
-    served, seen = jobs.Served(), []
-    while keys := jobs.following(conn, JobKind.TURN, served, 4):
+    served, seen = jobs.UserRotation(), []
+    while keys := jobs.next_rows(conn, JobKind.TURN, served, 4):
         seen += keys
         conn.executemany("DELETE FROM pending_turns WHERE turn = ?", [(key,) for key in keys])
     assert len(seen) == 27
@@ -219,8 +219,8 @@ def test_no_user_waits_longer_than_one_round_of_all_users(
         conn.execute("CREATE TABLE imports (id INTEGER PRIMARY KEY, state TEXT)")
         conn.execute("INSERT INTO imports VALUES (1, 'taken'), (2, 'taken'), (3, 'taking')")
         conn.executemany("INSERT INTO pending_turns (user_key, import) VALUES (?, ?)", rows)
-        served, waits = jobs.Served(), Counter[int]()
-        while keys := jobs.following(conn, JobKind.TURN, served, limit):
+        served, waits = jobs.UserRotation(), Counter[int]()
+        while keys := jobs.next_rows(conn, JobKind.TURN, served, limit):
             assert len(keys) == len(set(keys)) <= limit
             said_by = {
                 user
@@ -263,10 +263,10 @@ def test_choosing_a_job_does_not_get_slower_with_ten_times_as_many_waiting(
     conn: Connection, held: int
 ) -> None:
     def chosen() -> None:
-        jobs.following(conn, JobKind.TURN, jobs.Served(), 4)
-        jobs.following(conn, JobKind.PASSAGE, jobs.Served(), 4)
-        jobs.session(conn, jobs.Served())
-        jobs.idle(conn, NOW + timedelta(days=1), 600)
+        jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 4)
+        jobs.next_rows(conn, JobKind.PASSAGE, jobs.UserRotation(), 4)
+        jobs.next_session(conn, jobs.UserRotation())
+        jobs.any_idle_session(conn, NOW + timedelta(days=1), 600)
 
     def more(users: range) -> int:
         conn.execute("BEGIN")
@@ -290,10 +290,10 @@ async def test_retries_have_growing_pauses_and_end(database: Path) -> None:
     at, pauses = NOW, []
     for _ in range(3):
         await storage.database.write(
-            queries.jobs.failed, JobKind.TURN, key, "ZeroDivisionError", 4, 1.0, at, None
+            queries.job_failures.record, JobKind.TURN, key, "ZeroDivisionError", 4, 1.0, at, None
         )
         assert await storage.database.read(queries.turns.waiting, SERVED, 1) == []
-        (failure,) = await storage.database.read(queries.jobs.failures, 10)
+        (failure,) = await storage.database.read(queries.job_failures.latest, 10)
         assert failure.again_at is not None
         pauses.append((failure.again_at - at).total_seconds())
         assert (
@@ -309,23 +309,23 @@ async def test_retries_have_growing_pauses_and_end(database: Path) -> None:
         ] == [key]
     assert pauses == [1, 4, 16]
     await storage.database.write(
-        queries.jobs.failed, JobKind.TURN, key, "ZeroDivisionError", 4, 1.0, at, None
+        queries.job_failures.record, JobKind.TURN, key, "ZeroDivisionError", 4, 1.0, at, None
     )
-    (failure,) = await storage.database.read(queries.jobs.failures, 10)
+    (failure,) = await storage.database.read(queries.job_failures.latest, 10)
     assert (failure.tries, failure.again_at, failure.piece) == (4, None, "t")
     assert await steps.resume_failures(storage.database, at + timedelta(days=999)) is None
-    assert await storage.database.write(queries.jobs.forgive) == 1
+    assert await storage.database.write(queries.job_failures.reset_all) == 1
     assert (
-        await storage.database.read(queries.jobs.failures, 10) == []
+        await storage.database.read(queries.job_failures.latest, 10) == []
         and len(await storage.database.read(queries.turns.waiting, SERVED, 1)) == 1
     )
     user = await storage.database.read(queries.users.find, "ana")
     assert user is not None
     await storage.database.write(
-        queries.jobs.failed, JobKind.TURN, key, "ZeroDivisionError", 1, 1.0, at, None
+        queries.job_failures.record, JobKind.TURN, key, "ZeroDivisionError", 1, 1.0, at, None
     )
     await storage.forgetting.forget(user, ForgetEverything())
-    assert await storage.database.read(queries.jobs.failures, 10) == []
+    assert await storage.database.read(queries.job_failures.latest, 10) == []
     await storage.database.close()
 
 
@@ -373,7 +373,7 @@ async def test_another_encoder_embeds_failed_texts_too(database: Path, language:
         await memory.settle()
     async with Memory.open(database, encoder=Another(), language=language) as memory:
         await memory.settle()
-        assert await memory.runtime.storage.database.read(queries.jobs.failures, 10) == []
+        assert await memory.runtime.storage.database.read(queries.job_failures.latest, 10) == []
         assert (
             await memory.runtime.storage.database.read(
                 queries.embedding.waiting, ENCODER, 10, SERVED
@@ -398,7 +398,7 @@ async def test_an_import_that_cannot_be_rolled_back_does_not_affect_others(
             await memory.settle()
         assert [
             (one.work, one.user_id, one.error)
-            for one in await memory.runtime.storage.database.read(queries.jobs.failures, 10)
+            for one in await memory.runtime.storage.database.read(queries.job_failures.latest, 10)
         ] == [(JobKind.IMPORT, "ana", "KeyError")]
     assert conn.execute("SELECT id FROM imports").fetchall() == [(1,)]
 
@@ -408,12 +408,12 @@ def test_sessions_are_summarised_in_turn_for_all_users(conn: Connection) -> None
         tell(conn, "ana", 1, session=str(number))
     tell(conn, "ben", 1)
     conn.execute("UPDATE passages SET vector = x'00'")
-    assert jobs.idle(conn, NOW + timedelta(hours=1), 600)
-    jobs.end_idle(conn, NOW + timedelta(hours=1), 600)
-    assert not jobs.idle(conn, NOW + timedelta(hours=1), 600)
-    served, owners = jobs.Served(), []
+    assert jobs.any_idle_session(conn, NOW + timedelta(hours=1), 600)
+    jobs.end_idle_sessions(conn, NOW + timedelta(hours=1), 600)
+    assert not jobs.any_idle_session(conn, NOW + timedelta(hours=1), 600)
+    served, owners = jobs.UserRotation(), []
     for _ in range(3):
-        key = jobs.session(conn, served)[0] or jobs.session(conn, served)[0]
+        key = jobs.next_session(conn, served)[0] or jobs.next_session(conn, served)[0]
         owners.append(
             conn.execute(
                 "UPDATE sessions SET summary_due = 0 WHERE id = ? RETURNING user_key", (key,)
@@ -449,7 +449,7 @@ async def test_a_category_that_cannot_evolve_does_not_affect_others(
                 )
         async with asyncio.timeout(60):
             await memory.settle()
-        (failure,) = await memory.runtime.storage.database.read(queries.jobs.failures, 10)
+        (failure,) = await memory.runtime.storage.database.read(queries.job_failures.latest, 10)
         assert (failure.work, failure.piece, failure.tries, failure.again_at) == (
             JobKind.CATEGORY,
             "projects",

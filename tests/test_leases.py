@@ -137,7 +137,7 @@ async def test_jobs_of_a_worker_that_stops_are_taken_over(
                 conn.execute("UPDATE leases SET expires_at = 0")
         async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
             await asyncio.wait_for(memory.settle(), 30)
-            waiting = await memory.runtime.database.read(queries.jobs.waiting)
+            waiting = await memory.runtime.database.read(queries.jobs.waiting_counts)
             assert not any(waiting.values())
     finally:
         if stalled.returncode is None:
@@ -152,10 +152,15 @@ async def test_jobs_run_elsewhere_or_not_at_all(database: Path, language: Langua
             database, options, encoder=LetterEncoder(), language=language
         ) as memory:
             await memory.remember(said("My dog is called Potola.", name=mode))
-            assert sum((await memory.runtime.database.read(queries.jobs.waiting)).values()) > 0
+            assert (
+                sum((await memory.runtime.database.read(queries.jobs.waiting_counts)).values()) > 0
+            )
             if mode is BackgroundMode.OFF:
                 await memory.settle()
-                assert sum((await memory.runtime.database.read(queries.jobs.waiting)).values()) > 0
+                assert (
+                    sum((await memory.runtime.database.read(queries.jobs.waiting_counts)).values())
+                    > 0
+                )
                 block = await memory.recall("What is the dog Potola?", user_id="ana")
                 assert "Potola" in block.text
                 continue
@@ -191,7 +196,7 @@ def test_a_worker_is_a_command(database: Path, tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr
     assert "No job is left." in run.stdout
     with closing(connect(database, read_only=True)) as conn:
-        assert not any(jobs.waiting(conn).values()) and not leases.owners(conn)
+        assert not any(jobs.waiting_counts(conn).values()) and not leases.owners(conn)
 
 
 def test_a_lease_keeps_other_workers_away_until_it_expires(database: Path) -> None:
@@ -203,7 +208,7 @@ def test_a_lease_keeps_other_workers_away_until_it_expires(database: Path) -> No
             first, second = Claimant("first", NOW), Claimant("second", NOW)
 
             def claimed(claimant: Claimant, limit: int = 8) -> list[int]:
-                return jobs.following(conn, JobKind.TURN, jobs.Served(), limit, claimant)
+                return jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), limit, claimant)
 
             assert claimed(first, 1) == [1]
             assert claimed(second) == [3]
@@ -222,7 +227,7 @@ def test_leases_go_with_their_user(database: Path) -> None:
     try:
         with closing(connect(database)) as conn:
             turns.add(conn, said("I am here."), NOW)
-            jobs.following(conn, JobKind.TURN, jobs.Served(), 8, Claimant("first", NOW))
+            jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, Claimant("first", NOW))
             conn.execute("DELETE FROM users")
             assert count(conn) == 0
     finally:

@@ -23,7 +23,7 @@ from hotmem.consolidation.summary import render_summary
 from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.models import Encoder, Language, encode_tokens
 from hotmem.models.encoder import Vectors, unit_rows
-from hotmem.storage.queries import jobs, memories, summaries, turns, users
+from hotmem.storage.queries import jobs, summaries, turns, understandings, users
 from hotmem.storage.search import vectors
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
@@ -244,11 +244,13 @@ def _write(
     now = datetime.now(UTC)
     for turn in batch:
         turns.add(conn, turn, now)
-    waiting = turns.numbered(conn, jobs.following(conn, JobKind.TURN, jobs.Served(), len(batch)))
+    waiting = turns.numbered(
+        conn, jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), len(batch))
+    )
     for (key, _), understanding in zip(
         waiting, reading.understandings([turn for _, turn in waiting]), strict=True
     ):
-        memories.learn(
+        understandings.store(
             conn, key, understanding, find_supersession, apply_correction, find_same_subjects
         )
     first = users.find(conn, USER)
@@ -283,7 +285,7 @@ def _embed(
 def _summarise(conn: Connection, user_id: str, session_id: str, now: datetime) -> None:
     user = users.ensure(conn, user_id)
     summaries.end(conn, user, session_id)
-    session = jobs.session(conn, jobs.Served())[0]
+    session = jobs.next_session(conn, jobs.UserRotation())[0]
     seen = None if session is None else summaries.unsummarised(conn, session)
     if seen is None:
         return

@@ -128,7 +128,7 @@ def fill(path: Path, memories: int, console: Console) -> None:
                     tag_vectors=tags,
                     entities=entities,
                 )
-                new_memories.keep(conn, user, note, row, of_tokens, turn.spoken_at, "measured")
+                new_memories.insert(conn, user, note, row, of_tokens, turn.spoken_at, "measured")
             conn.execute("COMMIT")
             progress.advance(bar, len(batch))
     making.rename(path)

@@ -50,14 +50,12 @@ async def evolve(
     """
     database = storage.database
     await priority.wait_idle()
-    members = await database.read(queries.subcategories.members, user, category, MAX_CLUSTERED)
+    members = await database.read(queries.evolutions.members, user, category, MAX_CLUSTERED)
     drafts = await asyncio.to_thread(
         draft_subcategories, members, category, options, now, priority.wait_idle_blocking
     )
     await priority.wait_idle()
-    evolution = await database.write(
-        queries.subcategories.draft, user, category, drafts, members, now
-    )
+    evolution = await database.write(queries.evolutions.draft, user, category, drafts, members, now)
     before = tuple(members.named)
     unchanged = EvolutionResult(category, members.total, before, (), None)
     if evolution is None or not drafts:
@@ -65,14 +63,14 @@ async def evolve(
     after: int | None = 0
     while after is not None:
         await priority.wait_idle()
-        after = await database.write(queries.subcategories.place_more, evolution, after)
+        after = await database.write(queries.placement.assign_batch, evolution, after)
     named = tuple(one.name for one in drafts)
     new = tuple(name for name in named if name not in before)
     reason = (
         f"{members.total} memories of {category} are in {len(named)} subcategories: "
         f"{len(named) - len(new)} as before, {len(new)} new"
     )
-    decision = await database.write(queries.subcategories.adopt, evolution, reason, now)
+    decision = await database.write(queries.evolutions.adopt, evolution, reason, now)
     if not decision:
         return unchanged
     return EvolutionResult(category, members.total, named, new, decision)

@@ -78,7 +78,7 @@ class ForgettingMethods(MemoryBase):
         self._off_record.add(user_id, phrases)
         user = await self._find_user(user_id)
         if user is not None:
-            _, stored = await self._database.read(queries.forget.words, user)
+            _, stored = await self._database.read(queries.forget.stems_by_speaker, user)
             self._off_record.drop(user_id, phrases & _single_words(stored))
 
     def speaks_of(self, text: str, *, user_id: str) -> None:
@@ -144,7 +144,7 @@ class ForgettingMethods(MemoryBase):
             return NOTHING if user is None else await forgetting.forget(user, target, dry_run=True)
         said: Iterable[str] = ()
         if user is not None and not isinstance(target, ForgetEntity):
-            said, _ = await self._database.read(queries.forget.words, user)
+            said, _ = await self._database.read(queries.forget.stems_by_speaker, user)
         phrases = (
             {phrase_of(target.name)} if isinstance(target, ForgetEntity) else _single_words(said)
         )
@@ -158,7 +158,7 @@ class ForgettingMethods(MemoryBase):
             self._suppressed.drop(user_id, phrases)
             raise
         if not isinstance(target, ForgetEntity):
-            _, left = await self._database.read(queries.forget.words, user)
+            _, left = await self._database.read(queries.forget.stems_by_speaker, user)
             await asyncio.to_thread(self._suppressed.drop, user_id, _single_words(left))
         caches.clear(runtime.recall)
         self._forget_version = await self._database.read(queries.deletion_marks.number)

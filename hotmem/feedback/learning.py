@@ -108,7 +108,7 @@ async def _record_and_learn(
         )
     ):
         await storage.database.write(
-            queries.memories.touch,
+            queries.memories.record_access,
             user,
             [
                 use.item.memory_id

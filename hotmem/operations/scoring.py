@@ -108,7 +108,7 @@ async def score_candidates(
         query, candidates, features, context.model, profile.weights, UNLIMITED_BUDGET
     ).candidates
     keys = [one.evidence.key for one in ranked if one.evidence.kind is EvidenceKind.MEMORY]
-    metadata = await context.database.read(queries.new_memories.standing, query.user, keys)
+    metadata = await context.database.read(queries.new_memories.metadata, query.user, keys)
     accepted = [
         one
         for one in ranked

@@ -87,7 +87,7 @@ async def count_access(storage: Storage, user_id: str, found: SearchResult, now:
     user = await storage.database.read(queries.users.find, user_id)
     memories = [one.id for one in found.results if one.category is not None]
     if user is not None and memories:
-        await storage.database.write(queries.memories.touch, user, memories, now)
+        await storage.database.write(queries.memories.record_access, user, memories, now)
 
 
 async def _search_by_tier(

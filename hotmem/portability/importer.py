@@ -19,7 +19,7 @@ from hotmem.errors import MemoryClosed, StoreError, StoreLocked
 from hotmem.portability.sources import ImportSource
 from hotmem.storage import Storage, queries, steps
 from hotmem.storage.database import Database
-from hotmem.storage.queries.import_rows import ImportSession
+from hotmem.storage.queries.import_session import ImportSession
 from hotmem.types import ImportResult
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ async def import_records(
     database = storage.database
     await revert_imports(storage, priority)
     session = await database.read(
-        queries.import_rows.taking, source.source, source.form, with_forgotten=with_forgotten
+        queries.import_rows.start, source.source, source.form, with_forgotten=with_forgotten
     )
     try:
         return await _import(database, priority, session, source, progress)
@@ -66,7 +66,7 @@ async def import_records(
     except Exception:  # the memory must be restored after any error
         # If the disk is full, for example, the background reverts the import later.
         with suppress(StoreError):
-            await database.write(queries.imports.give_up, session.source)
+            await database.write(queries.imports.abort, session.source)
             await revert_imports(storage, priority)
         raise
 
@@ -85,7 +85,7 @@ async def _import(
     progress: Callable[[], None],
 ) -> ImportResult:
     before = 0
-    while (batch := await asyncio.to_thread(session.following, source.records, BATCH)) is not None:
+    while (batch := await asyncio.to_thread(session.next_batch, source.records, BATCH)) is not None:
         while batch:
             await priority.wait_idle()
             now = datetime.now(UTC)
@@ -100,8 +100,8 @@ async def _import(
         await priority.wait_idle()
         await database.write(queries.import_rows.link, session, links)
     result = await database.write(queries.import_rows.finish, session, datetime.now(UTC))
-    for sessions in _batches(sorted(session.plain_sessions)):
-        await database.write(queries.import_rows.end, sessions)
+    for sessions in _batches(sorted(session.pending_sessions)):
+        await database.write(queries.import_rows.end_sessions, sessions)
     return result
 
 

@@ -148,7 +148,7 @@ async def _records(storage: Storage, user: UserKey, user_id: str) -> AsyncIterat
                     "waiting": key in waiting,
                 },
             )
-    for evolution in await database.read(queries.subcategories.records, user):
+    for evolution in await database.read(queries.evolutions.records, user):
         yield line("evolution", evolution)
     last_memory = 0
     while memories := await database.read(

@@ -47,14 +47,16 @@ class Forgetting:
         """
         if grace is not None and not dry_run:
             now = self._clock.now()
-            removed = await self._database.write(deletions.keep, user, target, now, now + grace)
+            removed = await self._database.write(deletions.delete, user, target, now, now + grace)
             self._engine.drop(user)
             return replace(removed, restorable_until=now + grace) if removed.anything else removed
 
         def remove(conn: Connection) -> ForgetResult:
             self._database.purge_later()
-            deletions.erase_holding(conn, user, target)
-            return forget.counted(conn, user, lambda conn, user: forget.remove(conn, user, target))
+            deletions.erase_matching(conn, user, target)
+            return forget.count_removed(
+                conn, user, lambda conn, user: forget.remove(conn, user, target)
+            )
 
         if dry_run:
             return await self._database.rehearse(remove)
@@ -77,11 +79,11 @@ class Forgetting:
         if self._database.read_only:
             return
         now = self._clock.now()
-        if not await self._database.read(deletions.clock_is_right, now):
+        if not await self._database.read(deletions.is_clock_plausible, now):
             return
-        if await self._database.read(deletions.misdated, now):
-            await self._database.write(deletions.date_anew, now)
-        if await self._database.read(deletions.due, now):
+        if await self._database.read(deletions.has_misdated, now):
+            await self._database.write(deletions.redate, now)
+        if await self._database.read(deletions.any_due, now):
             await self._database.write(self._erase, now)
             log.info("deletions erased")
             await self._database.purge(0)

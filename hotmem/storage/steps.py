@@ -8,7 +8,7 @@ from datetime import datetime
 
 from hotmem.errors import StoreReadOnly
 from hotmem.storage.database import Database
-from hotmem.storage.queries import audit, encoders, import_rollback, jobs
+from hotmem.storage.queries import audit, encoders, import_rollback, job_failures, jobs
 from hotmem.storage.search import vectors
 
 
@@ -36,11 +36,11 @@ async def adopt_encoder(database: Database, name: str, dimension: int) -> bool:
 
 async def resume_failures(database: Database, now: datetime) -> datetime | None:
     """Retries failed jobs whose pause is over; returns when the next pause ends, or None."""
-    resumes_at = await database.read(jobs.paused)
+    resumes_at = await database.read(job_failures.next_retry)
     if resumes_at is None or resumes_at > now:
         return resumes_at
-    await database.write(jobs.resume, now)
-    return await database.read(jobs.paused)
+    await database.write(job_failures.resume, now)
+    return await database.read(job_failures.next_retry)
 
 
 async def retry_failures(database: Database, before: datetime, given: int, limit: int) -> int:
@@ -48,20 +48,25 @@ async def retry_failures(database: Database, before: datetime, given: int, limit
 
     0 if all of the `given` that got one before failed again.
     """
-    if not await database.read(jobs.any_set_aside):
+    if not await database.read(job_failures.any_set_aside):
         return 0
-    return await database.write(jobs.retry, before, given, limit)
+    return await database.write(job_failures.retry, before, given, limit)
 
 
 async def roll_back_imports(database: Database, limit_s: float) -> bool:
     """Rolls back failed or undone imports for so many seconds; False if there is none."""
     if await database.read(import_rollback.due) is None:
         return False
-    return await database.write(import_rollback.portion, limit_s)
+    return await database.write(import_rollback.roll_back, limit_s)
 
 
 async def session_due(
-    database: Database, served: jobs.Served, now: datetime, idle_s: float, *, thorough: bool = True
+    database: Database,
+    served: jobs.UserRotation,
+    now: datetime,
+    idle_s: float,
+    *,
+    thorough: bool = True,
 ) -> int | None:
     """A session to summarise: ended, or idle for so many seconds; users in turn.
 
@@ -72,11 +77,11 @@ async def session_due(
         idle_s: Seconds after which a session without a turn counts as ended.
         thorough: Whether all users are looked at; if not, a few, and others the next time.
     """
-    if await database.read(jobs.idle, now, idle_s):
-        await database.write(jobs.end_idle, now, idle_s)
-    found, more = await database.read(jobs.session, served)
+    if await database.read(jobs.any_idle_session, now, idle_s):
+        await database.write(jobs.end_idle_sessions, now, idle_s)
+    found, more = await database.read(jobs.next_session, served)
     while thorough and found is None and more:
-        found, more = await database.read(jobs.session, served)
+        found, more = await database.read(jobs.next_session, served)
     return found
 
 

@@ -234,12 +234,14 @@ async def test_a_grace_period_started_by_a_wrong_clock_restarts(
         "INSERT INTO deletions (user_key, asked_at, erase_at, counts) VALUES (1, ?, ?, '{}')",
         (to_stored(asked), to_stored(asked + day)),
     )
-    assert deletions.misdated(conn, then)
-    deletions.date_anew(conn, then)
-    assert not deletions.due(conn, then + day / 2) and deletions.due(conn, then + day)
+    assert deletions.has_misdated(conn, then)
+    deletions.redate(conn, then)
+    assert not deletions.any_due(conn, then + day / 2) and deletions.any_due(conn, then + day)
 
 
 async def test_a_fast_clock_does_not_end_a_grace_period(conn: Connection) -> None:
     retention.note_clock(conn, RIGHT)
-    assert deletions.clock_is_right(conn, RIGHT + timedelta(days=30))
-    assert not deletions.clock_is_right(conn, AHEAD) and not deletions.clock_is_right(conn, UNSET)
+    assert deletions.is_clock_plausible(conn, RIGHT + timedelta(days=30))
+    assert not deletions.is_clock_plausible(conn, AHEAD) and not deletions.is_clock_plausible(
+        conn, UNSET
+    )

@@ -51,7 +51,7 @@ async def keep(path: Path, turns: Sequence[Turn], key: EncryptionKey | None = No
 async def fail(path: Path, work: JobKind, key: int) -> None:
     storage = open_storage(path)
     await storage.database.write(
-        queries.jobs.failed, work, key, "ZeroDivisionError", 1, 1.0, datetime.now(UTC), None
+        queries.job_failures.record, work, key, "ZeroDivisionError", 1, 1.0, datetime.now(UTC), None
     )
     await storage.database.close()
 

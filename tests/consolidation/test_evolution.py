@@ -388,29 +388,29 @@ async def test_forgetting_during_an_evolution(memory: Memory) -> None:
         memory, *(f"{text} So said Xylomander." for text in statements("cooking tricks")[:10])
     )
     members = await memory.runtime.storage.database.read(
-        queries.subcategories.members, user, Category.LEARNINGS, 2000
+        queries.evolutions.members, user, Category.LEARNINGS, 2000
     )
     drafts = draft_subcategories(members, Category.LEARNINGS, EvolutionOptions(), START)
     assert any("xylomander" in one.keywords for one in drafts)
     draft = await memory.runtime.storage.database.write(
-        queries.subcategories.draft, user, Category.LEARNINGS, drafts, members, START
+        queries.evolutions.draft, user, Category.LEARNINGS, drafts, members, START
     )
     assert draft is not None
     before = await memory.subcategories("ana")
     await memory.forget(user_id="ana", memory_id=ids[0])
     assert (
-        await memory.runtime.storage.database.write(queries.subcategories.place_more, draft, 0)
+        await memory.runtime.storage.database.write(queries.placement.assign_batch, draft, 0)
         is None
     )
     assert (
         await memory.runtime.storage.database.write(
-            queries.subcategories.adopt, draft, "too late", START
+            queries.evolutions.adopt, draft, "too late", START
         )
         is None
     )
     assert (
         await memory.runtime.storage.database.write(
-            queries.subcategories.draft, user, Category.LEARNINGS, drafts, members, START
+            queries.evolutions.draft, user, Category.LEARNINGS, drafts, members, START
         )
         is None
     )

@@ -16,7 +16,7 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.remember import NO_SIGNS
 from hotmem.storage import Storage, open_storage, queries, steps
 from hotmem.storage.queries import jobs, summaries, turns
-from hotmem.storage.queries.jobs import Served
+from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.queries.summaries import WHOLE
 from hotmem.storage.search import vectors
 from hotmem.storage.sqlite.connection import Connection
@@ -34,7 +34,7 @@ from tests.consolidation.test_summary import SPOKEN
 from tests.conversation import START
 from tests.letters import LetterEncoder
 
-SERVED = Served()
+SERVED = UserRotation()
 
 MOST_AGAIN = 15 + 5 * summaries.REPLIED_WITHIN
 """Turns that a full summary quotes, and those after its open loops."""
@@ -137,7 +137,7 @@ async def test_no_query_reads_a_whole_session(storage: Storage) -> None:
                 asked.extend(row[3] for row in conn.execute(f"EXPLAIN QUERY PLAN {sql}", values))
                 return conn.execute(sql, values)
 
-        jobs.session(Explaining(), jobs.Served())  # type: ignore[arg-type]
+        jobs.next_session(Explaining(), jobs.UserRotation())  # type: ignore[arg-type]
         summaries.unsummarised(Explaining(), 1)  # type: ignore[arg-type]
         return asked
 

@@ -322,13 +322,13 @@ async def test_an_interrupted_undo_is_finished_on_the_next_open(
     file = await spoilt(other, tmp_path / "spoilt.jsonl")
     incoming = hotmem_source(file)
     taking = await memory.runtime.storage.database.read(
-        queries.import_rows.taking, incoming.source, incoming.form, with_forgotten=False
+        queries.import_rows.start, incoming.source, incoming.form, with_forgotten=False
     )
-    portion = taking.following(incoming.records, 5) or []
+    portion = taking.next_batch(incoming.records, 5) or []
     await memory.runtime.storage.database.write(
         queries.import_rows.import_records, taking, portion, datetime.now(UTC), 1.0
     )
-    await memory.runtime.storage.database.write(queries.imports.give_up, incoming.source)
+    await memory.runtime.storage.database.write(queries.imports.abort, incoming.source)
     await memory.close()
     async with Memory.open(memory.path, encoder=encoder, language=language) as again:
         await again.settle()
@@ -516,12 +516,12 @@ async def begun(storage: Storage, folder: Path) -> None:
     await asyncio.to_thread(file.write_text, "\n".join(map(turn_line, range(10))), "utf-8")
     incoming = hotmem_source(file)
     taking = await storage.database.read(
-        queries.import_rows.taking, incoming.source, incoming.form, with_forgotten=False
+        queries.import_rows.start, incoming.source, incoming.form, with_forgotten=False
     )
     await storage.database.write(
         queries.import_rows.import_records,
         taking,
-        taking.following(incoming.records, 5) or [],
+        taking.next_batch(incoming.records, 5) or [],
         datetime.now(UTC),
         1.0,
     )

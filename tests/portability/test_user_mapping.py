@@ -13,14 +13,14 @@ from hotmem.consolidation.same_subject import find_same_subjects
 from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.models import Language
 from hotmem.storage import Storage, open_storage, queries
-from hotmem.storage.queries.jobs import Served
+from hotmem.storage.queries.jobs import UserRotation
 from hotmem.types import Statement, StoredMemory, Understanding
 from hotmem.understanding.facts import relations
 from hotmem.understanding.facts.relations import Relation
 from tests.conversation import START, said
 from tests.letters import LetterEncoder
 
-SERVED = Served()
+SERVED = UserRotation()
 
 SINGLE = {
     name: relation
@@ -93,7 +93,7 @@ async def learnt(storage: Storage, statements: list[Statement]) -> list[StoredMe
         )
         ((key, _),) = await storage.database.read(queries.turns.waiting, SERVED, 1)
         await storage.database.write(
-            queries.memories.learn_all,
+            queries.understandings.store_all,
             {key: Understanding((statement,))},
             find_supersession,
             apply_correction,

@@ -21,8 +21,9 @@ from hotmem import InvalidInput, Memory, Options
 from hotmem.models import Language
 from hotmem.options import BackgroundOptions
 from hotmem.storage import queries
-from hotmem.storage.queries.deletions import LINKS, OPTIONAL, OWNED
-from hotmem.storage.queries.jobs import Served
+from hotmem.storage.queries.deleted_rows import FOREIGN_KEYS, NULLABLE_KEYS
+from hotmem.storage.queries.deletions import USER_TABLES
+from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.tools.editing import EditArguments, edit_memory
 from hotmem.types import UserKey
@@ -31,7 +32,7 @@ from tests.letters import LetterEncoder
 from tests.storage.test_erasure import copies
 
 ENCODER = queries.encoders.identified(LetterEncoder.name, LetterEncoder.dimension)
-SERVED = Served()
+SERVED = UserRotation()
 
 SECRET = "Xylomander"
 DAY = timedelta(days=1)
@@ -120,7 +121,7 @@ def rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:
     with closing(connect(path, read_only=True)) as conn:
         held = {
             relation: sorted(conn.execute(f"SELECT * FROM {relation}").fetchall(), key=repr)
-            for relation in LINKS
+            for relation in FOREIGN_KEYS
         }
         words = {
             kind: conn.execute(f"SELECT rowid FROM {kind}_words").fetchall()
@@ -413,15 +414,15 @@ def test_every_table_is_kept_or_is_known_not_to_be(conn: Connection) -> None:
         for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         if "_words" not in name and "sqlite" not in name
     }
-    assert tables == set(LINKS) | NOT_KEPT
+    assert tables == set(FOREIGN_KEYS) | NOT_KEPT
     owned = {
         name
         for name in tables
         if ("users",)
         in conn.execute(f"SELECT \"table\" FROM pragma_foreign_key_list('{name}')").fetchall()
     }
-    assert owned == set(OWNED) | {"deletions", "failures", "leases", "audit"}
-    for relation, links in LINKS.items():
+    assert owned == set(USER_TABLES) | {"deletions", "failures", "leases", "audit"}
+    for relation, links in FOREIGN_KEYS.items():
         references = conn.execute(
             f'SELECT "from", "table", on_delete FROM pragma_foreign_key_list(\'{relation}\')'
         ).fetchall()
@@ -430,4 +431,4 @@ def test_every_table_is_kept_or_is_known_not_to_be(conn: Connection) -> None:
         ), relation
         assert {
             (relation, column) for column, _, action in references if action == "SET NULL"
-        } <= OPTIONAL
+        } <= NULLABLE_KEYS

@@ -22,7 +22,7 @@ from hotmem.models import Language
 from hotmem.options import BackgroundOptions
 from hotmem.storage import open_storage, queries, steps
 from hotmem.storage.queries.index_entries import to_bits
-from hotmem.storage.queries.jobs import Served
+from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.search.vectors import to_bytes
 from hotmem.tools.editing import EditArguments, edit_memory
 from hotmem.tools.maintenance import (
@@ -38,7 +38,7 @@ from tests.conversation import START, said, turns_told
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
 from tests.storage.test_erasure import whole
 
-SERVED = Served()
+SERVED = UserRotation()
 ENCODER = queries.encoders.identified(LetterEncoder.name, LetterEncoder.dimension)
 
 SECRET = "Xylomander"
@@ -402,11 +402,11 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
         [NO_SIGNS],
     )
     await storage.database.write(
-        queries.memories.learn_all,
+        queries.understandings.store_all,
         {key: understanding},
         find_supersession,
         apply_correction,
-        queries.memories.verbatim,
+        queries.understandings.match_exact,
     )
     await storage.database.write(queries.summaries.put, seen, summary, {}, turn.text)
 

@@ -15,15 +15,15 @@ from hotmem.storage import open_storage, queries, steps
 from hotmem.storage.queries import (
     deletions,
     evidence,
+    evolutions,
     forget,
     jobs,
     new_memories,
     reembedding,
-    subcategories,
     turns,
     users,
 )
-from hotmem.storage.queries.jobs import Served
+from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.search import time_windows, vectors
 from hotmem.storage.search.user_index import Index
 from hotmem.storage.sqlite.connection import Connection, connect
@@ -43,7 +43,7 @@ from tests.conversation import said
 from tests.letters import DIMENSION, NO_SIGNS
 from tests.storage.search.test_vectors import NOW, unit
 
-SERVED = Served()
+SERVED = UserRotation()
 
 ENCODER = queries.encoders.identified("pairs of letters", DIMENSION)
 
@@ -157,7 +157,7 @@ def test_each_row_is_found_by_the_vector_it_has(steps: Sequence[str], portion: i
                     [NO_SIGNS] * len(waiting),
                 )
             elif step == "forget":
-                forget.session(conn, held.user, f"s{told // 16}")
+                forget.remove_session(conn, held.user, f"s{told // 16}")
             is_found_as_by_hand(conn, held)
             is_found_as_by_hand(conn, held, QueryVectors(SOUGHT.vector))
         while renew(conn, portion):
@@ -285,21 +285,21 @@ def test_no_subcategories_are_found_in_vectors_of_two_encoders(conn: Connection)
     user = ana(conn)
     for key, text in enumerate(("I like tea.", "I like coffee.", "I like milk."), start=1):
         note = NewMemory(text, Kind.PREFERENCE, Category.CONTEXTS, 3)
-        new_memories.keep(conn, user, note, BEFORE[key], NO_SIGNS, NOW, "told")
+        new_memories.insert(conn, user, note, BEFORE[key], NO_SIGNS, NOW, "told")
     vectors.adopt(conn, "another", DIMENSION)
     vectors.put(conn, EvidenceKind.MEMORY, [3], [AFTER[3]], [NO_SIGNS])
     reembedding.advance(conn, EvidenceKind.MEMORY, [3])
-    assert subcategories.members(conn, user, Category.CONTEXTS, 9).texts == ("I like milk.",)
+    assert evolutions.members(conn, user, Category.CONTEXTS, 9).texts == ("I like milk.",)
 
 
 def test_no_summary_is_made_of_vectors_of_two_encoders(conn: Connection) -> None:
     tell(conn, 12)
     conn.execute("UPDATE sessions SET summary_due = ?", (jobs.WHEN_ENDED,))
     vectors.adopt(conn, "another", DIMENSION)
-    assert jobs.session(conn, jobs.Served())[0] is None
+    assert jobs.next_session(conn, jobs.UserRotation())[0] is None
     renew(conn, 4)
     second = conn.execute("SELECT id FROM sessions WHERE public_id = 's1'").fetchone()[0]
-    assert jobs.session(conn, jobs.Served())[0] == second, (
+    assert jobs.next_session(conn, jobs.UserRotation())[0] == second, (
         "the first session is still of the former one"
     )
 
@@ -309,7 +309,7 @@ def test_what_is_brought_back_meanwhile_is_embedded_by_the_new_encoder(conn: Con
     user = ana(conn)
     vectors.adopt(conn, "another", DIMENSION)
     renew(conn, 2)
-    forgotten = deletions.keep(
+    forgotten = deletions.delete(
         conn,
         user,
         ForgetSession("s1"),

@@ -34,7 +34,9 @@ def doctor(
     path, key = existing_database(database), encryption_key()
     released = 0
     if retry:
-        released = with_storage(path, lambda storage: storage.database.write(queries.jobs.forgive))
+        released = with_storage(
+            path, lambda storage: storage.database.write(queries.job_failures.reset_all)
+        )
     spooled = waiting_in(path_of(path.absolute(), Settings().spool_dir), key)
     diagnosis = diagnosed(path, key, spooled)
     if json_:

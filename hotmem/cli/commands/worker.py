@@ -47,7 +47,7 @@ async def _run(path: Path, options: "Options", *, once: bool) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     async with Memory.open(path, options) as memory:
-        waiting = sum((await memory.runtime.database.read(queries.jobs.waiting)).values())
+        waiting = sum((await memory.runtime.database.read(queries.jobs.waiting_counts)).values())
         console.print_line(f"{waiting:,} jobs wait in {path}.")
         if not once:
             await stopped.wait()

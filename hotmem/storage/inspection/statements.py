@@ -7,7 +7,7 @@ from typing import Any, Final
 from hotmem.storage.database import Connection
 from hotmem.storage.inspection.conversations import TURNS, turn_row
 from hotmem.storage.inspection.paging import screen
-from hotmem.storage.queries.subcategories import OF_MEMORY
+from hotmem.storage.queries.subcategories import NAME_OF_MEMORY
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.types import Category, Kind, UserKey
 from hotmem.types.inspection import (
@@ -88,7 +88,7 @@ def memory(conn: Connection, user: UserKey, key: int) -> MemoryDetails | None:
         f"""SELECT {COLUMNS}, m.subject, m.relation, m.object, m.hedged, m.negated, m.changes,
             m.single, m.confirmations, m.accesses,
                 m.accessed_at, m.stored_at, m.source, m.note, m.superseded_by, m.merged_into,
-                    ({OF_MEMORY})
+                    ({NAME_OF_MEMORY})
             FROM memories m WHERE m.user_key = ? AND m.id = ?""",
         (user, key),
     ).fetchone()

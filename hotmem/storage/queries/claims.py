@@ -40,7 +40,7 @@ def any_waiting(conn: Connection, encoder: str, claimant: Claimant) -> bool:
 def claim(
     conn: Connection,
     encoder: str,
-    served: jobs.Served,
+    served: jobs.UserRotation,
     claimant: Claimant,
     max_texts: int,
     max_turns: int,

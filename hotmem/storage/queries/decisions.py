@@ -59,7 +59,7 @@ def merge(
     Raises:
         InvalidInput: If one is not among the user's memories, or was merged before.
     """
-    keys = [unmerged(conn, user, name) for name in (into, *others)]
+    keys = [unmerged_key(conn, user, name) for name in (into, *others)]
     if len(set(keys)) < len(keys):
         raise InvalidInput("A memory cannot be merged into itself. Name each once.")
     kept, *gone = keys
@@ -95,15 +95,15 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResul
         "SELECT memory, into_memory FROM decision_memories WHERE decision = ?", (row[0],)
     ).fetchall()
     if row[1] == EDITED:
-        _unedit(conn, row[0], *merged.pop())
+        _undo_edit(conn, row[0], *merged.pop())
     for key, kept in merged:
-        stand_alone(conn, user, key)
+        unmerge(conn, user, key)
         conn.execute(
             "UPDATE memories SET confirmations = max(confirmations - 1, 0) WHERE id = ?", (kept,)
         )
     tags = conn.execute("SELECT tag FROM decision_tags WHERE decision = ?", (row[0],)).fetchall()
     conn.executemany("UPDATE tags SET merged_into = NULL, archived = 0 WHERE id = ?", tags)
-    returned = _return_to_former(conn, user, row[0]) if row[1] == EVOLVED else 0
+    returned = _restore_former_evolution(conn, user, row[0]) if row[1] == EVOLVED else 0
     removed = conn.execute(
         "UPDATE imports SET state = ? WHERE decision = ? RETURNING turns + memories",
         (imports.UNDONE, row[0]),
@@ -114,7 +114,7 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResul
     )
 
 
-def give_back(conn: Connection, user: UserKey, kept: int) -> None:
+def release_merged(conn: Connection, user: UserKey, kept: int) -> None:
     """Lets memories that went into one, and that have words or a note of their own, stand alone again."""
     merged = conn.execute(
         """SELECT m.id FROM memories m WHERE m.merged_into = ?
@@ -123,7 +123,7 @@ def give_back(conn: Connection, user: UserKey, kept: int) -> None:
         (kept,),
     ).fetchall()
     for (key,) in merged:
-        stand_alone(conn, user, key)
+        unmerge(conn, user, key)
 
 
 def of_user(conn: Connection, user: UserKey, limit: int) -> list[Decision]:
@@ -151,7 +151,7 @@ def of_user(conn: Connection, user: UserKey, limit: int) -> list[Decision]:
     ]
 
 
-def unmerged(conn: Connection, user: UserKey, name: str) -> int:
+def unmerged_key(conn: Connection, user: UserKey, name: str) -> int:
     """The row number of a memory of the user that no other stands for.
 
     Raises:
@@ -169,7 +169,7 @@ def unmerged(conn: Connection, user: UserKey, name: str) -> int:
     return int(row[0])
 
 
-def stand_alone(conn: Connection, user: UserKey, key: int) -> None:
+def unmerge(conn: Connection, user: UserKey, key: int) -> None:
     """Lets a memory that went into another be found by itself again."""
     text, vector = conn.execute(
         "UPDATE memories SET merged_into = NULL WHERE id = ? RETURNING text, vector", (key,)
@@ -179,7 +179,7 @@ def stand_alone(conn: Connection, user: UserKey, key: int) -> None:
         index_entries.sign(conn, EvidenceKind.MEMORY, user, key, from_bytes([vector])[0])
 
 
-def _unedit(conn: Connection, decision: int, old: int, new: int) -> None:
+def _undo_edit(conn: Connection, decision: int, old: int, new: int) -> None:
     """Lets a memory hold again as it was before an edit, whose own memory goes.
 
     What was decided about that one is told of the old one.
@@ -208,7 +208,7 @@ def _unedit(conn: Connection, decision: int, old: int, new: int) -> None:
     conn.execute("DELETE FROM memories WHERE id = ?", (new,))
 
 
-def _return_to_former(conn: Connection, user: UserKey, decision: int) -> int:
+def _restore_former_evolution(conn: Connection, user: UserKey, decision: int) -> int:
     """Makes the subcategories live again that an evolution took the place of.
 
     Returns how many they are.

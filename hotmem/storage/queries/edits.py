@@ -14,8 +14,8 @@ from uuid import uuid4
 import numpy as np
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import decisions, index_entries, subcategories, tags
-from hotmem.storage.queries.decisions import EDITED, record, unmerged
+from hotmem.storage.queries import decisions, index_entries, placement, tags
+from hotmem.storage.queries.decisions import EDITED, record, unmerged_key
 from hotmem.storage.queries.entities import ensure
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.search import vectors
@@ -53,7 +53,7 @@ def reword(
     Raises:
         InvalidInput: If the memory is not among the user's, or another stands for it.
     """
-    old = unmerged(conn, user, name)
+    old = unmerged_key(conn, user, name)
     new_name = uuid4().hex
     new: int = conn.execute(
         f"""INSERT INTO memories (user_key, public_id, text, subject, relation, object, value,
@@ -90,7 +90,7 @@ def reword(
         vectors.put(
             conn, EvidenceKind.MEMORY, [new], [wording.vector], [np.empty((0, 0), dtype=np.uint8)]
         )
-        subcategories.place(conn, [new])
+        placement.assign(conn, [new])
     for entity in ensure(conn, user, wording.entities):
         conn.execute(
             "INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, new)
@@ -120,7 +120,7 @@ def refile(
     Raises:
         InvalidInput: If the memory is not among the user's, or another stands for it.
     """
-    key = unmerged(conn, user, name)
+    key = unmerged_key(conn, user, name)
     for column, value in columns.items():
         stored = to_stored(value) if isinstance(value, datetime) else value
         conn.execute(f"UPDATE memories SET {column} = ? WHERE id = ?", (stored, key))
@@ -128,7 +128,7 @@ def refile(
         conn.execute("UPDATE memories SET superseded_by = NULL WHERE id = ?", (key,))
     if "category" in columns:
         conn.execute("DELETE FROM subcategory_members WHERE memory = ?", (key,))
-        subcategories.place(conn, [key])
+        placement.assign(conn, [key])
     record(conn, user, "refiled", reason, [(key, None)], now)
 
 
@@ -147,7 +147,7 @@ def retag(
     Raises:
         InvalidInput: If the memory is not among the user's, or another stands for it.
     """
-    key = unmerged(conn, user, name)
+    key = unmerged_key(conn, user, name)
     before = conn.execute(
         "DELETE FROM memory_tags WHERE memory = ? RETURNING tag", (key,)
     ).fetchall()
@@ -178,7 +178,7 @@ def standing(conn: Connection, user: UserKey, name: str) -> dict[str, Any]:
         "valid_until",
     )
     row = conn.execute(
-        f"SELECT {', '.join(columns)} FROM memories WHERE id = ?", (unmerged(conn, user, name),)
+        f"SELECT {', '.join(columns)} FROM memories WHERE id = ?", (unmerged_key(conn, user, name),)
     ).fetchone()
     held = dict(zip(columns, row, strict=True))
     held["valid_until"] = None if held["valid_until"] is None else from_stored(held["valid_until"])
@@ -194,5 +194,5 @@ def undo(conn: Connection, user: UserKey, decision: str, now: datetime) -> UndoR
         InvalidInput: If there is no such decision, or it was undone before.
     """
     restored = decisions.undo(conn, user, decision, now)
-    subcategories.place_unplaced(conn, user)
+    placement.assign_remaining(conn, user)
     return restored

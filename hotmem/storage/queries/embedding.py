@@ -15,8 +15,8 @@ from hotmem.storage.queries import (
     encoders,
     jobs,
     new_memories,
+    placement,
     reembedding,
-    subcategories,
     tags,
     users,
 )
@@ -35,7 +35,7 @@ def waiting(
     conn: Connection,
     encoder: str,
     limit: int,
-    served: jobs.Served,
+    served: jobs.UserRotation,
     claimant: Claimant | None = None,
 ) -> list[tuple[EvidenceKind, int, str]]:
     """The next texts without a vector, users in turn: kind, row number, text.
@@ -83,7 +83,7 @@ def put(
         reembedding.advance(conn, kind, keys)
         reembedding.postpone(conn, kind, [key for key in keys if key not in stored])
     elif kind is EvidenceKind.MEMORY:
-        subcategories.place(conn, stored)
+        placement.assign(conn, stored)
 
 
 def skip(conn: Connection, kind: EvidenceKind, keys: Sequence[int]) -> None:
@@ -95,7 +95,7 @@ def skip(conn: Connection, kind: EvidenceKind, keys: Sequence[int]) -> None:
 def finish(conn: Connection) -> None:
     """Ends a change of encoder once no row has a former vector, and assigns new memories to subcategories."""
     reembedding.finish(conn)
-    subcategories.place_everyones(conn)
+    placement.assign_all_users(conn)
 
 
 def insert_memory(
@@ -114,7 +114,7 @@ def insert_memory(
         memory, embedded = replace(memory, tag_vectors={}), None
     else:
         embedded = vector
-    return new_memories.keep(conn, user, memory, embedded, signs, now, reason)
+    return new_memories.insert(conn, user, memory, embedded, signs, now, reason)
 
 
 def confirm_memory(

@@ -54,7 +54,7 @@ MEMORY: Final = f"""
             WHERE x.memory = m.id),
         (SELECT json_group_array(json_array(t.public_id, x.start, x.stop)) FROM sources x
             JOIN turns t ON t.id = x.turn WHERE x.memory = m.id),
-        ({subcategories.OF_MEMORY})
+        ({subcategories.NAME_OF_MEMORY})
     FROM memories m WHERE m.user_key = ? AND m.id > ?
         AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id AND x.turn > ?)
     ORDER BY m.id LIMIT ?"""

@@ -16,20 +16,21 @@ from typing import Any, Final, NamedTuple
 from pydantic import TypeAdapter
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import decisions, imports, jobs, order, quality, subcategories
+from hotmem.storage.queries import decisions, imports, job_failures, order, quality, subcategories
+from hotmem.storage.queries.cascade import column
 from hotmem.storage.queries.jobs import WHEN_ENDED
 from hotmem.types import Category, JobKind, QualityRecord, UserKey
 
 AT_ONCE: Final = 16
 """Rows taken back between two looks at the clock."""
 
-OWNED: Final = ("turns", "memories", "recalls", "weights", "imports")
+USER_TABLES: Final = ("turns", "memories", "recalls", "weights", "imports")
 """Tables of which a user that was not known before has nothing, if they are not to be known
 after."""
 
 QUALITY: Final = TypeAdapter(QualityRecord)
 
-SAID_AGAIN: Final = """
+REPEATED: Final = """
     SELECT m.id FROM memories m WHERE m.id IN (SELECT value FROM json_each(:keys)) AND (
         EXISTS (SELECT 1 FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id
             AND t.import IS NOT :import)
@@ -37,7 +38,7 @@ SAID_AGAIN: Final = """
             WHERE x.memory = m.id AND d.action = 'confirmed'))"""
 """Memories that were said in other turns than those of the import, or stored once more."""
 
-KEPT: Final = """
+DETACH_REPEATED: Final = """
     UPDATE memories AS m SET import = NULL, confirmations = max(0,
         -1 + s.times + (SELECT count(DISTINCT x.turn) FROM sources x JOIN turns t
             ON t.id = x.turn WHERE x.memory = m.id AND t.import IS NOT :import)),
@@ -48,7 +49,7 @@ KEPT: Final = """
     WHERE s.id = m.id"""
 """Makes memories of an import those of who said them again."""
 
-USES_OF_WHAT_IS_GONE: Final = """
+STALE_RECALLS: Final = """
     DELETE FROM recalls WHERE user_key = :user AND asked_at >= :begun AND id IN (
         SELECT r.id FROM recalls r JOIN recall_items u ON u.recall = r.id WHERE r.user_key = :user
             AND (
@@ -80,7 +81,7 @@ class RollbackState(NamedTuple):
 
 
 DUE: Final = f"""state IN (?, ?)
-    AND {jobs.NOT_HELD.format(work=JobKind.IMPORT, key="imports.id", user="imports.user_key")}
+    AND {job_failures.NOT_HELD.format(work=JobKind.IMPORT, key="imports.id", user="imports.user_key")}
     ORDER BY id LIMIT 1"""
 
 
@@ -95,7 +96,7 @@ def due(conn: Connection) -> int | None:
     return None if row is None else int(row[0])
 
 
-def portion(conn: Connection, limit_s: float) -> bool:
+def roll_back(conn: Connection, limit_s: float) -> bool:
     """Takes imports back for so many seconds; False if there is none to take back."""
     until = monotonic() + limit_s
     row = conn.execute(
@@ -109,29 +110,29 @@ def portion(conn: Connection, limit_s: float) -> bool:
         while step(conn, one):
             if monotonic() > until:
                 return True
-    _end(conn, one)
+    _finish(conn, one)
     return True
 
 
-def _memories(conn: Connection, one: RollbackState) -> bool:
-    keys = _column(
+def _delete_memories(conn: Connection, one: RollbackState) -> bool:
+    keys = column(
         conn,
         "SELECT id FROM memories WHERE import = ? ORDER BY id DESC LIMIT ?",
         (one.key, AT_ONCE),
     )
-    _let_go(conn, one, keys)
+    _delete_imported(conn, one, keys)
     return bool(keys)
 
 
-def _summaries(conn: Connection, one: RollbackState) -> bool:
-    keys = _column(conn, "SELECT id FROM summaries WHERE import = ? LIMIT ?", (one.key, AT_ONCE))
+def _delete_summaries(conn: Connection, one: RollbackState) -> bool:
+    keys = column(conn, "SELECT id FROM summaries WHERE import = ? LIMIT ?", (one.key, AT_ONCE))
     conn.executemany("DELETE FROM summaries WHERE id = ?", [(key,) for key in keys])
     return bool(keys)
 
 
-def _turns(conn: Connection, one: RollbackState) -> bool:
+def _delete_turns(conn: Connection, one: RollbackState) -> bool:
     """Removes some turns, with what was read from them alone."""
-    keys = _column(
+    keys = column(
         conn, "SELECT id FROM turns WHERE import = ? ORDER BY id DESC LIMIT ?", (one.key, AT_ONCE)
     )
     turns = json.dumps(keys)
@@ -140,10 +141,10 @@ def _turns(conn: Connection, one: RollbackState) -> bool:
         f"SELECT memory, count(DISTINCT turn) FROM sources WHERE turn {among} GROUP BY memory",
         (turns,),
     ).fetchall()
-    entities = _column(
+    entities = column(
         conn, f"SELECT DISTINCT entity FROM turn_entities WHERE turn {among}", (turns,)
     )
-    sessions = _column(conn, f"SELECT DISTINCT session FROM turns WHERE id {among}", (turns,))
+    sessions = column(conn, f"SELECT DISTINCT session FROM turns WHERE id {among}", (turns,))
     conn.execute(f"DELETE FROM turns WHERE id {among}", (turns,))
     conn.executemany(
         """UPDATE memories AS m SET confirmations = max(confirmations - ?, 0),
@@ -157,14 +158,16 @@ def _turns(conn: Connection, one: RollbackState) -> bool:
     untold = json.dumps([memory for memory, _ in told])
     sourceless = f"""id {among} AND stored_at IS NULL AND
         NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = memories.id)"""
-    _let_go(conn, one, _column(conn, f"SELECT id FROM memories WHERE {sourceless}", (untold,)))
-    _drop_unnamed(conn, entities)
+    _delete_imported(
+        conn, one, column(conn, f"SELECT id FROM memories WHERE {sourceless}", (untold,))
+    )
+    _delete_unmentioned(conn, entities)
     for session in sessions:
-        _leave(conn, one, session)
+        _update_session(conn, one, session)
     return bool(keys)
 
 
-def _changes(conn: Connection, one: RollbackState) -> bool:
+def _restore_changes(conn: Connection, one: RollbackState) -> bool:
     """Brings some of what the import changed back to what it was, where nobody has changed it since."""
     rows = conn.execute(
         "SELECT what, key, before FROM import_changes WHERE import = ? LIMIT ?", (one.key, AT_ONCE)
@@ -178,14 +181,14 @@ def _changes(conn: Connection, one: RollbackState) -> bool:
     return bool(rows)
 
 
-STEPS: Final = (_memories, _summaries, _turns, _changes)
+STEPS: Final = (_delete_memories, _delete_summaries, _delete_turns, _restore_changes)
 """What goes, in this order; each removes a few rows, and tells whether there were any."""
 
 
-def _let_go(conn: Connection, one: RollbackState, keys: Sequence[int]) -> None:
+def _delete_imported(conn: Connection, one: RollbackState, keys: Sequence[int]) -> None:
     """Removes memories, but for those that were said again since."""
-    kept = _column(conn, SAID_AGAIN, {"keys": json.dumps(keys), "import": one.key})
-    conn.execute(KEPT, {"keys": json.dumps(kept), "import": one.key})
+    kept = column(conn, REPEATED, {"keys": json.dumps(keys), "import": one.key})
+    conn.execute(DETACH_REPEATED, {"keys": json.dumps(kept), "import": one.key})
     conn.execute(
         """DELETE FROM sources WHERE memory IN (SELECT value FROM json_each(?))
                AND EXISTS (SELECT 1 FROM turns t WHERE t.id = sources.turn AND t.import = ?)""",
@@ -193,10 +196,10 @@ def _let_go(conn: Connection, one: RollbackState, keys: Sequence[int]) -> None:
     )
     going = {"keys": json.dumps([key for key in keys if key not in kept])}
     among = "IN (SELECT value FROM json_each(:keys))"
-    for key in _column(
+    for key in column(
         conn, f"SELECT id FROM memories WHERE merged_into {among} AND id NOT {among}", going
     ):
-        decisions.stand_alone(conn, one.user, key)
+        decisions.unmerge(conn, one.user, key)
     conn.execute(f"UPDATE memories SET amends = NULL WHERE amends {among}", going)
     conn.execute(
         f"UPDATE memories SET valid_until = NULL, superseded_by = NULL WHERE superseded_by {among}",
@@ -209,36 +212,38 @@ def _let_go(conn: Connection, one: RollbackState, keys: Sequence[int]) -> None:
                     AND d.undone_at IS NULL)""",
         going,
     )
-    decided = _column(
+    decided = column(
         conn,
         f"""SELECT decision FROM decision_memories WHERE memory {among} UNION SELECT decision
             FROM decision_memories WHERE into_memory {among}""",
         going,
     )
-    tags = _column(conn, f"SELECT DISTINCT tag FROM memory_tags WHERE memory {among}", going)
-    entities = _column(
+    tags = column(conn, f"SELECT DISTINCT tag FROM memory_tags WHERE memory {among}", going)
+    entities = column(
         conn, f"SELECT DISTINCT entity FROM memory_entities WHERE memory {among}", going
     )
     conn.execute(f"DELETE FROM memories WHERE id {among}", going)
-    _drop(conn, "decisions", decided, "SELECT 1 FROM decision_memories x WHERE x.decision = :key")
-    _drop(
+    _delete_unreferenced(
+        conn, "decisions", decided, "SELECT 1 FROM decision_memories x WHERE x.decision = :key"
+    )
+    _delete_unreferenced(
         conn,
         "tags",
         tags,
         """SELECT 1 FROM memory_tags x WHERE x.tag = :key UNION ALL SELECT 1 FROM tags o
             WHERE o.merged_into = :key""",
     )
-    _drop_unnamed(conn, entities)
+    _delete_unmentioned(conn, entities)
 
 
-def _drop_unnamed(conn: Connection, entities: Sequence[int]) -> None:
+def _delete_unmentioned(conn: Connection, entities: Sequence[int]) -> None:
     """Removes those of the entities that nothing mentions any more."""
     mentioned = """SELECT 1 FROM turn_entities x WHERE x.entity = :key UNION ALL SELECT 1
         FROM memory_entities x WHERE x.entity = :key"""
-    _drop(conn, "entities", entities, mentioned)
+    _delete_unreferenced(conn, "entities", entities, mentioned)
 
 
-def _drop(conn: Connection, table: str, keys: Sequence[int], needed: str) -> None:
+def _delete_unreferenced(conn: Connection, table: str, keys: Sequence[int], needed: str) -> None:
     """Removes those rows of a table that nothing needs."""
     conn.executemany(
         f"DELETE FROM {table} WHERE id = :key AND NOT EXISTS ({needed})",
@@ -246,7 +251,7 @@ def _drop(conn: Connection, table: str, keys: Sequence[int], needed: str) -> Non
     )
 
 
-def _leave(conn: Connection, one: RollbackState, session: int) -> None:
+def _update_session(conn: Connection, one: RollbackState, session: int) -> None:
     """Puts a session right that turns of the import have gone from, once all have.
 
     One that is left empty goes.
@@ -319,15 +324,15 @@ RESTORE: Final[Mapping[str, Callable[[Connection, RollbackState, str, Any], None
 }
 
 
-def _end(conn: Connection, one: RollbackState) -> None:
+def _finish(conn: Connection, one: RollbackState) -> None:
     """Removes what is left of an import, and the import."""
     conn.execute("DELETE FROM evolutions WHERE user_key = ? AND import = ?", (one.user, one.key))
-    evolved = _column(
+    evolved = column(
         conn,
         "SELECT DISTINCT category FROM evolutions WHERE user_key = ? AND evolved_at >= ?",
         (one.user, one.begun_at),
     )
-    subcategories.lose_words(conn, one.user, map(Category, evolved))
+    subcategories.remove_stale_words(conn, one.user, map(Category, evolved))
     conn.execute(
         """DELETE FROM speakers WHERE user_key = ? AND import = ? AND
             NOT EXISTS (SELECT 1 FROM turns t WHERE t.user_key = speakers.user_key
@@ -337,17 +342,15 @@ def _end(conn: Connection, one: RollbackState) -> None:
     conn.execute(
         "UPDATE speakers SET import = NULL WHERE user_key = ? AND import = ?", (one.user, one.key)
     )
-    conn.execute(USES_OF_WHAT_IS_GONE, {"user": one.user, "begun": one.begun_at})
+    conn.execute(STALE_RECALLS, {"user": one.user, "begun": one.begun_at})
     order.note_anew(conn, one.user)
     imports.remove(conn, one.key, None if one.undone else one.decision)
     if one.new_user and not one.undone:
-        _drop(
+        _delete_unreferenced(
             conn,
             "users",
             [one.user],
-            " UNION ALL ".join(f"SELECT 1 FROM {table} WHERE user_key = :key" for table in OWNED),
+            " UNION ALL ".join(
+                f"SELECT 1 FROM {table} WHERE user_key = :key" for table in USER_TABLES
+            ),
         )
-
-
-def _column(conn: Connection, sql: str, values: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
-    return [row[0] for row in conn.execute(sql, values)]

@@ -14,7 +14,7 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries.times import to_stored
 from hotmem.types import UserKey
 
-TAKING, TAKEN, FAILED, UNDONE = "taking", "taken", "failed", "undone"
+IN_PROGRESS, FINISHED, FAILED, UNDONE = "taking", "taken", "failed", "undone"
 """States of an import; the last two are those of one that is being taken back. What came with it
 is left alone until it is taken."""
 
@@ -23,7 +23,7 @@ COUNTS: Final = ("records", "turns", "memories", "known", "others", "forgotten")
 those that were, others that were not, and turns and memories that stay out as they were
 forgotten."""
 
-ANOTHER: Final = (
+CONFLICT: Final = (
     "Another program imports this file too, or took the import back, or forgot "
     "its user. Import the file again to go on."
 )
@@ -36,7 +36,7 @@ class Import(NamedTuple):
     user: UserKey
 
 
-class UnderWay(NamedTuple):
+class ImportProgress(NamedTuple):
     """An import that was begun.
 
     Its number, whose memory it goes into, and how much stays out as it was forgotten.
@@ -52,30 +52,30 @@ def progress(conn: Connection, source: str) -> dict[str, int]:
     rows = conn.execute(
         """SELECT u.public_id, i.records FROM imports i JOIN users u ON u.id = i.user_key
             WHERE i.source = ? AND i.state = ?""",
-        (source, TAKING),
+        (source, IN_PROGRESS),
     )
     return dict(rows.fetchall())
 
 
-def under_way(conn: Connection, user: UserKey, source: str) -> Import | None:
+def in_progress(conn: Connection, user: UserKey, source: str) -> Import | None:
     """The user's part of an import that was begun."""
     row = conn.execute(
         "SELECT id FROM imports WHERE source = ? AND user_key = ? AND state = ?",
-        (source, user, TAKING),
+        (source, user, IN_PROGRESS),
     ).fetchone()
     return None if row is None else Import(row[0], user)
 
 
-def all_under_way(conn: Connection, source: str) -> list[UnderWay]:
+def all_in_progress(conn: Connection, source: str) -> list[ImportProgress]:
     """The parts of all users in an import that was begun."""
     rows = conn.execute(
         "SELECT id, user_key, forgotten FROM imports WHERE source = ? AND state = ?",
-        (source, TAKING),
+        (source, IN_PROGRESS),
     )
-    return [UnderWay(*row) for row in rows.fetchall()]
+    return [ImportProgress(*row) for row in rows.fetchall()]
 
 
-def check_none(conn: Connection, user: UserKey) -> None:
+def check_none_in_progress(conn: Connection, user: UserKey) -> None:
     """Refuses to begin an import while another of the user is not finished.
 
     What both bring could not be told apart.
@@ -86,7 +86,7 @@ def check_none(conn: Connection, user: UserKey) -> None:
     row = conn.execute(
         """SELECT d.public_id FROM imports i JOIN decisions d ON d.id = i.decision
             WHERE i.user_key = ? AND i.state = ?""",
-        (user, TAKING),
+        (user, IN_PROGRESS),
     ).fetchone()
     if row is not None:
         raise InvalidInput(
@@ -102,7 +102,7 @@ def begin(
     key = conn.execute(
         """INSERT INTO imports (user_key, source, state, begun_at, new_user, decision)
            VALUES (?, ?, ?, ?, ?, (SELECT id FROM decisions WHERE public_id = ?)) RETURNING id""",
-        (user, source, TAKING, to_stored(now), new_user, decision),
+        (user, source, IN_PROGRESS, to_stored(now), new_user, decision),
     ).fetchone()[0]
     return Import(key, user)
 
@@ -117,14 +117,14 @@ def advance(conn: Connection, one: Import, before: int, counts: Mapping[str, int
     values = (
         dict.fromkeys(COUNTS, 0)
         | dict(counts)
-        | {"key": one.key, "before": before, "taking": TAKING}
+        | {"key": one.key, "before": before, "taking": IN_PROGRESS}
     )
     if not conn.execute(
         f"""UPDATE imports SET {added} WHERE id = :key AND records = :before AND state = :taking
             RETURNING id""",
         values,
     ).fetchone():
-        raise StoreLocked(ANOTHER)
+        raise StoreLocked(CONFLICT)
 
 
 def finish(conn: Connection, source: str, form: str, now: datetime) -> dict[str, int]:
@@ -134,7 +134,7 @@ def finish(conn: Connection, source: str, form: str, now: datetime) -> dict[str,
     """
     rows = conn.execute(
         f"SELECT id, decision, {', '.join(COUNTS)} FROM imports WHERE source = ? AND state = ?",
-        (source, TAKING),
+        (source, IN_PROGRESS),
     ).fetchall()
     for key, decision, *counts in rows:
         _, turns, memories, known, others, forgotten = counts
@@ -142,7 +142,7 @@ def finish(conn: Connection, source: str, form: str, now: datetime) -> dict[str,
             reason = f"{form}: {turns} turns and {memories} memories were not there, {known} were"
             if forgotten:
                 reason += f", {forgotten} were forgotten before and stay out"
-            conn.execute("UPDATE imports SET state = ? WHERE id = ?", (TAKEN, key))
+            conn.execute("UPDATE imports SET state = ? WHERE id = ?", (FINISHED, key))
             conn.execute(
                 "UPDATE decisions SET reason = ?, decided_at = ? WHERE id = ?",
                 (reason, to_stored(now), decision),
@@ -152,10 +152,10 @@ def finish(conn: Connection, source: str, form: str, now: datetime) -> dict[str,
     return {name: sum(row[place] for row in rows) for place, name in enumerate(COUNTS, 2)}
 
 
-def give_up(conn: Connection, source: str) -> None:
+def abort(conn: Connection, source: str) -> None:
     """Says that what an unfinished import brought is to be taken back."""
     conn.execute(
-        "UPDATE imports SET state = ? WHERE source = ? AND state = ?", (FAILED, source, TAKING)
+        "UPDATE imports SET state = ? WHERE source = ? AND state = ?", (FAILED, source, IN_PROGRESS)
     )
 
 
@@ -165,7 +165,7 @@ def remove(conn: Connection, key: int, decision: int | None) -> None:
     conn.execute("DELETE FROM decisions WHERE id = ?", (decision,))
 
 
-def keep_session(conn: Connection, one: Import, name: str) -> None:
+def save_session_state(conn: Connection, one: Import, name: str) -> None:
     """Keeps how a session stands that did not come with the import.
 
     When it was touched, whether its summary is due, and its last turn.
@@ -181,7 +181,7 @@ def keep_session(conn: Connection, one: Import, name: str) -> None:
     )
 
 
-def keep_tag(conn: Connection, one: Import, name: str) -> None:
+def save_tag_state(conn: Connection, one: Import, name: str) -> None:
     """Keeps how a tag stands that is there already, and the one that stands for it.
 
     When it was used, whether it is put away, its last memory.
@@ -196,7 +196,7 @@ def keep_tag(conn: Connection, one: Import, name: str) -> None:
     )
 
 
-def keep(conn: Connection, one: Import, what: str, key: str, value: object) -> None:
+def save_change(conn: Connection, one: Import, what: str, key: str, value: object) -> None:
     """Keeps what the import put where nothing was."""
     conn.execute(
         "INSERT OR IGNORE INTO import_changes (import, what, key, before) VALUES (?, ?, ?, ?)",

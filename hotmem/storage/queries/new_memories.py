@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import uuid4
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import index_entries, order, subcategories, tags
+from hotmem.storage.queries import index_entries, order, placement, subcategories, tags
 from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.entities import ensure
 from hotmem.storage.queries.times import from_stored, to_stored
@@ -24,7 +24,7 @@ from hotmem.types import (
 )
 
 
-def keep(
+def insert(
     conn: Connection,
     user: UserKey,
     note: NewMemory,
@@ -64,7 +64,7 @@ def keep(
     index_entries.add(conn, EvidenceKind.MEMORY, user, key, 0, note.text)
     if vector is not None:
         vectors.put(conn, EvidenceKind.MEMORY, [key], [vector], [signs])
-        subcategories.place(conn, [key])
+        placement.assign(conn, [key])
     for entity in ensure(conn, user, note.entities):
         conn.execute(
             "INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key)
@@ -102,11 +102,11 @@ def confirm(
     return True
 
 
-def standing(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, MemoryMetadata]:
+def metadata(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, MemoryMetadata]:
     """What a search shows of memories besides their words, by row number."""
     rows = conn.execute(
         f"""SELECT m.id, m.kind, m.category, m.importance, coalesce(m.stored_at, m.said_at),
-           m.accesses, m.accessed_at, ({subcategories.OF_MEMORY})
+           m.accesses, m.accessed_at, ({subcategories.NAME_OF_MEMORY})
            FROM memories m WHERE +m.user_key = ? AND m.id IN (SELECT value FROM json_each(?))""",
         (user, json.dumps(list(keys))),
     )

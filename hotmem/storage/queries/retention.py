@@ -115,14 +115,14 @@ def remove(
         nonlocal recalls
         turns = [] if category else _found(conn, OLD_TURNS, user, None, before, limit)
         if turns:
-            forget.turns(conn, user, [name for _, name in turns])
+            forget.remove_turns(conn, user, [name for _, name in turns])
         for _, name in _found(conn, OLD_MEMORIES, user, category, before, limit - len(turns)):
-            forget.memory(conn, user, name)
+            forget.remove_memory(conn, user, name)
         old = [] if category else _found(conn, OLD_RECALLS, user, None, before, limit)
         conn.executemany("DELETE FROM recalls WHERE id = ?", [(key,) for key, _ in old])
         recalls = len(old)
 
-    went = forget.counted(conn, user, go)
+    went = forget.count_removed(conn, user, go)
     return went, bool(went.turns or went.memories or recalls) and due(conn, user, category, before)
 
 

@@ -127,7 +127,7 @@ class ClusterSearch:
 
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
         """Row numbers and cosines."""
-        return subcategories.in_digests(conn, user, self.sought, self.looked_into)
+        return subcategories.nearest_examples(conn, user, self.sought, self.looked_into)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class EntitySearch:
 
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
         """Row numbers, each with the same score."""
-        return [(key, 1.0) for key in memories.named(conn, user, self.names, self.limit)]
+        return [(key, 1.0) for key in memories.of_entities(conn, user, self.names, self.limit)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
 def waiting(
     conn: Connection,
     limit: int,
-    served: jobs.Served | None = None,
+    served: jobs.UserRotation | None = None,
     claimant: Claimant | None = None,
 ) -> list[tuple[EvidenceKind, int, str]]:
     """The next rows without a vector.
@@ -74,12 +74,12 @@ def waiting(
     With the name a question about someone finds what they said: LoCoMo's evidence within 1,000
     tokens by late interaction alone rises from 0.55 to 0.77.
     """
-    served = served or jobs.Served()
+    served = served or jobs.UserRotation()
     rows: list[tuple[EvidenceKind, int, str]] = []
-    for work in jobs.rotated(served):
+    for work in jobs.embedding_kinds(served):
         kind, keys = (
             EvidenceKind(work),
-            jobs.following(conn, work, served, limit - len(rows), claimant),
+            jobs.next_rows(conn, work, served, limit - len(rows), claimant),
         )
         rows += [(kind, key, words) for key, words in reembedding.text_of(conn, kind, keys)]
     return rows

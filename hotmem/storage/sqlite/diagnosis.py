@@ -12,8 +12,8 @@ from typing import Final
 
 from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import StoreError
-from hotmem.storage.queries import encoders, jobs, maintenance, reembedding
-from hotmem.storage.queries.imports import TAKING
+from hotmem.storage.queries import encoders, job_failures, jobs, maintenance, reembedding
+from hotmem.storage.queries.imports import IN_PROGRESS
 from hotmem.storage.queries.order import BEHIND
 from hotmem.storage.sqlite import connection, files
 from hotmem.storage.sqlite.connection import Connection, connect, mapped_errors
@@ -74,7 +74,7 @@ def diagnosed(path: Path, key: EncryptionKey | None, spooled: int = 0) -> Diagno
                 )
                 return Diagnosis(tuple(findings), ())
             findings += _content(conn)
-            return Diagnosis(tuple(findings), tuple(jobs.failures(conn, FAILURES_SHOWN)))
+            return Diagnosis(tuple(findings), tuple(job_failures.latest(conn, FAILURES_SHOWN)))
     except StoreError as error:
         fact, _, fix = str(error).partition(". ")
         return Diagnosis((*findings, Finding("content", fact, fix or "Restore a backup.")), ())
@@ -159,14 +159,14 @@ def _content(conn: Connection) -> Iterator[Finding]:
             f"{off} turns were told while the clock was off by more than a day; their "
             "order is kept, their dates are the clock's",
         )
-    waiting = {work: count for work, count in jobs.waiting(conn).items() if count}
+    waiting = {work: count for work, count in jobs.waiting_counts(conn).items() if count}
     told = ", ".join(f"{count} {WAITING[work]}" for work, count in waiting.items())
     yield Finding(
         "waiting",
         f"{told}; that is done while a program has the memory open" if told else "nothing",
     )
     (unfinished,) = conn.execute(
-        "SELECT count(*) FROM imports WHERE state = ?", (TAKING,)
+        "SELECT count(*) FROM imports WHERE state = ?", (IN_PROGRESS,)
     ).fetchone()
     if unfinished:
         fix = (

@@ -7,7 +7,7 @@ from typing import Final
 from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.storage import queries
 from hotmem.storage.database import Connection
-from hotmem.storage.queries.jobs import Served
+from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.search import vectors
 from hotmem.types import (
     Category,
@@ -65,7 +65,7 @@ def say(conn: Connection, *texts: str, user: str = "ana", session: str = "harbou
 def embed(conn: Connection) -> int:
     """Embed all rows that wait; return how many."""
     done = 0
-    while texts := queries.embedding.waiting(conn, ENCODER, 100, Served()):
+    while texts := queries.embedding.waiting(conn, ENCODER, 100, UserRotation()):
         for one in texts:
             rows = list(LetterEncoder().encode([one[2]]))
             queries.embedding.put(conn, ENCODER, [one], rows, [NO_SIGNS])
@@ -87,7 +87,7 @@ def note(
     tags: Sequence[str] = (),
 ) -> str:
     """Store a memory as written; return its id."""
-    return queries.new_memories.keep(
+    return queries.new_memories.insert(
         conn,
         user,
         NewMemory(
@@ -109,7 +109,7 @@ def understand(
     conn: Connection, value: str, *, entities: Sequence[str] = (), tells_of: Interval | None = None
 ) -> int:
     """Store the statement "Skipper owns VALUE" for each turn that waits; return how many."""
-    waiting = queries.turns.waiting(conn, Served(), 100)
+    waiting = queries.turns.waiting(conn, UserRotation(), 100)
     for key, said in waiting:
         statement = Statement(
             f"Skipper owns {value}.",
@@ -125,7 +125,7 @@ def understand(
         )
         times = () if tells_of is None else (EventTime(0, len(said.text), tells_of),)
         read = Understanding((statement,), entities=tuple(entities), event_times=times)
-        queries.memories.learn(conn, key, read, find_supersession, apply_correction)
+        queries.understandings.store(conn, key, read, find_supersession, apply_correction)
     return len(waiting)
 
 

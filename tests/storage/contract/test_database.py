@@ -118,7 +118,7 @@ async def test_users_with_the_same_words_names_and_sessions_are_apart(
     theirs = await database.read(passages, ben)
     assert len(mine) == len(theirs) == 2 and not set(mine) & set(theirs)
     assert await database.read(queries.evidence.load, ana, {EvidenceKind.PASSAGE: theirs}) == []
-    assert len(await database.read(queries.memories.named, ana, ["albatross"], 9)) == 1
+    assert len(await database.read(queries.memories.of_entities, ana, ["albatross"], 9)) == 1
     await database.write(note, "Only Ana's.", ana)
     await database.write(say, "Only Ana's.", user="ana", session="cabin")
     assert "Only Ana's." not in await database.read(memories_of, ben)
@@ -231,7 +231,7 @@ async def test_what_was_written_is_there_after_reopening(
     assert await again.read(texts_of, ana) == ["My boat is Albatross."]
     assert await again.read(memories_of, ana) == ["Skipper owns Albatross."]
     assert await again.read(lambda conn: postings(conn, ana, "albatross")) == [1]
-    waiting = await again.read(queries.jobs.waiting)
+    waiting = await again.read(queries.jobs.waiting_counts)
     assert waiting[JobKind.TURN] == waiting[JobKind.PASSAGE] == waiting[JobKind.MEMORY] == 0
     await again.close()
 

@@ -244,7 +244,7 @@ async def test_clusters(storage: Storage, ana: UserKey, ben: UserKey) -> None:
     for user in (ana, ben):
         await database.write(note, "The heron Gustav likes fish.", user)
         await database.write(note, "The ferry costs two euros.", user)
-    members = await database.read(queries.subcategories.members, ana, Category.CONTEXTS, 99)
+    members = await database.read(queries.evolutions.members, ana, Category.CONTEXTS, 99)
     assert len(members.keys) == 2
     drafts = [
         SubcategoryDraft(name, (name,), (memory,), NOW, row, (key,))
@@ -253,12 +253,12 @@ async def test_clusters(storage: Storage, ana: UserKey, ben: UserKey) -> None:
         )
     ]
     draft = await database.write(
-        queries.subcategories.draft, ana, Category.CONTEXTS, drafts, members, NOW
+        queries.evolutions.draft, ana, Category.CONTEXTS, drafts, members, NOW
     )
     search = ClusterSearch(sought("The ferry costs two euros."), 1)
     assert draft is not None and await storage.engine.search(ana, search) == [[]]
-    assert await database.write(queries.subcategories.place_more, draft, 0) is None
-    assert await database.write(queries.subcategories.adopt, draft, "a test", NOW)
+    assert await database.write(queries.placement.assign_batch, draft, 0) is None
+    assert await database.write(queries.evolutions.adopt, draft, "a test", NOW)
     ((best,),) = await storage.engine.search(ana, search)
     assert best[0] == members.keys[1] and best[1] == pytest.approx(1, abs=1e-2)
     assert await storage.engine.search(ben, search) == [[]]

@@ -15,7 +15,7 @@ from hotmem.errors import DeadlineExceeded
 from hotmem.models import Language
 from hotmem.storage import Storage, open_storage, queries, steps
 from hotmem.storage.queries import event_times
-from hotmem.storage.queries.jobs import Served
+from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.search import time_windows
 from hotmem.storage.search.searches import (
     EntitySearch,
@@ -32,7 +32,7 @@ from tests.conversation import said
 from tests.letters import NO_SIGNS, LetterEncoder
 
 ENCODER = queries.encoders.identified(LetterEncoder.name, LetterEncoder.dimension)
-SERVED = Served()
+SERVED = UserRotation()
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 

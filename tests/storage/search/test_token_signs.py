@@ -92,9 +92,9 @@ def test_signs_are_forgotten_with_their_passage(conn: Connection) -> None:
     user, (one, other) = told(conn, "My dog is called Potola.", "I like walnuts.")
     put(conn, one, signs(1))
     put(conn, other, signs(2))
-    forget.session(conn, user, "s0")
+    forget.remove_session(conn, user, "s0")
     assert conn.execute("SELECT passage FROM passage_signs").fetchall() == [(other,)]
-    forget.everything(conn, user)
+    forget.remove_user(conn, user)
     assert count(conn) == 0
 
 

@@ -106,7 +106,7 @@ def test_it_holds_what_the_file_holds_after_every_change(
                 case "embed":
                     embed(conn, int(what))
                 case "forget":
-                    forget.session(conn, user, str(what))
+                    forget.remove_session(conn, user, str(what))
                 case "summarise":
                     row = conn.execute(
                         "SELECT id FROM sessions WHERE user_key = ? AND public_id = ?", (user, what)
@@ -121,7 +121,7 @@ def test_it_holds_what_the_file_holds_after_every_change(
             assert len(bm25.search(reader, passages, ["ferry"], 100)) == len(
                 passages.read(reader).keys
             )
-        forget.everything(conn, user)
+        forget.remove_user(conn, user)
         assert all(in_memory(reader, held) == [] for held in followed.values())
 
 
@@ -155,7 +155,7 @@ def test_a_search_under_way_while_rows_go_misleads_no_later_one(
     held = Index(EvidenceKind.PASSAGE, ana(conn))
     reader.execute("BEGIN")
     before = held.read(reader)
-    forget.session(conn, ana(conn), "gone")
+    forget.remove_session(conn, ana(conn), "gone")
     assert len(held.read(conn).keys) == 2
     assert before.postings.places(reader, before.keys, "ferri").tolist() == [0, 2]
     assert len(bm25.search(reader, held, ["ferry"], 10)) == 1, (
@@ -172,7 +172,7 @@ def test_a_forgotten_row_is_found_no_more_by_an_index_that_does_not_know(conn: C
     held = Index(EvidenceKind.PASSAGE, ana(conn))
     query: Vector = LetterEncoder().encode(["The ferry"])[0]
     assert len(vectors.nearest(conn, held, QueryVectors(query), 5)) == 2
-    forget.session(conn, ana(conn), "gone")
+    forget.remove_session(conn, ana(conn), "gone")
     held._revision += 1  # the change goes unnoticed
     assert len(held.read(conn).keys) == 2
     ((key, _),) = vectors.nearest(conn, held, QueryVectors(query), 5)

@@ -1,0 +1,188 @@
+"""Deletes turns and memories with everything that depends on them.
+
+Triggers delete the index rows of every passage, memory and summary that goes. SQLite overwrites
+freed bytes (`secure_delete`), and the full-text indexes are rewritten without the deleted words.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from hotmem.storage.database import Connection
+from hotmem.storage.queries import decisions, deletion_marks, subcategories
+from hotmem.storage.queries.index_entries import WORDED
+from hotmem.storage.queries.jobs import WHEN_ENDED
+from hotmem.types import Category, UserKey
+
+MERGED_AND_AMENDING: Final = """
+    WITH RECURSIVE deleted (id) AS (
+        SELECT value FROM json_each(?)
+        UNION SELECT m.id FROM deleted g JOIN memories m ON m.merged_into = g.id
+        UNION SELECT m.id FROM deleted g JOIN memories m ON m.amends = g.id)
+    SELECT m.id, m.public_id FROM deleted g JOIN memories m ON m.id = g.id"""
+"""Memories with those merged into them and those that amend them."""
+
+
+RECALLS_OF_TURNS: Final = """
+    WITH deleted AS MATERIALIZED (SELECT public_id, text FROM turns
+        WHERE id IN (SELECT value FROM json_each(:turns)))
+    DELETE FROM recalls WHERE user_key = :user AND (
+        query IN (SELECT text FROM deleted)
+        OR id IN (SELECT u.recall FROM recalls r JOIN recall_items u ON u.recall = r.id
+            JOIN json_each(u.turns) j
+                  WHERE r.user_key = :user AND j.value IN (SELECT public_id FROM deleted)))"""
+"""Recalls whose query is the text of one of the turns, or whose block contained one. Ids of turns
+are unique within a user."""
+
+
+def delete_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[str]:
+    """Deletes memories with everything that belongs to them alone, and the decisions about them.
+
+    Memories that they superseded stay superseded.
+
+    Returns:
+        Public ids of the deleted memories, including those merged into them.
+    """
+    deleted = conn.execute(MERGED_AND_AMENDING, (json.dumps(keys),)).fetchall()
+    values = {
+        "user": user,
+        "keys": json.dumps([key for key, _ in deleted]),
+        "names": json.dumps([name for _, name in deleted]),
+    }
+    categories = column(
+        conn, f"SELECT DISTINCT category FROM memories WHERE id IN {json_values('keys')}", values
+    )
+    conn.execute(
+        f"""DELETE FROM recalls WHERE id IN (
+                SELECT r.id FROM recalls r JOIN recall_items u ON u.recall = r.id
+                    WHERE r.user_key = :user AND u.memory IN {json_values("names")})""",
+        values,
+    )
+    conn.execute(
+        f"""DELETE FROM decisions WHERE id IN (SELECT decision FROM decision_memories
+                WHERE memory IN {json_values("keys")}
+                UNION SELECT decision FROM decision_memories
+                    WHERE into_memory IN {json_values("keys")})""",
+        values,
+    )
+    conn.execute(f"DELETE FROM memories WHERE id IN {json_values('keys')}", values)
+    conn.execute(
+        """DELETE FROM tags WHERE user_key = :user AND
+            NOT EXISTS (SELECT 1 FROM memory_tags x WHERE x.tag = tags.id)""",
+        values,
+    )
+    subcategories.remove_stale_words(conn, user, map(Category, categories))
+    return [name for _, name in deleted]
+
+
+def delete(
+    conn: Connection,
+    user: UserKey,
+    turns: Sequence[int],
+    memories: Sequence[int],
+    *,
+    kept: Iterable[int] = (),
+    categories: Iterable[Category] = (),
+    summaries: Iterable[int] = (),
+) -> None:
+    """Deletes turns, memories, and memories left without a turn.
+
+    Summaries of the affected sessions are deleted and become due again.
+
+    Args:
+        conn: The writer, within a transaction.
+        user: The user.
+        turns: Row numbers of turns.
+        memories: Row numbers of memories.
+        kept: Memories that stay although their turns are deleted.
+        categories: Categories whose subcategories lose keywords that none of their memories contains.
+        summaries: Further sessions whose summaries are deleted.
+    """
+    deletion_marks.count(conn, user, everything=False)
+    values = {"user": user, "turns": json.dumps(turns), "memories": json.dumps(memories)}
+    sessions_of = [
+        *summaries,
+        *column(
+            conn,
+            f"""SELECT session FROM turns WHERE id IN {json_values("turns")}
+            UNION SELECT t.session FROM sources x JOIN turns t ON t.id = x.turn
+                WHERE x.memory IN {json_values("memories")}""",
+            values,
+        ),
+    ]
+    kept_keys = set(kept)
+    affected = column(
+        conn, f"SELECT DISTINCT memory FROM sources WHERE turn IN {json_values('turns')}", values
+    )
+    conn.execute(RECALLS_OF_TURNS, values)
+    deletion_marks.add(
+        conn,
+        user,
+        "turn",
+        column(
+            conn,
+            f"DELETE FROM turns WHERE id IN {json_values('turns')} RETURNING public_id",
+            values,
+        ),
+    )
+    orphans = column(
+        conn,
+        f"""SELECT id FROM memories m WHERE id IN {json_values("affected")} AND
+            NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id)""",
+        {"affected": json.dumps([key for key in affected if key not in kept_keys])},
+    )
+    for key in orphans:
+        decisions.release_merged(conn, user, key)
+    deletion_marks.add(conn, user, "memory", delete_memories(conn, user, [*memories, *orphans]))
+    subcategories.remove_stale_words(conn, user, categories)
+    sessions = {"sessions": json.dumps(sessions_of), "due": WHEN_ENDED}
+    deletion_marks.add(
+        conn,
+        user,
+        "summary",
+        column(
+            conn,
+            f"SELECT public_id FROM sessions WHERE id IN {json_values('sessions')}",
+            sessions,
+        ),
+    )
+    conn.execute(f"DELETE FROM summaries WHERE id IN {json_values('sessions')}", sessions)
+    conn.execute(
+        f"UPDATE sessions SET summary_due = :due WHERE id IN {json_values('sessions')}", sessions
+    )
+    conn.execute(
+        f"""DELETE FROM sessions WHERE id IN {json_values("sessions")} AND
+            NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = sessions.id)""",
+        sessions,
+    )
+    conn.execute(
+        """DELETE FROM entities WHERE user_key = ? AND
+               NOT EXISTS (SELECT 1 FROM turn_entities x WHERE x.entity = entities.id)
+               AND NOT EXISTS (SELECT 1 FROM memory_entities x WHERE x.entity = entities.id)""",
+        (user,),
+    )
+    conn.execute(
+        """DELETE FROM speakers WHERE user_key = ?
+            AND name NOT IN (SELECT speaker FROM turns WHERE user_key = ? AND speaker NOT NULL)""",
+        (user, user),
+    )
+    rewrite_indexes(conn)
+
+
+def json_values(name: str) -> str:
+    """SQL for the values of the JSON array bound to a name."""
+    return f"(SELECT value FROM json_each(:{name}))"
+
+
+def column(conn: Connection, sql: str, values: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
+    """The first column of a query's rows."""
+    return [row[0] for row in conn.execute(sql, values).fetchall()]
+
+
+def rewrite_indexes(conn: Connection) -> None:
+    """Rewrites the full-text indexes.
+
+    Their rows do not record their terms, so the terms of one row cannot be deleted alone.
+    """
+    for kind in WORDED:
+        conn.search.compact_terms(conn, kind)

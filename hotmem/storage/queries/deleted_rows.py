@@ -1,0 +1,142 @@
+"""Deleted rows: the tables that keep them, and how a changed row is stored."""
+
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from hotmem.storage.database import Connection
+
+Row: TypeAlias = dict[str, Any]
+"""Values by column name."""
+
+
+FOREIGN_KEYS: Final[Mapping[str, Mapping[str, str]]] = {
+    "sessions": {},
+    "entities": {},
+    "tags": {"merged_into": "tags"},
+    "decisions": {},
+    "imports": {"decision": "decisions"},
+    "import_changes": {"import": "imports"},
+    "turns": {"session": "sessions"},
+    "passages": {"session": "sessions", "turn": "turns"},
+    "passage_signs": {"passage": "passages"},
+    "passage_entries": {"session": "sessions", "id": "passages"},
+    "pending_turns": {"turn": "turns"},
+    "correction_counts": {"turn": "turns"},
+    "event_times": {"turn": "turns"},
+    "turn_entities": {"entity": "entities", "turn": "turns"},
+    "speakers": {},
+    "memories": {"superseded_by": "memories", "amends": "memories", "merged_into": "memories"},
+    "memory_signs": {"memory": "memories"},
+    "memory_entries": {"id": "memories"},
+    "memory_entities": {"entity": "entities", "memory": "memories"},
+    "memory_tags": {"memory": "memories", "tag": "tags"},
+    "sources": {"memory": "memories", "turn": "turns"},
+    "summaries": {"id": "sessions"},
+    "summary_entries": {"id": "summaries", "session": "sessions"},
+    "summary_topics": {"summary": "summaries"},
+    "summary_sentences": {"summary": "summaries", "turn": "turns"},
+    "decision_memories": {"decision": "decisions", "memory": "memories", "into_memory": "memories"},
+    "decision_tags": {"decision": "decisions", "tag": "tags", "into_tag": "tags"},
+    "evolutions": {"decision": "decisions"},
+    "subcategories": {"evolution": "evolutions"},
+    "subcategory_members": {"subcategory": "subcategories", "memory": "memories"},
+    "recalls": {},
+    "recall_items": {"recall": "recalls"},
+    "weights": {},
+    "intent_weights": {},
+    "learning_state": {},
+    "weight_history": {},
+    "quality": {},
+    "tombstones": {},
+}
+"""Tables whose deleted rows are kept, parents before children, with their foreign keys."""
+
+
+NULLABLE_KEYS: Final = frozenset(
+    {
+        *(("memories", name) for name in ("superseded_by", "amends", "merged_into")),
+        *(
+            ("tags", "merged_into"),
+            ("decision_memories", "into_memory"),
+            ("decision_tags", "into_tag"),
+        ),
+        *(("imports", "decision"), ("evolutions", "decision")),
+    }
+)
+"""Foreign keys that may be null; they are set once all rows are restored."""
+
+
+VECTOR_COLUMNS: Final = frozenset({"vector", "bits", "centroid"})
+"""Columns computed by an encoder."""
+
+
+SIGN_TABLES: Final = ("passage_signs", "memory_signs")
+"""Tables whose rows are computed by an encoder."""
+
+
+class Change(NamedTuple):
+    """A change of a row: its table, and the row before and after; None where there was no row."""
+
+    relation: str
+    before: Row | None
+    after: Row | None
+
+
+def table_columns(conn: Connection, relation: str) -> list[tuple[str, int]]:
+    """Names of a table's columns, each with its place in the primary key, or 0."""
+    return conn.execute(
+        f"SELECT name, pk FROM pragma_table_info('{relation}') ORDER BY cid"
+    ).fetchall()
+
+
+def net_changes(
+    columns: Mapping[str, list[tuple[str, int]]], seen: list[tuple[str, Any, Any]]
+) -> Iterator[Change]:
+    """The net change of each row, parents before children."""
+    net: dict[tuple[str, tuple[Any, ...]], tuple[Any, Any]] = {}
+    for relation, old, new in seen:
+        keyed = [place for place, (_, key) in enumerate(columns[relation]) if key]
+        known = old if old is not None else new
+        place = relation, tuple(known[key] for key in keyed)
+        net[place] = (net[place][0] if place in net else old, new)
+    order = {relation: place for place, relation in enumerate(FOREIGN_KEYS)}
+    for (relation, _), (old, new) in sorted(net.items(), key=lambda one: order[one[0][0]]):
+        names = [name for name, _ in columns[relation]]
+        before, after = (
+            None if row is None else dict(zip(names, row, strict=True)) for row in (old, new)
+        )
+        if before != after:
+            yield Change(relation, before, after)
+
+
+def to_json(row: Row | None) -> str | None:
+    """A row as JSON; bytes are base64 in an object."""
+    if row is None:
+        return None
+    return json.dumps(
+        {
+            name: {"bytes": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
+            for name, value in row.items()
+        }
+    )
+
+
+def from_json(text: str | None) -> Row | None:
+    """The row of a stored JSON text."""
+    if text is None:
+        return None
+    return {
+        name: base64.b64decode(value["bytes"]) if isinstance(value, dict) else value
+        for name, value in json.loads(text).items()
+    }
+
+
+def load(conn: Connection, deletion: int) -> Iterator[Change]:
+    """The changes of a deletion in their order."""
+    for relation, before, after in conn.execute(
+        "SELECT relation, before, after FROM deleted_rows WHERE deletion = ? ORDER BY place",
+        (deletion,),
+    ).fetchall():
+        yield Change(relation, from_json(before), from_json(after))

@@ -1,0 +1,266 @@
+"""Evolutions: drafts of the subcategories of a category, the live ones, and past ones.
+
+A draft is written in batches and made live in one transaction.
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import numpy as np
+
+from hotmem.storage.database import Connection
+from hotmem.storage.queries import job_failures, reembedding
+from hotmem.storage.queries.decisions import EVOLVED, record
+from hotmem.storage.queries.imports import FINISHED, Import
+from hotmem.storage.queries.order import BEHIND
+from hotmem.storage.queries.placement import LIVE_EVOLUTION, assign_evolution
+from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.search.vectors import from_bytes, to_bytes
+from hotmem.types import (
+    Category,
+    CategoryMembers,
+    EvidenceKind,
+    EvolutionRecord,
+    JobKind,
+    SubcategoryDraft,
+    SubcategoryRecord,
+    UserKey,
+)
+
+DRAFT, LIVE, PAST, UNDONE, EMPTY = "draft", "live", "past", "undone", "nothing"
+"""States of an evolution; an empty one is stored for its time."""
+
+
+PAST_KEPT: Final = 3
+"""Past evolutions of a category that can be restored."""
+
+
+GROWTH: Final = 0.1
+"""Share by which a category must have grown before it evolves again."""
+
+
+NOT_HELD: Final = job_failures.NOT_HELD.format(
+    work=JobKind.CATEGORY, key="m.category", user="m.user_key"
+)
+
+
+def due(
+    conn: Connection, now: datetime, every: timedelta, least: int
+) -> tuple[UserKey, Category] | None:
+    """A user's category whose evolution is due and that has grown enough.
+
+    Users with an unfinished import, and categories whose evolution failed and waits, are left out.
+
+    Args:
+        conn: A connection.
+        now: The wall clock, UTC.
+        every: Time between two evolutions of a category. One that never evolved counts from the
+            migration that added evolutions; one dated after the clock does not wait.
+        least: Memories that a category must have gained.
+    """
+    row = conn.execute(
+        f"""SELECT m.user_key, m.category FROM (
+               SELECT user_key, category, count(*) AS memories FROM memories
+                   WHERE merged_into IS NULL GROUP BY user_key, category) m
+           LEFT JOIN evolutions e ON e.id = (SELECT max(id) FROM evolutions
+               WHERE user_key = m.user_key AND category = m.category AND state <> 'draft')
+           WHERE coalesce(e.evolved_at, (SELECT 1000000 * value FROM meta
+               WHERE key = 'evolution')) NOT BETWEEN ? AND ?
+               AND m.memories >= coalesce(e.memories, 0) + max(?, ? * coalesce(e.memories, 0))
+               AND m.user_key NOT IN (SELECT user_key FROM imports WHERE state <> ?) AND {NOT_HELD}
+                   LIMIT 1""",
+        (to_stored(now - every) + 1, to_stored(now) + BEHIND, least, GROWTH, FINISHED),
+    ).fetchone()
+    return None if row is None else (UserKey(row[0]), Category(row[1]))
+
+
+def members(conn: Connection, user: UserKey, category: Category, limit: int) -> CategoryMembers:
+    """The embedded memories of a category, sampled evenly if there are more than `limit`.
+
+    Memories with vectors of the former encoder cannot be compared with the others and are left out.
+    """
+    (total,) = conn.execute(
+        "SELECT count(*) FROM memories WHERE user_key = ? AND category = ? AND merged_into IS NULL",
+        (user, category),
+    ).fetchone()
+    rows = conn.execute(
+        """SELECT id, public_id, text, vector FROM (
+               SELECT id, public_id, text, vector, row_number() OVER (ORDER BY id) - 1 AS place
+                   FROM memories
+               WHERE user_key = ? AND category = ? AND merged_into IS NULL AND vector NOT NULL
+                   AND id > ?)
+           WHERE place % ? = 0 ORDER BY id""",
+        (
+            user,
+            category,
+            reembedding.boundary(conn, EvidenceKind.MEMORY),
+            max(-(-total // limit), 1),
+        ),
+    ).fetchall()
+    named = conn.execute(
+        f"""SELECT s.name, s.since, json_group_array(x.memory) FROM subcategories s
+            JOIN subcategory_members x ON x.subcategory = s.id """
+        f"WHERE s.evolution = ({LIVE_EVOLUTION}) GROUP BY s.id",
+        (user, category),
+    )
+    return CategoryMembers(
+        keys=tuple(row[0] for row in rows),
+        ids=tuple(row[1] for row in rows),
+        texts=tuple(row[2] for row in rows),
+        rows=from_bytes([row[3] for row in rows]) if rows else np.empty((0, 0), dtype=np.float32),
+        named={
+            name: (frozenset(json.loads(keys)), from_stored(since)) for name, since, keys in named
+        },
+        total=total,
+    )
+
+
+def draft(
+    conn: Connection,
+    user: UserKey,
+    category: Category,
+    drafts: Sequence[SubcategoryDraft],
+    members: CategoryMembers,
+    now: datetime,
+) -> int | None:
+    """Writes an evolution without making it live, and deletes a draft that was abandoned.
+
+    Returns:
+        Its row number; None, with nothing written, if a member or the name of a subcategory was
+        forgotten since they were read.
+    """
+    conn.execute(
+        "DELETE FROM evolutions WHERE user_key = ? AND category = ? AND state = 'draft'",
+        (user, category),
+    )
+    there = {
+        row[0]
+        for row in conn.execute(
+            "SELECT id FROM memories WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(members.keys),),
+        )
+    }
+    named = {
+        row[0]
+        for row in conn.execute(
+            f"SELECT name FROM subcategories WHERE evolution = ({LIVE_EVOLUTION})", (user, category)
+        )
+    }
+    if not (there.issuperset(members.keys) and named.issuperset(members.named)):
+        return None
+    evolution = _insert_evolution(
+        conn, user, category, DRAFT if drafts else EMPTY, members.total, now
+    )
+    for one in drafts:
+        key = _insert_subcategory(
+            conn,
+            evolution,
+            SubcategoryRecord(one.name, one.keywords, one.examples, one.since),
+            to_bytes(one.centroid),
+        )
+        conn.executemany(
+            "INSERT INTO subcategory_members (subcategory, memory) VALUES (?, ?)",
+            [(key, member) for member in one.members],
+        )
+    return evolution
+
+
+def adopt(conn: Connection, evolution: int, reason: str, now: datetime) -> str | None:
+    """Makes a draft live, assigns memories added meanwhile, and records the decision.
+
+    Returns:
+        The decision's id; None if the draft was deleted because something was forgotten.
+    """
+    owner = conn.execute(
+        "SELECT user_key, category FROM evolutions WHERE id = ?", (evolution,)
+    ).fetchone()
+    if owner is None:
+        return None
+    conn.execute(
+        """UPDATE evolutions SET state = 'past' WHERE user_key = ? AND category = ?
+            AND state = 'live'""",
+        owner,
+    )
+    name = record(conn, owner[0], EVOLVED, reason, [], now)
+    conn.execute(
+        """UPDATE evolutions SET state = 'live', decision = (SELECT id FROM decisions
+            WHERE public_id = ?) WHERE id = ?""",
+        (name, evolution),
+    )
+    assign_evolution(conn, evolution)
+    conn.execute(
+        """DELETE FROM evolutions WHERE user_key = ? AND category = ?
+               AND state IN ('past', 'undone', 'nothing') AND id NOT IN (
+               SELECT id FROM evolutions WHERE user_key = ? AND category = ? AND state = 'past'
+                   ORDER BY id DESC LIMIT ?)""",
+        (*owner, *owner, PAST_KEPT),
+    )
+    return name
+
+
+def records(conn: Connection, user: UserKey) -> list[EvolutionRecord]:
+    """The user's live evolutions for export."""
+    found = []
+    live = conn.execute(
+        """SELECT id, category, evolved_at, memories FROM evolutions WHERE user_key = ?
+            AND state = 'live' ORDER BY category""",
+        (user,),
+    )
+    for evolution, category, evolved_at, memories in live.fetchall():
+        rows = conn.execute(
+            """SELECT name, keywords, examples, since FROM subcategories WHERE evolution = ?
+                ORDER BY id""",
+            (evolution,),
+        )
+        parts = tuple(
+            SubcategoryRecord(
+                name, tuple(json.loads(words)), tuple(json.loads(ids)), from_stored(at)
+            )
+            for name, words, ids, at in rows
+        )
+        found.append(EvolutionRecord(Category(category), from_stored(evolved_at), memories, parts))
+    return found
+
+
+def insert_imported(conn: Connection, source: Import, evolution: EvolutionRecord) -> bool:
+    """Stores the subcategories of a category from an import; False if it has some."""
+    if conn.execute(LIVE_EVOLUTION, (source.user, evolution.category)).fetchone():
+        return False
+    key = _insert_evolution(
+        conn, source.user, evolution.category, LIVE, evolution.memories, evolution.evolved_at
+    )
+    conn.execute("UPDATE evolutions SET import = ? WHERE id = ?", (source.key, key))
+    for one in evolution.subcategories:
+        _insert_subcategory(conn, key, one, None)
+    return True
+
+
+def _insert_evolution(
+    conn: Connection, user: UserKey, category: Category, state: str, memories: int, at: datetime
+) -> int:
+    key: int = conn.execute(
+        """INSERT INTO evolutions (user_key, category, state, evolved_at, memories)
+            VALUES (?, ?, ?, ?, ?) RETURNING id""",
+        (user, category, state, to_stored(at), memories),
+    ).fetchone()[0]
+    return key
+
+
+def _insert_subcategory(
+    conn: Connection, evolution: int, one: SubcategoryRecord, centroid: bytes | None
+) -> int:
+    key: int = conn.execute(
+        """INSERT INTO subcategories (evolution, name, keywords, examples, since, centroid)
+            VALUES (?, ?, ?, ?, ?, ?) RETURNING id""",
+        (
+            evolution,
+            one.name,
+            json.dumps(one.keywords),
+            json.dumps(one.examples),
+            to_stored(one.since),
+            centroid,
+        ),
+    ).fetchone()[0]
+    return key

@@ -1,0 +1,197 @@
+"""Failed jobs: pauses between attempts, and jobs set aside after their last attempt."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from hotmem.storage.database import Connection
+from hotmem.storage.queries.jobs import QUEUES
+from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.types import FailedJob, JobKind, UserKey
+
+HELD: Final = {work: (queue.table, queue.key) for work, queue in QUEUES.items()} | {
+    JobKind.SESSION: ("sessions", "id")
+}
+"""Tables whose rows are marked while their job pauses, and their keys. Categories and imports are
+few and have no mark."""
+
+
+NOT_HELD: Final = """NOT EXISTS (SELECT 1 FROM failures f WHERE f.kind = '{work}' AND f.key = {key}
+    AND f.user_key = {user} AND f.again_at IS NOT 0)"""
+"""Condition of a category or import whose job does not pause. `again_at` is 0 once the pause is
+over."""
+
+
+PAUSE_GROWTH: Final = 4
+"""Factor by which each pause is longer than the one before."""
+
+
+LONGEST_PAUSE_S: Final = 3600.0
+"""Longest pause in seconds."""
+
+
+PUBLIC_NAME: Final = """CASE f.kind
+    WHEN 'turn' THEN (SELECT public_id FROM turns WHERE id = f.key)
+    WHEN 'passage' THEN (SELECT t.public_id FROM passages p JOIN turns t ON t.id = p.turn
+        WHERE p.id = f.key)
+    WHEN 'memory' THEN (SELECT public_id FROM memories WHERE id = f.key)
+    WHEN 'summary' THEN (SELECT public_id FROM sessions WHERE id = f.key)
+    WHEN 'session' THEN (SELECT public_id FROM sessions WHERE id = f.key)
+    WHEN 'import' THEN (SELECT d.public_id FROM imports i JOIN decisions d ON d.id = i.decision
+        WHERE i.id = f.key)
+    ELSE f.key END"""
+"""The public name of a job's row: the id of a turn, memory, session or decision, or a category."""
+
+
+def record(
+    conn: Connection,
+    work: JobKind,
+    key: int | str,
+    error: str,
+    attempts: int,
+    pause_s: float,
+    now: datetime,
+    user: UserKey | None,
+) -> None:
+    """Records that a job failed: it pauses or, after its last attempt, is set aside.
+
+    Args:
+        conn: The writer, within a transaction.
+        work: Kind of job.
+        key: Key of its row.
+        error: The name of the error's type; its message may hold speech.
+        attempts: Attempts that a job has.
+        pause_s: Seconds of the first pause.
+        now: The wall clock.
+        user: The user; needed for a category only.
+    """
+    if work in HELD:
+        table, column = HELD[work]
+        row = conn.execute(
+            f"UPDATE {table} SET held = 1 WHERE {column} = ? RETURNING user_key", (key,)
+        ).fetchone()
+        if row is None:
+            return
+        user = row[0]
+    elif user is None:
+        (user,) = conn.execute("SELECT user_key FROM imports WHERE id = ?", (key,)).fetchone()
+    of_piece = {"work": work, "key": key, "user": user}
+    before = conn.execute(
+        "SELECT tries FROM failures WHERE kind = :work AND key = :key AND user_key = :user",
+        of_piece,
+    ).fetchone()
+    tries = 1 + (before[0] if before else 0)
+    pause = timedelta(seconds=min(pause_s * PAUSE_GROWTH ** min(tries - 1, 20), LONGEST_PAUSE_S))
+    conn.execute(
+        """INSERT OR REPLACE INTO failures (kind, key, user_key, tries, error, failed_at, again_at)
+           VALUES (:work, :key, :user, :tries, :error, :failed_at, :again_at)""",
+        of_piece
+        | {
+            "tries": tries,
+            "error": error,
+            "failed_at": to_stored(now),
+            "again_at": None if tries >= attempts else to_stored(now + pause),
+        },
+    )
+
+
+def clear(conn: Connection, work: JobKind, key: int | str, user: UserKey) -> None:
+    """Deletes the failure of a category's job that succeeded.
+
+    Failures of other jobs are deleted with their rows.
+    """
+    conn.execute(
+        "DELETE FROM failures WHERE kind = ? AND key = ? AND user_key = ?", (work, key, user)
+    )
+
+
+def next_retry(conn: Connection) -> datetime | None:
+    """When the next pause ends; None without one."""
+    (again_at,) = conn.execute("SELECT min(again_at) FROM failures WHERE again_at > 0").fetchone()
+    return None if again_at is None else from_stored(again_at)
+
+
+def resume(conn: Connection, now: datetime) -> None:
+    """Makes jobs wait again whose pause is over."""
+    _release(
+        conn,
+        conn.execute(
+            "SELECT kind, key, user_key FROM failures WHERE again_at > 0 AND again_at <= ?",
+            (to_stored(now),),
+        ).fetchall(),
+    )
+
+
+def any_set_aside(conn: Connection) -> bool:
+    """Whether any job was set aside."""
+    return (
+        conn.execute("SELECT 1 FROM failures WHERE again_at IS NULL LIMIT 1").fetchone() is not None
+    )
+
+
+def retry(conn: Connection, before: datetime, given: int, limit: int) -> int:
+    """Gives jobs set aside before a time one more attempt, the earliest first.
+
+    Args:
+        conn: The writer, within a transaction.
+        before: The time.
+        given: Number of jobs given one since. If all of those failed again, none is given.
+        limit: Jobs at most.
+
+    Returns:
+        Number of jobs given another attempt.
+    """
+    since = to_stored(before)
+    (again,) = conn.execute(
+        "SELECT count(*) FROM failures WHERE again_at IS NULL AND failed_at >= ?", (since,)
+    ).fetchone()
+    if given and again >= given:
+        return 0
+    rows = conn.execute(
+        """SELECT kind, key, user_key FROM failures WHERE again_at IS NULL AND failed_at < ?
+            ORDER BY failed_at LIMIT ?""",
+        (since, limit),
+    ).fetchall()
+    _release(conn, rows)
+    return len(rows)
+
+
+def reset_all(conn: Connection) -> int:
+    """Deletes all failures, so that the jobs wait again; returns how many."""
+    rows = conn.execute("SELECT kind, key, user_key FROM failures").fetchall()
+    _release(conn, rows)
+    conn.execute("DELETE FROM failures")
+    return len(rows)
+
+
+def latest(conn: Connection, limit: int) -> list[FailedJob]:
+    """Failed jobs that have not succeeded since, the latest first."""
+    rows = conn.execute(
+        f"""SELECT u.public_id, f.kind, ({PUBLIC_NAME}), f.tries, f.error, f.failed_at, f.again_at
+            FROM failures f JOIN users u ON u.id = f.user_key """
+        "ORDER BY f.failed_at DESC LIMIT ?",
+        (limit,),
+    )
+    return [
+        FailedJob(
+            user,
+            JobKind(kind),
+            str(piece),
+            tries,
+            error,
+            from_stored(failed_at),
+            None if again_at is None else from_stored(again_at),
+        )
+        for user, kind, piece, tries, error, failed_at, again_at in rows
+    ]
+
+
+def _release(conn: Connection, pieces: list[tuple[str, int | str, int]]) -> None:
+    for kind, key, user in pieces:
+        work = JobKind(kind)
+        if work in HELD:
+            table, column = HELD[work]
+            conn.execute(f"UPDATE {table} SET held = 0 WHERE {column} = ?", (key,))
+        conn.execute(
+            "UPDATE failures SET again_at = 0 WHERE kind = ? AND key = ? AND user_key = ?",
+            (kind, key, user),
+        )

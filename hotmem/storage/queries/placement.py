@@ -1,0 +1,172 @@
+"""Assigns memories to the nearest subcategory of their category.
+
+A memory is assigned when it is embedded. A missing centroid, as after an import or a change of
+encoder, is computed as the mean of the assigned memories once all of them are embedded.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotmem.core.centroids import nearest_centroids
+from hotmem.storage.database import Connection
+from hotmem.storage.queries import reembedding
+from hotmem.storage.search.vectors import from_bytes, to_bytes
+from hotmem.types import (
+    Category,
+    EvidenceKind,
+    UserKey,
+)
+
+BATCH: Final = 1000
+"""Memories assigned in one transaction."""
+
+
+UNASSIGNED: Final = """
+    SELECT m.id, m.vector FROM memories m
+    WHERE m.user_key = :user AND m.category = :category AND m.merged_into IS NULL
+        AND m.vector NOT NULL AND m.id > :after
+        AND NOT EXISTS (SELECT 1 FROM subcategory_members x JOIN subcategories s
+            ON s.id = x.subcategory WHERE x.memory = m.id AND s.evolution = :evolution)
+    ORDER BY m.id LIMIT :portion"""
+"""Embedded memories that are in no subcategory of an evolution."""
+
+
+LIVE_EVOLUTION: Final = (
+    "SELECT id FROM evolutions WHERE user_key = ? AND category = ? AND state = 'live'"
+)
+"""The live evolution of a user's category."""
+
+
+def assign_batch(conn: Connection, evolution: int, after: int) -> int | None:
+    """Assigns the next memories of the evolution's category after a row number.
+
+    Returns:
+        The last one's row number; None at the end.
+    """
+    owner = conn.execute(
+        "SELECT user_key, category FROM evolutions WHERE id = ?", (evolution,)
+    ).fetchone()
+    if owner is None:
+        return None
+    rows = conn.execute(
+        UNASSIGNED,
+        {
+            "user": owner[0],
+            "category": owner[1],
+            "after": after,
+            "evolution": evolution,
+            "portion": BATCH,
+        },
+    ).fetchall()
+    _assign_nearest(conn, evolution, rows)
+    return rows[-1][0] if len(rows) == BATCH else None
+
+
+def assign(conn: Connection, memories: Iterable[int]) -> None:
+    """Assigns memories with a vector that are in no live subcategory to the nearest one."""
+    for memory in memories:
+        row = conn.execute(
+            """SELECT e.id, m.vector FROM memories m JOIN evolutions e ON e.user_key = m.user_key
+               AND e.category = m.category AND e.state = 'live'
+               WHERE m.id = ? AND m.merged_into IS NULL AND m.vector NOT NULL AND NOT EXISTS (
+                   SELECT 1 FROM subcategory_members x JOIN subcategories s ON s.id = x.subcategory
+                       WHERE x.memory = m.id AND s.evolution = e.id)""",
+            (memory,),
+        ).fetchone()
+        if row is not None:
+            _assign_nearest(conn, row[0], [(memory, row[1])])
+
+
+def assign_remaining(conn: Connection, user: UserKey) -> None:
+    """Assigns a user's unassigned memories, as after a decision was undone."""
+    for (evolution,) in conn.execute(
+        "SELECT id FROM evolutions WHERE user_key = ? AND state = 'live'", (user,)
+    ).fetchall():
+        assign_evolution(conn, evolution)
+
+
+def assign_all_users(conn: Connection) -> None:
+    """Assigns the unassigned memories of all users."""
+    for (evolution,) in conn.execute("SELECT id FROM evolutions WHERE state = 'live'").fetchall():
+        assign_evolution(conn, evolution)
+
+
+def assign_by_name(
+    conn: Connection, user: UserKey, memory: int, category: Category, name: str
+) -> None:
+    """Assigns a memory to the live subcategory of a name, if there is one."""
+    conn.execute(
+        f"""INSERT INTO subcategory_members (subcategory, memory) SELECT id, ? FROM subcategories
+            WHERE evolution = ({LIVE_EVOLUTION}) AND name = ?""",
+        (memory, user, category, name),
+    )
+
+
+def assign_evolution(conn: Connection, evolution: int) -> None:
+    """Assigns all unassigned memories of an evolution's category."""
+    after: int | None = 0
+    while after is not None:
+        after = assign_batch(conn, evolution, after)
+
+
+def _assign_nearest(
+    conn: Connection, evolution: int, memories: Sequence[tuple[int, bytes]]
+) -> None:
+    """Assigns memories, each with its vector, to the nearest centroid.
+
+    Does nothing while a centroid is unknown.
+    """
+    if reembedding.boundary(conn, EvidenceKind.MEMORY):
+        # Vectors of two encoders have no mean: all are assigned once the change of encoder ends.
+        return
+    keys, centroids = _centroids(conn, evolution)
+    if memories and len(keys):
+        places = nearest_centroids(
+            from_bytes([vector for _, vector in memories]), centroids
+        ).tolist()
+        under = [(keys[place], memory) for place, (memory, _) in zip(places, memories, strict=True)]
+        conn.executemany(
+            "INSERT INTO subcategory_members (subcategory, memory) VALUES (?, ?)", under
+        )
+
+
+def _centroids(conn: Connection, evolution: int) -> tuple[list[int], NDArray[np.float32]]:
+    """Row numbers and centroids of the subcategories, float32 (subcategories, dimension).
+
+    Rows have unit length. Both are empty while a centroid is unknown.
+    """
+    rows = conn.execute(
+        "SELECT id, centroid FROM subcategories WHERE evolution = ? ORDER BY id", (evolution,)
+    ).fetchall()
+    known = [
+        (key, update_centroid(conn, key) if centroid is None else centroid)
+        for key, centroid in rows
+    ]
+    if not known or any(centroid is None for _, centroid in known):
+        return [], np.empty((0, 0), dtype=np.float32)
+    return [key for key, _ in known], from_bytes(
+        [centroid for _, centroid in known if centroid is not None]
+    )
+
+
+def update_centroid(conn: Connection, subcategory: int) -> bytes | None:
+    """Stores the mean of the assigned memories' vectors as the centroid, and returns it.
+
+    None while one of them waits to be embedded.
+    """
+    vectors = [
+        row[0]
+        for row in conn.execute(
+            """SELECT m.vector FROM subcategory_members x JOIN memories m ON m.id = x.memory
+                WHERE x.subcategory = ?""",
+            (subcategory,),
+        )
+    ]
+    if not vectors or None in vectors:
+        return None
+    centroid = to_bytes(from_bytes(vectors).mean(axis=0))
+    conn.execute("UPDATE subcategories SET centroid = ? WHERE id = ?", (centroid, subcategory))
+    return centroid

@@ -1,0 +1,268 @@
+"""Stores what was understood of a turn: entities, event times, corrections and statements."""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple, Protocol
+from uuid import uuid4
+
+from hotmem.storage.database import Connection
+from hotmem.storage.queries import cascade, decisions, entities, event_times, index_entries, tags
+from hotmem.storage.queries.known_subjects import known_subjects
+from hotmem.storage.queries.memories import RECENT_FOR_CORRECTION, latest_until, related
+from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.text.validation import normalize_value
+from hotmem.types import (
+    Correction,
+    EvidenceKind,
+    KnownSubjects,
+    Statement,
+    StoredMemory,
+    Supersession,
+    Understanding,
+    UserKey,
+)
+
+Supersede = Callable[[Statement, datetime, Sequence[StoredMemory]], Supersession]
+"""Decides what a statement, said at a time, does to the memories with its subject and relation."""
+
+
+ApplyCorrection = Callable[
+    [Correction, Sequence[StoredMemory]], tuple[StoredMemory, Statement] | None
+]
+"""Finds the memory that a correction is about and the statement that replaces it."""
+
+
+class StatementTime(NamedTuple):
+    """When a statement was said, and its position in the order of statements."""
+
+    said_at: datetime
+    order_time: datetime
+
+
+class MatchSubjects(Protocol):
+    """Finds the stored subjects that are certainly the given one; None if that is uncertain."""
+
+    def __call__(
+        self, subject: str, known: KnownSubjects, *, denies: bool
+    ) -> Collection[str] | None:
+        """The subjects; `denies` tells whether the statement denies something."""
+
+
+def match_exact(subject: str, known: KnownSubjects, *, denies: bool) -> Collection[str]:
+    """Matches the subject itself alone."""
+    return (subject,)
+
+
+def store_all(
+    conn: Connection,
+    understandings: Mapping[int, Understanding],
+    revise: Supersede,
+    amend: ApplyCorrection,
+    identify: MatchSubjects,
+) -> None:
+    """Stores the understandings of turns, by row number, in this order (see `store`)."""
+    for turn, understanding in understandings.items():
+        store(conn, turn, understanding, revise, amend, identify)
+
+
+def store(
+    conn: Connection,
+    turn: int,
+    understanding: Understanding,
+    revise: Supersede,
+    amend: ApplyCorrection,
+    identify: MatchSubjects = match_exact,
+) -> None:
+    """Stores the understanding of a turn and removes its pending job, in one transaction.
+
+    Nothing is stored for a turn that was forgotten or understood meanwhile.
+    """
+    row = conn.execute(
+        "DELETE FROM pending_turns WHERE turn = ? RETURNING turn", (turn,)
+    ).fetchone()
+    if not row:
+        return
+    user, spoken_at, order_time, speaker = conn.execute(
+        "SELECT user_key, spoken_at, order_time, speaker FROM turns WHERE id = ?", (turn,)
+    ).fetchone()
+    said = StatementTime(from_stored(spoken_at), from_stored(order_time))
+    for entity in entities.ensure(
+        conn, user, (*understanding.entities, *_corrected_names(understanding.corrections))
+    ):
+        conn.execute(
+            "INSERT OR IGNORE INTO turn_entities (entity, turn) VALUES (?, ?)", (entity, turn)
+        )
+    event_times.put(conn, turn, understanding.event_times)
+    if understanding.jest:
+        _retract_previous_turn(conn, user, turn)
+    corrected: list[Correction] = []
+    for correction in understanding.corrections:
+        amended = amend(correction, latest_until(conn, user, said.order_time))
+        if amended:
+            old, statement = amended
+            new = _insert(conn, user, turn, statement, said, None)
+            _terminate(conn, old.id, said.said_at, new)
+            conn.execute(
+                """UPDATE memories SET amends = (SELECT id FROM memories WHERE public_id = ?)
+                    WHERE id = ?""",
+                (old.id, new),
+            )
+            _count_corrected_memory(conn, old.id)
+            corrected.append(correction)
+        elif correction.wrong:
+            _count_corrected_turns(conn, turn, correction.wrong)
+    for statement in understanding.statements:
+        if any(
+            statement.start < correction.stop and correction.start < statement.stop
+            for correction in corrected
+        ):
+            continue
+        same: Collection[str] | None = (statement.subject,)
+        if statement.subject != speaker and (
+            statement.single or statement.negated or statement.ending is not None
+        ):
+            same = identify(
+                statement.subject,
+                known_subjects(conn, user, statement.subject),
+                denies=statement.negated,
+            )
+
+        if same is None:
+            # It may be about another subject, so it can only confirm what has the same words.
+            same, statement = (statement.subject,), replace(statement, replaces=False)
+        known = related(conn, user, statement, said.order_time, same)
+        revision = revise(statement, said.order_time, known)
+        if revision.confirms:
+            _confirm(conn, revision.confirms, turn, statement, said)
+            continue
+        new = _insert(conn, user, turn, statement, said, revision.valid_until)
+        for ended in revision.ends:
+            _terminate(conn, ended, said.said_at, new)
+
+
+def _insert(
+    conn: Connection,
+    user: UserKey,
+    turn: int,
+    statement: Statement,
+    said: StatementTime,
+    valid_until: datetime | None,
+) -> int:
+    key: int = conn.execute(
+        """INSERT INTO memories (user_key, public_id, text, subject, relation, object, value, kind,
+               category, importance, hedged, negated, changes,
+               single, said_at, order_time, valid_until)
+                   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+        (
+            user,
+            uuid4().hex,
+            statement.text,
+            statement.subject,
+            statement.relation,
+            statement.object,
+            normalize_value(statement.object),
+            statement.kind,
+            statement.category,
+            statement.importance,
+            statement.hedged,
+            statement.negated,
+            statement.changes,
+            statement.single,
+            to_stored(said.said_at),
+            to_stored(said.order_time),
+            None if valid_until is None else to_stored(valid_until),
+        ),
+    ).fetchone()[0]
+    index_entries.add(conn, EvidenceKind.MEMORY, user, key, 0, statement.text)
+    tags.attach(conn, user, key, statement.tags, said.said_at)
+    _add_source(conn, key, turn, statement)
+    for entity in entities.ensure(conn, user, statement.entities):
+        conn.execute(
+            "INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key)
+        )
+    return key
+
+
+def _terminate(conn: Connection, memory: str, said_at: datetime, successor: int) -> None:
+    conn.execute(
+        "UPDATE memories SET valid_until = ?, superseded_by = ? WHERE public_id = ?",
+        (to_stored(said_at), successor, memory),
+    )
+
+
+def _retract_previous_turn(conn: Connection, user: UserKey, turn: int) -> None:
+    """Deletes memories from the user's previous turn alone; memories they superseded hold again."""
+    told = """
+        SELECT x.memory FROM sources x JOIN (
+            SELECT t.id FROM turns t JOIN turns n ON n.session = t.session AND n.role = t.role
+            WHERE n.id = ? AND t.id < n.id ORDER BY t.id DESC LIMIT 1
+        ) last ON last.id = x.turn
+        WHERE NOT EXISTS (SELECT 1 FROM sources o WHERE o.memory = x.memory AND o.turn <> x.turn)"""
+    conn.execute(
+        f"""UPDATE memories SET valid_until = NULL, superseded_by = NULL
+            WHERE superseded_by IN ({told})""",
+        (turn,),
+    )
+    keys = [row[0] for row in conn.execute(told, (turn,))]
+    for key in keys:
+        decisions.release_merged(conn, user, key)
+    cascade.delete_memories(conn, user, keys)
+
+
+def _corrected_names(corrections: Sequence[Correction]) -> tuple[str, ...]:
+    """Names in corrections, which are stored as entities."""
+    return tuple(correction.right for correction in corrections if correction.right[:1].isupper())
+
+
+def _count_corrected_memory(conn: Connection, memory: str) -> None:
+    """Increments the correction counts of a memory's turns."""
+    conn.execute(
+        """INSERT INTO correction_counts (turn, times) SELECT x.turn, 1 FROM sources x
+           JOIN memories m ON m.id = x.memory WHERE m.public_id = ?
+           ON CONFLICT (turn) DO UPDATE SET times = times + 1""",
+        (memory,),
+    )
+
+
+def _count_corrected_turns(conn: Connection, turn: int, wrong: str) -> None:
+    """Increments the correction counts of the latest turns that contain the wrong words.
+
+    Used where no memory was extracted from them.
+    """
+    before = conn.execute(
+        """SELECT t.id, t.text FROM turns t JOIN turns n ON n.session = t.session WHERE n.id = ?
+            AND t.id < n.id ORDER BY t.id DESC LIMIT ?""",
+        (turn, RECENT_FOR_CORRECTION),
+    ).fetchall()
+    held = re.compile(rf"(?<!\w){re.escape(wrong)}(?!\w)", re.IGNORECASE)
+    conn.executemany(
+        """INSERT INTO correction_counts (turn, times) VALUES (?, 1) ON CONFLICT (turn) DO UPDATE
+            SET times = times + 1""",
+        [(key,) for key, text in before if held.search(text)],
+    )
+
+
+def _confirm(
+    conn: Connection, memory: str, turn: int, statement: Statement, said: StatementTime
+) -> None:
+    key = conn.execute(
+        """UPDATE memories SET confirmations = confirmations + 1, said_at = CASE
+               WHEN ? >= order_time THEN ? ELSE said_at END,
+               order_time = max(order_time, ?) WHERE public_id = ? RETURNING id""",
+        (to_stored(said.order_time), to_stored(said.said_at), to_stored(said.order_time), memory),
+    ).fetchone()[0]
+    conn.execute(
+        """UPDATE correction_counts SET times = times - 1 WHERE times > 0
+            AND turn IN (SELECT turn FROM sources WHERE memory = ?)""",
+        (key,),
+    )
+    _add_source(conn, key, turn, statement)
+
+
+def _add_source(conn: Connection, memory: int, turn: int, statement: Statement) -> None:
+    conn.execute(
+        "INSERT OR IGNORE INTO sources (memory, turn, start, stop) VALUES (?, ?, ?, ?)",
+        (memory, turn, statement.start, statement.stop),
+    )
