@@ -65,6 +65,9 @@ def count_removed(
         user: The user.
         remove: Deletes rows of the user.
     """
+    # Another process may have forgotten the user meanwhile.
+    if conn.execute("SELECT 1 FROM users WHERE id = ?", (user,)).fetchone() is None:
+        return ForgetResult(0, 0, 0)
     before = _counts(conn, user)
     remove(conn, user)
     after = _counts(conn, user)

@@ -96,6 +96,7 @@ def note(
             Category.CONTEXTS,
             3,
             tags=tuple(tags),
+            tag_vectors={tag: LetterEncoder().encode([tag])[0] for tag in tags},
             entities=tuple(entities),
         ),
         LetterEncoder().encode([text])[0],
