@@ -67,7 +67,7 @@ def bench_turn(
         int, typer.Option(help="Queries of the single session.", min=10, max=500)
     ] = 60,
     crowd: Annotated[
-        int, typer.Option(help="Concurrent sessions of the second run.", min=2, max=200)
+        int, typer.Option(help="Concurrent sessions of the second run; 0 skips it.", min=0, max=200)
     ] = 50,
     mem0: Annotated[
         int, typer.Option(help="Turns of the mem0 service's store; 0 skips mem0.", min=0)

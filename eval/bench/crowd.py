@@ -148,24 +148,28 @@ async def _watched(parts: list[Part]) -> AsyncIterator[None]:
         await asyncio.gather(watcher, return_exceptions=True)
 
 
-def figures(parts: list[Part]) -> list[dict[str, float]]:
-    """Return the summary of each tenth."""
+def figures(parts: list[Part]) -> list[dict[str, float | None]]:
+    """Return the summary of each tenth; None for what did not happen in it."""
     return [
         {
             "recalls": len(part.recalls),
-            "recall_p50_ms": float(np.percentile(part.recalls, 50)),
-            "recall_p95_ms": float(np.percentile(part.recalls, 95)),
-            "recall_max_ms": max(part.recalls),
+            "recall_p50_ms": _percentile(part.recalls, 50),
+            "recall_p95_ms": _percentile(part.recalls, 95),
+            "recall_max_ms": max(part.recalls, default=None),
             "late": part.late,
             "overdue": part.overdue,
-            "remember_p50_ms": float(np.percentile(part.remembers, 50)),
-            "remember_max_ms": max(part.remembers),
-            "gap_p99_ms": float(np.percentile(part.gaps, 99)),
-            "gap_max_ms": max(part.gaps),
+            "remember_p50_ms": _percentile(part.remembers, 50),
+            "remember_max_ms": max(part.remembers, default=None),
+            "gap_p99_ms": _percentile(part.gaps, 99),
+            "gap_max_ms": max(part.gaps, default=None),
             "memory_mb": part.memory_mb,
         }
         for part in parts
     ]
+
+
+def _percentile(values: list[float], share: float) -> float | None:
+    return float(np.percentile(values, share)) if values else None
 
 
 def show(parts: list[Part], settled_s: float, console: Console) -> None:
@@ -191,7 +195,11 @@ def show(parts: list[Part], settled_s: float, console: Console) -> None:
     for row in figures(parts):
         table.add_row(
             *(
-                f"{value:,.0f}" if isinstance(value, int) or value >= 100 else f"{value:.1f}"
+                "–"
+                if value is None
+                else f"{value:,.0f}"
+                if isinstance(value, int) or value >= 100
+                else f"{value:.1f}"
                 for value in row.values()
             )
         )

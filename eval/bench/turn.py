@@ -211,7 +211,7 @@ async def measure(
 
     Args:
         sizes: Turns of the memory files; missing files are built.
-        crowd: Concurrent sessions in the run of many, on the largest file.
+        crowd: Concurrent sessions in the run of many, on the largest file; 0 leaves it out.
         questions: Turns measured in the run of one.
         mem0_turns: Turns of mem0's store, which is built for each run; 0 leaves mem0 out.
         folder: Folder of the memory files.
@@ -234,7 +234,8 @@ async def measure(
         ]
         for speech in speeches:
             await bench.measure(Arrangement.NONE, 0, _nothing, speech)
-        await bench.measure(Arrangement.NONE, 0, _nothing, Speech.INTERIMS, crowd=True)
+        if crowd:
+            await bench.measure(Arrangement.NONE, 0, _nothing, Speech.INTERIMS, crowd=True)
         for size, path in zip(sizes, paths, strict=True):
             async with _opened(path) as memory:
                 for speech in speeches:
@@ -247,7 +248,7 @@ async def measure(
                     partial(_hotmem, memory, listening=False),
                     Speech.INTERIMS,
                 )
-                if size == max(sizes):
+                if crowd and size == max(sizes):
                     await bench.measure(
                         Arrangement.AHEAD,
                         size,

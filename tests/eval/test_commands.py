@@ -148,7 +148,7 @@ CASES: Mapping[str, Case] = {
     "snapshot compare": Case("{record} {record}", slow=False),
     "bench latency": Case("--turns 100 --questions 10 --json"),
     "bench language": Case("--utterances 20 --json", slow=False),
-    "bench turn": Case("--turns 100 --questions 10 --crowd 2 --mem0 0 --no-recordings --json"),
+    "bench turn": Case("--turns 100 --questions 10 --crowd 0 --mem0 0 --no-recordings --json"),
     "bench spoken": Case("hotmem={data} --questions 1", NoVoice, slow=False),
     "bench soak": Case("--minutes 1 --json"),
     "bench crowd": Case("--users 1 --minutes 0.5 --json"),
