@@ -7,10 +7,13 @@ import pkgutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, Final
 
 from hotmem.storage import queries
 from tests.storage.contract import uncovered
+
+MOST_UNCOVERED: Final = 105
+"""Length of the list of uncovered functions at most; lower it as the list shrinks."""
 
 
 def query_functions() -> Iterator[FunctionType]:
@@ -64,3 +67,4 @@ def test_every_query_function_is_called_by_a_contract_test() -> None:
     assert not new, f"call these in a test of this folder: {new}"
     done = sorted(map(name_of, uncovered.UNCOVERED - unused))
     assert not done, f"these are called now: remove them from uncovered.py: {done}"
+    assert len(uncovered.UNCOVERED) <= MOST_UNCOVERED

@@ -1,0 +1,144 @@
+"""Changes of stored memories: merges, tags, accesses, and a change of the encoder."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import pytest
+
+from hotmem.errors import HotMemError, InvalidInput
+from hotmem.models.encoder import Vectors
+from hotmem.storage import Storage, queries
+from hotmem.storage.database import Connection, Database
+from hotmem.storage.queries.jobs import UserRotation
+from hotmem.storage.search import vectors
+from hotmem.storage.search.searches import LexicalSearch, VectorSearch
+from hotmem.types import EvidenceKind, QueryVectors, UserKey
+from tests.letters import NO_SIGNS, LetterEncoder
+from tests.storage.contract.story import (
+    ENCODER,
+    NOW,
+    embed,
+    note,
+    passages,
+    say,
+    user_key,
+)
+
+PASSAGE, MEMORY = EvidenceKind.PASSAGE, EvidenceKind.MEMORY
+SECOND_ENCODER: Final = queries.encoders.identified("reversed", LetterEncoder.dimension)
+
+
+def reversed_rows(texts: Sequence[str]) -> Vectors:
+    """The vectors of another encoder."""
+    return LetterEncoder().encode([text[::-1] for text in texts])
+
+
+def reembed(conn: Connection) -> int:
+    """Embed rows with former vectors again; return how many."""
+    done = 0
+    while texts := queries.reembedding.following(conn, 2):
+        for one in texts:
+            rows = list(reversed_rows([one[2]]))
+            queries.embedding.put(conn, SECOND_ENCODER, [one], rows, [NO_SIGNS], anew=True)
+        done += len(texts)
+    queries.embedding.finish(conn)
+    return done
+
+
+async def test_a_merge_hides_memories_until_it_is_undone(
+    storage: Storage, ana: UserKey, ben: UserKey
+) -> None:
+    database = storage.database
+    first = await database.write(note, "The heron likes fish.", ana)
+    other = await database.write(note, "The heron likes fresh fish.", ana)
+    theirs = await database.write(note, "The heron likes fish.", ben)
+    search = LexicalSearch(MEMORY, ["heron"], 9)
+    with pytest.raises(HotMemError):
+        await database.write(queries.decisions.merge, ana, first, [theirs], "a test", NOW)
+    decision = await database.write(queries.decisions.merge, ana, first, [other], "a test", NOW)
+    assert len((await storage.engine.search(ana, search))[0]) == 1
+    with pytest.raises(HotMemError):
+        await database.write(queries.decisions.undo, ben, decision, NOW)
+    assert (await database.write(queries.decisions.undo, ana, decision, NOW)).restored == 1
+    assert len((await storage.engine.search(ana, search))[0]) == 2
+    assert len((await storage.engine.search(ben, search))[0]) == 1
+
+
+async def test_ids_are_found_by_their_beginning(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    name = await database.write(note, "The heron likes fish.", ana)
+    whole = queries.ids.whole
+    assert await database.read(whole, ana, "memories", name[:12]) == name
+    assert await database.read(whole, ana, "memories", name) == name
+    assert await database.read(whole, ben, "memories", name[:12]) == name[:12]
+    assert await database.read(whole, ana, "memories", name[:4]) == name[:4]
+
+
+async def test_accesses_are_counted_for_their_user(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    name = await database.write(note, "The heron likes fish.", ana)
+    await database.write(queries.memories.record_access, ana, [name], NOW)
+    await database.write(queries.memories.record_access, ben, [name], NOW)
+    page = await database.read(
+        lambda conn: conn.search.index_page(conn, ana, MEMORY, 0, 9).keys.tolist()
+    )
+    (found,) = (await database.read(queries.new_memories.metadata, ana, page)).values()
+    assert (found.accesses, found.accessed_at) == (1, NOW)
+    assert await database.read(queries.new_memories.metadata, ben, page) == {}
+
+
+async def test_tags_in_use(database: Database, ana: UserKey, ben: UserKey) -> None:
+    await database.write(note, "The heron likes fish.", ana, tags=["birds", "fish"])
+    await database.write(note, "The boat leaks.", ben, tags=["boats"])
+    names, rows = await database.read(queries.tags.in_use, ana, 9)
+    assert sorted(names) == ["birds", "fish"] and rows.shape == (2, LetterEncoder.dimension)
+    assert await database.read(queries.tags.unembedded, ana, 9) == []
+    uses, _ = await database.read(queries.tags.counted, ana, 9)
+    assert len(uses) == 2
+
+
+async def test_all_rows_are_embedded_again_for_another_encoder(
+    storage: Storage, second: Database, ana: UserKey
+) -> None:
+    database = storage.database
+    await database.write(say, "The ferry is late.", "A heron stands here.", "It rains.")
+    await database.write(embed)
+    assert await database.write(vectors.adopt, "reversed", LetterEncoder.dimension)
+    assert not await second.write(vectors.adopt, "reversed", LetterEncoder.dimension)
+    assert await second.read(queries.encoders.current) == SECOND_ENCODER
+    assert await database.read(queries.embedding.superseded, ENCODER)
+    assert await database.read(queries.reembedding.former_encoder) == ENCODER
+    assert await database.read(queries.embedding.waiting, ENCODER, 9, UserRotation()) == []
+    assert await database.read(queries.reembedding.left) == 3
+    keys = await database.read(passages, ana)
+    assert await database.read(queries.reembedding.boundary, PASSAGE) == keys[-1]
+    both = QueryVectors(
+        reversed_rows(["Skipper: It rains."])[0], LetterEncoder().encode(["Skipper: It rains."])[0]
+    )
+    search = VectorSearch(PASSAGE, both, 1)
+    ((key, _),) = (await storage.engine.search(ana, search))[0]
+    assert key == keys[2], "by the former encoder"
+    assert await second.write(reembed) == 3
+    ((key, score),) = (await storage.engine.search(ana, search))[0]
+    assert key == keys[2] and score == pytest.approx(1, abs=1e-2)
+    assert await database.read(queries.reembedding.left) == 0
+    assert await database.read(queries.reembedding.former_encoder) is None
+    assert await database.read(queries.reembedding.boundaries) == {}
+
+
+async def test_a_sound_database_has_no_faults(database: Database, ana: UserKey) -> None:
+    await database.write(say, "The ferry is late.")
+    await database.write(embed)
+    assert await database.read(queries.maintenance.faults) == []
+    stats = await database.read(queries.maintenance.stats, ana)
+    assert stats.turns == 1
+
+
+async def test_a_turn_id_of_another_user_is_free(database: Database, ana: UserKey) -> None:
+    await database.write(say, "The ferry is late.")
+    await database.write(say, "Quite other words.", user="ben")
+    with pytest.raises(InvalidInput):
+        await database.write(say, "Quite other words.")
+    assert await database.write(user_key, "ana") == ana
