@@ -1,9 +1,8 @@
-"""What the memory file cannot take, kept beside it until it can.
+"""A spool beside the database for turns that cannot be written.
 
-While the file is locked, full, gone or damaged, turns wait in a small database of their own
-(`memory.db.spool`), encrypted with the same key. They are taken in by the order in which they came,
-by whichever program has the memory open next; a turn that is there already is passed over, so that
-a crash in between repeats nothing.
+While the database is locked, full, missing or damaged, turns wait in a small database of their own
+(`memory.db.spool`), encrypted with the same key. The next program that can write replays them in
+order. A turn that is stored already is skipped, so an interrupted replay repeats nothing.
 """
 
 import asyncio
@@ -37,22 +36,21 @@ from hotmem.types import Role, Turn
 T = TypeVar("T")
 
 MOST: Final = 10_000
-"""Records that wait at most, some days of talk: a file that stays away that long is a fault to
-be mended, not to be waited for."""
+"""Records that wait at most."""
 
 HELD: Final = 1_000
 """Records that wait in this process at most, while the spool cannot be written either."""
 
 AT_ONCE: Final = 50
-"""Records read from the spool in one go."""
+"""Records read from the spool at once."""
 
 IN_PROCESS: Final = 0
 """The number of a record that is in no file."""
 
 FIRST_RETRY_S: Final = 1.0
 LAST_RETRY_S: Final = 30.0
-"""Seconds between two tries of the memory file, doubled from the first to the last; the last are
-those between two looks for the spool of another program, too."""
+"""Seconds between two attempts, doubled from the first to the last. The last is also the interval
+at which the spool of another program is looked for."""
 
 _TABLE: Final = (
     "CREATE TABLE IF NOT EXISTS waiting (id INTEGER PRIMARY KEY AUTOINCREMENT, "
@@ -62,11 +60,11 @@ _TABLE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """Turns that the user took back while the memory file could not be written.
+    """Turns that the user retracted while the database could not be written.
 
     Attributes:
-        user_id: Whose.
-        turn_ids: Their ids.
+        user_id: The user's id.
+        turn_ids: Ids of the turns.
     """
 
     user_id: str
@@ -74,17 +72,14 @@ class Removal:
 
 
 Record: TypeAlias = Turn | Removal
-"""What waits."""
+"""A record in the spool."""
 
 Take: TypeAlias = Callable[[Record], Awaitable[object]]
-"""Brings a record into the memory file."""
+"""Writes a record to the database."""
 
 
 def path_of(database: Path, folder: Path | None = None) -> Path:
-    """Where what a memory file cannot take waits.
-
-    Beside it, or in a folder, under a name that no other memory file has there.
-    """
+    """Path of a database's spool: beside it, or in a folder under a name unique to the database."""
     if folder is None:
         return database.with_name(f"{database.name}.spool")
     return (
@@ -94,7 +89,7 @@ def path_of(database: Path, folder: Path | None = None) -> Path:
 
 
 def waiting_in(path: Path, key: EncryptionKey | None) -> int:
-    """How many records wait in a spool; 0 if it is not there. Blocking.
+    """Number of records in a spool; 0 if it does not exist. Blocking.
 
     Raises:
         StoreError: If it cannot be read.
@@ -110,16 +105,16 @@ def waiting_in(path: Path, key: EncryptionKey | None) -> int:
 
 
 class Spool:
-    """The records that wait for one memory file.
+    """Records that wait for one database.
 
     Args:
-        path: The spool's own file; it is made when the first record comes.
-        key: What the memory file is encrypted with.
-        take: Brings a record into the memory file; raises a StoreError while that is not possible.
+        path: The spool file, created with the first record.
+        key: Key of the database.
+        take: Writes a record to the database; raises a StoreError while that is not possible.
 
     Attributes:
-        waiting: How many records wait, as far as this program knows: until it has looked, 1 if
-            there is a file.
+        waiting: Number of waiting records known to this process; until the file was read, 1 if it
+            exists.
     """
 
     def __init__(self, path: Path, key: EncryptionKey | None, take: Take) -> None:
@@ -136,16 +131,16 @@ class Spool:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begins to bring into the memory file what waits, and what will."""
+        """Starts replaying records to the database."""
         self._task = asyncio.create_task(self._run(), name="hotmem-spool")
 
     async def put(self, record: Record) -> None:
-        """Keeps a record until the memory file can take it. Durable on return.
+        """Stores a record until the database can be written. Durable on return.
 
         Raises:
-            StoreError: If it cannot be written either. It is then kept in this process, and tried
-                again as long as it runs.
-            StoreFull: If too much waits already; then it is not kept.
+            StoreError: If the spool cannot be written either. The record is then held in memory
+                and retried while the process runs.
+            StoreFull: If too many records wait; the record is then not stored.
         """
         if len(self._held) >= HELD:
             raise StoreFull(
@@ -158,11 +153,10 @@ class Spool:
         await self._on_thread(self._write_held)
 
     async def replay(self) -> int:
-        """Brings all that waits into the memory file, in order; returns how much that was.
+        """Writes all waiting records to the database in order; returns how many.
 
         Raises:
-            StoreError: If the memory file or the spool cannot be used; what was not brought in
-                waits on.
+            StoreError: If the database or the spool cannot be used; remaining records keep waiting.
         """
         brought = 0
         async with self._replaying:
@@ -184,10 +178,10 @@ class Spool:
         return brought
 
     async def close(self) -> None:
-        """Stops.
+        """Stops replaying.
 
-        What waits in the file waits for the next open; what could not even be written there is told
-        as lost.
+        Records in the file wait for the next open; those that could not be written are logged as
+        lost.
         """
         if self._task is not None:
             self._task.cancel()
@@ -247,10 +241,7 @@ class Spool:
             self._held.popleft()
 
     def _following(self) -> list[tuple[int, Record]]:
-        """The next records with their numbers.
-
-        Those of the file, then those that could not be written there.
-        """
+        """The next records with their numbers: those in the file, then those in memory."""
         with suppress(StoreError):
             self._write_held()
         if self._conn is not None or self._path.exists():
@@ -264,7 +255,7 @@ class Spool:
         return [(IN_PROCESS, record) for record in self._held]
 
     def _done(self, number: int) -> int:
-        """Removes a record; returns how many wait still."""
+        """Deletes a record; returns the number of records that still wait."""
         if number == IN_PROCESS:
             self._held.popleft()
         if self._conn is None:
@@ -274,7 +265,7 @@ class Spool:
             return _count(self._conn) + len(self._held)
 
     def _open(self) -> Connection:
-        """The spool's file; one that cannot be read is put aside, so that it stands in nobody's way, and kept."""
+        """Opens the spool file; an unreadable one is renamed and kept."""
         if self._conn is None:
             try:
                 self._conn = _opened(self._path, self._key)
@@ -291,10 +282,7 @@ class Spool:
         return self._conn
 
     def _begun(self) -> Connection:
-        """The file in a transaction.
-
-        Made anew if another program removed it as nothing waited there.
-        """
+        """Begins a transaction; creates the file again if another program removed it."""
         while True:
             conn = self._open()
             with mapped_errors(self._path):

@@ -1,7 +1,4 @@
-"""What a person who looks into a memory reads.
-
-One user's rows, never another's, and nothing is written.
-"""
+"""Reads one user's memory for the inspector; writes nothing."""
 
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -27,11 +24,11 @@ from hotmem.types.inspection import (
 
 
 class Inspection:
-    """A user's part of a file, for reading.
+    """One user's part of a database.
 
     Args:
-        database: The file.
-        user: The only user whose rows any method reads.
+        database: The database.
+        user: The only user whose rows are read.
     """
 
     def __init__(self, database: Database, user: UserKey) -> None:
@@ -39,11 +36,11 @@ class Inspection:
         self.user = user
 
     async def totals(self) -> Totals:
-        """How much there is."""
+        """Counts of the user's rows."""
         return await self._db.read(conversations.totals, self.user)
 
     async def zone(self) -> str | None:
-        """The zone that the last turn was spoken in, if it is known."""
+        """The time zone of the last turn, if it is known."""
         return await self._db.read(conversations.zone, self.user)
 
     async def sessions(self, at: Cursor | None, rows: int) -> Page[SessionRow]:
@@ -55,7 +52,7 @@ class Inspection:
         return await self._db.read(conversations.session, self.user, key)
 
     async def turns(self, session: int, at: Cursor | None, rows: int) -> Page[TurnRow]:
-        """The turns of a session, in the order they were spoken."""
+        """The turns of a session in order."""
         return await self._db.read(conversations.turns, self.user, session, at, rows)
 
     async def turn(self, key: int) -> TurnRow | None:
@@ -63,11 +60,11 @@ class Inspection:
         return await self._db.read(conversations.turn, self.user, key)
 
     async def reply_to(self, session_id: str, first: datetime, last: datetime) -> TurnRow | None:
-        """What the bot said first in a session between two times."""
+        """The bot's first turn of a session between two times."""
         return await self._db.read(conversations.reply_to, self.user, session_id, first, last)
 
     async def turns_mentioning(self, entity: int, at: Cursor | None, rows: int) -> Page[TurnRow]:
-        """The turns that mention an entity, those that came last first."""
+        """The turns that mention an entity, the latest first."""
         return await self._db.read(conversations.mentioning, self.user, entity, at, rows)
 
     async def turn_keys(self, ids: Sequence[str]) -> dict[str, int]:
@@ -83,23 +80,23 @@ class Inspection:
         return await self._db.read(statements.memory, self.user, key)
 
     async def memories_mentioning(self, entity: int, rows: int) -> list[MemoryRow]:
-        """The memories that mention an entity, those that came last first."""
+        """The memories that mention an entity, the latest first."""
         return await self._db.read(statements.mentioning, self.user, entity, rows)
 
     async def memories_by_key(self, keys: Sequence[int]) -> list[MemoryRow]:
-        """The memories of these row numbers, in this order."""
+        """The memories of row numbers, in this order."""
         return await self._db.read(statements.by_keys, self.user, keys)
 
     async def memories_by_id(self, ids: Sequence[str]) -> dict[str, MemoryRow]:
-        """The memories of these ids."""
+        """The memories of ids."""
         return await self._db.read(statements.by_names, self.user, ids)
 
     async def read_from(self, turn: int) -> list[MemoryRow]:
-        """The memories that were read from a turn."""
+        """The memories extracted from a turn."""
         return await self._db.read(statements.read_from, self.user, turn)
 
     async def entities(self, begins: str, at: Cursor | None, rows: int) -> Page[EntityRow]:
-        """The entities whose name begins so, those mentioned most first."""
+        """The entities whose name has a prefix, the most mentioned first."""
         return await self._db.read(names.entities, self.user, begins, at, rows)
 
     async def entity(self, key: int) -> EntityRow | None:
@@ -107,11 +104,11 @@ class Inspection:
         return await self._db.read(names.entity, self.user, key)
 
     async def beside(self, entity: int, rows: int) -> list[tuple[EntityRow, int]]:
-        """The entities that stand most often together with one, and how often."""
+        """The entities that most often occur together with one, and how often."""
         return await self._db.read(names.beside, self.user, entity, rows)
 
     async def graph(self, most: int) -> EntityGraph:
-        """The entities that are mentioned most, and which stand together."""
+        """The most mentioned entities, and which of them occur together."""
         return await self._db.read(names.graph, self.user, most)
 
     async def recalls(self, at: Cursor | None, rows: int) -> Page[RecallRow]:
@@ -125,19 +122,22 @@ class Inspection:
     async def recalls_for(
         self, session_id: str, query: str, first: datetime, last: datetime
     ) -> list[RecallRow]:
-        """The recalls that were asked with a turn's words in its session between two times."""
+        """The recalls of a turn's text in its session between two times."""
         return await self._db.read(replies.recalls_for, self.user, session_id, query, first, last)
 
     async def items(self, recall: int) -> list[RecordedItem]:
-        """The items of a recorded recall, in the order of its block."""
+        """The items of a recorded recall, in block order."""
         return await self._db.read(replies.items, self.user, recall)
 
     async def quality(
         self, letters: int, first: date | None
     ) -> dict[str, dict[Layer | None, Tally]]:
-        """The quality record from a day on, by periods of as many letters of an ISO date, the earliest first, and by layer; None is all of it."""
+        """The quality record from a day on, by period and layer, the earliest first.
+
+        A period is a prefix of an ISO date of so many characters. None is the first day.
+        """
         return await self._db.read(replies.quality, self.user, letters, first)
 
     async def weights(self) -> list[StoredWeight]:
-        """The layer weights as they stand in the file."""
+        """The stored layer weights."""
         return await self._db.read(replies.weights, self.user)

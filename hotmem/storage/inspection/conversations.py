@@ -1,4 +1,4 @@
-"""What was said: a user's sessions and turns."""
+"""A user's sessions and turns."""
 
 import json
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ TURNS: Final = """
 
 
 def totals(conn: Connection, user: UserKey) -> Totals:
-    """How much there is of a user."""
+    """Counts of a user's rows."""
 
     def counted(sql: str) -> Count:
         return bounded(conn, sql, (user,))
@@ -53,7 +53,7 @@ def totals(conn: Connection, user: UserKey) -> Totals:
 
 
 def zone(conn: Connection, user: UserKey) -> str | None:
-    """The zone that the user's last turn was spoken in, if it is known."""
+    """The time zone of the user's last turn, if it is known."""
     row = conn.execute(
         "SELECT zone FROM turns WHERE user_key = ? ORDER BY spoken_at DESC LIMIT 1", (user,)
     ).fetchone()
@@ -82,7 +82,7 @@ def session(conn: Connection, user: UserKey, key: int) -> SessionRow | None:
 def turns(
     conn: Connection, user: UserKey, session: int, at: Cursor | None, rows: int
 ) -> Page[TurnRow]:
-    """The turns of a session, in the order they were spoken."""
+    """The turns of a session in order."""
     return screen(
         conn,
         f"{TURNS} AND t.session = ?",
@@ -104,7 +104,7 @@ def turn(conn: Connection, user: UserKey, key: int) -> TurnRow | None:
 def reply_to(
     conn: Connection, user: UserKey, session_id: str, first: datetime, last: datetime
 ) -> TurnRow | None:
-    """What the bot said first in a session between two times."""
+    """The bot's first turn of a session between two times."""
     row = conn.execute(
         f"""{TURNS} AND s.public_id = ? AND t.role = ? AND t.spoken_at BETWEEN ? AND ?
             ORDER BY t.spoken_at, t.id LIMIT 1""",
@@ -116,9 +116,9 @@ def reply_to(
 def mentioning(
     conn: Connection, user: UserKey, entity: int, at: Cursor | None, rows: int
 ) -> Page[TurnRow]:
-    """The turns that mention an entity, those that came last first.
+    """The turns that mention an entity, the latest first.
 
-    A name that is in every turn costs no more than another.
+    The cost does not grow with the number of its mentions.
     """
     turns = TURNS.replace(
         "FROM turns t",
@@ -139,7 +139,7 @@ def mentioning(
 
 
 def turn_keys(conn: Connection, user: UserKey, names: Sequence[str]) -> dict[str, int]:
-    """Row numbers of turns by their ids; what is gone is left out."""
+    """Row numbers of turns by id; ids that no longer exist are left out."""
     rows = conn.execute(
         """SELECT public_id, id FROM turns WHERE user_key = ?
             AND public_id IN (SELECT value FROM json_each(?))""",
@@ -149,7 +149,7 @@ def turn_keys(conn: Connection, user: UserKey, names: Sequence[str]) -> dict[str
 
 
 def turn_row(row: Sequence[Any]) -> TurnRow:
-    """A turn of what `TURNS` selects."""
+    """A turn from a row of `TURNS`."""
     (
         spoken_at,
         key,

@@ -1,4 +1,4 @@
-"""Whom and what is spoken of: a user's entities, and which of them are mentioned together."""
+"""A user's entities, and which of them occur together."""
 
 import json
 from collections import Counter
@@ -22,7 +22,7 @@ COUNTED: Final = """
     FROM entities e WHERE e.user_key = ?"""
 
 LATEST_LINKED: Final = 2_000
-"""Turns, and memories, that are looked at for which names stand together, the latest."""
+"""Latest turns, and latest memories, in which entities that occur together are counted."""
 
 TOGETHER: Final = """
     SELECT json_group_array(x.entity) FROM (SELECT id FROM turns WHERE user_key = :user
@@ -38,10 +38,7 @@ TOGETHER: Final = """
 def entities(
     conn: Connection, user: UserKey, begins: str, at: Cursor | None, rows: int
 ) -> Page[EntityRow]:
-    """The user's entities whose name begins so, whatever its case, those mentioned most first.
-
-    All are counted: 50 ms with 100,000 memories.
-    """
+    """The user's entities whose name has a prefix, the most mentioned first; case is ignored."""
     first = begins.casefold()
     counted = f"""SELECT turns + memories AS often, id, name, turns, memories
         FROM ({COUNTED} AND e.key >= ? AND e.key < ?) WHERE true"""
@@ -65,7 +62,7 @@ def entity(conn: Connection, user: UserKey, key: int) -> EntityRow | None:
 
 
 def beside(conn: Connection, user: UserKey, key: int, rows: int) -> list[tuple[EntityRow, int]]:
-    """The entities that stand most often together with one in its latest turns and memories, and how often."""
+    """The entities that most often occur together with one in its latest turns and memories."""
     found = conn.execute(
         f"""WITH own AS (SELECT id FROM entities WHERE user_key = :user AND id = :key),
             turns_of AS (SELECT x.turn FROM own o JOIN turn_entities x ON x.entity = o.id
@@ -85,7 +82,7 @@ def beside(conn: Connection, user: UserKey, key: int, rows: int) -> list[tuple[E
 
 
 def graph(conn: Connection, user: UserKey, most: int) -> EntityGraph:
-    """The entities that the latest turns and memories mention most, and which of them stand together."""
+    """The entities mentioned most in the latest turns and memories, and which occur together."""
     rows = conn.execute(TOGETHER, {"user": user, "latest": LATEST_LINKED})
     groups = [set(json.loads(row[0])) for row in rows]
     chosen = [key for key, _ in Counter(key for group in groups for key in group).most_common(most)]

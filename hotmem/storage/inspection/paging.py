@@ -1,7 +1,4 @@
-"""Lists read one screen at a time, by keyset.
-
-A screen costs its own rows, wherever in the list it is.
-"""
+"""Keyset pagination: the cost of a page does not depend on its position."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
@@ -12,7 +9,7 @@ from hotmem.types.inspection import Count, Cursor, Page
 T = TypeVar("T")
 
 MOST_COUNTED: Final = 10_000
-"""Rows counted; beyond that a page says "10,000+" and costs no more."""
+"""Rows counted at most; beyond that a page shows "10,000+"."""
 
 
 def screen(
@@ -26,17 +23,17 @@ def screen(
     rows: int,
     rising: bool = False,
 ) -> Page[T]:
-    """The rows at a place in a list.
+    """The rows of a page.
 
     Args:
         conn: A connection.
         sql: A SELECT with a WHERE, whose first two columns are those of `by`.
         values: Its values.
-        made: Makes a row of what was selected.
-        by: The columns that the list is ordered by, the second unique.
-        at: The place; None is the beginning.
+        made: Makes an item from a row.
+        by: The columns of the order, the second unique.
+        at: The cursor; None is the beginning.
         rows: Rows at most.
-        rising: Whether the smallest come first.
+        rising: Whether the order is ascending.
     """
     back = at is not None and at.back
     up = rising != back
@@ -59,7 +56,7 @@ def screen(
 
 
 def bounded(conn: Connection, sql: str, values: Sequence[object]) -> Count:
-    """How many rows a SELECT has, counted up to `MOST_COUNTED`."""
+    """Number of rows of a SELECT, counted up to `MOST_COUNTED`."""
     rows = conn.execute(
         f"SELECT count(*) FROM ({sql} LIMIT ?)", (*values, MOST_COUNTED + 1)
     ).fetchone()[0]

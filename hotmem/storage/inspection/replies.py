@@ -1,7 +1,4 @@
-"""What replies made of memory.
-
-Recorded recalls and their items, and the weights that were learnt from them.
-"""
+"""Recorded recalls with their items, the quality record, and learnt weights."""
 
 import json
 from collections.abc import Sequence
@@ -37,7 +34,7 @@ def recall(conn: Connection, user: UserKey, key: int) -> RecallRow | None:
 def recalls_for(
     conn: Connection, user: UserKey, session_id: str, query: str, first: datetime, last: datetime
 ) -> list[RecallRow]:
-    """The recalls for a turn: asked with its words, in its session, between two times."""
+    """The recalls of a turn: its text as the query, in its session, between two times."""
     rows = conn.execute(
         f"""{RECALLS} AND r.asked_at BETWEEN ? AND ? AND r.session = ? AND r.query = ?
             ORDER BY r.asked_at""",
@@ -47,7 +44,7 @@ def recalls_for(
 
 
 def items(conn: Connection, user: UserKey, recall: int) -> list[RecordedItem]:
-    """The items of a recorded recall, in the order of its block."""
+    """The items of a recorded recall, in block order."""
     rows = conn.execute(
         """SELECT u.layers, u.kind, u.strength, u.relevance, m.id, m.text, u.turns
            FROM recalls r JOIN recall_items u ON u.recall = r.id LEFT JOIN memories m
@@ -80,14 +77,14 @@ def items(conn: Connection, user: UserKey, recall: int) -> list[RecordedItem]:
 def quality(
     conn: Connection, user: UserKey, letters: int, first: date | None
 ) -> dict[str, dict[Layer | None, Tally]]:
-    """The quality record of each period from a day on, added up by the file.
+    """The quality record by period from a day on, the earliest first.
 
-    The whole block's, with its latencies, and each layer's without.
+    Rows of the whole block have latencies, rows of a layer have none.
 
     Args:
         conn: A connection.
-        user: Whose.
-        letters: Letters of an ISO date that name a period.
+        user: The user.
+        letters: Characters of an ISO date that name a period.
         first: The first day; None is the earliest.
     """
     asked = {"user": user, "letters": letters, "first": (first or date.min).isoformat()}
@@ -116,10 +113,7 @@ def quality(
 
 
 def weights(conn: Connection, user: UserKey) -> list[StoredWeight]:
-    """The user's layer weights as they stand in the file.
-
-    One that was edited by hand may be anything.
-    """
+    """The user's stored layer weights, which may have been edited by hand."""
     rows = conn.execute(
         "SELECT layer, weight, updated_at FROM weights WHERE user_key = ? ORDER BY layer", (user,)
     )

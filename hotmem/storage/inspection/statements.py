@@ -1,4 +1,4 @@
-"""What is known: a user's memories in lists, and one with its history and the words behind it."""
+"""A user's memories in lists, and one with its history and sources."""
 
 import json
 from collections.abc import Sequence
@@ -19,15 +19,16 @@ from hotmem.types.inspection import (
     SourceWords,
 )
 
-COLUMNS: Final = """m.said_at, m.id, m.public_id, m.text, m.kind, m.category, m.importance, m.valid_until, m.merged_into IS NOT NULL,
+COLUMNS: Final = """m.said_at, m.id, m.public_id, m.text, m.kind, m.category, m.importance,
+    m.valid_until, m.merged_into IS NOT NULL,
     m.stored_at IS NOT NULL"""
 
 OF_USER: Final = f"SELECT {COLUMNS} FROM memories m WHERE m.user_key = ?"
 
 BY_TIME: Final = f"""SELECT {COLUMNS} FROM memories m INDEXED BY memories_by_time
     WHERE m.user_key = ? AND m.merged_into IS NULL"""
-"""Read in the list's order, so that a screen ends where its rows are full; left to itself SQLite
-may read and sort all of them."""
+"""Index in the order of the list, so that a page ends with its last row; SQLite might sort all
+rows."""
 
 FILED: Final = """
     SELECT x.memory FROM tags g JOIN tags o ON coalesce(o.merged_into, o.id) = g.id
@@ -41,17 +42,13 @@ MENTIONING: Final = f"""
         ORDER BY x.memory DESC LIMIT ?"""
 
 MOST_LINKED: Final = 50
-"""Turns, former memories and decisions shown of one memory, the latest: what is said every day
-has thousands."""
+"""Latest turns, former memories and decisions shown of one memory."""
 
 
 def memories(
     conn: Connection, user: UserKey, wanted: MemoryFilter, at: Cursor | None, rows: int
 ) -> Page[MemoryRow]:
-    """The user's memories that pass a filter, the latest first.
-
-    Without those that others stand for.
-    """
+    """The user's memories that pass a filter, the latest first, without merged ones."""
     conditions: list[str] = [""]
     values: list[object] = []
     narrow = wanted.tag is not None or wanted.keys is not None
@@ -124,12 +121,12 @@ def memory(conn: Connection, user: UserKey, key: int) -> MemoryDetails | None:
 
 
 def mentioning(conn: Connection, user: UserKey, entity: int, rows: int) -> list[MemoryRow]:
-    """The memories that mention an entity, those that came last first."""
+    """The memories that mention an entity, the latest first."""
     return [memory_row(row) for row in conn.execute(MENTIONING, (user, entity, rows))]
 
 
 def by_keys(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[MemoryRow]:
-    """The user's memories of these row numbers, in this order."""
+    """The user's memories of row numbers, in this order."""
     rows = conn.execute(
         f"{OF_USER} AND m.id IN (SELECT value FROM json_each(?))", (user, json.dumps(list(keys)))
     )
@@ -138,7 +135,7 @@ def by_keys(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Memory
 
 
 def by_names(conn: Connection, user: UserKey, names: Sequence[str]) -> dict[str, MemoryRow]:
-    """The user's memories of these ids."""
+    """The user's memories of ids."""
     rows = conn.execute(
         f"{OF_USER} AND m.public_id IN (SELECT value FROM json_each(?))",
         (user, json.dumps(list(names))),
@@ -147,7 +144,7 @@ def by_names(conn: Connection, user: UserKey, names: Sequence[str]) -> dict[str,
 
 
 def read_from(conn: Connection, user: UserKey, turn: int) -> list[MemoryRow]:
-    """The memories that were read from a turn."""
+    """The memories extracted from a turn."""
     return [
         memory_row(row)
         for row in conn.execute(
@@ -157,7 +154,7 @@ def read_from(conn: Connection, user: UserKey, turn: int) -> list[MemoryRow]:
 
 
 def memory_row(row: Sequence[Any]) -> MemoryRow:
-    """A memory of what `COLUMNS` selects."""
+    """A memory from a row of `COLUMNS`."""
     said_at, key, name, text, kind, category, importance, valid_until, merged, noted = row[:10]
     return MemoryRow(
         key=key,

@@ -11,7 +11,7 @@ from hotmem.types import Act, Action, Actor, AuditEntry, UserKey
 
 
 def record(conn: Connection, user: UserKey | None, who: Actor, act: Act, now: datetime) -> None:
-    """Writes an act down; of a user who is not there any more, without the user."""
+    """Records an action; without the user if they no longer exist."""
     conn.execute(
         """INSERT INTO audit (user_key, at, who, action, what, turns, memories, sessions)
            VALUES ((SELECT id FROM users WHERE id = ?), ?, ?, ?, ?, ?, ?, ?)""",
@@ -26,9 +26,9 @@ def entries(
 
     Args:
         conn: A connection.
-        user_id: Whose memory; None is everybody's.
+        user_id: The user; None for all.
         since: Done at or after.
-        action: What was done; None is anything.
+        action: The action; None for any.
         limit: Entries at most.
     """
     rows = conn.execute(

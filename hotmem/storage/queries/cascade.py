@@ -95,7 +95,8 @@ def delete(
         turns: Row numbers of turns.
         memories: Row numbers of memories.
         kept: Memories that stay although their turns are deleted.
-        categories: Categories whose subcategories lose keywords that none of their memories contains.
+        categories: Categories whose subcategories lose keywords that no memory of theirs
+            contains.
         summaries: Further sessions whose summaries are deleted.
     """
     deletion_marks.count(conn, user, everything=False)

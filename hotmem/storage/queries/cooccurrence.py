@@ -1,7 +1,7 @@
-"""What names and concepts a user's memories and turns hold, and where.
+"""Names and concepts in a user's memories and turns, and which occur together.
 
-Names are the entities that were read. Concepts are what summaries call topics and what memories are
-filed under; they stand where their words do.
+Names are the extracted entities. Concepts are topics of summaries and tags of memories; they occur
+where their words do.
 """
 
 import json
@@ -16,11 +16,11 @@ from hotmem.text.stemming import STOP_STEMS, terms
 from hotmem.types import EvidenceKind, Label, LabelMentions, UserKey
 
 MOST_PLACES: Final = 5_000
-"""Turns, and likewise memories, of one label that are looked at, the latest."""
+"""Latest turns, and latest memories, of one label that are considered."""
 
 NAMED_SHARE: Final = 0.5
-"""Of the turns that hold a name's words, those in which it was read as a name; below, it is a
-word like others ("Glad") that began a sentence."""
+"""Least share of the turns with a name's words in which it was extracted as a name. Below it, it is
+an ordinary word that began a sentence ("Glad")."""
 
 NAMES: Final = """
     SELECT e.key, e.name,
@@ -45,16 +45,15 @@ TOPICS: Final = """
 
 
 def mentions(conn: Connection, user: UserKey, about: str | None, most: int) -> list[LabelMentions]:
-    """Labels with the turns and memories that hold them, the most frequent first.
+    """Labels with the turns and memories that contain them, the most frequent first.
 
-    Those who speak are left out: they go with everything.
+    Speakers are left out, as they occur with everything.
 
     Args:
         conn: A connection.
-        user: Whose.
-        about: Only what is said beside this name or these words, which come first; None is
-            everything.
-        most: Names, and likewise concepts, looked at.
+        user: The user.
+        about: Only labels that occur with this name or these words, which come first; None for all.
+        most: Names, and concepts, considered.
     """
     speaking = {
         word
@@ -91,7 +90,7 @@ def mentions(conn: Connection, user: UserKey, about: str | None, most: int) -> l
 
 
 def texts(conn: Connection, user: UserKey, memories: Iterable[int]) -> dict[int, tuple[str, str]]:
-    """Ids and words of memories, by row number."""
+    """Ids and texts of memories, by row number."""
     rows = conn.execute(
         """SELECT id, public_id, text FROM memories WHERE user_key = ?
             AND id IN (SELECT value FROM json_each(?))""",
@@ -101,7 +100,7 @@ def texts(conn: Connection, user: UserKey, memories: Iterable[int]) -> dict[int,
 
 
 def _centre(conn: Connection, user: UserKey, about: str) -> LabelMentions:
-    """A name that is known, whatever its share; or any words."""
+    """The label to centre on: a known name, whatever its share, or any words."""
     key = " ".join(about.split()).casefold()
     row = conn.execute(
         "SELECT key, name FROM entities WHERE user_key = ? AND key = ?", (user, key)
@@ -114,9 +113,9 @@ def _centre(conn: Connection, user: UserKey, about: str) -> LabelMentions:
 
 
 def _of_name(conn: Connection, user: UserKey, key: str, name: str) -> LabelMentions | None:
-    """Where a name stands, whether it was read as one or not.
+    """Where a name occurs, whether it was extracted or not.
 
-    None where its words are mostly said as other words are.
+    None where its words are mostly ordinary words.
     """
     label = Label(key, name, named=True)
     read, said = _entity(conn, user, label), _of_words(conn, user, label)
@@ -140,7 +139,7 @@ def _entity(conn: Connection, user: UserKey, label: Label) -> LabelMentions:
 
 
 def _of_words(conn: Connection, user: UserKey, label: Label) -> LabelMentions:
-    """Where all the words of a label stand, and what is filed under it."""
+    """Where all the words of a label occur, and memories with it as a tag."""
     passages = _holding(conn, user, EvidenceKind.PASSAGE, label.key)
     tagged = conn.execute(
         """SELECT x.memory FROM tags o JOIN memory_tags x ON x.tag = o.id LEFT JOIN tags g
@@ -155,7 +154,7 @@ def _of_words(conn: Connection, user: UserKey, label: Label) -> LabelMentions:
 
 
 def _holding(conn: Connection, user: UserKey, kind: EvidenceKind, words: str) -> list[int]:
-    """Row numbers of passages or memories that hold all the words, the latest."""
+    """Row numbers of the latest passages or memories that contain all the words."""
     wanted = dict.fromkeys(terms(words))
     if not wanted:
         return []

@@ -1,7 +1,7 @@
-"""What was decided about memories, why, and how it is taken back.
+"""Decisions about memories, their reasons, and how they are undone.
 
-A merged memory keeps its row and everything in it; only its index entry goes, so that no search
-finds it. Taking the decision back makes the entry again.
+A merged memory keeps its row; only its index entry is deleted, so that no search finds it. Undoing
+the merge creates the entry again.
 """
 
 import json
@@ -23,7 +23,7 @@ EDITED: Final = "edited"
 EVOLVED: Final = "evolved"
 IMPORTED: Final = "imported"
 UNDOABLE: Final = (MERGED, TAGS_CHANGED, EDITED, EVOLVED, IMPORTED)
-"""Decisions that can be taken back."""
+"""Decisions that can be undone."""
 
 
 def record(
@@ -34,10 +34,7 @@ def record(
     memories: Sequence[tuple[int, int | None]],
     now: datetime,
 ) -> str:
-    """Records a decision about memories, each with the one it went into, if any.
-
-    Returns the decision's id.
-    """
+    """Records a decision about memories, each with the one it was merged into; returns its id."""
     name = uuid4().hex
     key = conn.execute(
         """INSERT INTO decisions (user_key, public_id, action, reason, decided_at)
@@ -73,12 +70,12 @@ def merge(
 
 
 def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResult:
-    """Takes a merge, an edit, a consolidation of tags or an evolution back.
+    """Undoes a merge, an edit, a consolidation of tags or an evolution.
 
-    What came with an import is marked, to be taken back in portions.
+    An import is marked, to be rolled back in portions.
 
     Raises:
-        InvalidInput: If there is no such decision, it cannot be taken back, or it was before.
+        InvalidInput: If there is no such decision, it cannot be undone, or it was undone before.
     """
     row = conn.execute(
         "SELECT id, action, undone_at FROM decisions WHERE user_key = ? AND public_id = ?",
@@ -115,7 +112,7 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResul
 
 
 def release_merged(conn: Connection, user: UserKey, kept: int) -> None:
-    """Lets memories that went into one, and that have words or a note of their own, stand alone again."""
+    """Unmerges memories merged into one, if they have sources or were stored explicitly."""
     merged = conn.execute(
         """SELECT m.id FROM memories m WHERE m.merged_into = ?
                AND (m.stored_at IS NOT NULL OR EXISTS (SELECT 1 FROM sources x
@@ -152,7 +149,7 @@ def of_user(conn: Connection, user: UserKey, limit: int) -> list[Decision]:
 
 
 def unmerged_key(conn: Connection, user: UserKey, name: str) -> int:
-    """The row number of a memory of the user that no other stands for.
+    """The row number of a user's memory that is not merged into another.
 
     Raises:
         InvalidInput: If there is none.
@@ -170,7 +167,7 @@ def unmerged_key(conn: Connection, user: UserKey, name: str) -> int:
 
 
 def unmerge(conn: Connection, user: UserKey, key: int) -> None:
-    """Lets a memory that went into another be found by itself again."""
+    """Unmerges a memory and indexes it again."""
     text, vector = conn.execute(
         "UPDATE memories SET merged_into = NULL WHERE id = ? RETURNING text, vector", (key,)
     ).fetchone()
@@ -180,9 +177,9 @@ def unmerge(conn: Connection, user: UserKey, key: int) -> None:
 
 
 def _undo_edit(conn: Connection, decision: int, old: int, new: int) -> None:
-    """Lets a memory hold again as it was before an edit, whose own memory goes.
+    """Restores a memory as it was before an edit, and deletes the edited one.
 
-    What was decided about that one is told of the old one.
+    Decisions about the edited one refer to the restored one.
     """
     changed = conn.execute(
         """SELECT 1 FROM memories WHERE (id = :new AND merged_into NOT NULL) OR merged_into = :new
@@ -209,10 +206,7 @@ def _undo_edit(conn: Connection, decision: int, old: int, new: int) -> None:
 
 
 def _restore_former_evolution(conn: Connection, user: UserKey, decision: int) -> int:
-    """Makes the subcategories live again that an evolution took the place of.
-
-    Returns how many they are.
-    """
+    """Makes the former evolution live again; returns its number of subcategories."""
     live = conn.execute(
         "SELECT id, category FROM evolutions WHERE decision = ? AND state = 'live'", (decision,)
     ).fetchone()

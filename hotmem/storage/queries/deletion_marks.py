@@ -1,8 +1,8 @@
-"""What tells later that something was forgotten: marks of ids, and a number for each time.
+"""Tombstones of forgotten ids, and a counter of deletions.
 
-An import of an older export, or the record of a block that was made before, would bring back what
-was forgotten since. A mark is a keyed hash of a user's id and the id of a turn or memory of theirs;
-the key is the file's own. It can be asked whether an id is known, and tells nothing else.
+An import of an older export, or the usage of a block composed before, would bring back what was
+forgotten since. A tombstone is a keyed hash of a user's id and the id of a turn or memory; the key
+is the database's own. It can only be tested whether an id has one.
 """
 
 import hmac
@@ -14,10 +14,10 @@ from hotmem.storage.database import Connection
 from hotmem.types import UserKey
 
 Sort: TypeAlias = Literal["turn", "memory", "summary"]
-"""Of what an id is; a summary has that of its session."""
+"""What an id belongs to; a summary has the id of its session."""
 
 BYTES: Final = 16
-"""Of a mark: among a thousand million of them two are alike with a chance of 1 to 10^21."""
+"""Bytes of a tombstone."""
 
 KEY_BYTES: Final = 32
 
@@ -25,11 +25,11 @@ _KEY: Final = "forgetting key"
 _FORGOTTEN: Final = "forgotten"
 _ERASED: Final = "erased"
 _FILE: Final = UserKey(0)
-"""No user's number: what is counted for the whole file."""
+"""No user's row number: counters of the whole database."""
 
 
 def add(conn: Connection, user: UserKey, sort: Sort, ids: Iterable[str]) -> None:
-    """Marks ids of the user's as forgotten."""
+    """Adds tombstones of the user's ids."""
     key, user_id = _key(conn), _id_of(conn, user)
     conn.executemany(
         "INSERT OR IGNORE INTO tombstones (mark) VALUES (?)",
@@ -38,7 +38,7 @@ def add(conn: Connection, user: UserKey, sort: Sort, ids: Iterable[str]) -> None
 
 
 def has(conn: Connection, user: UserKey, sort: Sort, one: str) -> bool:
-    """Whether the user had this forgotten."""
+    """Whether an id of the user has a tombstone."""
     if conn.execute("SELECT 1 FROM tombstones LIMIT 1").fetchone() is None:
         return False
     mark = _mark(_key(conn), _id_of(conn, user), sort, one)
@@ -46,7 +46,7 @@ def has(conn: Connection, user: UserKey, sort: Sort, one: str) -> bool:
 
 
 def remove(conn: Connection, user: UserKey, sort: Sort, ids: Collection[str]) -> None:
-    """Takes marks away: what has them is to be there again."""
+    """Removes tombstones of ids that are to be stored again."""
     key, user_id = _key(conn), _id_of(conn, user)
     conn.executemany(
         "DELETE FROM tombstones WHERE mark = ?", [(_mark(key, user_id, sort, one),) for one in ids]
@@ -54,7 +54,7 @@ def remove(conn: Connection, user: UserKey, sort: Sort, ids: Collection[str]) ->
 
 
 def count(conn: Connection, user: UserKey, *, everything: bool) -> None:
-    """Counts one more time that something was forgotten."""
+    """Increments the counter of deletions."""
     (number,) = conn.execute(
         """INSERT INTO index_revisions VALUES (?, ?, 1) ON CONFLICT DO UPDATE
             SET number = number + 1 RETURNING number""",
@@ -63,16 +63,16 @@ def count(conn: Connection, user: UserKey, *, everything: bool) -> None:
     conn.execute(
         "INSERT OR REPLACE INTO index_revisions VALUES (?, ?, ?)", (user, _FORGOTTEN, number)
     )
-    if (
-        everything
-    ):  # the user's number goes with them, and who comes back under the same id has another
+
+    if everything:
+        # The user's row is deleted too: one who returns under the same id has another row number.
         conn.execute(
             "INSERT OR REPLACE INTO index_revisions VALUES (?, ?, ?)", (_FILE, _ERASED, number)
         )
 
 
 def number(conn: Connection) -> int:
-    """How many times something was forgotten in this file."""
+    """Number of deletions in this database."""
     row = conn.execute(
         "SELECT number FROM index_revisions WHERE user_key = ? AND kind = ?", (_FILE, _FORGOTTEN)
     ).fetchone()
@@ -80,10 +80,7 @@ def number(conn: Connection) -> int:
 
 
 def forgot_since(conn: Connection, user: UserKey, number: int | None) -> bool:
-    """Whether the user had something forgotten since the file's number was this.
-
-    None is before all.
-    """
+    """Whether the user forgot something since the counter had this value; None is before all."""
     row = conn.execute(
         """SELECT 1 FROM index_revisions WHERE number > ?
             AND ((user_key = ? AND kind = ?) OR (user_key = ? AND kind = ?)) LIMIT 1""",

@@ -1,14 +1,11 @@
-"""What the ranking asks of a passage's words, worked out when it is stored.
-
-Read back it costs a tenth.
-"""
+"""Columns derived from a passage's text for ranking, computed when it is stored."""
 
 from hotmem.text.answer_types import answer_types
 from hotmem.text.stemming import stems
 
 
 def of(text: str) -> tuple[str, int]:
-    """The stems of a text, each once, and its forms, as two columns."""
+    """The distinct stems of a text, and its answer types, as two columns."""
     return " ".join(sorted(stems(text))), int(answer_types(text))
 
 

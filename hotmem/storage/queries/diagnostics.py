@@ -1,4 +1,4 @@
-"""Where something that was expected of a search stands."""
+"""Finds the rows of what a search was expected to return."""
 
 from typing import Final
 
@@ -19,15 +19,14 @@ PASSAGE: Final = """
 
 
 def located(conn: Connection, user: UserKey, expected: str, most: int) -> list[LocatedRow]:
-    """The memory or the turn of an id.
+    """The memory or turn of an id, otherwise the latest memories and passages with the words.
 
-    Or the latest memories, and passages of turns, that hold these words in this order, whatever
-    their case.
+    Case is ignored.
 
     Args:
         conn: A connection.
-        user: Whose.
-        expected: A memory's id, a turn's id, or words.
+        user: The user.
+        expected: A memory's id, a turn's id, or words in this order.
         most: Rows at most.
     """
     found: list[LocatedRow] = []

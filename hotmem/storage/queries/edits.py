@@ -1,8 +1,7 @@
-"""Memories that a person changed: their words, where they are filed, whether they hold.
+"""Edits of memories by a person: text, classification, validity.
 
-Words are not overwritten: the memory with the new ones takes the place of the old one, as one that
-was corrected in speech does, and keeps all else of it. So the history shows what it was, and the
-edit can be taken back.
+The text is not overwritten: a memory with the new text supersedes the old one, as after a spoken
+correction, and takes over the rest of it. The history shows both, and the edit can be undone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,15 +25,14 @@ KEPT: Final = (
     "kind, category, importance, hedged, negated, changes, single, said_at, "
     "order_time, confirmations, accesses, accessed_at, source, note"
 )
-"""Columns that a memory with new words has from the old one."""
+"""Columns that a reworded memory takes over from the old one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """New words of a memory.
+    """New text of a memory, with its statement, entities and vector.
 
-    The statement, its parts as far as they are known, names in it, and its embedding, None where
-    that is to be made.
+    A vector of None is computed later.
     """
 
     text: str
@@ -48,10 +46,10 @@ class Wording:
 def reword(
     conn: Connection, user: UserKey, name: str, wording: Wording, now: datetime, reason: str
 ) -> str:
-    """Puts a memory with new words in the place of one; returns its id.
+    """Supersedes a memory by one with a new text; returns the new id.
 
     Raises:
-        InvalidInput: If the memory is not among the user's, or another stands for it.
+        InvalidInput: If it is not among the user's memories, or was merged into another.
     """
     old = unmerged_key(conn, user, name)
     new_name = uuid4().hex
@@ -107,18 +105,18 @@ def refile(
     now: datetime,
     reason: str,
 ) -> None:
-    """Changes where a memory is filed and when it stops being true.
+    """Changes the classification of a memory and when it expires.
 
     Args:
         conn: A connection.
-        user: Whose.
+        user: The user.
         name: The memory's id.
-        columns: New values of kind, category, importance, note or valid_until, each by its name.
+        columns: New values of kind, category, importance, note or valid_until, by column name.
         now: The wall clock.
-        reason: What was changed, for the record.
+        reason: What was changed, for the decision.
 
     Raises:
-        InvalidInput: If the memory is not among the user's, or another stands for it.
+        InvalidInput: If it is not among the user's memories, or was merged into another.
     """
     key = unmerged_key(conn, user, name)
     for column, value in columns.items():
@@ -140,12 +138,10 @@ def retag(
     rows: Mapping[str, Vector],
     now: datetime,
 ) -> None:
-    """Files a memory under these tags, here with embeddings of new ones, and no others.
-
-    A tag that nothing is filed under any more goes.
+    """Replaces the tags of a memory; `rows` are the vectors of new ones. Unused tags are deleted.
 
     Raises:
-        InvalidInput: If the memory is not among the user's, or another stands for it.
+        InvalidInput: If it is not among the user's memories, or was merged into another.
     """
     key = unmerged_key(conn, user, name)
     before = conn.execute(
@@ -161,10 +157,10 @@ def retag(
 
 
 def standing(conn: Connection, user: UserKey, name: str) -> dict[str, Any]:
-    """What a memory is now: its words, their parts, where it is filed, and until when it holds.
+    """The present text, statement, classification and expiry of a memory.
 
     Raises:
-        InvalidInput: If the memory is not among the user's, or another stands for it.
+        InvalidInput: If it is not among the user's memories, or was merged into another.
     """
     columns = (
         "text",

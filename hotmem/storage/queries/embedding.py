@@ -87,13 +87,16 @@ def put(
 
 
 def skip(conn: Connection, kind: EvidenceKind, keys: Sequence[int]) -> None:
-    """Removes the former vectors of rows that could not be embedded again; they wait like new rows."""
+    """Deletes the former vectors of rows that could not be embedded again.
+
+    They wait like new rows.
+    """
     reembedding.advance(conn, kind, keys)
     reembedding.postpone(conn, kind, keys)
 
 
 def finish(conn: Connection) -> None:
-    """Ends a change of encoder once no row has a former vector, and assigns new memories to subcategories."""
+    """Ends a change of encoder once no row has a former vector, and assigns new memories."""
     reembedding.finish(conn)
     placement.assign_all_users(conn)
 

@@ -1,4 +1,4 @@
-"""When the things happened that turns speak of, by the words that say so."""
+"""Times of the events that turns mention, with the words that state them."""
 
 import json
 from collections.abc import Sequence
@@ -9,8 +9,7 @@ from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.types import EventTime, EvidenceKind, Interval, TimedWords, UserKey
 
 COARSE: Final = 32 * 86_400 * 1_000_000
-"""Microseconds. What happened "in 2019" is no answer to what happened on a day of it; up to a
-month, times are told as coarsely as this."""
+"""Microseconds. A longer time ("in 2019") does not match a query about a day within it."""
 
 TOLD: Final = (
     "h.since < :end AND h.until > :start AND h.until - h.since <= max(:end - :start, :coarse)"
@@ -24,7 +23,7 @@ OF: Final = {
         AND h.start < x.stop AND h.stop > x.start
         WHERE x.memory IN (SELECT value FROM json_each(:keys)) AND {TOLD}""",
 }
-"""Rows whose words tell of a time."""
+"""Rows whose text mentions a time within an interval."""
 
 NAMED: Final = {
     EvidenceKind.PASSAGE: """SELECT p.id, substr(t.text, h.start + 1, h.stop - h.start), h.since,
@@ -38,7 +37,7 @@ NAMED: Final = {
             AND h.stop > x.start JOIN turns t ON t.id = h.turn
         WHERE x.memory IN (SELECT value FROM json_each(?)) ORDER BY x.memory, h.turn, h.start""",
 }
-"""The times that rows name, with their words."""
+"""Times that rows mention, with their words."""
 
 IN_WINDOW: Final = {
     EvidenceKind.PASSAGE: f"""SELECT DISTINCT p.id FROM event_times h
@@ -50,12 +49,12 @@ IN_WINDOW: Final = {
         WHERE h.user_key = :user AND h.since > :earliest AND {TOLD} ORDER BY x.memory DESC
             LIMIT :limit""",
 }
-"""A user's rows whose words tell of a time, latest first. None that tells of it began earlier
-than the longest may last, so that the index bounds what is read on both sides."""
+"""A user's rows whose text mentions a time within an interval, latest first. The earliest start is
+bounded by the longest matching time, so that the index bounds the rows read on both sides."""
 
 
 def put(conn: Connection, turn: int, happenings: Sequence[EventTime]) -> None:
-    """Stores when what a turn speaks of happened."""
+    """Stores the event times of a turn."""
     conn.executemany(
         """INSERT OR IGNORE INTO event_times (turn, start, stop, since, until, user_key)
            VALUES (?, ?, ?, ?, ?, (SELECT user_key FROM turns WHERE id = ?))""",
@@ -74,7 +73,7 @@ def put(conn: Connection, turn: int, happenings: Sequence[EventTime]) -> None:
 
 
 def within(conn: Connection, kind: EvidenceKind, keys: Sequence[int], asked: Interval) -> set[int]:
-    """Those of the passages or memories whose words tell of something in the interval, about as closely as it is asked for."""
+    """Those of the passages or memories that mention a time in the interval, about as precisely."""
     values = {
         "keys": json.dumps(list(keys)),
         "start": to_stored(asked.start),
@@ -87,9 +86,9 @@ def within(conn: Connection, kind: EvidenceKind, keys: Sequence[int], asked: Int
 def in_window(
     conn: Connection, user: UserKey, kind: EvidenceKind, asked: Interval, limit: int
 ) -> list[int]:
-    """The user's latest passages or memories whose words tell of something in the interval.
+    """The user's latest passages or memories that mention a time in the interval.
 
-    The cost is that of what happened about then.
+    The cost grows with the events around it, not with the memory.
     """
     start, end = to_stored(asked.start), to_stored(asked.end)
     values = {
@@ -106,7 +105,7 @@ def in_window(
 def named(
     conn: Connection, kind: EvidenceKind, keys: Sequence[int]
 ) -> dict[int, tuple[TimedWords, ...]]:
-    """The words with which passages, or the turns of memories, name times, and what they mean, by row number."""
+    """Words that state times in passages or in turns of memories, with their intervals."""
     found: dict[int, list[TimedWords]] = {}
     if kind in NAMED:
         for key, words, since, until in conn.execute(NAMED[kind], (json.dumps(list(keys)),)):
@@ -117,7 +116,7 @@ def named(
 
 
 def of_turns(conn: Connection, keys: Sequence[int]) -> dict[int, tuple[EventTime, ...]]:
-    """What each of the turns tells of, by row number."""
+    """The event times of turns, by row number."""
     found: dict[int, list[EventTime]] = {}
     rows = conn.execute(
         """SELECT turn, start, stop, since, until FROM event_times

@@ -1,4 +1,4 @@
-"""Loads what the layers found, as the ranking sees it. Every load is bound to one user."""
+"""Loads the evidence of candidates for ranking. Each load is restricted to one user."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -16,18 +16,17 @@ from hotmem.types import AnswerType, Evidence, EvidenceKind, Interval, Role, Use
 SEPARATOR = "\x00"
 
 LATEST_SOURCES = "SELECT DISTINCT turn FROM sources WHERE memory = m.id ORDER BY turn DESC LIMIT 8"
-"""Turns that a memory is shown to come from: what was said a hundred times is not proved better
-by a hundred of them."""
+"""Latest turns that are shown as the sources of a memory."""
 
 
 ROLES: Final = {role.value: role for role in Role}
-"""Looked up two hundred times a recall; calling the enumeration takes ten times as long."""
+"""Roles by value. A dictionary lookup is faster than calling the enumeration."""
 
 NOTED: Final = ""
-"""The session of a memory that was noted and not said."""
+"""The session id of memories stored explicitly."""
 
 Ended: TypeAlias = tuple[datetime | None, int | None]
-"""When a memory stopped being true, and the one that holds in its place."""
+"""When a memory ended, and the one that superseded it."""
 
 CURRENT: Final[Ended] = (None, None)
 
@@ -42,16 +41,16 @@ def load(
     window: int = 0,
     asked: Interval | None = None,
 ) -> list[Evidence]:
-    """The evidence of all rows named, with what stands beside the passages and what has taken the place of the replaced.
+    """The evidence of rows, with neighbours of passages and the successors of superseded memories.
 
     Args:
         conn: A connection.
-        user: Whose rows.
+        user: The user.
         keys: Row numbers by kind.
-        around: Row numbers of the passages whose neighbours are wanted too.
-        reach: Places before and after them in their session.
+        around: Row numbers of the passages whose neighbours are loaded too.
+        reach: Positions before and after them in their session.
         window: Characters of the turn on each side of a passage that are shown with it.
-        asked: The time that is asked about, if any.
+        asked: The time the query is about, if any.
     """
     found = passages(conn, user, keys.get(EvidenceKind.PASSAGE, ()), around, reach, window)
     known = keys.get(EvidenceKind.MEMORY, ())
@@ -74,14 +73,14 @@ def passages(
     reach: int,
     window: int,
 ) -> list[Evidence]:
-    """The passages, and those at most `reach` places before or after some of them in their session.
+    """Passages, and the neighbours of some of them in their session.
 
     Args:
         conn: A connection.
-        user: Whose rows.
+        user: The user.
         keys: Row numbers of passages.
-        around: Those whose neighbours are wanted too.
-        reach: Places before and after.
+        around: Those whose neighbours are loaded too.
+        reach: Positions before and after them.
         window: Characters of the turn on each side of a passage that are shown with it, in whole
             words.
     """
@@ -166,7 +165,7 @@ def passages(
 
 
 def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evidence]:
-    """The memories, each with the turns it comes from; one that was noted comes from none."""
+    """Memories, each with its source turns; one stored explicitly has none."""
     rows = conn.execute(
         f"""SELECT m.id, m.text, m.public_id, m.said_at, m.vector, m.hedged, m.changes,
             m.confirmations,
@@ -219,7 +218,7 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
 
 
 def summaries(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evidence]:
-    """The summaries, one per session, with the turns their sentences come from."""
+    """Summaries, one per session, with the source turns of their sentences."""
     rows = conn.execute(
         f"""SELECT y.id, y.text, s.public_id, s.last_at, y.vector,
                 (SELECT group_concat(t.public_id, char(0)) FROM summary_sentences x JOIN turns t
@@ -250,7 +249,7 @@ def summaries(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evid
 
 
 def _dated(conn: Connection, found: Sequence[Evidence]) -> list[Evidence]:
-    """The evidence with the times that it names."""
+    """The evidence with the times that it mentions."""
     times = {
         kind: event_times.named(conn, kind, [one.key for one in found if one.kind is kind])
         for kind in EvidenceKind
@@ -262,7 +261,7 @@ def _dated(conn: Connection, found: Sequence[Evidence]) -> list[Evidence]:
 
 
 def _of_former(conn: Connection, found: list[Evidence]) -> list[Evidence]:
-    """The evidence, marked where its vector is of the file's former encoder."""
+    """The evidence, marked where its vector is of the former encoder."""
     upto = reembedding.boundaries(conn)
     return (
         [
@@ -275,7 +274,7 @@ def _of_former(conn: Connection, found: list[Evidence]) -> list[Evidence]:
 
 
 def _timed(conn: Connection, found: Sequence[Evidence], asked: Interval) -> list[Evidence]:
-    """The evidence, marked where it tells of the time asked about."""
+    """The evidence, marked where it mentions the time the query is about."""
     telling = {
         kind: event_times.within(conn, kind, [one.key for one in found if one.kind is kind], asked)
         for kind in EvidenceKind
@@ -286,7 +285,7 @@ def _timed(conn: Connection, found: Sequence[Evidence], asked: Interval) -> list
 
 
 def _standing(conn: Connection, ended: Sequence[int]) -> dict[int, Ended]:
-    """When memories stopped being true, and for each the one that holds in its place now, at the end of the chain of replacements."""
+    """When memories ended, and the current one at the end of each chain of supersession."""
     rows = conn.execute(
         f"""WITH RECURSIVE later (ended, id, following) AS (
                 SELECT id, id, coalesce(merged_into, superseded_by) FROM memories
@@ -302,7 +301,7 @@ def _standing(conn: Connection, ended: Sequence[int]) -> dict[int, Ended]:
 
 
 def _widened(text: str, left: str, right: str, window: int) -> str:
-    """A passage with the whole words of what stands on its left and right."""
+    """A passage with the whole words to its left and right."""
     before = left if len(left) < window else left.partition(" ")[2]
     after = right if len(right) < window else right.rpartition(" ")[0]
     return f"{before}{text}{after}".strip()
@@ -313,7 +312,7 @@ def _marks(keys: Sequence[Any]) -> str:
 
 
 def _vectors(blobs: Sequence[bytes | None]) -> list[Vector | None]:
-    """Unpacks the blobs that are there, all in one go."""
+    """Decodes the vectors that are present in one call."""
     present = [blob for blob in blobs if blob is not None]
     unpacked = iter(from_bytes(present)) if present else iter(())
     return [None if blob is None else next(unpacked) for blob in blobs]

@@ -1,8 +1,6 @@
-"""What is known of a user beyond their turns, read whole.
+"""Reads everything stored about a user besides their turns: memories, summaries, understandings.
 
-Memories with all their standing, summaries, what turns are known to tell.
-
-Vectors and index entries are not among it: they follow from the words.
+Vectors and index entries are left out, as they are computed from the texts.
 """
 
 import json
@@ -41,11 +39,14 @@ PLAIN: Final = [
 ]
 TIMES: Final = ["said_at", "order_time", "valid_until", "accessed_at", "stored_at"]
 LINKS: Final = ["superseded_by", "amends", "merged_into"]
-"""Columns of a memory: those that are what they are, times, and the numbers of other memories."""
+"""Columns of a memory: plain values, times, and row numbers of other memories."""
+
+LINKED: Final = "(SELECT o.public_id FROM memories o WHERE o.id = m.{link})"
+"""The public id of a linked memory."""
 
 MEMORY: Final = f"""
     SELECT m.id, m.public_id, {", ".join(f"m.{column}" for column in (*PLAIN, *TIMES))},
-        {", ".join(f"(SELECT o.public_id FROM memories o WHERE o.id = m.{link})" for link in LINKS)},
+        {", ".join(LINKED.format(link=link) for link in LINKS)},
         (SELECT json_group_array(name) FROM (
             SELECT DISTINCT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g
                 ON g.id = coalesce(o.merged_into, o.id)
@@ -83,7 +84,10 @@ def waiting_among(conn: Connection, keys: Sequence[int]) -> set[int]:
 def memories(
     conn: Connection, user: UserKey, after: int, limit: int, last_turn: int
 ) -> list[tuple[int, MemoryRecord]]:
-    """The user's next memories after a row number, oldest row first, without those that were read in turns after the last one."""
+    """The user's next memories after a row number, in order of row numbers.
+
+    Memories extracted from turns after the last turn are left out.
+    """
     found = []
     for row in conn.execute(MEMORY, (user, after, last_turn, limit)):
         key, name, *values = row
@@ -139,7 +143,7 @@ def summaries(conn: Connection, user: UserKey) -> list[SummaryRecord]:
 
 
 def doubts_of(conn: Connection, keys: Sequence[int]) -> dict[int, int]:
-    """How often what the turns say was corrected and not confirmed since, by row number, of those that were."""
+    """Correction counts of turns, by row number, where they are not 0."""
     rows = conn.execute(
         """SELECT turn, times FROM correction_counts WHERE times > 0
             AND turn IN (SELECT value FROM json_each(?))""",

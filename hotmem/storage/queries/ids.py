@@ -1,7 +1,4 @@
-"""Ids of memories, turns and decisions as people read and type them.
-
-The first characters of a long one.
-"""
+"""Ids of memories, turns and decisions as people read and type them: long ones are abbreviated."""
 
 import re
 from typing import Final, Literal
@@ -11,36 +8,33 @@ from hotmem.storage.database import Connection
 from hotmem.types import UserKey
 
 SHOWN: Final = 12
-"""Characters of an id that a table shows: of a million ids two share them in one of 500
-memories."""
+"""Characters of an id shown in tables."""
 
 FEWEST: Final = 8
-"""Characters that are looked up as the beginning of an id."""
+"""Fewest characters that are looked up as the prefix of an id."""
 
 LENGTH: Final = 32
 
 NAMED: Final = 5
-"""Ids that are named where several begin alike."""
+"""Ids listed in the error for an ambiguous prefix."""
 
 Table = Literal["memories", "turns", "decisions"]
-"""What ids are of."""
+"""Tables whose ids can be looked up."""
 
 _BEGINNING: Final = re.compile(rf"[0-9a-f]{{{FEWEST},{LENGTH - 1}}}")
 _WHOLE: Final = re.compile(rf"[0-9a-f]{{{LENGTH}}}")
 
 
 def short(name: str) -> str:
-    """The beginning of an id that HotMem made; one that came from elsewhere as it is."""
+    """The first characters of a generated id; other ids unchanged."""
     return name[:SHOWN] if _WHOLE.fullmatch(name) else name
 
 
 def whole(conn: Connection, user: UserKey, table: Table, given: str) -> str:
-    """The id of the user's that `given` is, or is the beginning of.
-
-    `given` itself if there is none.
+    """The user's id that `given` is, or is a prefix of; `given` itself if there is none.
 
     Raises:
-        InvalidInput: If several ids begin so.
+        InvalidInput: If several ids have this prefix.
     """
     beginning = given.strip().lower()
     known = conn.execute(

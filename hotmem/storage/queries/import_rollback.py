@@ -1,11 +1,9 @@
-"""Takes an import back, a few rows at a time.
+"""Rolls an import back, a few rows at a time.
 
-What came with it goes, what it changed is as it was, and what was said since stays.
-
-What is known of the rest is put right with it. A memory that went into one that goes stands alone
-again, one that was ended by it holds again, and one of the import that was said, or stored, once
-more since stays as what was said then. What was read from turns that go, and from no others, goes
-too.
+Rows of the import are deleted and values it changed are restored; what was said since stays.
+Dependent rows are corrected: a memory merged into a deleted one is unmerged, one that it superseded
+holds again, and memories of the import that were said or stored again since stay as said then.
+Memories extracted from deleted turns alone are deleted too.
 """
 
 import json
@@ -22,11 +20,10 @@ from hotmem.storage.queries.jobs import WHEN_ENDED
 from hotmem.types import Category, JobKind, QualityRecord, UserKey
 
 AT_ONCE: Final = 16
-"""Rows taken back between two looks at the clock."""
+"""Rows deleted between two checks of the time limit."""
 
 USER_TABLES: Final = ("turns", "memories", "recalls", "weights", "imports")
-"""Tables of which a user that was not known before has nothing, if they are not to be known
-after."""
+"""Tables without rows of a user whom the import created and who is deleted with it."""
 
 QUALITY: Final = TypeAdapter(QualityRecord)
 
@@ -36,7 +33,7 @@ REPEATED: Final = """
             AND t.import IS NOT :import)
         OR EXISTS (SELECT 1 FROM decision_memories x JOIN decisions d ON d.id = x.decision
             WHERE x.memory = m.id AND d.action = 'confirmed'))"""
-"""Memories that were said in other turns than those of the import, or stored once more."""
+"""Memories that were said in turns outside the import, or stored again."""
 
 DETACH_REPEATED: Final = """
     UPDATE memories AS m SET import = NULL, confirmations = max(0,
@@ -47,7 +44,7 @@ DETACH_REPEATED: Final = """
         FROM json_each(:keys) k LEFT JOIN decision_memories x ON x.memory = k.value
           LEFT JOIN decisions d ON d.id = x.decision AND d.action = 'confirmed' GROUP BY k.value) s
     WHERE s.id = m.id"""
-"""Makes memories of an import those of who said them again."""
+"""Detaches repeated memories from the import."""
 
 STALE_RECALLS: Final = """
     DELETE FROM recalls WHERE user_key = :user AND asked_at >= :begun AND id IN (
@@ -58,18 +55,19 @@ STALE_RECALLS: Final = """
             OR EXISTS (SELECT 1 FROM json_each(u.turns) j WHERE
                 NOT EXISTS (SELECT 1 FROM turns t WHERE t.user_key = :user
                 AND t.public_id = j.value))))"""
+"""Deletes recalls since the import began whose items no longer exist."""
 
 
 class RollbackState(NamedTuple):
-    """An import that is taken back.
+    """An import that is rolled back.
 
     Attributes:
-        key: Its number.
-        user: Whose memory it went into.
-        undone: Whether somebody took it back; else it failed.
-        new_user: Whether nothing was known of the user before.
+        key: Its row number.
+        user: The user.
+        undone: Whether a person undid it; otherwise it failed.
+        new_user: Whether the import created the user.
         begun_at: When it began.
-        decision: The decision that tells of it.
+        decision: Its decision.
     """
 
     key: int
@@ -80,15 +78,20 @@ class RollbackState(NamedTuple):
     decision: int | None
 
 
+NOT_HELD: Final = job_failures.NOT_HELD.format(
+    work=JobKind.IMPORT, key="imports.id", user="imports.user_key"
+)
+
 DUE: Final = f"""state IN (?, ?)
-    AND {job_failures.NOT_HELD.format(work=JobKind.IMPORT, key="imports.id", user="imports.user_key")}
+    AND {NOT_HELD}
     ORDER BY id LIMIT 1"""
+"""Condition and order of imports to roll back."""
 
 
 def due(conn: Connection) -> int | None:
-    """The number of the next import to take back.
+    """The row number of the next import to roll back; None without one.
 
-    None without one, and of those that failed to be and are left alone.
+    Imports whose rollback failed and pauses are left out.
     """
     row = conn.execute(
         f"SELECT id FROM imports WHERE {DUE}", (imports.UNDONE, imports.FAILED)
@@ -97,7 +100,7 @@ def due(conn: Connection) -> int | None:
 
 
 def roll_back(conn: Connection, limit_s: float) -> bool:
-    """Takes imports back for so many seconds; False if there is none to take back."""
+    """Rolls imports back for so many seconds; False if there is none."""
     until = monotonic() + limit_s
     row = conn.execute(
         f"SELECT id, user_key, state = ?, new_user, begun_at, decision FROM imports WHERE {DUE}",
@@ -131,7 +134,7 @@ def _delete_summaries(conn: Connection, one: RollbackState) -> bool:
 
 
 def _delete_turns(conn: Connection, one: RollbackState) -> bool:
-    """Removes some turns, with what was read from them alone."""
+    """Deletes some turns, and the memories extracted from them alone."""
     keys = column(
         conn, "SELECT id FROM turns WHERE import = ? ORDER BY id DESC LIMIT ?", (one.key, AT_ONCE)
     )
@@ -168,7 +171,7 @@ def _delete_turns(conn: Connection, one: RollbackState) -> bool:
 
 
 def _restore_changes(conn: Connection, one: RollbackState) -> bool:
-    """Brings some of what the import changed back to what it was, where nobody has changed it since."""
+    """Restores some values that the import changed and nobody has changed since."""
     rows = conn.execute(
         "SELECT what, key, before FROM import_changes WHERE import = ? LIMIT ?", (one.key, AT_ONCE)
     ).fetchall()
@@ -182,11 +185,12 @@ def _restore_changes(conn: Connection, one: RollbackState) -> bool:
 
 
 STEPS: Final = (_delete_memories, _delete_summaries, _delete_turns, _restore_changes)
-"""What goes, in this order; each removes a few rows, and tells whether there were any."""
+"""Steps of a rollback in their order; each deletes a few rows and returns whether there were
+any."""
 
 
 def _delete_imported(conn: Connection, one: RollbackState, keys: Sequence[int]) -> None:
-    """Removes memories, but for those that were said again since."""
+    """Deletes memories of the import, except those repeated since."""
     kept = column(conn, REPEATED, {"keys": json.dumps(keys), "import": one.key})
     conn.execute(DETACH_REPEATED, {"keys": json.dumps(kept), "import": one.key})
     conn.execute(
@@ -237,14 +241,14 @@ def _delete_imported(conn: Connection, one: RollbackState, keys: Sequence[int]) 
 
 
 def _delete_unmentioned(conn: Connection, entities: Sequence[int]) -> None:
-    """Removes those of the entities that nothing mentions any more."""
+    """Deletes those of the entities that nothing mentions any more."""
     mentioned = """SELECT 1 FROM turn_entities x WHERE x.entity = :key UNION ALL SELECT 1
         FROM memory_entities x WHERE x.entity = :key"""
     _delete_unreferenced(conn, "entities", entities, mentioned)
 
 
 def _delete_unreferenced(conn: Connection, table: str, keys: Sequence[int], needed: str) -> None:
-    """Removes those rows of a table that nothing needs."""
+    """Deletes those rows of a table that nothing refers to."""
     conn.executemany(
         f"DELETE FROM {table} WHERE id = :key AND NOT EXISTS ({needed})",
         [{"key": key} for key in keys],
@@ -252,10 +256,7 @@ def _delete_unreferenced(conn: Connection, table: str, keys: Sequence[int], need
 
 
 def _update_session(conn: Connection, one: RollbackState, session: int) -> None:
-    """Puts a session right that turns of the import have gone from, once all have.
-
-    One that is left empty goes.
-    """
+    """Updates a session once all its imported turns are deleted; an empty one is deleted."""
     if conn.execute(
         "SELECT 1 FROM turns WHERE session = ? AND import = ?", (session, one.key)
     ).fetchone():
@@ -281,7 +282,10 @@ def _update_session(conn: Connection, one: RollbackState, session: int) -> None:
 def _restore_session(
     conn: Connection, one: RollbackState, key: str, before: Sequence[int | None]
 ) -> None:
-    """When it was touched and, unless its summary is made anew, whether that is due."""
+    """Restores when a session changed and whether its summary is due.
+
+    The latter only if the session is not summarised again anyway.
+    """
     touched_at, due, last = before
     conn.execute(
         """UPDATE sessions SET touched_at = ?, summary_due = iif(?, summary_due, ?)
@@ -322,10 +326,11 @@ RESTORE: Final[Mapping[str, Callable[[Connection, RollbackState, str, Any], None
     "weights": _restore_weights,
     "quality": _restore_quality,
 }
+"""Functions that restore a changed value, by kind of value."""
 
 
 def _finish(conn: Connection, one: RollbackState) -> None:
-    """Removes what is left of an import, and the import."""
+    """Deletes the remaining rows of an import, and the import."""
     conn.execute("DELETE FROM evolutions WHERE user_key = ? AND import = ?", (one.user, one.key))
     evolved = column(
         conn,

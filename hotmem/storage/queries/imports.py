@@ -1,7 +1,7 @@
-"""Imports in the file: how far each has come, what it found before it changed it, and whether it is finished or to be taken back.
+"""Imports: their progress, the values they replaced, and whether they are finished or rolled back.
 
-An import of a file with several users' records is one of each user, so that each can take theirs
-back.
+An import of a file with records of several users has one row for each user, so that each can undo
+theirs.
 """
 
 import json
@@ -19,9 +19,8 @@ IN_PROGRESS, FINISHED, FAILED, UNDONE = "taking", "taken", "failed", "undone"
 is left alone until it is taken."""
 
 COUNTS: Final = ("records", "turns", "memories", "known", "others", "forgotten")
-"""What is counted of an import: records of all sorts, turns and memories that were not there,
-those that were, others that were not, and turns and memories that stay out as they were
-forgotten."""
+"""Counts of an import: records, new turns and memories, existing ones, other new records, and turns
+and memories excluded because they were forgotten."""
 
 CONFLICT: Final = (
     "Another program imports this file too, or took the import back, or forgot "
@@ -30,17 +29,14 @@ CONFLICT: Final = (
 
 
 class Import(NamedTuple):
-    """An import: its number, and whose memory it goes into."""
+    """An import of one user: its row number and the user."""
 
     key: int
     user: UserKey
 
 
 class ImportProgress(NamedTuple):
-    """An import that was begun.
-
-    Its number, whose memory it goes into, and how much stays out as it was forgotten.
-    """
+    """An import in progress: its row number, the user, and the records excluded as forgotten."""
 
     key: int
     user: UserKey
@@ -48,7 +44,7 @@ class ImportProgress(NamedTuple):
 
 
 def progress(conn: Connection, source: str) -> dict[str, int]:
-    """How many records an import that was broken off has taken, by user id."""
+    """Number of records stored by an interrupted import, by user id."""
     rows = conn.execute(
         """SELECT u.public_id, i.records FROM imports i JOIN users u ON u.id = i.user_key
             WHERE i.source = ? AND i.state = ?""",
@@ -58,7 +54,7 @@ def progress(conn: Connection, source: str) -> dict[str, int]:
 
 
 def in_progress(conn: Connection, user: UserKey, source: str) -> Import | None:
-    """The user's part of an import that was begun."""
+    """The user's part of an import in progress."""
     row = conn.execute(
         "SELECT id FROM imports WHERE source = ? AND user_key = ? AND state = ?",
         (source, user, IN_PROGRESS),
@@ -67,7 +63,7 @@ def in_progress(conn: Connection, user: UserKey, source: str) -> Import | None:
 
 
 def all_in_progress(conn: Connection, source: str) -> list[ImportProgress]:
-    """The parts of all users in an import that was begun."""
+    """The parts of all users in an import in progress."""
     rows = conn.execute(
         "SELECT id, user_key, forgotten FROM imports WHERE source = ? AND state = ?",
         (source, IN_PROGRESS),
@@ -76,12 +72,12 @@ def all_in_progress(conn: Connection, source: str) -> list[ImportProgress]:
 
 
 def check_none_in_progress(conn: Connection, user: UserKey) -> None:
-    """Refuses to begin an import while another of the user is not finished.
+    """Checks that no other import of the user is in progress.
 
-    What both bring could not be told apart.
+    Their rows could not be told apart.
 
     Raises:
-        InvalidInput: If there is one, naming the decision by which it is taken back.
+        InvalidInput: If there is one, naming the decision that undoes it.
     """
     row = conn.execute(
         """SELECT d.public_id FROM imports i JOIN decisions d ON d.id = i.decision
@@ -98,7 +94,7 @@ def check_none_in_progress(conn: Connection, user: UserKey) -> None:
 def begin(
     conn: Connection, user: UserKey, source: str, decision: str, now: datetime, *, new_user: bool
 ) -> Import:
-    """Writes down that an import began; the decision is named by its id."""
+    """Records that an import began, with the id of its decision."""
     key = conn.execute(
         """INSERT INTO imports (user_key, source, state, begun_at, new_user, decision)
            VALUES (?, ?, ?, ?, ?, (SELECT id FROM decisions WHERE public_id = ?)) RETURNING id""",
@@ -108,10 +104,10 @@ def begin(
 
 
 def advance(conn: Connection, one: Import, before: int, counts: Mapping[str, int]) -> None:
-    """Adds to what an import has taken, in the transaction that takes it.
+    """Adds to the counts of an import, in the transaction that stores the records.
 
     Raises:
-        StoreLocked: If it does not stand at `before` records any more.
+        StoreLocked: If its count of records is not `before`.
     """
     added = ", ".join(f"{name} = {name} + :{name}" for name in COUNTS)
     values = (
@@ -128,9 +124,9 @@ def advance(conn: Connection, one: Import, before: int, counts: Mapping[str, int
 
 
 def finish(conn: Connection, source: str, form: str, now: datetime) -> dict[str, int]:
-    """Finishes an import and tells of it in the decisions.
+    """Finishes an import and updates its decision; returns the counts of all users together.
 
-    One that brought nothing leaves no trace. Returns the counts of all users together.
+    An import that added nothing is deleted with its decision.
     """
     rows = conn.execute(
         f"SELECT id, decision, {', '.join(COUNTS)} FROM imports WHERE source = ? AND state = ?",
@@ -153,22 +149,22 @@ def finish(conn: Connection, source: str, form: str, now: datetime) -> dict[str,
 
 
 def abort(conn: Connection, source: str) -> None:
-    """Says that what an unfinished import brought is to be taken back."""
+    """Marks an unfinished import to be rolled back."""
     conn.execute(
         "UPDATE imports SET state = ? WHERE source = ? AND state = ?", (FAILED, source, IN_PROGRESS)
     )
 
 
 def remove(conn: Connection, key: int, decision: int | None) -> None:
-    """Removes an import's row and its decision."""
+    """Deletes an import and its decision."""
     conn.execute("DELETE FROM imports WHERE id = ?", (key,))
     conn.execute("DELETE FROM decisions WHERE id = ?", (decision,))
 
 
 def save_session_state(conn: Connection, one: Import, name: str) -> None:
-    """Keeps how a session stands that did not come with the import.
+    """Saves the state of a session that did not come with the import.
 
-    When it was touched, whether its summary is due, and its last turn.
+    It consists of its last change, whether its summary is due, and its last turn.
     """
     conn.execute(
         """INSERT OR IGNORE INTO import_changes
@@ -182,9 +178,9 @@ def save_session_state(conn: Connection, one: Import, name: str) -> None:
 
 
 def save_tag_state(conn: Connection, one: Import, name: str) -> None:
-    """Keeps how a tag stands that is there already, and the one that stands for it.
+    """Saves the state of an existing tag and of the one it was merged into.
 
-    When it was used, whether it is put away, its last memory.
+    It consists of when it was last used, whether it is archived, and its last memory.
     """
     conn.execute(
         """INSERT OR IGNORE INTO import_changes
@@ -197,7 +193,7 @@ def save_tag_state(conn: Connection, one: Import, name: str) -> None:
 
 
 def save_change(conn: Connection, one: Import, what: str, key: str, value: object) -> None:
-    """Keeps what the import put where nothing was."""
+    """Saves what the import added where nothing was."""
     conn.execute(
         "INSERT OR IGNORE INTO import_changes (import, what, key, before) VALUES (?, ?, ?, ?)",
         (one.key, what, key, json.dumps(value)),

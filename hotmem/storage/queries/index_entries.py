@@ -1,10 +1,8 @@
-"""What each row is found by.
+"""Index entries: the terms of each row in the full-text index, and its entry in the user's index.
 
-Its terms in the full-text index, and its entry, a few bytes that every search of the user reads.
-
-An entry holds the row's session, its length in words and, once it is embedded, the signs of its
-vector. Entries are small and lie together by user, so that all of one user's come into memory in
-one read (`hotmem.storage.search.user_index`).
+An entry holds the row's session, its length in words and, once it is embedded, the sign bits of its
+vector. Entries are small and clustered by user, so that a user's index is read at once
+(`hotmem.storage.search.user_index`).
 """
 
 from typing import Any, Final
@@ -23,13 +21,13 @@ TABLES: Final = {
 }
 
 WORDED: Final = (EvidenceKind.PASSAGE, EvidenceKind.MEMORY)
-"""Kinds with terms of their own; a session is found by those of its passages."""
+"""Kinds with terms of their own; a session is found by the terms of its passages."""
 
 
 def add(
     conn: Connection, kind: EvidenceKind, user: UserKey, key: int, session: int, text: str
 ) -> None:
-    """Makes a new row findable by its words."""
+    """Adds a row to the full-text index and the user's index."""
     length = len(terms(text))
     conn.execute(
         f"INSERT INTO {kind}_entries (user_key, id, session, length) VALUES (?, ?, ?, ?)",
@@ -40,12 +38,12 @@ def add(
 
 
 def put_words(conn: Connection, kind: EvidenceKind, user: UserKey, key: int, text: str) -> None:
-    """Adds the words of a row of a kind that has words to the index."""
+    """Adds the terms of a row to the full-text index, if its kind has terms."""
     conn.search.add_terms(conn, user, kind, key, terms(text))
 
 
 def remove(conn: Connection, kind: EvidenceKind, user: UserKey, key: int) -> None:
-    """Makes a row that stays impossible to find."""
+    """Removes a row from all indexes; the row itself stays."""
     conn.execute(f"DELETE FROM {kind}_entries WHERE user_key = ? AND id = ?", (user, key))
     if kind in WORDED:
         conn.search.remove_terms(conn, kind, key)
@@ -54,7 +52,7 @@ def remove(conn: Connection, kind: EvidenceKind, user: UserKey, key: int) -> Non
 def sign(
     conn: Connection, kind: EvidenceKind, user: UserKey, key: int, vector: NDArray[Any]
 ) -> None:
-    """Makes a row findable by its meaning."""
+    """Stores the sign bits of a row's vector in its index entry."""
     conn.execute(
         f"UPDATE {kind}_entries SET bits = ? WHERE user_key = ? AND id = ?",
         (to_bits(vector), user, key),
@@ -62,7 +60,7 @@ def sign(
 
 
 def unsign(conn: Connection, kind: EvidenceKind, after: int, upto: int) -> None:
-    """Takes the meaning of all rows above a row number and up to another away."""
+    """Removes the sign bits of the rows above one row number and up to another."""
     conn.execute(
         f"UPDATE {kind}_entries SET bits = NULL WHERE bits IS NOT NULL AND id > ? AND id <= ?",
         (after, upto),
@@ -70,5 +68,5 @@ def unsign(conn: Connection, kind: EvidenceKind, after: int, upto: int) -> None:
 
 
 def to_bits(vector: NDArray[Any]) -> bytes:
-    """The signs, one bit a dimension, eight to a byte, the first lowest."""
+    """The signs of a vector, one bit per dimension, eight to a byte, the first lowest."""
     return bytes(np.packbits(vector > 0, bitorder="little"))

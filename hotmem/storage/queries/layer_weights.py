@@ -1,6 +1,6 @@
-"""What is learnt of the layer weights.
+"""Learnt layer weights.
 
-Weights that somebody wrote into the file by hand count as far as they are within the bounds.
+Weights edited by hand in the database are clipped to their bounds.
 """
 
 import json
@@ -26,16 +26,16 @@ from hotmem.types import (
 )
 
 KEPT: Final = 1000
-"""Steps of each user in the history; older ones go."""
+"""Steps of the history stored per user."""
 
 
 def shared(conn: Connection) -> Weights:
-    """Where users begin."""
+    """The start weights of users."""
     return _within(dict(conn.execute("SELECT layer, weight FROM shared_weights")), START_WEIGHTS)
 
 
 def weights(conn: Connection, user: UserKey) -> Weights:
-    """The user's weights; where users begin, if nothing was learnt of this one."""
+    """The user's weights; the start weights if nothing was learnt of this user."""
     return _within(
         dict(conn.execute("SELECT layer, weight FROM weights WHERE user_key = ?", (user,))),
         shared(conn),
@@ -43,7 +43,7 @@ def weights(conn: Connection, user: UserKey) -> Weights:
 
 
 def moved(conn: Connection, user: UserKey) -> dict[Intent, IntentOffset]:
-    """How far the weights are moved for each intent, over the start weights."""
+    """The offsets of the weights by intent, relative to the start weights."""
     rows = conn.execute("SELECT intent, moved FROM intent_weights WHERE user_key = ?", (user,))
     return {
         Intent(intent): _numbers(_read(text, list), len(NO_OFFSET)) or NO_OFFSET
@@ -59,7 +59,7 @@ def learn(
     step: Callable[[LearningState], LearningState],
     now: datetime,
 ) -> Weights:
-    """Takes a step from what is learnt of a user and keeps it, in the transaction that reads it.
+    """Takes a learning step from a user's weights and stores the result in one transaction.
 
     Returns the user's weights after it.
     """
@@ -101,7 +101,7 @@ def learn(
 def put_weights(
     conn: Connection, user: UserKey, after: Weights, now: datetime, reason: str, version: int = 0
 ) -> None:
-    """Stores the user's weights, and why they are what they are."""
+    """Stores the user's weights with the reason of the change."""
     conn.executemany(
         "INSERT OR REPLACE INTO weights (user_key, layer, weight, updated_at) VALUES (?, ?, ?, ?)",
         [(user, layer, weight, to_stored(now)) for layer, weight in after.as_dict().items()],
@@ -119,7 +119,7 @@ def put_weights(
 
 
 def reset(conn: Connection, user: UserKey, now: datetime) -> Weights:
-    """Forgets what was learnt of a user; returns the weights where users begin."""
+    """Deletes what was learnt of a user; returns the start weights."""
     conn.execute("DELETE FROM learning_state WHERE user_key = ?", (user,))
     conn.execute("DELETE FROM intent_weights WHERE user_key = ?", (user,))
     put_weights(conn, user, shared(conn), now, "reset")
@@ -141,7 +141,7 @@ def over_time(conn: Connection, user: UserKey, limit: int) -> list[WeightSnapsho
 
 
 def _learnt(conn: Connection, user: UserKey, intent: Intent) -> LearningState:
-    """What is learnt of a user; what cannot be read of it is as at the beginning."""
+    """What was learnt of a user; unreadable values are replaced by start values."""
     begin, own = shared(conn), weights(conn, user)
     row = conn.execute(
         "SELECT version, state FROM learning_state WHERE user_key = ?", (user,)
@@ -163,7 +163,7 @@ def _learnt(conn: Connection, user: UserKey, intent: Intent) -> LearningState:
 
 
 def _within(found: Mapping[str, Any], others: Weights) -> Weights:
-    """The weights that are numbers, drawn into the bounds, and `others` in the place of those that are not."""
+    """The weights clipped to their bounds; values that are not numbers are replaced by `others`."""
     good = {layer: float(found[layer]) for layer in Layer if _is_number(found.get(layer))}
     return Weights.from_dict(
         others.as_dict()
@@ -172,7 +172,7 @@ def _within(found: Mapping[str, Any], others: Weights) -> Weights:
 
 
 def _read(text: object, kind: type) -> Any:  # noqa: ANN401 - JSON
-    """The JSON value if it is of that kind, else an empty one."""
+    """The JSON value if it is of that type, otherwise an empty one."""
     try:
         value = json.loads(str(text))
     except ValueError:
@@ -181,16 +181,16 @@ def _read(text: object, kind: type) -> Any:  # noqa: ANN401 - JSON
 
 
 def _numbers(values: object, size: int) -> tuple[float, ...]:
-    """The numbers if there are so many and all are finite, else none."""
+    """The numbers if there are so many and all are finite, otherwise none."""
     found = values if isinstance(values, list) else []
     return tuple(map(float, found)) if len(found) == size and all(map(_is_number, found)) else ()
 
 
 def _number(value: object) -> float:
-    """The number if it is one, else 0."""
+    """The value if it is a number, otherwise 0."""
     return float(value) if _is_number(value) else 0.0
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:
-    """Whether it is a finite number that a float can hold; JSON has integers that none can."""
+    """Whether a value is a finite number that fits a float; JSON integers may not."""
     return isinstance(value, int | float) and abs(value) <= sys.float_info.max

@@ -15,7 +15,7 @@ from hotmem.storage.queries.times import to_stored
 from hotmem.types import JobKind, UserKey
 
 LEASE_S: Final = 60.0
-"""Seconds after which the jobs of a worker that died are taken over; a batch takes a second."""
+"""Seconds after which the jobs of a worker that died are taken over."""
 
 LONG_LEASE_S: Final = 900.0
 """The same for jobs that take minutes: clustering a category."""

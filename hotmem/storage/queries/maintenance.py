@@ -1,4 +1,4 @@
-"""The state of a user's memory and of the file: counted, checked, mended, copied."""
+"""Statistics, checks, reindexing, backup and restore of a database."""
 
 import json
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from hotmem.storage.sqlite.migrations import APPLICATION_ID
 from hotmem.types import EvidenceKind, Fault, Period, Stats, UserKey
 
 PAGES: Final = 2000
-"""Pages of the file copied at once; between two portions others may write."""
+"""Pages copied at once in a backup; others may write in between."""
 
 TEXTS: Final = {
     EvidenceKind.PASSAGE: """SELECT b.id, b.user_key, b.session,
@@ -31,10 +31,10 @@ TEXTS: Final = {
         WHERE b.merged_into IS NULL""",
     EvidenceKind.SUMMARY: "SELECT b.id, b.user_key, b.id, '', b.vector FROM summaries b",
 }
-"""What each index is made of: row number, user, session, words, vector."""
+"""The source of each index: row number, user, session, text, vector."""
 
 LENGTHS: Final = {"day": 10, "month": 7, "year": 4}
-"""Characters of an ISO date that name a period."""
+"""Length of the ISO date prefix that names a period."""
 
 IN_PERIODS: Final = """
     SELECT substr(datetime(r.{moment} / 1000000, 'unixepoch'), 1, :length), {counted} FROM {table} r
@@ -46,7 +46,7 @@ IN_PERIODS: Final = """
 
 
 def stats(conn: Connection, user: UserKey) -> Stats:
-    """What there is of a user."""
+    """Counts of a user's rows."""
 
     def counted(column: str) -> dict[str, int]:
         rows = conn.execute(
@@ -115,13 +115,13 @@ def timeline(
     after: datetime | None,
     before: datetime | None,
 ) -> list[Period]:
-    """What was said and learnt in each period that has anything, the earliest first.
+    """Number of turns and memories of each period that has any, the earliest first.
 
     Args:
         conn: A connection.
-        user: Whose.
+        user: The user.
         length: "day", "month" or "year", in UTC.
-        about: Only what mentions this name; None is everything.
+        about: Only what mentions this name; None for everything.
         after: Said at or after.
         before: Said before.
     """
@@ -157,9 +157,9 @@ def timeline(
 
 
 def faults(conn: Connection) -> list[Fault]:
-    """What is wrong with the file; nothing, in a sound one."""
-    # a search has the index look at the file anew: its own check takes what others have rewritten
-    # since for damage
+    """Faults of the database; empty for a sound one."""
+    # A query makes the index reload the file first: its own check would report what others rewrote
+    # since as damage.
     for kind in WORDED:
         conn.execute(
             f"SELECT rowid FROM {kind}_words WHERE {kind}_words MATCH 'u0x' LIMIT 1"
@@ -198,7 +198,7 @@ def faults(conn: Connection) -> list[Fault]:
 
 
 def reindex(conn: Connection) -> int:
-    """Makes all index entries anew from what is stored; returns how many."""
+    """Rebuilds all index entries from the stored texts; returns how many."""
     made = 0
     for kind, sql in TEXTS.items():
         conn.execute(f"DELETE FROM {kind}_entries")
@@ -213,14 +213,14 @@ def reindex(conn: Connection) -> int:
 
 
 def backup(conn: Connection, target: Path, progress: Callable[[int, int], None]) -> None:
-    """Copies the file, as it is at one moment, while others read and write.
+    """Copies the database as of one moment, while others read and write.
 
-    The copy of an encrypted file has its key.
+    The copy of an encrypted database has its key.
 
     Args:
         conn: A connection.
-        target: Where the copy goes; it must not exist.
-        progress: Told pages left and pages in all, now and then.
+        target: Path of the copy, which must not exist.
+        progress: Called now and then with the pages left and the total.
 
     Raises:
         InvalidInput: If the target exists.
@@ -230,18 +230,18 @@ def backup(conn: Connection, target: Path, progress: Callable[[int, int], None])
     with new_file(target) as making, mapped_errors(target):
         conn.execute(
             "SELECT 1 FROM sqlite_master"
-        ).fetchone()  # all portions are of this moment, whatever others write
+        ).fetchone()  # all pages are of one snapshot, whatever others write
         with closing(connect(making, key=conn.key)) as made:
             connection.copy(conn, made, PAGES, progress)
 
 
 def restore(source: Path, target: Path, key: EncryptionKey | None = None) -> None:
-    """Makes a file of a copy, which is left as it is. Blocking.
+    """Creates a database from a backup, which is not changed. Blocking.
 
     Args:
-        source: The copy.
-        target: The file; it must not exist.
-        key: What the copy is encrypted with, and the file will be.
+        source: The backup.
+        target: Path of the database, which must not exist.
+        key: Key of the backup and of the database.
 
     Raises:
         InvalidInput: If the target exists.

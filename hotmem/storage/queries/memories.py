@@ -15,7 +15,8 @@ from hotmem.types import (
     UserKey,
 )
 
-TURN_IDS = """(SELECT group_concat(t.public_id, char(0)) FROM sources x JOIN turns t ON t.id = x.turn
+TURN_IDS = """(SELECT group_concat(t.public_id, char(0))
+    FROM sources x JOIN turns t ON t.id = x.turn
     WHERE x.memory = m.id)"""
 """Public ids of the turns a memory comes from. They can be thousands, so they are read only where
 they are needed."""

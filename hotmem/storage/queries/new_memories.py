@@ -1,4 +1,4 @@
-"""Memories that were noted and not said: kept, filed, confirmed."""
+"""Memories stored explicitly rather than extracted from turns."""
 
 import json
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def insert(
     now: datetime,
     reason: str,
 ) -> str:
-    """Stores a note, searchable at once, and why it was filed as it is; returns the memory's id.
+    """Stores a memory, searchable at once, with the reason of its classification; returns its id.
 
     Without a vector it waits to be embedded.
     """
@@ -78,9 +78,9 @@ def insert(
 def confirm(
     conn: Connection, user: UserKey, name: str, note: NewMemory, now: datetime, reason: str
 ) -> bool:
-    """Counts that a memory was stored again, and gives it what the new words bring.
+    """Counts that a memory was stored again; adds the tags and higher importance of the new one.
 
-    Tags, and the higher importance; False if it is gone.
+    False if it no longer exists.
     """
     row = conn.execute(
         """UPDATE memories SET confirmations = confirmations + 1, said_at = ?, order_time = ?,
@@ -103,7 +103,7 @@ def confirm(
 
 
 def metadata(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, MemoryMetadata]:
-    """What a search shows of memories besides their words, by row number."""
+    """Metadata of memories in search results, by row number."""
     rows = conn.execute(
         f"""SELECT m.id, m.kind, m.category, m.importance, coalesce(m.stored_at, m.said_at),
            m.accesses, m.accessed_at, ({subcategories.NAME_OF_MEMORY})

@@ -1,10 +1,8 @@
-"""What comes after what.
+"""The order of statements: a time that never decreases for live speech, whatever the clock shows.
 
-A time that never goes back for what is said live, whatever the clock shows.
-
-It is a hybrid logical clock (Kulkarni and others 2014): the clock's time, and one microsecond after
-what was told last where the clock is behind that. What is told of the past - a recording, an import
-- has the time it was said, so that history may be added in any order.
+It is a hybrid logical clock (Kulkarni et al. 2014): the clock's time, or one microsecond after the
+latest statement where the clock is behind it. Past speech, such as a recording or an import, has
+the time it was said, so that history may be added in any order.
 """
 
 from functools import lru_cache
@@ -15,32 +13,30 @@ from hotmem.storage.database import Connection
 from hotmem.types import UserKey
 
 LIVE: Final = 3_600_000_000
-"""Microseconds of the wall clock within which what is said is said now, and not told of the
-past: a call may wait that long to be written."""
+"""Largest difference in microseconds from the wall clock at which speech counts as live."""
 
 FIRST: Final = 1_767_225_600_000_000
-"""The first day of 2026: nothing was said to this version before it, and a clock that shows less
-has not been set."""
+"""The first day of 2026, as stored. A clock that shows less has not been set."""
 
 BEHIND: Final = 86_400_000_000
-"""Microseconds that a clock must have gone back, or stand ahead, to be called wrong: a day, more
-than any change of a zone."""
+"""Microseconds by which a clock must differ to count as wrong: more than any change of a time
+zone."""
 
 
 ENDED_AHEAD: Final = """
     UPDATE memories SET valid_until = :at WHERE user_key = :user AND superseded_by IS NOT NULL
         AND valid_until > :ahead"""
-"""What ended by a clock that was ahead has ended now that it is right, and not only in years."""
+"""Ends memories now whose end was set by a clock that was ahead."""
 
 
 def order_time(conn: Connection, user: UserKey, spoken_at: int, now: int) -> int:
-    """The place in a user's order of what is said at a time, which is noted as their latest if it is that.
+    """The order time of speech; stores it as the user's latest if it is that.
 
     Args:
         conn: The writer, within a transaction.
         user: The user.
-        spoken_at: When it is said, by the clock of who says it, as the file keeps times.
-        now: The wall clock, likewise.
+        spoken_at: When it is said, by the speaker's clock, as stored.
+        now: The wall clock, as stored.
     """
     (latest,) = conn.execute("SELECT order_time FROM users WHERE id = ?", (user,)).fetchone()
     place = spoken_at
@@ -67,12 +63,12 @@ def order_time(conn: Connection, user: UserKey, spoken_at: int, now: int) -> int
 
 @lru_cache(maxsize=64)
 def _tell(event: str, days: int) -> None:
-    """Once of each: a whole history may be dated ahead."""
+    """Logs a warning once per event and number of days: a whole history may be dated ahead."""
     log.warning(event, days=days)
 
 
 def note_anew(conn: Connection, user: UserKey) -> None:
-    """Notes the latest place of what is left of a user; reads all their turns."""
+    """Recomputes the latest order time of a user from all rows."""
     conn.execute(
         """UPDATE users SET order_time = max(coalesce((SELECT max(order_time) FROM turns
                WHERE user_key = users.id), 0),
@@ -83,5 +79,5 @@ def note_anew(conn: Connection, user: UserKey) -> None:
 
 
 def note(conn: Connection, user: UserKey, place: int) -> None:
-    """Notes a place in a user's order that something has already."""
+    """Raises the latest order time of a user to at least this one."""
     conn.execute("UPDATE users SET order_time = max(order_time, ?) WHERE id = ?", (place, user))

@@ -9,14 +9,13 @@ from hotmem.storage.database import Connection
 from hotmem.types import Intent, Latencies, Layer, QualityRecord, Tally, UserKey
 
 MOST_DAYS: Final = 730
-"""Days of a user that are kept, the latest; two years in which they talk every day. A clock that
-jumps can make no more."""
+"""Latest days stored per user."""
 
 COUNTS: Final = ("turns", "given", "used", "tokens", "wasted", "helped", "empty", "late")
 
 
 def add(conn: Connection, user: UserKey, records: Iterable[QualityRecord]) -> None:
-    """Adds to the user's record; of more than `MOST_DAYS` days the earliest go."""
+    """Adds to the user's record; days beyond the latest `MOST_DAYS` are deleted."""
     grows = False
     for record in records:
         before = _tally(conn, user, record)
@@ -27,7 +26,7 @@ def add(conn: Connection, user: UserKey, records: Iterable[QualityRecord]) -> No
 
 
 def put(conn: Connection, user: UserKey, record: QualityRecord) -> bool:
-    """Stores a record as it was elsewhere; False if there is one of its day, intent and layer."""
+    """Stores an imported record; False if there is one of its day, intent and layer."""
     if _tally(conn, user, record) is not None:
         return False
     _put(conn, user, record, record.tally)
@@ -35,7 +34,7 @@ def put(conn: Connection, user: UserKey, record: QualityRecord) -> bool:
 
 
 def subtract(conn: Connection, user: UserKey, record: QualityRecord) -> None:
-    """Takes a record that was stored out again; what was added to it stays."""
+    """Subtracts an imported record again; what was added to it stays."""
     held = _tally(conn, user, record)
     if held == record.tally:
         conn.execute(
@@ -49,7 +48,7 @@ def subtract(conn: Connection, user: UserKey, record: QualityRecord) -> None:
 def of_user(
     conn: Connection, user: UserKey, first: date | None, last: date | None
 ) -> list[QualityRecord]:
-    """The user's record from the first day to the last, both with it; None is open."""
+    """The user's records from the first to the last day inclusive; None is open."""
     rows = conn.execute(
         f"""SELECT day, intent, layer, {", ".join(COUNTS)}, latencies FROM quality
             WHERE user_key = ? AND day >= ? AND day <= ? ORDER BY day, intent, layer""",

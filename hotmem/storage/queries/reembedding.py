@@ -1,9 +1,8 @@
-"""A change of encoder in a file that is in use.
+"""A change of encoder in a database that is in use.
 
-Rows keep the vectors of the former encoder until they are embedded anew, the newest first, so that
-of each kind one row number tells which are left: those up to it. Meanwhile a search compares them
-with the query as the former encoder reads it, and all others with the query as the file's encoder
-does.
+Rows keep the vectors of the former encoder until they are embedded again, the newest first, so one
+row number of each kind is the boundary: rows up to it are left. Meanwhile a search compares them
+with the query vector of the former encoder, and all others with that of the current one.
 
     begin ─▶ former_vectors ─▶ following ─▶ advance ─▶ ... ─▶ none left
 """
@@ -27,21 +26,22 @@ TEXTS: Final = {
     EvidenceKind.MEMORY: "SELECT b.id, b.text FROM memories b",
     EvidenceKind.SUMMARY: "SELECT b.id, b.text FROM summaries b",
 }
-"""Row numbers and texts as they are embedded; a passage's begins with its speaker's name."""
+"""Row numbers and the texts to embed; a passage's text begins with its speaker's name."""
 
 
 def begin(conn: Connection, former: str, encoder: str, *, comparable: bool) -> None:
-    """Says that the vectors in the file are of a former encoder.
+    """Records that the vectors in the database are of a former encoder.
 
-    If the file is still being embedded anew, it holds those of two, and of each kind the fewer go:
-    when the encoder is changed back at once, nearly all rows have its vectors already.
+    If the database is still being embedded again, it has vectors of two encoders, and those of the
+    encoder with fewer rows of a kind are deleted: when the encoder is changed back at once, nearly
+    all rows have its vectors already.
 
     Args:
         conn: The writer, within a transaction.
-        former: Its name and dimension.
-        encoder: Those of the new one.
-        comparable: Whether its vectors can be searched meanwhile: they are as long as the new
-            encoder's. Others go at once.
+        former: Name and dimension of the former encoder.
+        encoder: Name and dimension of the new one.
+        comparable: Whether the former vectors can be searched meanwhile, having the same dimension;
+            if not, they are deleted at once.
     """
     for kind, table in TABLES.items():
         older = conn.execute(
@@ -65,16 +65,13 @@ def begin(conn: Connection, former: str, encoder: str, *, comparable: bool) -> N
 
 
 def former_encoder(conn: Connection) -> str | None:
-    """Name and dimension of the encoder that some vectors are still of.
-
-    None if all are of the file's.
-    """
+    """Name and dimension of the encoder that some vectors are still of; None if there are none."""
     row = conn.execute("SELECT encoder FROM former_vectors LIMIT 1").fetchone()
     return None if row is None else str(row[0])
 
 
 def boundaries(conn: Connection) -> dict[EvidenceKind, int]:
-    """Of each kind that has such vectors, the last row that does."""
+    """The last row with a former vector, of each kind that has one."""
     return {
         EvidenceKind(kind): upto
         for kind, upto in conn.execute("SELECT kind, upto FROM former_vectors")
@@ -82,15 +79,12 @@ def boundaries(conn: Connection) -> dict[EvidenceKind, int]:
 
 
 def boundary(conn: Connection, kind: EvidenceKind) -> int:
-    """The last row of a kind whose vector is of the former encoder.
-
-    Below every row number if there is none.
-    """
+    """The last row of a kind with a former vector; below every row number if there is none."""
     return boundaries(conn).get(kind, NONE_LEFT)
 
 
 def left(conn: Connection) -> int:
-    """How many rows have vectors of the former encoder."""
+    """Number of rows with vectors of the former encoder."""
     counts = (
         f"SELECT count(*) FROM {TABLES[kind]} WHERE vector NOT NULL AND id <= {upto}"
         for kind, upto in boundaries(conn).items()
@@ -99,9 +93,9 @@ def left(conn: Connection) -> int:
 
 
 def following(conn: Connection, limit: int) -> list[tuple[EvidenceKind, int, str]]:
-    """The next rows that are embedded anew, all of one kind: their kind, number and text.
+    """The next rows to embed again, all of one kind: kind, row number, text.
 
-    What has no vector waits in its own queue.
+    Rows without a vector wait in their own queue.
     """
     for kind, upto in boundaries(conn).items():
         rows = conn.execute(
@@ -116,16 +110,16 @@ def following(conn: Connection, limit: int) -> list[tuple[EvidenceKind, int, str
 
 
 def advance(conn: Connection, kind: EvidenceKind, keys: Iterable[int]) -> None:
-    """Says that these rows, the next that `following` gave, have the new encoder's vectors."""
+    """Records that these rows, which `following` returned, have the new encoder's vectors."""
     conn.execute(
         "UPDATE former_vectors SET upto = min(upto, ?) WHERE kind = ?", (min(keys) - 1, kind)
     )
 
 
 def postpone(conn: Connection, kind: EvidenceKind, keys: Sequence[int]) -> None:
-    """Takes their vectors from these rows, which have been passed by.
+    """Deletes the vectors of rows that were skipped; they wait like new rows.
 
-    They wait as new ones do, and an index in memory is read again.
+    Cached user indexes are read again.
     """
     for key in keys:
         conn.execute(f"UPDATE {TABLES[kind]} SET vector = NULL WHERE id = ?", (key,))
@@ -138,10 +132,7 @@ def postpone(conn: Connection, kind: EvidenceKind, keys: Sequence[int]) -> None:
 
 
 def finish(conn: Connection) -> None:
-    """Says that no vectors of the former encoder are left.
-
-    To be called when `following` gives nothing.
-    """
+    """Records that no vector of the former encoder is left, once `following` returns none."""
     conn.execute("DELETE FROM former_vectors")
 
 
@@ -154,7 +145,7 @@ def text_of(conn: Connection, kind: EvidenceKind, keys: Iterable[int]) -> list[t
 
 
 def _clear(conn: Connection, kind: EvidenceKind, after: int, upto: int) -> None:
-    """Takes vectors, index entries and token signs from the rows above one number and up to another."""
+    """Deletes vectors, sign bits and token signs of the rows above one number and up to another."""
     conn.execute(
         f"UPDATE {TABLES[kind]} SET vector = NULL WHERE vector NOT NULL AND id > ? AND id <= ?",
         (after, upto),

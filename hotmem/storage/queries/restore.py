@@ -40,7 +40,7 @@ class Restorer:
         conn: The writer, within a transaction.
         user: The user.
         asked_at: When the deletion was requested, as stored.
-        embedded: Whether the vectors are of the database's encoder; if not, rows are embedded again.
+        embedded: Whether the vectors are of the database's encoder; others are computed again.
         new_keys: Row numbers of rows that replaced others, by table and former row number.
         existing: Rows that are known to exist.
         keys: Columns of each table's primary key.

@@ -1,8 +1,7 @@
-"""What has been kept for as long as it may be.
+"""Deletes what is older than its retention period, a few rows at a time, like any forget.
 
-Found, a few rows at a time, and forgotten as everything is, so that nothing of it remains.
-
-A turn is as old as when it was said, a memory as when that was last said or stored.
+The age of a turn counts from when it was said, that of a memory from when it was last said or
+stored.
 """
 
 from datetime import datetime
@@ -18,7 +17,7 @@ OLD_TURNS: Final = f"""
     SELECT id, public_id FROM turns WHERE user_key = :user AND spoken_at < :before
         AND abs(order_time - spoken_at) <= {BEHIND}
     ORDER BY spoken_at LIMIT :limit"""
-"""Turns; how old those are that were told by a clock that was off nobody knows."""
+"""Old turns. The age of turns dated by a wrong clock is unknown."""
 
 OLD_MEMORIES: Final = f"""
     SELECT m.id, m.public_id FROM memories m WHERE m.user_key = :user AND m.said_at < :before
@@ -28,28 +27,25 @@ OLD_MEMORIES: Final = f"""
         AND NOT EXISTS (SELECT 1 FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id
             AND t.spoken_at >= :before)
     ORDER BY m.said_at LIMIT :limit"""
-"""Memories; with them go the turns they were read from, none of which may be younger."""
+"""Old memories; the turns they were extracted from are deleted too, so none may be younger."""
 
 OLD_RECALLS: Final = (
     "SELECT id, public_id FROM recalls WHERE user_key = :user AND asked_at < :before LIMIT :limit"
 )
 
 USERS_SEEN: Final = 256
-"""Users that are looked through at once, a few milliseconds."""
+"""Users searched at once."""
 
 
 class Clock(NamedTuple):
-    """What the file tells of the time.
-
-    When the clock was last seen to be right, and when the newest row was written.
-    """
+    """When the clock was last plausible, and when the newest row was written."""
 
     seen: datetime | None
     newest: datetime | None
 
 
 def clock(conn: Connection) -> Clock:
-    """Reads both."""
+    """Reads the stored clock state."""
     row = conn.execute("SELECT value FROM meta WHERE key = 'clock'").fetchone()
     (newest,) = conn.execute(
         """SELECT max(at) FROM (SELECT max(touched_at) AS at FROM sessions UNION ALL
@@ -63,17 +59,17 @@ def clock(conn: Connection) -> Clock:
 
 
 def note_clock(conn: Connection, now: datetime) -> None:
-    """Notes that the clock is right."""
+    """Stores that the clock is plausible now."""
     conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('clock', ?)", (to_stored(now),))
 
 
 def following(
     conn: Connection, category: Category | None, before: datetime, after: int
 ) -> tuple[UserKey | None, int | None]:
-    """The next user behind a number of whom something is older than a time.
+    """The next user after a row number who has something older than a time.
 
     Returns:
-        The user, if one was found, and the number to go on behind; None at the end.
+        The user, if one was found, and the row number to continue after; None at the end.
     """
     for _ in range(USERS_SEEN):
         row = conn.execute(
@@ -88,7 +84,7 @@ def following(
 
 
 def due(conn: Connection, user: UserKey, category: Category | None, before: datetime) -> bool:
-    """Whether something of a user is older than a time."""
+    """Whether a user has something older than a time."""
     searches = (OLD_MEMORIES,) if category else (OLD_TURNS, OLD_MEMORIES, OLD_RECALLS)
     return any(_found(conn, sql, user, category, before, 1) for sql in searches)
 
@@ -100,14 +96,14 @@ def remove(
 
     Args:
         conn: The writer, within a transaction.
-        user: Whose.
-        category: Only memories of this category, with the turns they were read from; None is all
-            that was said, is known and was asked.
+        user: The user.
+        category: Only memories of this category, with the turns they were extracted from; None
+            for all turns, memories and recalls.
         before: The time.
-        limit: Turns, memories and records of use at most.
+        limit: Turns, memories and recalls at most.
 
     Returns:
-        How much went with it, and whether there is more.
+        What was deleted, and whether there is more.
     """
     recalls = 0
 

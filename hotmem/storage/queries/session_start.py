@@ -1,4 +1,4 @@
-"""What a session opens with: instructions, lasting facts, what is at hand, what was left open."""
+"""The start of a session: instructions, lasting facts, upcoming events, open loops."""
 
 import json
 from collections.abc import Sequence
@@ -17,16 +17,16 @@ from hotmem.types.session_start import (
 )
 
 RECENT_TURNS: Final = 200
-"""Turns of the user by which the name is told that they speak under."""
+"""Latest turns of the user that determine the name they speak under."""
 
 TURNS_READ: Final = 20_000
-"""Turns of the user, the latest, in which times are looked for."""
+"""Latest turns of the user in which event times are read."""
 
 LATER_READ: Final = 2_000
-"""Turns of the user, the latest, in which a plan may have been changed."""
+"""Latest turns of the user in which a plan may have been changed."""
 
 NOTES_READ: Final = 500
-"""Memories stored outright, the latest, that are looked through."""
+"""Latest explicitly stored memories that are read."""
 
 MOST_OF_A_RELATION: Final = 20
 
@@ -42,7 +42,7 @@ _ONE: Final = f"""SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relat
 
 
 def read_rules(conn: Connection, user: UserKey, at: datetime) -> SessionFacts:
-    """Standing instructions, and the name that the user speaks under."""
+    """Permanent instructions, and the name the user speaks under."""
     return SessionFacts(
         speaker=speaker(conn, user),
         rules=_rules(conn, user, to_stored(at)),
@@ -51,7 +51,7 @@ def read_rules(conn: Connection, user: UserKey, at: datetime) -> SessionFacts:
 
 
 def _rules(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, ...]:
-    """Standing instructions, said (`asks`) or stored outright as rules of the system, latest first."""
+    """Permanent instructions, said (`asks`) or stored explicitly as system rules, latest first."""
     rows = conn.execute(
         f"""SELECT * FROM (
                 SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relation
@@ -75,15 +75,15 @@ def read(
     live: str | None,
     at: datetime,
 ) -> SessionFacts:
-    """Everything a session opens with.
+    """Everything shown at the start of a session.
 
     Args:
         conn: A connection.
         user: The user.
-        relations: Relations of which lasting facts are wanted.
-        anonymous: What a speaker without a name is called.
-        days: The time in which something is at hand.
-        live: The session that opens, or None.
+        relations: Relations of lasting facts.
+        anonymous: Name of a speaker without a name.
+        days: The period of upcoming events.
+        live: The session that starts, or None.
         at: The time.
     """
     now = to_stored(at)
@@ -104,10 +104,7 @@ def read(
 
 
 def _pending(conn: Connection, user: UserKey) -> bool:
-    """Whether something the user said waits to be understood.
-
-    What came with an import and waits for its end does not count.
-    """
+    """Whether a turn of the user waits to be understood, except in an unfinished import."""
     row = conn.execute(
         "SELECT 1 FROM pending_turns WHERE import IS NULL AND user_key = ? AND held = 0 LIMIT 1",
         (user,),
@@ -116,7 +113,7 @@ def _pending(conn: Connection, user: UserKey) -> bool:
 
 
 def speaker(conn: Connection, user: UserKey) -> str | None:
-    """The name that the user speaks under: that of most of their latest turns."""
+    """The name the user speaks under: the most frequent one of their latest turns."""
     row = conn.execute(
         """SELECT speaker FROM (SELECT speaker FROM turns INDEXED BY turns_by_time
            WHERE user_key = ? AND role = 'user'
@@ -153,7 +150,7 @@ def _facts(
 
 
 def _source_texts(conn: Connection, keys: Sequence[int]) -> dict[int, str]:
-    """The turns that memories were read from, as text."""
+    """Texts of the turns that memories were extracted from."""
     rows = conn.execute(
         """SELECT x.memory, group_concat(t.text, char(10)) FROM sources x JOIN turns t
            ON t.id = x.turn
@@ -175,9 +172,9 @@ def _notes(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, 
 
 
 def _told(conn: Connection, user: UserKey, days: Interval, now: int) -> list[DatedWords]:
-    """What the user said to take place within the days.
+    """Events that the user mentioned within the period.
 
-    Not what no longer holds, or was read as something else since.
+    Events that no longer hold, or were restated since, are left out.
     """
     rows = conn.execute(
         f"""WITH said AS (SELECT id, text, spoken_at FROM turns INDEXED BY turns_by_time
@@ -230,7 +227,7 @@ def _later(conn: Connection, user: UserKey, since: int, now: int) -> list[LaterT
 
 
 def _loops(conn: Connection, user: UserKey, live: str | None) -> list[OpenLoop]:
-    """What was left open in the last session that has a summary."""
+    """Open loops of the last session with a summary."""
     rows = conn.execute(
         """SELECT x.text, t.public_id, s.public_id, t.spoken_at FROM summary_sentences x
            JOIN turns t ON t.id = x.turn JOIN sessions s ON s.id = x.summary

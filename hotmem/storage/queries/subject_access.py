@@ -1,9 +1,6 @@
-"""Everything that the file holds of one user, as a document for people.
+"""Everything stored about one user, as a document for people: each table and all its rows of them.
 
-What is held, in which table, and every row of it.
-
-Numbers that rows refer to each other by are those of this document's rows. Times are ISO 8601 in
-UTC.
+References between rows are row numbers within the document. Times are ISO 8601 in UTC.
 """
 
 import json
@@ -25,7 +22,7 @@ OF_EVOLUTION: Final = "evolution IN (SELECT id FROM evolutions WHERE user_key = 
 OF_SUBCATEGORY: Final = """subcategory IN (SELECT s.id FROM subcategories s JOIN evolutions e
     ON e.id = s.evolution WHERE e.user_key = :user)"""
 OF_IMPORT: Final = "import IN (SELECT id FROM imports WHERE user_key = :user)"
-"""How the rows of a table are known to be the user's."""
+"""Condition of rows that belong to an import of the user."""
 
 HELD: Final = {
     "users": ("the user", "id = :user"),
@@ -64,8 +61,7 @@ HELD: Final = {
     "deletions": ("what was forgotten and can still be brought back, until when", OF_USER),
     "audit": ("who looked at the memory, changed it or took something out of it", OF_USER),
 }
-"""Tables, what a row of each is, and which rows are the user's; in the order in which they are
-told."""
+"""Tables, a description of their rows, and the condition of the user's rows, in document order."""
 
 WORKED_OUT: Final = (
     "worked out of the words above, which are there in full; it serves the search alone"
@@ -86,20 +82,20 @@ LEFT_OUT: Final = {
     "deletions tell",
     "tombstones": "keyed hashes of the ids of what was forgotten, which tell nothing else",
 }
-"""Tables with rows of a user that are not told, and why."""
+"""Tables with rows of a user that are left out, and why."""
 
 MOMENTS: Final = frozenset({"at", "since", "until", "valid_until"})
-"""Columns that hold times, besides those that end in _at."""
+"""Columns that hold times, besides those whose name ends in _at."""
 
 
 def write(conn: Connection, user: UserKey, now: datetime, out: TextIO) -> dict[str, int]:
-    """Writes the document, as of one moment; returns how many rows of each table it holds.
+    """Writes the document as of one moment; returns the number of rows of each table.
 
     Args:
         conn: A connection, within a transaction.
-        user: Whose.
-        now: When it is made.
-        out: Where it is written, a row a line.
+        user: The user.
+        now: When it is written.
+        out: Where it is written, one row a line.
     """
     counts = {
         table: conn.execute(
@@ -133,7 +129,7 @@ def write(conn: Connection, user: UserKey, now: datetime, out: TextIO) -> dict[s
 
 
 def _rows(conn: Connection, table: str, whose: str, user: UserKey) -> Iterator[dict[str, Any]]:
-    """The user's rows by column, without vectors and the user's own number."""
+    """The user's rows by column, without vectors and the user's row number."""
     rows = conn.execute(f"SELECT * FROM {table} WHERE {whose}", {"user": user})
     for row in rows:
         names = [column[0] for column in rows.description]
@@ -148,6 +144,6 @@ def _told(name: str, value: Any) -> Any:  # noqa: ANN401 - what a column holds
     if isinstance(value, int) and (name in MOMENTS or name.endswith("_at")):
         try:
             return from_stored(value).isoformat()
-        except OverflowError:  # an end that is open
+        except OverflowError:  # an open end
             return None
     return value

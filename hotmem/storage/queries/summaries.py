@@ -15,12 +15,10 @@ from hotmem.storage.search import vectors
 from hotmem.types import EvidenceKind, SessionSummary, SummaryInput, SummarySentence, Topic, UserKey
 
 WHOLE: Final = 200
-"""Turns of a session that are summarised at once, a second of work; of a longer one what is new.
-One more turn takes some 15 ms of the processor after 10, 200 and 1,000 turns, and 20 after
-20,000."""
+"""Turns of a session summarised at once; of a longer session only the new turns are."""
 
 REPLIED_WITHIN: Final = 3
-"""Turns after a question among which its reply is looked for again."""
+"""Turns after a question in which its reply is looked for."""
 
 PARTS: Final = ("narrative", "decisions", "open_loops")
 
@@ -36,13 +34,11 @@ def end(conn: Connection, user: UserKey, session_name: str) -> bool:
 
 
 def unsummarised(conn: Connection, session: int) -> SummaryInput | None:
-    """What the next summary of a session is made from, at a cost that does not grow with it.
+    """The turns of the next summary of a session, at bounded cost; None if it is up to date.
 
-    None if all is summarised.
-
-    A session of up to `WHOLE` turns is summarised as a whole. Of a longer one the turns that its
-    summary quotes, with the replies to what was left open, are read again with those that came
-    since, `WHOLE` of them at once.
+    A session of up to `WHOLE` turns is summarised as a whole. Of a longer one, the turns its
+    summary quotes, with the replies to open loops, are read again with the turns since, `WHOLE` at
+    once.
     """
     (latest,) = conn.execute("SELECT max(id) FROM turns WHERE session = ?", (session,)).fetchone()
     held = conn.execute("SELECT through FROM summaries WHERE id = ?", (session,)).fetchone()
@@ -86,7 +82,7 @@ def _following(conn: Connection, session: int, after: int, limit: int) -> list[i
 
 
 def _quoted(conn: Connection, session: int) -> set[int]:
-    """The turns that the summary quotes, and those that may answer what it left open."""
+    """The turns that the summary quotes, and those that may answer its open loops."""
     quoted = conn.execute(
         "SELECT part, turn FROM summary_sentences WHERE summary = ?", (session,)
     ).fetchall()
@@ -99,7 +95,7 @@ def _quoted(conn: Connection, session: int) -> set[int]:
 
 
 def done(conn: Connection, session: int) -> None:
-    """Marks a session as summarised to its end."""
+    """Marks a session as completely summarised."""
     conn.execute("UPDATE sessions SET summary_due = 0 WHERE id = ?", (session,))
 
 
@@ -110,9 +106,9 @@ def put(
     topics: Mapping[str, Topic],
     text: str,
 ) -> None:
-    """Stores the summary of a session, unless turns came or went since they were `seen`.
+    """Stores the summary of a session, unless turns were added or deleted since they were `seen`.
 
-    It stays due until it is summarised to its end.
+    It stays due until the whole session is summarised.
     """
     session = seen.session
     row = conn.execute(
@@ -156,7 +152,7 @@ def put(
 
 
 def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSummary | None:
-    """The session's summary, or None while there is none."""
+    """The session's summary, or None."""
     row = conn.execute(
         """SELECT y.id, y.topics FROM summaries y JOIN sessions s ON s.id = y.id
             WHERE y.user_key = ? AND s.public_id = ?""",
@@ -178,7 +174,7 @@ def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSum
 def related(
     conn: Connection, user: UserKey, sessions: Sequence[int], limit: int
 ) -> dict[int, tuple[str, ...]]:
-    """For each session the others that speak of most of the entities it speaks of, the rarer an entity the more it counts."""
+    """Related sessions of each session, by shared entities weighted by rarity."""
     found: dict[int, tuple[str, ...]] = {}
     for session in sessions:
         rows = conn.execute(

@@ -1,4 +1,4 @@
-"""Tags: what memories are filed under, which of them stand for others, and which are put away."""
+"""Tags of memories, which of them were merged, and which are archived."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from hotmem.types import TagUse, UserKey, Vector
 FILED: Final = """
     SELECT coalesce(o.merged_into, o.id) AS tag, count(DISTINCT x.memory) AS memories
     FROM tags o JOIN memory_tags x ON x.tag = o.id WHERE o.user_key = :user GROUP BY 1"""
-"""How many memories are filed under each tag, or under those that it stands for."""
+"""Number of memories with each tag, or with one merged into it."""
 
 
 def attach(
@@ -28,12 +28,10 @@ def attach(
     now: datetime,
     vectors: Mapping[str, Vector] | None = None,
 ) -> None:
-    """Files a memory under tags of its own words.
+    """Tags a memory with words of its own.
 
-    An archived one comes back into use, and so does the one that stands for it.
-
-    A memory never has another's tag, so that nothing of the other's words is left with it once the
-    other is forgotten.
+    An archived tag is used again, as is the one it was merged into. A memory never has a tag that
+    does not occur in it, so that no word of a forgotten memory is left with another.
     """
     for name in names:
         vector = vectors.get(name) if vectors else None
@@ -53,9 +51,9 @@ def attach(
 
 
 def take(conn: Connection, user: UserKey, taken: Mapping[str, str]) -> None:
-    """Lets tags in use stand for new ones, by name.
+    """Merges new tags into existing ones, by name.
 
-    One that stands for others itself, or has another in its place, is left as it is.
+    A tag that others were merged into, or that was merged itself, is not changed.
     """
     conn.executemany(
         """UPDATE tags AS o SET merged_into = g.id FROM tags g
@@ -67,7 +65,7 @@ def take(conn: Connection, user: UserKey, taken: Mapping[str, str]) -> None:
 
 
 def unembedded(conn: Connection, user: UserKey, limit: int) -> list[tuple[int, str]]:
-    """The user's tags in use without an embedding: row numbers and names, the most recent first."""
+    """Row numbers and names of the user's active tags without a vector, the most recent first."""
     return conn.execute(
         """SELECT id, name FROM tags WHERE user_key = ? AND NOT archived AND merged_into IS NULL
             AND vector IS NULL ORDER BY used_at DESC LIMIT ?""",
@@ -76,7 +74,7 @@ def unembedded(conn: Connection, user: UserKey, limit: int) -> list[tuple[int, s
 
 
 def embed(conn: Connection, keys: Sequence[int], rows: Sequence[Vector]) -> None:
-    """Stores the embeddings of tags that still exist."""
+    """Stores the vectors of tags that still exist."""
     conn.executemany(
         "UPDATE tags SET vector = ? WHERE id = ?",
         [(to_bytes(row), key) for key, row in zip(keys, rows, strict=True)],
@@ -84,7 +82,7 @@ def embed(conn: Connection, keys: Sequence[int], rows: Sequence[Vector]) -> None
 
 
 def known(conn: Connection, user: UserKey, names: Sequence[str]) -> frozenset[str]:
-    """Those of the names that are tags in use and have an embedding."""
+    """Those of the names that are active tags with a vector."""
     rows = conn.execute(
         """SELECT name FROM tags WHERE user_key = ? AND NOT archived AND merged_into IS NULL
                AND vector NOT NULL
@@ -95,7 +93,10 @@ def known(conn: Connection, user: UserKey, names: Sequence[str]) -> frozenset[st
 
 
 def in_use(conn: Connection, user: UserKey, limit: int) -> tuple[list[str], NDArray[np.float32]]:
-    """The user's tags in use that have an embedding, the most recent first, and their unit rows, float32 (tags, dimension)."""
+    """The user's active tags with a vector, the most recent first, and their vectors.
+
+    Vectors are unit rows, float32 (tags, dimension).
+    """
     names, joined = conn.execute(
         """SELECT json_group_array(name), CAST(group_concat(vector, '') AS BLOB) FROM (
                SELECT name, vector FROM tags WHERE user_key = ? AND NOT archived
@@ -113,9 +114,9 @@ def in_use(conn: Connection, user: UserKey, limit: int) -> tuple[list[str], NDAr
 def counted(
     conn: Connection, user: UserKey, limit: int
 ) -> tuple[list[TagUse], NDArray[np.float32]]:
-    """The same, with how many memories are filed under each.
+    """The same with the number of memories of each tag.
 
-    A tag that stands for others already is the first to stay.
+    A tag that others were merged into sorts first.
     """
     rows = conn.execute(
         f"""SELECT g.id, g.name, coalesce(f.memories, 0),
@@ -138,10 +139,10 @@ def consolidate(
     reason: str,
     now: datetime,
 ) -> tuple[str, int]:
-    """Lets tags stand for others and archives those of one memory at most that were last used before a time.
+    """Merges tags, and archives those of one memory at most that were last used before a time.
 
     Returns:
-        The decision's id, and how many were archived.
+        The decision's id, and the number of archived tags.
     """
     conn.executemany(
         "UPDATE tags SET merged_into = ? WHERE user_key = ? AND id = ?",

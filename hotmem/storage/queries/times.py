@@ -1,4 +1,4 @@
-"""Times as the file keeps them: whole microseconds since 1970 in UTC, so that none is rounded."""
+"""Stored times: whole microseconds since 1970 in UTC, so that none is rounded."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final

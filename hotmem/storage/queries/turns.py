@@ -1,4 +1,4 @@
-"""Turns, kept word for word and findable by their words as soon as they are committed."""
+"""Turns, stored verbatim and searchable by their words once committed."""
 
 import json
 from collections.abc import Collection, Iterator, Sequence
@@ -21,14 +21,14 @@ def add(
     came_with: int | None = None,
     order_time: datetime | None = None,
 ) -> bool:
-    """Stores a turn with its session, passages and pending work.
+    """Stores a turn with its session, passages and pending job.
 
     Args:
         conn: The writer, within a transaction.
         turn: The turn.
         now: The wall clock, from which the session's idle time counts.
-        came_with: The number of the import that brings it.
-        order_time: Its place in the user's order, if it has one already.
+        came_with: Row number of its import.
+        order_time: Its order time, if it has one.
 
     Returns:
         False if the same turn was stored before.
@@ -103,7 +103,7 @@ def add(
 
 
 def of_keys(conn: Connection, keys: Collection[int]) -> list[tuple[int, Turn]]:
-    """The turns of these row numbers, in the order they were told."""
+    """The turns of row numbers, in order."""
     return list(
         select(
             conn,
@@ -114,7 +114,7 @@ def of_keys(conn: Connection, keys: Collection[int]) -> list[tuple[int, Turn]]:
 
 
 def latest(conn: Connection, user: UserKey, session_name: str, limit: int) -> list[Turn]:
-    """The last turns of the user's session, in the order they came."""
+    """The last turns of the user's session, in order."""
     session = "(SELECT id FROM sessions WHERE user_key = ? AND public_id = ?)"
     found = [
         turn
@@ -126,7 +126,7 @@ def latest(conn: Connection, user: UserKey, session_name: str, limit: int) -> li
 
 
 def numbered(conn: Connection, keys: Sequence[int]) -> list[tuple[int, Turn]]:
-    """The turns of these row numbers that are there, in the order of their row numbers."""
+    """The existing turns of row numbers, by row number."""
     return list(
         select(conn, "t.id IN (SELECT value FROM json_each(?)) ORDER BY t.id", (json.dumps(keys),))
     )
@@ -140,14 +140,14 @@ def waiting(
 
 
 def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tuple[int, Turn]]:
-    """The user's next turns after a row number, oldest row first."""
+    """The user's next turns after a row number, by row number."""
     return list(
         select(conn, "t.user_key = ? AND t.id > ? ORDER BY t.id LIMIT ?", (user, after, limit))
     )
 
 
 def places(conn: Connection, keys: Sequence[int]) -> dict[int, datetime]:
-    """The places in the order of what was told, by row number, of those turns that have another than their time."""
+    """Order times of those turns whose order time differs from the time they were said."""
     rows = conn.execute(
         """SELECT id, order_time FROM turns WHERE order_time <> spoken_at
             AND id IN (SELECT value FROM json_each(?))""",
@@ -159,7 +159,7 @@ def places(conn: Connection, keys: Sequence[int]) -> dict[int, datetime]:
 def select(conn: Connection, where: str, values: tuple[object, ...]) -> Iterator[tuple[int, Turn]]:
     """Turns with their row numbers.
 
-    `where` is SQL over t (turns), s (sessions) and u (users), without any user's text in it.
+    `where` is SQL over t (turns), s (sessions) and u (users), without text from users.
     """
     rows = conn.execute(
         f"""SELECT t.id, u.public_id, s.public_id, t.role, t.text, t.spoken_at, t.zone, t.speaker,

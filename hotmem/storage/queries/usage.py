@@ -1,4 +1,4 @@
-"""What replies made of the blocks, of the latest ones item by item."""
+"""Usage of blocks by replies, item by item for the latest ones."""
 
 import json
 from collections.abc import Sequence
@@ -10,11 +10,10 @@ from hotmem.storage.queries.times import to_stored
 from hotmem.types import ContextBlock, ItemUse, QualityRecord, UserKey
 
 MOST_RECALLS: Final = 10_000
-"""Recalls of a user that are kept item by item, the latest: 17 MB with 15 items each. What all
-of them came to is in the quality record."""
+"""Latest recalls of a user that are stored item by item. The quality record sums up all of them."""
 
 PRUNED_EVERY: Final = 100
-"""Recalls after which those beyond are removed, in 10 ms."""
+"""Recalls between two deletions of those beyond `MOST_RECALLS`."""
 
 
 def record(
@@ -25,9 +24,9 @@ def record(
     *,
     interrupted: bool,
 ) -> bool:
-    """Stores a block's usage once.
+    """Stores the usage of a block once.
 
-    False if it is known already, or the user had something forgotten since the block was made.
+    False if it is stored already, or if the user forgot something since the block was composed.
     """
     if deletion_marks.forgot_since(conn, user, block.forget_version):
         return False
@@ -80,7 +79,7 @@ def record_with_quality(
     *,
     interrupted: bool,
 ) -> bool:
-    """Stores a block's usage once and adds its records to the user's quality; False as in `record`."""
+    """Stores a block's usage once and adds to the quality record; False as in `record`."""
     if not record(conn, user, block, uses, interrupted=interrupted):
         return False
     quality.add(conn, user, records)
@@ -96,10 +95,7 @@ def _prune(conn: Connection, user: UserKey) -> None:
 
 
 def recorded(conn: Connection, user: UserKey) -> list[tuple[str, str, int, tuple[str, ...]]]:
-    """Recalls that were of use.
-
-    Block id, question, time asked (stored form) and the turns whose words were used.
-    """
+    """Recalls that were useful: block id, query, time as stored, and ids of the turns used."""
     rows = conn.execute(
         """SELECT r.public_id, r.query, r.asked_at, json_group_array(json(u.turns)) FROM recalls r
            JOIN recall_items u ON u.recall = r.id

@@ -1,4 +1,4 @@
-"""What was asked of a memory and what replies used of it, counted."""
+"""Statistics of what was asked of a memory and what replies used."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -62,7 +62,10 @@ def asked(
 def shares(
     conn: Connection, user: UserKey, after: datetime | None, before: datetime | None, limit: int
 ) -> dict[str, dict[str, UseCount]]:
-    """Items given and used by "category", "kind", "tag" and "entity", each with its names, the most used first; of tags and entities so many."""
+    """Items given and used by "category", "kind", "tag" and "entity", the most used names first.
+
+    Tags and entities are limited in number.
+    """
     asked = _span(user, after, before, limit)
     queries = {
         "category": BY_COLUMN.format(column="category"),
@@ -79,7 +82,7 @@ def shares(
 def memories(
     conn: Connection, user: UserKey, limit: int
 ) -> tuple[list[UsedMemory], list[UsedMemory], int]:
-    """The most used memories, those never used that still hold, the most important first, and how many of these there are."""
+    """The most used memories, current ones never used by importance, and their number."""
     named = {"user": user, "limit": limit}
     never = """SELECT count(*) FROM memories WHERE user_key = :user AND merged_into IS NULL
         AND accesses = 0 AND valid_until IS NULL"""
@@ -91,7 +94,7 @@ def memories(
 
 
 def known_names(conn: Connection, user: UserKey, keys: str) -> dict[str, str]:
-    """Names of the user's entities by their keys, among a JSON list of keys."""
+    """Names of the user's entities by key, of a JSON list of keys."""
     rows = conn.execute(
         """SELECT key, name FROM entities WHERE user_key = ?
             AND key IN (SELECT value FROM json_each(?))""",

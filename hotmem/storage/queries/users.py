@@ -9,27 +9,27 @@ from hotmem.text.phonetics import phonetic_key
 from hotmem.types import Profile, UserKey
 
 MOST_RUNS: Final = 500
-"""Word runs looked up; SQLite takes at most 32,766 values, a spoken question has some 50 runs."""
+"""Word runs looked up; SQLite allows 32,766 parameters."""
 
 
 MOST_SOUNDING: Final = 50
-"""Names looked at that sound like a word of the utterance."""
+"""Similar sounding names considered."""
 
 
 def find(conn: Connection, name: str) -> UserKey | None:
-    """The user's number, or None for a user never seen."""
+    """The user's row number, or None for an unknown user."""
     row = conn.execute("SELECT id FROM users WHERE public_id = ?", (name,)).fetchone()
     return UserKey(row[0]) if row else None
 
 
 def name(conn: Connection, user: UserKey) -> str:
-    """The id of a user's number; empty, if the user was erased."""
+    """The id of a row number; empty if the user was erased."""
     row = conn.execute("SELECT public_id FROM users WHERE id = ?", (user,)).fetchone()
     return str(row[0]) if row else ""
 
 
 def ensure(conn: Connection, name: str) -> UserKey:
-    """The user's number; new users get one."""
+    """The user's row number; an unknown user is created."""
     found = find(conn, name)
     if found is not None:
         return found
@@ -39,12 +39,12 @@ def ensure(conn: Connection, name: str) -> UserKey:
 
 
 def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:
-    """What the read path needs to know of a user, in one read.
+    """The user's profile for a recall, in one read.
 
     Args:
         conn: A connection.
         user: The user.
-        runs: Words and word runs of the utterance, at most `MOST_RUNS` of which are looked up,
+        runs: Words and word runs of the utterance, of which at most `MOST_RUNS` are looked up,
             ignoring case.
     """
     keys = [run.casefold() for run in runs[:MOST_RUNS]]
@@ -71,7 +71,7 @@ def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:
 
 
 def vocabulary(conn: Connection, user: UserKey, limit: int) -> list[str]:
-    """Names that the user and their bot speak of, those of who speaks first, then those in most turns."""
+    """Names that occur in the user's turns: speakers first, then by number of turns."""
     speaking = [
         row[0]
         for row in conn.execute(
@@ -88,7 +88,7 @@ def vocabulary(conn: Connection, user: UserKey, limit: int) -> list[str]:
 
 
 def names(conn: Connection, limit: int) -> list[str]:
-    """Ids of users, those who came first before the others."""
+    """Ids of users in order of creation."""
     return [
         str(name)
         for (name,) in conn.execute("SELECT public_id FROM users ORDER BY id LIMIT ?", (limit,))

@@ -1,7 +1,4 @@
-"""In what state a memory file is: who may read it, whether it is whole, what waits and what failed.
-
-It is read and never written.
-"""
+"""Diagnoses a database file: access rights, integrity, waiting and failed jobs. Writes nothing."""
 
 import os
 import stat
@@ -21,11 +18,10 @@ from hotmem.storage.sqlite.migrations import STEPS, checked_version
 from hotmem.types import Diagnosis, Finding, JobKind
 
 LONGEST_JOURNAL: Final = 64 * 2**20
-"""Bytes of a journal that nothing is wrong with: four times those from which a write empties it
-itself."""
+"""Normal size of a journal in bytes: four times the size at which a write checkpoints it."""
 
 FAILURES_SHOWN: Final = 1000
-"""Pieces of work that are named at most."""
+"""Failed jobs listed at most."""
 
 OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
@@ -38,16 +34,16 @@ WAITING: Final = {
     JobKind.SESSION: "conversations to be summarised",
     JobKind.IMPORT: "imports to be taken back",
 }
-"""What is told of each sort of work that waits."""
+"""Descriptions of waiting jobs by kind."""
 
 
 def diagnosed(path: Path, key: EncryptionKey | None, spooled: int = 0) -> Diagnosis:
-    """Examines a memory file that is there. Blocking; it reads all of the file.
+    """Examines a database file. Blocking; reads the whole file.
 
     Args:
         path: The file; others may write to it meanwhile.
-        key: What it is encrypted with, as far as is known.
-        spooled: Turns that wait beside it, as it could not be written.
+        key: Its key, as far as it is known.
+        spooled: Turns that wait in the spool.
     """
     findings = list(_rights(path))
     if spooled:

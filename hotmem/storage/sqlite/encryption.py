@@ -1,7 +1,4 @@
-"""Encrypting a memory file, taking its encryption away, and changing its key.
-
-A new file, checked, in the place of the old one.
-"""
+"""Encrypts a database, decrypts it, or changes its key, by replacing it with a verified copy."""
 
 import os
 import stat
@@ -19,14 +16,14 @@ from hotmem.storage.sqlite.migrations import checked_version
 
 
 def convert(path: Path, before: EncryptionKey | None, after: EncryptionKey | None) -> None:
-    """Puts a file with the same content and another key in the place of one.
+    """Replaces a database with a copy that has another key. Blocking.
 
-    Until it is whole the old one stays. Blocking.
+    The old file stays until the copy is complete.
 
     Args:
-        path: The file; nobody may have it open.
+        path: The file, which must not be open.
         before: Its key; None if it is plain.
-        after: The key to be; None for a plain file.
+        after: The new key; None for a plain file.
 
     Raises:
         StoreLocked: If the file is open elsewhere.
@@ -45,7 +42,7 @@ def convert(path: Path, before: EncryptionKey | None, after: EncryptionKey | Non
             _leave_journal(conn, path)
             with closing(
                 connect(path, key=before)
-            ) as guard:  # nobody writes until the new file is in place
+            ) as guard:  # blocks writers until the file is replaced
                 if not connection.begun(guard):
                     raise _in_use(path)
                 making.unlink(missing_ok=True)
@@ -62,7 +59,7 @@ def convert(path: Path, before: EncryptionKey | None, after: EncryptionKey | Non
 
 
 def _leave_journal(conn: Connection, path: Path) -> None:
-    """Empties the journal into the file and removes it, which SQLite refuses while another connection is open."""
+    """Checkpoints and removes the journal; SQLite refuses while another connection is open."""
     conn.set_busy_timeout(0)
     try:
         mode = conn.execute("PRAGMA journal_mode = DELETE").fetchone()[0]
@@ -102,7 +99,7 @@ def _counts(conn: Connection) -> dict[str, int]:
 
 
 def _flush(path: Path) -> None:
-    """Waits until a file, or the names in a folder, are on the disk."""
+    """Flushes a file, or the entries of a folder, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

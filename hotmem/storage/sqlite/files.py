@@ -1,7 +1,4 @@
-"""The memory file as the operating system sees it.
-
-Whether it can be written, is still the one that was opened, and who locks it.
-"""
+"""The database file: whether it is writable, still the same, and who locks it."""
 
 import os
 import re
@@ -27,7 +24,7 @@ _OF_FOLDER: Final = 0o700
 
 
 def check_path(path: Path) -> None:
-    """Raises an error for a path that no memory file can have.
+    """Checks that a path can be that of a database.
 
     Raises:
         StoreUnusable: Naming what is there instead, or what is missing.
@@ -64,7 +61,7 @@ def check_path(path: Path) -> None:
 
 
 def check_reachable(path: Path) -> None:
-    """Raises an error for a URL, and for a path in a folder that is closed to this user.
+    """Checks that a path is no URL and not in a folder closed to this user.
 
     Raises:
         StoreUnusable: If it is one.
@@ -83,7 +80,7 @@ def check_reachable(path: Path) -> None:
 
 
 def writable(path: Path) -> bool:
-    """Whether a file can be written and SQLite's journal beside it."""
+    """Whether a file and SQLite's journal beside it can be written."""
     if not os.access(path, os.F_OK):
         return True
     beside = (_journal(path), _shared(path))
@@ -94,23 +91,25 @@ def writable(path: Path) -> bool:
 
 
 def created(path: Path) -> int:
-    """Makes a file that only its owner may read and write, from its first moment and whatever the umask; returns it open for writing.
+    """Creates a file with access for its owner alone; returns it open for writing.
+
+    The umask has no influence.
 
     Raises:
-        FileExistsError: If it is there already.
-        OSError: If it cannot be made.
+        FileExistsError: If it exists.
+        OSError: If it cannot be created.
     """
     handle = os.open(
         path.resolve(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OF_FILE
-    )  # resolved: a link may lead where nothing is yet
-    path.chmod(_OF_FILE)  # a umask may have taken the owner's rights
+    )  # resolved, as a link may point to a missing file
+    path.chmod(_OF_FILE)  # the umask may have removed the owner's rights
     return handle
 
 
 def make_folder(folder: Path) -> None:
-    """Makes a folder and those it is in, which only their owner may look into.
+    """Creates a folder and its parents with access for their owner alone.
 
-    One that is there stays as it is.
+    Existing ones are not changed.
     """
     for one in reversed((folder, *folder.parents)):
         if not one.exists():
@@ -119,26 +118,23 @@ def make_folder(folder: Path) -> None:
 
 
 def in_use(path: Path) -> bool:
-    """Whether a program has the file open, or had it open when it was killed.
-
-    SQLite's journal or its index are there.
-    """
+    """Whether SQLite's journal or its index exist: a process has the file open, or was killed."""
     return _journal(path).exists() or _shared(path).exists()
 
 
 def journals(path: Path) -> tuple[Path, Path]:
-    """SQLite's journal of a file, and the journal's index, whether they are there or not."""
+    """Paths of SQLite's journal and its index, whether they exist or not."""
     return _journal(path), _shared(path)
 
 
 def identity(path: Path) -> Identity:
-    """What tells a file from another one at the same path."""
+    """The device and inode of a file."""
     status = path.stat()
     return status.st_dev, status.st_ino
 
 
 def check_same(path: Path, opened: Identity) -> None:
-    """Raises an error if the file at a path is not the one that was opened there.
+    """Checks that the file at a path is the one that was opened there.
 
     Raises:
         StoreGone: If it was deleted, moved or replaced.
@@ -157,9 +153,9 @@ def check_same(path: Path, opened: Identity) -> None:
 
 
 def holder(path: Path) -> str:
-    """Who holds the write lock of a database file.
+    """The process that holds the write lock of a database file.
 
-    "process 4711 (python)"; "another program" where the system does not tell.
+    For example "process 4711 (python)", or "another program" where the system does not tell.
     """
     try:
         inode = str(_shared(path).stat().st_ino)

@@ -1,4 +1,4 @@
-"""A memory file as others left it, read and never written, not even to bring its schema up to date."""
+"""Reads turns of a database file without writing to it or migrating its schema."""
 
 from contextlib import closing
 from pathlib import Path
@@ -15,16 +15,16 @@ from hotmem.types import START_WEIGHTS, Turn, Weights
 def turns(
     path: Path, user_id: str, most: int, key: EncryptionKey | None = None
 ) -> tuple[list[Turn], int, Weights]:
-    """The user's latest turns in the order they were stored, how many there are in all, and the layer weights. Blocking.
+    """The user's latest turns in order, the number of all, and the layer weights. Blocking.
 
     Args:
         path: The file; others may write to it meanwhile.
-        user_id: Whose turns; an unknown user has none.
+        user_id: The user's id; an unknown user has no turns.
         most: Turns at most.
-        key: What the file is encrypted with.
+        key: Key of the file.
 
     Raises:
-        StoreError: If the file cannot be used, or is of an older schema.
+        StoreError: If the file cannot be used, or has an older schema.
     """
     with mapped_errors(path), closing(connect(path, key=key, read_only=True)) as conn:
         conn.execute("BEGIN")
