@@ -168,13 +168,13 @@ class Spool:
                         InvalidInput
                     ) as error:  # it would stand in the way of all that comes after it
                         log.error(
-                            "a turn that waited cannot be stored and was dropped", reason=str(error)
+                            "a spooled turn cannot be stored and was dropped", reason=str(error)
                         )
                     self.waiting = await self._on_thread(self._done, number)
                     brought += 1
             self.waiting = len(self._held)
         if brought:
-            log.info("what waited was stored", records=brought)
+            log.info("spooled turns were stored", records=brought)
         return brought
 
     async def close(self) -> None:
@@ -204,7 +204,7 @@ class Spool:
                 pause = FIRST_RETRY_S if self.waiting else LAST_RETRY_S
             except HotMemError as error:
                 log.warning(
-                    "what waits cannot be stored yet",
+                    "spooled turns cannot be stored yet",
                     waiting=self.waiting,
                     error=type(error).__name__,
                 )

@@ -269,7 +269,7 @@ async def test_names_stay_and_an_evolution_is_undone(memory: Memory) -> None:
     assert {text: returned[text] for text in where} == where and None not in returned.values()
     assert (await undo_decision(memory, "ana", UndoArguments(decision=first.id))).restored == 0
     assert await memory.subcategories("ana") == []
-    with pytest.raises(InvalidInput, match="taken back on"):
+    with pytest.raises(InvalidInput, match="undone on"):
         await undo_decision(memory, "ana", UndoArguments(decision=first.id))
     assert (await validate_storage(memory, "ana", NoArguments())).sound
 

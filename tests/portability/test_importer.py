@@ -201,7 +201,7 @@ async def test_an_undone_import_leaves_the_store_unchanged(
     await memory.settle()
     after = await asyncio.to_thread(contents, memory.path, without=(*OF_IMPORTS, "decisions"))
     assert after == before
-    with pytest.raises(InvalidInput, match="was taken back on"):
+    with pytest.raises(InvalidInput, match="was undone on"):
         await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
     again = await memory.import_records(tmp_path / "ana.jsonl")
     assert again == result
@@ -360,13 +360,13 @@ async def test_one_import_at_a_time_for_each_user(memory: Memory, tmp_path: Path
         file.write_text, "\n".join([*bens, *map(turn_line, range(100, 104))]), "utf-8"
     )
     (unfinished,) = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
-    with pytest.raises(InvalidInput, match=f"take it back: undo {unfinished.id}"):
+    with pytest.raises(InvalidInput, match=f"undo it: {unfinished.id}"):
         await memory.import_records(file)
     assert await memory.runtime.storage.database.read(queries.users.find, "ben") is None
     assert (await memory.import_records(tmp_path / "ten.jsonl")).turns == 10
     assert (await memory.import_records(file)).turns == 8
     decision = (await memory_decisions(memory, "ben", DecisionsArguments())).decisions[0]
-    with pytest.raises(InvalidInput, match="nothing that can be taken back"):
+    with pytest.raises(InvalidInput, match="cannot be undone"):
         await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
     assert (await undo_decision(memory, "ben", UndoArguments(decision=decision.id))).removed == 4
     assert len(await turns(memory)) == 14

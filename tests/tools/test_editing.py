@@ -80,7 +80,7 @@ async def test_an_edit_is_undone_once(memory: Memory) -> None:
     assert (await memory_decisions(memory, "ana", DecisionsArguments())).decisions[
         0
     ].undone_at is not None
-    with pytest.raises(InvalidInput, match="was taken back on"):
+    with pytest.raises(InvalidInput, match="was undone on"):
         await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
 
 

@@ -128,7 +128,7 @@ async def test_merged_memories_are_found_once_and_can_be_restored(memory: Memory
     ).restored == 1
     assert await contents(memory) == {CAR, SAME_CAR}
     assert {one.confirmations for one in await memory.memories("ana")} == {0}
-    with pytest.raises(InvalidInput, match="was taken back on"):
+    with pytest.raises(InvalidInput, match="was undone on"):
         await undo_decision(memory, "ana", UndoArguments(decision=merged.decision))
     assert (await validate_storage(memory, "ana", NoArguments())).sound
 
@@ -142,7 +142,7 @@ async def test_a_merge_needs_memories_of_the_user(memory: Memory) -> None:
     decision = (
         await merge_memories(memory, "ana", MergeArguments(into=kept, ids=(gone,)))
     ).decision
-    with pytest.raises(InvalidInput, match="is nothing that can be taken back"):
+    with pytest.raises(InvalidInput, match="cannot be undone"):
         await undo_decision(memory, "ben", UndoArguments(decision=decision))
     with pytest.raises(InvalidInput, match="not among this user's memories"):
         await merge_memories(memory, "ana", MergeArguments(into=kept, ids=(gone,)))

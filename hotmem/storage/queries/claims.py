@@ -40,7 +40,7 @@ def any_waiting(conn: Connection, encoder: str, claimant: Claimant) -> bool:
 def claim(
     conn: Connection,
     encoder: str,
-    served: jobs.UserRotation,
+    rotation: jobs.UserRotation,
     claimant: Claimant,
     max_texts: int,
     max_turns: int,
@@ -50,14 +50,14 @@ def claim(
     Args:
         conn: The writer, within a transaction.
         encoder: Identity of the worker's encoder.
-        served: Which users were served last.
+        rotation: Which users were served last.
         claimant: The worker.
         max_texts: Texts to embed at most.
         max_turns: Turns to understand at most.
     """
     return Claimed(
-        embedding.waiting(conn, encoder, max_texts, served, claimant),
-        turns.waiting(conn, served, max_turns, claimant),
+        embedding.waiting(conn, encoder, max_texts, rotation, claimant),
+        turns.waiting(conn, rotation, max_turns, claimant),
     )
 
 

@@ -83,11 +83,11 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResul
     ).fetchone()
     if row is None or row[1] not in UNDOABLE:
         raise InvalidInput(
-            f"{name!r} is nothing that can be taken back. memory_decisions (`hotmem "
+            f"{name!r} cannot be undone. memory_decisions (`hotmem "
             "decisions`) lists what was decided about this user's memories."
         )
     if row[2] is not None:
-        raise InvalidInput(f"{name!r} was taken back on {from_stored(row[2]).date()}.")
+        raise InvalidInput(f"{name!r} was undone on {from_stored(row[2]).date()}.")
     merged = conn.execute(
         "SELECT memory, into_memory FROM decision_memories WHERE decision = ?", (row[0],)
     ).fetchall()
@@ -188,7 +188,7 @@ def _undo_edit(conn: Connection, decision: int, old: int, new: int) -> None:
     ).fetchone()
     if changed:
         raise InvalidInput(
-            "The memory was changed again after this edit. Take the later change back first."
+            "The memory was changed again after this edit. Undo the later change first."
         )
     conn.execute(
         """UPDATE memories SET (valid_until, superseded_by) = (SELECT n.valid_until, n.superseded_by
@@ -212,8 +212,8 @@ def _restore_former_evolution(conn: Connection, user: UserKey, decision: int) ->
     ).fetchone()
     if live is None:
         raise InvalidInput(
-            "The category has evolved since, or something was forgotten. Take the latest "
-            "evolution back first, or let it evolve anew."
+            "The category has evolved since, or something was forgotten. Undo the latest "
+            "evolution first, or let the category evolve again."
         )
     conn.execute("UPDATE evolutions SET state = 'undone' WHERE id = ?", (live[0],))
     former = conn.execute(

@@ -35,14 +35,14 @@ def waiting(
     conn: Connection,
     encoder: str,
     limit: int,
-    served: jobs.UserRotation,
+    rotation: jobs.UserRotation,
     claimant: Claimant | None = None,
 ) -> list[tuple[EvidenceKind, int, str]]:
     """The next texts without a vector, users in turn: kind, row number, text.
 
     None if the encoder is superseded: a process with the database's encoder embeds them.
     """
-    return [] if superseded(conn, encoder) else vectors.waiting(conn, limit, served, claimant)
+    return [] if superseded(conn, encoder) else vectors.waiting(conn, limit, rotation, claimant)
 
 
 def put(

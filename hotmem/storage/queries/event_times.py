@@ -11,17 +11,17 @@ from hotmem.types import EventTime, EvidenceKind, Interval, TimedWords, UserKey
 COARSE: Final = 32 * 86_400 * 1_000_000
 """Microseconds. A longer time ("in 2019") does not match a query about a day within it."""
 
-TOLD: Final = (
+MATCHES: Final = (
     "h.since < :end AND h.until > :start AND h.until - h.since <= max(:end - :start, :coarse)"
 )
 
 OF: Final = {
     EvidenceKind.PASSAGE: f"""SELECT p.id FROM passages p JOIN event_times h ON h.turn = p.turn
         AND h.start < p.stop AND h.stop > p.start
-        WHERE p.id IN (SELECT value FROM json_each(:keys)) AND {TOLD}""",
+        WHERE p.id IN (SELECT value FROM json_each(:keys)) AND {MATCHES}""",
     EvidenceKind.MEMORY: f"""SELECT x.memory FROM sources x JOIN event_times h ON h.turn = x.turn
         AND h.start < x.stop AND h.stop > x.start
-        WHERE x.memory IN (SELECT value FROM json_each(:keys)) AND {TOLD}""",
+        WHERE x.memory IN (SELECT value FROM json_each(:keys)) AND {MATCHES}""",
 }
 """Rows whose text mentions a time within an interval."""
 
@@ -42,11 +42,11 @@ NAMED: Final = {
 IN_WINDOW: Final = {
     EvidenceKind.PASSAGE: f"""SELECT DISTINCT p.id FROM event_times h
         JOIN passages p ON p.turn = h.turn AND h.start < p.stop AND h.stop > p.start
-        WHERE h.user_key = :user AND h.since > :earliest AND {TOLD} ORDER BY p.id DESC
+        WHERE h.user_key = :user AND h.since > :earliest AND {MATCHES} ORDER BY p.id DESC
             LIMIT :limit""",
     EvidenceKind.MEMORY: f"""SELECT DISTINCT x.memory FROM event_times h
         JOIN sources x ON x.turn = h.turn AND h.start < x.stop AND h.stop > x.start
-        WHERE h.user_key = :user AND h.since > :earliest AND {TOLD} ORDER BY x.memory DESC
+        WHERE h.user_key = :user AND h.since > :earliest AND {MATCHES} ORDER BY x.memory DESC
             LIMIT :limit""",
 }
 """A user's rows whose text mentions a time within an interval, latest first. The earliest start is
@@ -112,7 +112,7 @@ def named(
             found.setdefault(key, []).append(
                 TimedWords(words, Interval(from_stored(since), from_stored(until)))
             )
-    return {key: tuple(told) for key, told in found.items()}
+    return {key: tuple(mentioned) for key, mentioned in found.items()}
 
 
 def of_turns(conn: Connection, keys: Sequence[int]) -> dict[int, tuple[EventTime, ...]]:
@@ -127,4 +127,4 @@ def of_turns(conn: Connection, keys: Sequence[int]) -> dict[int, tuple[EventTime
         found.setdefault(turn, []).append(
             EventTime(start, stop, Interval(from_stored(since), from_stored(until)))
         )
-    return {turn: tuple(told) for turn, told in found.items()}
+    return {turn: tuple(mentioned) for turn, mentioned in found.items()}

@@ -107,7 +107,7 @@ def passages(
         (user, *around, window, window, window, user, reach, reach, *keys),
     ).fetchall()
     vectors = _vectors([row[12] for row in rows])
-    standing = _standing(conn, [row[15] for row in rows if row[15]])
+    endings = _endings(conn, [row[15] for row in rows if row[15]])
     found: list[Evidence] = []
     for row, vector in zip(rows, vectors, strict=True):
         (
@@ -132,7 +132,7 @@ def passages(
             right,
             order_time,
         ) = row
-        valid_until, replaced_by = standing.get(ended, CURRENT)
+        valid_until, replaced_by = endings.get(ended, CURRENT)
         before = found[-1] if found else None
         found.append(
             Evidence(
@@ -182,10 +182,10 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
             WHERE +m.user_key = ? AND m.id IN ({_marks(keys)})""",
         (user, *keys),
     ).fetchall()
-    standing = _standing(conn, [row[8] for row in rows if row[8]])
+    endings = _endings(conn, [row[8] for row in rows if row[8]])
     found = []
     for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True):
-        valid_until, replaced_by = standing.get(row[8], CURRENT)
+        valid_until, replaced_by = endings.get(row[8], CURRENT)
         sources = [source.split(",", 1) for source in row[9].split(SEPARATOR)] if row[9] else []
         found.append(
             Evidence(
@@ -275,16 +275,16 @@ def _of_former(conn: Connection, found: list[Evidence]) -> list[Evidence]:
 
 def _timed(conn: Connection, found: Sequence[Evidence], asked: Interval) -> list[Evidence]:
     """The evidence, marked where it mentions the time the query is about."""
-    telling = {
+    matching = {
         kind: event_times.within(conn, kind, [one.key for one in found if one.kind is kind], asked)
         for kind in EvidenceKind
     }
     return [
-        one._replace(matches_time=True) if one.key in telling[one.kind] else one for one in found
+        one._replace(matches_time=True) if one.key in matching[one.kind] else one for one in found
     ]
 
 
-def _standing(conn: Connection, ended: Sequence[int]) -> dict[int, Ended]:
+def _endings(conn: Connection, ended: Sequence[int]) -> dict[int, Ended]:
     """When memories ended, and the current one at the end of each chain of supersession."""
     rows = conn.execute(
         f"""WITH RECURSIVE later (ended, id, following) AS (

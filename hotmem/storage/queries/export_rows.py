@@ -136,7 +136,7 @@ def summaries(conn: Connection, user: UserKey) -> list[SummaryRecord]:
                 session,
                 tuple(json.loads(topics)),
                 text,
-                {part: tuple(told) for part, told in parts.items()},
+                {part: tuple(sentences) for part, sentences in parts.items()},
             )
         )
     return found

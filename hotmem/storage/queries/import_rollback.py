@@ -139,16 +139,16 @@ def _delete_turns(conn: Connection, one: RollbackState) -> bool:
         conn, "SELECT id FROM turns WHERE import = ? ORDER BY id DESC LIMIT ?", (one.key, AT_ONCE)
     )
     turns = json.dumps(keys)
-    among = "IN (SELECT value FROM json_each(?))"
-    told = conn.execute(
-        f"SELECT memory, count(DISTINCT turn) FROM sources WHERE turn {among} GROUP BY memory",
+    in_keys = "IN (SELECT value FROM json_each(?))"
+    affected = conn.execute(
+        f"SELECT memory, count(DISTINCT turn) FROM sources WHERE turn {in_keys} GROUP BY memory",
         (turns,),
     ).fetchall()
     entities = column(
-        conn, f"SELECT DISTINCT entity FROM turn_entities WHERE turn {among}", (turns,)
+        conn, f"SELECT DISTINCT entity FROM turn_entities WHERE turn {in_keys}", (turns,)
     )
-    sessions = column(conn, f"SELECT DISTINCT session FROM turns WHERE id {among}", (turns,))
-    conn.execute(f"DELETE FROM turns WHERE id {among}", (turns,))
+    sessions = column(conn, f"SELECT DISTINCT session FROM turns WHERE id {in_keys}", (turns,))
+    conn.execute(f"DELETE FROM turns WHERE id {in_keys}", (turns,))
     conn.executemany(
         """UPDATE memories AS m SET confirmations = max(confirmations - ?, 0),
                said_at = coalesce((SELECT max(t.spoken_at) FROM sources x JOIN turns t
@@ -156,13 +156,13 @@ def _delete_turns(conn: Connection, one: RollbackState) -> bool:
                order_time = coalesce((SELECT max(t.order_time) FROM sources x JOIN turns t
                    ON t.id = x.turn WHERE x.memory = m.id), order_time)
            WHERE id = ?""",
-        [(times, memory) for memory, times in told],
+        [(times, memory) for memory, times in affected],
     )
-    untold = json.dumps([memory for memory, _ in told])
-    sourceless = f"""id {among} AND stored_at IS NULL AND
+    affected_keys = json.dumps([memory for memory, _ in affected])
+    sourceless = f"""id {in_keys} AND stored_at IS NULL AND
         NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = memories.id)"""
     _delete_imported(
-        conn, one, column(conn, f"SELECT id FROM memories WHERE {sourceless}", (untold,))
+        conn, one, column(conn, f"SELECT id FROM memories WHERE {sourceless}", (affected_keys,))
     )
     _delete_unmentioned(conn, entities)
     for session in sessions:
@@ -198,35 +198,36 @@ def _delete_imported(conn: Connection, one: RollbackState, keys: Sequence[int]) 
                AND EXISTS (SELECT 1 FROM turns t WHERE t.id = sources.turn AND t.import = ?)""",
         (json.dumps(kept), one.key),
     )
-    going = {"keys": json.dumps([key for key in keys if key not in kept])}
-    among = "IN (SELECT value FROM json_each(:keys))"
+    deleted = {"keys": json.dumps([key for key in keys if key not in kept])}
+    in_keys = "IN (SELECT value FROM json_each(:keys))"
     for key in column(
-        conn, f"SELECT id FROM memories WHERE merged_into {among} AND id NOT {among}", going
+        conn, f"SELECT id FROM memories WHERE merged_into {in_keys} AND id NOT {in_keys}", deleted
     ):
         decisions.unmerge(conn, one.user, key)
-    conn.execute(f"UPDATE memories SET amends = NULL WHERE amends {among}", going)
+    conn.execute(f"UPDATE memories SET amends = NULL WHERE amends {in_keys}", deleted)
     conn.execute(
-        f"UPDATE memories SET valid_until = NULL, superseded_by = NULL WHERE superseded_by {among}",
-        going,
+        f"""UPDATE memories SET valid_until = NULL, superseded_by = NULL
+            WHERE superseded_by {in_keys}""",
+        deleted,
     )
     conn.execute(
         f"""UPDATE memories SET confirmations = max(confirmations - 1, 0) WHERE id IN (
                 SELECT x.into_memory FROM decision_memories x JOIN decisions d ON d.id = x.decision
-                WHERE x.memory {among} AND d.action = '{decisions.MERGED}'
+                WHERE x.memory {in_keys} AND d.action = '{decisions.MERGED}'
                     AND d.undone_at IS NULL)""",
-        going,
+        deleted,
     )
     decided = column(
         conn,
-        f"""SELECT decision FROM decision_memories WHERE memory {among} UNION SELECT decision
-            FROM decision_memories WHERE into_memory {among}""",
-        going,
+        f"""SELECT decision FROM decision_memories WHERE memory {in_keys} UNION SELECT decision
+            FROM decision_memories WHERE into_memory {in_keys}""",
+        deleted,
     )
-    tags = column(conn, f"SELECT DISTINCT tag FROM memory_tags WHERE memory {among}", going)
+    tags = column(conn, f"SELECT DISTINCT tag FROM memory_tags WHERE memory {in_keys}", deleted)
     entities = column(
-        conn, f"SELECT DISTINCT entity FROM memory_entities WHERE memory {among}", going
+        conn, f"SELECT DISTINCT entity FROM memory_entities WHERE memory {in_keys}", deleted
     )
-    conn.execute(f"DELETE FROM memories WHERE id {among}", going)
+    conn.execute(f"DELETE FROM memories WHERE id {in_keys}", deleted)
     _delete_unreferenced(
         conn, "decisions", decided, "SELECT 1 FROM decision_memories x WHERE x.decision = :key"
     )
@@ -261,7 +262,7 @@ def _update_session(conn: Connection, one: RollbackState, session: int) -> None:
         "SELECT 1 FROM turns WHERE session = ? AND import = ?", (session, one.key)
     ).fetchone():
         return
-    first, last, told = conn.execute(
+    first, last, order_time = conn.execute(
         "SELECT min(spoken_at), max(spoken_at), max(order_time) FROM turns WHERE session = ?",
         (session,),
     ).fetchone()
@@ -272,7 +273,7 @@ def _update_session(conn: Connection, one: RollbackState, session: int) -> None:
         """UPDATE sessions SET started_at = ?, last_at = ?, order_time = ?,
                passages = (SELECT coalesce(max(position) + 1, 0) FROM passages p
                    WHERE p.session = sessions.id) WHERE id = ?""",
-        (first, last, told, session),
+        (first, last, order_time, session),
     )
     if one.undone:
         conn.execute("DELETE FROM summaries WHERE id = ?", (session,))

@@ -24,7 +24,7 @@ from hotmem.types import (
     ImportResult,
 )
 
-UNFINISHED: Final = "not finished: import the same file again to go on, or take it back"
+UNFINISHED: Final = "unfinished: import the same file again to continue, or undo it"
 """The reason recorded with an import until it is finished."""
 
 

@@ -245,7 +245,7 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
     return True
 
 
-def _insert_summary(conn: Connection, one: Import, record: SummaryRecord, heard: int) -> bool:
+def _insert_summary(conn: Connection, one: Import, record: SummaryRecord, turn_count: int) -> bool:
     """Stores a session's summary; False if the session has one.
 
     The summary stays due if the session has more turns than were read from the file.
@@ -268,7 +268,7 @@ def _insert_summary(conn: Connection, one: Import, record: SummaryRecord, heard:
     conn.execute(
         """UPDATE sessions SET summary_due = 0 WHERE id = ?
             AND (SELECT count(*) FROM turns t WHERE t.session = sessions.id) <= ?""",
-        (*session, heard),
+        (*session, turn_count),
     )
     conn.execute(
         "INSERT INTO summaries (id, user_key, topics, text, import) VALUES (?, ?, ?, ?, ?)",

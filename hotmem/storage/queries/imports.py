@@ -15,8 +15,8 @@ from hotmem.storage.queries.times import to_stored
 from hotmem.types import UserKey
 
 IN_PROGRESS, FINISHED, FAILED, UNDONE = "taking", "taken", "failed", "undone"
-"""States of an import; the last two are those of one that is being taken back. What came with it
-is left alone until it is taken."""
+"""States of an import; the last two are rolled back. Rows of an import are not processed before it
+is finished."""
 
 COUNTS: Final = ("records", "turns", "memories", "known", "others", "forgotten")
 """Counts of an import: records, new turns and memories, existing ones, other new records, and turns
@@ -87,7 +87,7 @@ def check_none_in_progress(conn: Connection, user: UserKey) -> None:
     if row is not None:
         raise InvalidInput(
             "Another import into this memory is not finished. Import its file again, or "
-            f"take it back: undo {row[0]}."
+            f"undo it: {row[0]}."
         )
 
 

@@ -175,13 +175,13 @@ def latest(conn: Connection, limit: int) -> list[FailedJob]:
         FailedJob(
             user,
             JobKind(kind),
-            str(piece),
+            str(key_name),
             tries,
             error,
             from_stored(failed_at),
             None if again_at is None else from_stored(again_at),
         )
-        for user, kind, piece, tries, error, failed_at, again_at in rows
+        for user, kind, key_name, tries, error, failed_at, again_at in rows
     ]
 
 

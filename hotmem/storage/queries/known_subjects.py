@@ -17,19 +17,19 @@ SUBJECTS = """
         SELECT min(relation) FROM memories INDEXED BY memories_by_relation WHERE user_key = :user
         UNION ALL
         SELECT (SELECT min(n.relation) FROM memories n INDEXED BY memories_by_relation
-            WHERE n.user_key = :user AND n.relation > r.relation)
+                WHERE n.user_key = :user AND n.relation > r.relation)
         FROM relations r WHERE r.relation IS NOT NULL),
     pairs (relation, subject) AS (
         SELECT r.relation, (SELECT min(n.subject COLLATE NOCASE)
-            FROM memories n INDEXED BY memories_by_relation
-                            WHERE n.user_key = :user AND n.relation = r.relation) FROM relations r
-                                WHERE r.relation IS NOT NULL
+                            FROM memories n INDEXED BY memories_by_relation
+                            WHERE n.user_key = :user AND n.relation = r.relation)
+        FROM relations r WHERE r.relation IS NOT NULL
         UNION ALL
         SELECT p.relation, (SELECT n.subject FROM memories n INDEXED BY memories_by_relation
-                            WHERE n.user_key = :user AND n.relation = p.relation AND n.subject
-                                COLLATE NOCASE > p.subject
-                            ORDER BY n.subject COLLATE NOCASE LIMIT 1) FROM pairs p
-                                WHERE p.subject IS NOT NULL)
+                            WHERE n.user_key = :user AND n.relation = p.relation
+                                AND n.subject COLLATE NOCASE > p.subject
+                            ORDER BY n.subject COLLATE NOCASE LIMIT 1)
+        FROM pairs p WHERE p.subject IS NOT NULL)
     SELECT relation, subject FROM pairs WHERE subject <> ''"""
 """Pairs of relation and subject of facts, each found by one index seek, as most facts share the
 speaker as their subject."""
@@ -50,12 +50,12 @@ def known_subjects(conn: Connection, user: UserKey, subject: str) -> KnownSubjec
     """
     words = tuple(word[: max(STEM_LETTERS, len(word) - 1)] for word in _own_words(subject))
     owners = [subject[: mark.start()] for mark in _OWNED.finditer(subject)]
-    about_it = (
+    condition = (
         "m.user_key = ? AND m.relation = ? AND m.valid_until IS NULL AND m.merged_into IS NULL"
     )
-    told = f"""SELECT m.subject, m.object, m.single FROM memories m INDEXED BY memories_by_relation
-        WHERE {about_it} AND NOT m.negated"""
-    held = f"""SELECT 1 FROM memories m INDEXED BY memories_by_relation WHERE {about_it}
+    facts_sql = f"""SELECT m.subject, m.object, m.single
+        FROM memories m INDEXED BY memories_by_relation WHERE {condition} AND NOT m.negated"""
+    exists_sql = f"""SELECT 1 FROM memories m INDEXED BY memories_by_relation WHERE {condition}
         AND m.subject = ? COLLATE NOCASE LIMIT 1"""
     pairs = [
         pair
@@ -66,7 +66,7 @@ def known_subjects(conn: Connection, user: UserKey, subject: str) -> KnownSubjec
         row
         for owner in owners
         for row in conn.execute(
-            f"{told} AND m.subject = ? COLLATE NOCASE", (user, POSSESSES, owner)
+            f"{facts_sql} AND m.subject = ? COLLATE NOCASE", (user, POSSESSES, owner)
         )
     )
     return KnownSubjects(
@@ -74,10 +74,13 @@ def known_subjects(conn: Connection, user: UserKey, subject: str) -> KnownSubjec
             dict.fromkeys(
                 other
                 for relation, other in pairs
-                if conn.execute(held, (user, relation, other)).fetchone()
+                if conn.execute(exists_sql, (user, relation, other)).fetchone()
             )
         ),
-        tuple((owner, name, bool(sole)) for owner, name, sole in conn.execute(told, (user, NAMES))),
+        tuple(
+            (owner, name, bool(sole))
+            for owner, name, sole in conn.execute(facts_sql, (user, NAMES))
+        ),
         tuple((owner, value) for owner, value, _ in owned),
     )
 

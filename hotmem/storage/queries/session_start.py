@@ -89,14 +89,14 @@ def read(
     now = to_stored(at)
     name = speaker(conn, user)
     subjects = tuple(dict.fromkeys(filter(None, (name, anonymous))))
-    notes, told = _notes(conn, user, now), tuple(_told(conn, user, days, now))
-    plans = [*(note.said_at for note in notes), *(one.said_at for one in told)]
+    notes, events = _notes(conn, user, now), tuple(_events(conn, user, days, now))
+    plans = [*(note.said_at for note in notes), *(one.said_at for one in events)]
     return SessionFacts(
         speaker=name,
         rules=_rules(conn, user, now),
         facts=tuple(_facts(conn, user, relations, subjects, now)),
         notes=notes,
-        dated=told,
+        dated=events,
         later=tuple(_later(conn, user, to_stored(min(plans)), now)) if plans else (),
         loops=tuple(_loops(conn, user, live)),
         pending=_pending(conn, user),
@@ -145,8 +145,8 @@ def _facts(
         )
         found |= {row[0]: _row(row) for row in rows}
     source_text = _source_texts(conn, list(found))
-    heard = (row._replace(source_text=source_text.get(row.key, "")) for row in found.values())
-    return sorted(heard, key=lambda row: (row.order_time, row.key), reverse=True)
+    facts = (row._replace(source_text=source_text.get(row.key, "")) for row in found.values())
+    return sorted(facts, key=lambda row: (row.order_time, row.key), reverse=True)
 
 
 def _source_texts(conn: Connection, keys: Sequence[int]) -> dict[int, str]:
@@ -171,7 +171,7 @@ def _notes(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, 
     return tuple(_row(row[:-1]) for row in rows)
 
 
-def _told(conn: Connection, user: UserKey, days: Interval, now: int) -> list[DatedWords]:
+def _events(conn: Connection, user: UserKey, days: Interval, now: int) -> list[DatedWords]:
     """Events that the user mentioned within the period.
 
     Events that no longer hold, or were restated since, are left out.
@@ -180,7 +180,7 @@ def _told(conn: Connection, user: UserKey, days: Interval, now: int) -> list[Dat
         f"""WITH said AS (SELECT id, text, spoken_at FROM turns INDEXED BY turns_by_time
                           WHERE user_key = :user AND role = 'user' AND spoken_at <= :now
                               ORDER BY spoken_at DESC LIMIT :most),
-                 at_hand AS (SELECT h.turn, h.start, h.stop, h.since, h.until, s.text, s.spoken_at
+                 upcoming AS (SELECT h.turn, h.start, h.stop, h.since, h.until, s.text, s.spoken_at
                      FROM said s JOIN event_times h ON h.turn = s.id
                              WHERE h.since < :end AND h.until > :start
                                  AND h.until - h.since <= :end - :start)
@@ -192,7 +192,7 @@ def _told(conn: Connection, user: UserKey, days: Interval, now: int) -> list[Dat
                     AND p.stop > a.start),
                 EXISTS (SELECT 1 FROM sources x WHERE x.turn = a.turn AND x.start < a.stop
                     AND x.stop > a.start)
-            FROM at_hand a ORDER BY a.since, a.spoken_at""",
+            FROM upcoming a ORDER BY a.since, a.spoken_at""",
         {
             "user": user,
             "now": now,
@@ -231,11 +231,10 @@ def _loops(conn: Connection, user: UserKey, live: str | None) -> list[OpenLoop]:
     rows = conn.execute(
         """SELECT x.text, t.public_id, s.public_id, t.spoken_at FROM summary_sentences x
            JOIN turns t ON t.id = x.turn JOIN sessions s ON s.id = x.summary
-           WHERE x.part = 'open_loops' AND x.summary = (SELECT s.id FROM sessions s JOIN summaries y
-               ON y.id = s.id
-                                                        WHERE s.user_key = ? AND s.public_id IS
-                                                            NOT ? ORDER BY s.order_time DESC
-                                                            LIMIT 1)
+           WHERE x.part = 'open_loops' AND x.summary = (
+               SELECT s.id FROM sessions s JOIN summaries y ON y.id = s.id
+               WHERE s.user_key = ? AND s.public_id IS NOT ?
+               ORDER BY s.order_time DESC LIMIT 1)
            ORDER BY x.place""",
         (user, live),
     )

@@ -85,7 +85,7 @@ LEFT_OUT: Final = {
 """Tables with rows of a user that are left out, and why."""
 
 MOMENTS: Final = frozenset({"at", "since", "until", "valid_until"})
-"""Columns that hold times, besides those whose name ends in _at."""
+"""Columns that hold times, besides those condition name ends in _at."""
 
 
 def write(conn: Connection, user: UserKey, now: datetime, out: TextIO) -> dict[str, int]:
@@ -99,9 +99,9 @@ def write(conn: Connection, user: UserKey, now: datetime, out: TextIO) -> dict[s
     """
     counts = {
         table: conn.execute(
-            f"SELECT count(*) FROM {table} WHERE {whose}", {"user": user}
+            f"SELECT count(*) FROM {table} WHERE {condition}", {"user": user}
         ).fetchone()[0]
-        for table, (_, whose) in HELD.items()
+        for table, (_, condition) in HELD.items()
     }
     contents = [
         {"table": table, "holds": HELD[table][0], "rows": count} for table, count in counts.items()
@@ -119,28 +119,28 @@ def write(conn: Connection, user: UserKey, now: datetime, out: TextIO) -> dict[s
             for name, value in head.items()
         )
     )
-    for table, (_, whose) in HELD.items():
+    for table, (_, condition) in HELD.items():
         out.write(f",\n{json.dumps(table)}: [")
-        for place, row in enumerate(_rows(conn, table, whose, user)):
+        for place, row in enumerate(_rows(conn, table, condition, user)):
             out.write(("," if place else "") + "\n" + json.dumps(row, ensure_ascii=False))
         out.write("\n]")
     out.write("\n}\n")
     return counts
 
 
-def _rows(conn: Connection, table: str, whose: str, user: UserKey) -> Iterator[dict[str, Any]]:
+def _rows(conn: Connection, table: str, condition: str, user: UserKey) -> Iterator[dict[str, Any]]:
     """The user's rows by column, without vectors and the user's row number."""
-    rows = conn.execute(f"SELECT * FROM {table} WHERE {whose}", {"user": user})
+    rows = conn.execute(f"SELECT * FROM {table} WHERE {condition}", {"user": user})
     for row in rows:
         names = [column[0] for column in rows.description]
         yield {
-            name: _told(name, value)
+            name: _readable(name, value)
             for name, value in zip(names, row, strict=True)
             if name != "user_key" and not isinstance(value, bytes)
         }
 
 
-def _told(name: str, value: Any) -> Any:  # noqa: ANN401 - what a column holds
+def _readable(name: str, value: Any) -> Any:  # noqa: ANN401 - what a column holds
     if isinstance(value, int) and (name in MOMENTS or name.endswith("_at")):
         try:
             return from_stored(value).isoformat()

@@ -133,10 +133,10 @@ def numbered(conn: Connection, keys: Sequence[int]) -> list[tuple[int, Turn]]:
 
 
 def waiting(
-    conn: Connection, served: jobs.UserRotation, limit: int, claimant: Claimant | None = None
+    conn: Connection, rotation: jobs.UserRotation, limit: int, claimant: Claimant | None = None
 ) -> list[tuple[int, Turn]]:
     """The next turns to understand with their row numbers, users in turn, each user's in order."""
-    return numbered(conn, jobs.next_rows(conn, JobKind.TURN, served, limit, claimant))
+    return numbered(conn, jobs.next_rows(conn, JobKind.TURN, rotation, limit, claimant))
 
 
 def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tuple[int, Turn]]:

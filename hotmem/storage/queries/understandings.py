@@ -194,7 +194,7 @@ def _terminate(conn: Connection, memory: str, said_at: datetime, successor: int)
 
 def _retract_previous_turn(conn: Connection, user: UserKey, turn: int) -> None:
     """Deletes memories from the user's previous turn alone; memories they superseded hold again."""
-    told = """
+    only_in_previous = """
         SELECT x.memory FROM sources x JOIN (
             SELECT t.id FROM turns t JOIN turns n ON n.session = t.session AND n.role = t.role
             WHERE n.id = ? AND t.id < n.id ORDER BY t.id DESC LIMIT 1
@@ -202,10 +202,10 @@ def _retract_previous_turn(conn: Connection, user: UserKey, turn: int) -> None:
         WHERE NOT EXISTS (SELECT 1 FROM sources o WHERE o.memory = x.memory AND o.turn <> x.turn)"""
     conn.execute(
         f"""UPDATE memories SET valid_until = NULL, superseded_by = NULL
-            WHERE superseded_by IN ({told})""",
+            WHERE superseded_by IN ({only_in_previous})""",
         (turn,),
     )
-    keys = [row[0] for row in conn.execute(told, (turn,))]
+    keys = [row[0] for row in conn.execute(only_in_previous, (turn,))]
     for key in keys:
         decisions.release_merged(conn, user, key)
     cascade.delete_memories(conn, user, keys)

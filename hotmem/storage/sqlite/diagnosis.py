@@ -32,7 +32,7 @@ WAITING: Final = {
     JobKind.MEMORY: "memories to be embedded",
     JobKind.SUMMARY: "summaries to be embedded",
     JobKind.SESSION: "conversations to be summarised",
-    JobKind.IMPORT: "imports to be taken back",
+    JobKind.IMPORT: "imports to be rolled back",
 }
 """Descriptions of waiting jobs by kind."""
 
@@ -50,7 +50,7 @@ def diagnosed(path: Path, key: EncryptionKey | None, spooled: int = 0) -> Diagno
         findings.append(
             Finding(
                 "spool",
-                f"{spooled} turns wait beside it",
+                f"{spooled} turns wait in the spool",
                 "Open the memory once, with a bot or a command that writes: they are stored then.",
             )
         )
@@ -121,14 +121,14 @@ def _schema(version: int) -> str:
 
 def _journal(path: Path) -> Finding:
     size = sum(one.stat().st_size for one in files.journals(path)[:1] if one.exists())
-    told = f"{size / 2**20:.1f} MB, beside {path.stat().st_size / 2**20:.1f} MB of the file"
+    sizes = f"{size / 2**20:.1f} MB, beside {path.stat().st_size / 2**20:.1f} MB of the file"
     if size <= LONGEST_JOURNAL:
-        return Finding("journal", told)
+        return Finding("journal", sizes)
     fix = (
         "A program reads for a very long time, or was killed: end it, then open the memory "
         "and close it, which empties the journal."
     )
-    return Finding("journal", told, fix)
+    return Finding("journal", sizes, fix)
 
 
 def _content(conn: Connection) -> Iterator[Finding]:
@@ -140,10 +140,10 @@ def _content(conn: Connection) -> Iterator[Finding]:
         yield Finding("content", "sound: the file, its references and its indexes")
     yield Finding("encoder", encoders.current(conn) or "none yet")
     if former := reembedding.former_encoder(conn):
-        told = f"{reembedding.left(conn):,} rows still have vectors of {former}"
+        count = f"{reembedding.left(conn):,} rows still have vectors of {former}"
         yield Finding(
             "former encoder",
-            f"{told}; they are searched by these and embedded anew while a program has "
+            f"{count}; they are searched by these and embedded again while a program has "
             "the memory open",
         )
     (off,) = conn.execute(
@@ -152,22 +152,24 @@ def _content(conn: Connection) -> Iterator[Finding]:
     if off:
         yield Finding(
             "clock",
-            f"{off} turns were told while the clock was off by more than a day; their "
+            f"{off} turns were said while the clock was wrong by more than a day; their "
             "order is kept, their dates are the clock's",
         )
     waiting = {work: count for work, count in jobs.waiting_counts(conn).items() if count}
-    told = ", ".join(f"{count} {WAITING[work]}" for work, count in waiting.items())
+    jobs_text = ", ".join(f"{count} {WAITING[work]}" for work, count in waiting.items())
     yield Finding(
         "waiting",
-        f"{told}; that is done while a program has the memory open" if told else "nothing",
+        f"{jobs_text}; that is done while a program has the memory open"
+        if jobs_text
+        else "nothing",
     )
     (unfinished,) = conn.execute(
         "SELECT count(*) FROM imports WHERE state = ?", (IN_PROGRESS,)
     ).fetchone()
     if unfinished:
         fix = (
-            "Import the same file again to go on, or take it back: hotmem decisions shows "
-            "it, hotmem undo takes it back."
+            "Import the same file again to continue, or undo it: hotmem decisions shows it, "
+            "hotmem undo undoes it."
         )
         yield Finding("imports", f"{unfinished} not finished", fix)
     aside, paused = conn.execute(
@@ -175,10 +177,8 @@ def _content(conn: Connection) -> Iterator[Finding]:
             FROM failures"""
     ).fetchone()
     if aside:
-        fix = "What failed is below. When its cause is mended, run: hotmem doctor --retry"
-        yield Finding(
-            "set aside", f"{aside} pieces of work that failed each time they were tried", fix
-        )
+        fix = "What failed is below. Once its cause is fixed, run: hotmem doctor --retry"
+        yield Finding("set aside", f"{aside} jobs that failed in every attempt", fix)
     if paused:
         yield Finding(
             "failing", f"{paused} pieces of work that failed, and will be tried again by themselves"

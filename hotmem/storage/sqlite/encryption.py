@@ -84,7 +84,7 @@ def _check_same(conn: Connection, target: Path, key: EncryptionKey | None) -> No
         connection.check(made, target)
         if _counts(made) != _counts(conn):
             raise StoreError(
-                f"{target} did not become what it was made of. The file is as it was; try again."
+                f"{target} does not match the original. The file is unchanged; try again."
             )
 
 
