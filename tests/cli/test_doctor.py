@@ -80,7 +80,7 @@ def test_failed_jobs_are_listed_and_retried(database_file: Path) -> None:
         asyncio.run(fail(database_file, work, 1))
     done = run("-d", database_file)
     assert done.exit_code == 1
-    assert "2 pieces of work" in done.output and "hotmem doctor --retry" in done.output
+    assert "2 jobs that failed" in done.output and "hotmem doctor --retry" in done.output
     assert (
         done.output.count("ZeroDivisionError") == 2 and "ana" in done.output and "t1" in done.output
     )

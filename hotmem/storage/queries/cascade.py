@@ -164,7 +164,8 @@ def delete(
     )
     conn.execute(
         """DELETE FROM speakers WHERE user_key = ?
-            AND name NOT IN (SELECT speaker FROM turns WHERE user_key = ? AND speaker NOT NULL)""",
+            AND name NOT IN (SELECT speaker FROM turns WHERE user_key = ?
+                AND speaker IS NOT NULL)""",
         (user, user),
     )
     rewrite_indexes(conn)

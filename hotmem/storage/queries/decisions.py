@@ -182,7 +182,8 @@ def _undo_edit(conn: Connection, decision: int, old: int, new: int) -> None:
     Decisions about the edited one refer to the restored one.
     """
     changed = conn.execute(
-        """SELECT 1 FROM memories WHERE (id = :new AND merged_into NOT NULL) OR merged_into = :new
+        """SELECT 1 FROM memories WHERE (id = :new AND merged_into IS NOT NULL)
+            OR merged_into = :new
             OR amends = :new""",
         {"new": new},
     ).fetchone()

@@ -32,7 +32,7 @@ def add(conn: Connection, user: UserKey, sort: Sort, ids: Iterable[str]) -> None
     """Adds tombstones of the user's ids."""
     key, user_id = _key(conn), _id_of(conn, user)
     conn.executemany(
-        "INSERT OR IGNORE INTO tombstones (mark) VALUES (?)",
+        "INSERT INTO tombstones (mark) VALUES (?) ON CONFLICT DO NOTHING",
         [(_mark(key, user_id, sort, one),) for one in ids],
     )
 
@@ -56,18 +56,25 @@ def remove(conn: Connection, user: UserKey, sort: Sort, ids: Collection[str]) ->
 def count(conn: Connection, user: UserKey, *, everything: bool) -> None:
     """Increments the counter of deletions."""
     (number,) = conn.execute(
-        """INSERT INTO index_revisions VALUES (?, ?, 1) ON CONFLICT DO UPDATE
-            SET number = number + 1 RETURNING number""",
+        """INSERT INTO index_revisions (user_key, kind, number) VALUES (?, ?, 1)
+            ON CONFLICT (user_key, kind) DO UPDATE SET number = index_revisions.number + 1
+                RETURNING number""",
         (_FILE, _FORGOTTEN),
     ).fetchone()
     conn.execute(
-        "INSERT OR REPLACE INTO index_revisions VALUES (?, ?, ?)", (user, _FORGOTTEN, number)
+        """INSERT INTO index_revisions (user_key, kind, number) VALUES (?, ?, ?)
+            ON CONFLICT (user_key, kind) DO UPDATE
+            SET number = excluded.number""",
+        (user, _FORGOTTEN, number),
     )
 
     if everything:
         # The user's row is deleted too: one who returns under the same id has another row number.
         conn.execute(
-            "INSERT OR REPLACE INTO index_revisions VALUES (?, ?, ?)", (_FILE, _ERASED, number)
+            """INSERT INTO index_revisions (user_key, kind, number) VALUES (?, ?, ?)
+            ON CONFLICT (user_key, kind) DO UPDATE
+            SET number = excluded.number""",
+            (_FILE, _ERASED, number),
         )
 
 

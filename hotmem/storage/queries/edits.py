@@ -91,7 +91,8 @@ def reword(
         placement.assign(conn, [new])
     for entity in ensure(conn, user, wording.entities):
         conn.execute(
-            "INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, new)
+            "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            (entity, new),
         )
     record(conn, user, EDITED, reason, [(old, new)], now)
     return new_name

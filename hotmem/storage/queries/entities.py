@@ -14,7 +14,8 @@ def ensure(conn: Connection, user: UserKey, names: Sequence[str]) -> list[int]:
     for name in names:
         shown = re.sub(r"\s+", " ", name).strip()
         conn.execute(
-            "INSERT OR IGNORE INTO entities (user_key, key, name, sound) VALUES (?, ?, ?, ?)",
+            """INSERT INTO entities (user_key, key, name, sound) VALUES (?, ?, ?, ?)
+                ON CONFLICT DO NOTHING""",
             (user, shown.casefold(), shown, phonetic_key(shown)),
         )
         keys.append(

@@ -56,8 +56,9 @@ bounded by the longest matching time, so that the index bounds the rows read on 
 def put(conn: Connection, turn: int, happenings: Sequence[EventTime]) -> None:
     """Stores the event times of a turn."""
     conn.executemany(
-        """INSERT OR IGNORE INTO event_times (turn, start, stop, since, until, user_key)
-           VALUES (?, ?, ?, ?, ?, (SELECT user_key FROM turns WHERE id = ?))""",
+        """INSERT INTO event_times (turn, start, stop, since, until, user_key)
+           VALUES (?, ?, ?, ?, ?, (SELECT user_key FROM turns WHERE id = ?))
+               ON CONFLICT DO NOTHING""",
         [
             (
                 turn,

@@ -89,7 +89,7 @@ def members(conn: Connection, user: UserKey, category: Category, limit: int) -> 
         """SELECT id, public_id, text, vector FROM (
                SELECT id, public_id, text, vector, row_number() OVER (ORDER BY id) - 1 AS place
                    FROM memories
-               WHERE user_key = ? AND category = ? AND merged_into IS NULL AND vector NOT NULL
+               WHERE user_key = ? AND category = ? AND merged_into IS NULL AND vector IS NOT NULL
                    AND id > ?)
            WHERE place % ? = 0 ORDER BY id""",
         (

@@ -30,7 +30,7 @@ EARLIER_VERSIONS: Final = """
     WITH RECURSIVE earlier (id) AS (
         SELECT id FROM memories WHERE user_key = ? AND public_id = ?
         UNION SELECT m.amends FROM earlier e JOIN memories m ON m.id = e.id
-            WHERE m.stored_at NOT NULL AND m.amends NOT NULL)
+            WHERE m.stored_at IS NOT NULL AND m.amends IS NOT NULL)
     SELECT id FROM earlier"""
 """A memory and its versions before it was edited."""
 

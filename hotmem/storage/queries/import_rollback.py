@@ -30,7 +30,7 @@ QUALITY: Final = TypeAdapter(QualityRecord)
 REPEATED: Final = """
     SELECT m.id FROM memories m WHERE m.id IN (SELECT value FROM json_each(:keys)) AND (
         EXISTS (SELECT 1 FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id
-            AND t.import IS NOT :import)
+            AND t.import IS DISTINCT FROM :import)
         OR EXISTS (SELECT 1 FROM decision_memories x JOIN decisions d ON d.id = x.decision
             WHERE x.memory = m.id AND d.action = 'confirmed'))"""
 """Memories that were said in turns outside the import, or stored again."""
@@ -38,7 +38,7 @@ REPEATED: Final = """
 DETACH_REPEATED: Final = """
     UPDATE memories AS m SET import = NULL, confirmations = max(0,
         -1 + s.times + (SELECT count(DISTINCT x.turn) FROM sources x JOIN turns t
-            ON t.id = x.turn WHERE x.memory = m.id AND t.import IS NOT :import)),
+            ON t.id = x.turn WHERE x.memory = m.id AND t.import IS DISTINCT FROM :import)),
         stored_at = CASE WHEN s.times THEN coalesce(m.stored_at, s.at) ELSE m.stored_at END
     FROM (SELECT k.value AS id, count(d.id) AS times, max(d.decided_at) AS at
         FROM json_each(:keys) k LEFT JOIN decision_memories x ON x.memory = k.value
@@ -290,7 +290,8 @@ def _restore_session(
     touched_at, due, last = before
     conn.execute(
         """UPDATE sessions SET touched_at = ?, summary_due = iif(?, summary_due, ?)
-           WHERE id = ? AND (SELECT max(t.id) FROM turns t WHERE t.session = sessions.id) IS ?""",
+           WHERE id = ? AND (SELECT max(t.id) FROM turns t
+               WHERE t.session = sessions.id) IS NOT DISTINCT FROM ?""",
         (touched_at, one.undone, due, int(key), last),
     )
 
@@ -301,7 +302,8 @@ def _restore_tag(
     used_at, archived, last = before
     conn.execute(
         """UPDATE tags SET used_at = ?, archived = ? WHERE id = ?
-            AND (SELECT max(x.memory) FROM memory_tags x WHERE x.tag = tags.id) IS ?""",
+            AND (SELECT max(x.memory) FROM memory_tags x WHERE x.tag = tags.id) IS NOT DISTINCT
+                FROM ?""",
         (used_at, archived, int(key), last),
     )
 

@@ -154,7 +154,8 @@ def _store_understanding(conn: Connection, user: UserKey, read: ExportedTurn) ->
     conn.execute("DELETE FROM pending_turns WHERE turn = ?", (key,))
     for entity in ensure(conn, user, read.entities):
         conn.execute(
-            "INSERT OR IGNORE INTO turn_entities (entity, turn) VALUES (?, ?)", (entity, key)
+            "INSERT INTO turn_entities (entity, turn) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            (entity, key),
         )
     event_times.put(conn, key, read.event_times)
     if read.correction_count:
@@ -220,7 +221,8 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
         index_entries.add(conn, EvidenceKind.MEMORY, user, key, 0, record.text)
     for entity in ensure(conn, user, record.entities):
         conn.execute(
-            "INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key)
+            "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            (entity, key),
         )
     for tag in record.tags:
         imports.save_tag_state(conn, one, tag)

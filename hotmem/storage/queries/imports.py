@@ -167,12 +167,12 @@ def save_session_state(conn: Connection, one: Import, name: str) -> None:
     It consists of its last change, whether its summary is due, and its last turn.
     """
     conn.execute(
-        """INSERT OR IGNORE INTO import_changes
+        """INSERT INTO import_changes
                SELECT :key, 'session', s.id, json_array(s.touched_at, s.summary_due,
                (SELECT max(t.id) FROM turns t WHERE t.session = s.id)) FROM sessions s
                    WHERE s.user_key = :user AND s.public_id = :name
                AND (SELECT t.import FROM turns t WHERE t.session = s.id ORDER BY t.id
-                   LIMIT 1) IS NOT :key""",
+                   LIMIT 1) IS DISTINCT FROM :key ON CONFLICT DO NOTHING""",
         one._asdict() | {"name": name},
     )
 
@@ -183,11 +183,11 @@ def save_tag_state(conn: Connection, one: Import, name: str) -> None:
     It consists of when it was last used, whether it is archived, and its last memory.
     """
     conn.execute(
-        """INSERT OR IGNORE INTO import_changes
+        """INSERT INTO import_changes
            SELECT ?, 'tag', g.id, json_array(g.used_at, g.archived,
                (SELECT max(x.memory) FROM memory_tags x WHERE x.tag = g.id))
            FROM tags o JOIN tags g ON g.id IN (o.id, o.merged_into) WHERE o.user_key = ?
-               AND o.name = ?""",
+               AND o.name = ? ON CONFLICT DO NOTHING""",
         (one.key, one.user, name),
     )
 
@@ -195,6 +195,7 @@ def save_tag_state(conn: Connection, one: Import, name: str) -> None:
 def save_change(conn: Connection, one: Import, what: str, key: str, value: object) -> None:
     """Saves what the import added where nothing was."""
     conn.execute(
-        "INSERT OR IGNORE INTO import_changes (import, what, key, before) VALUES (?, ?, ?, ?)",
+        """INSERT INTO import_changes (import, what, key, before) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO NOTHING""",
         (one.key, what, key, json.dumps(value)),
     )

@@ -16,7 +16,7 @@ few and have no mark."""
 
 
 NOT_HELD: Final = """NOT EXISTS (SELECT 1 FROM failures f WHERE f.kind = '{work}' AND f.key = {key}
-    AND f.user_key = {user} AND f.again_at IS NOT 0)"""
+    AND f.user_key = {user} AND f.again_at IS DISTINCT FROM 0)"""
 """Condition of a category or import whose job does not pause. `again_at` is 0 once the pause is
 over."""
 
@@ -82,8 +82,11 @@ def record(
     tries = 1 + (before[0] if before else 0)
     pause = timedelta(seconds=min(pause_s * PAUSE_GROWTH ** min(tries - 1, 20), LONGEST_PAUSE_S))
     conn.execute(
-        """INSERT OR REPLACE INTO failures (kind, key, user_key, tries, error, failed_at, again_at)
-           VALUES (:work, :key, :user, :tries, :error, :failed_at, :again_at)""",
+        """INSERT INTO failures (kind, key, user_key, tries, error, failed_at, again_at)
+           VALUES (:work, :key, :user, :tries, :error, :failed_at, :again_at)
+            ON CONFLICT (kind, key, user_key) DO UPDATE
+            SET tries = excluded.tries, error = excluded.error, failed_at = excluded.failed_at,
+                again_at = excluded.again_at""",
         of_piece
         | {
             "tries": tries,

@@ -68,11 +68,15 @@ def learn(
     if after == before:
         return before.own
     conn.executemany(
-        "INSERT OR REPLACE INTO shared_weights (layer, weight) VALUES (?, ?)",
+        """INSERT INTO shared_weights (layer, weight) VALUES (?, ?)
+            ON CONFLICT (layer) DO UPDATE
+            SET weight = excluded.weight""",
         list(after.shared.as_dict().items()),
     )
     conn.execute(
-        "INSERT OR REPLACE INTO intent_weights (user_key, intent, moved) VALUES (?, ?, ?)",
+        """INSERT INTO intent_weights (user_key, intent, moved) VALUES (?, ?, ?)
+            ON CONFLICT (user_key, intent) DO UPDATE
+            SET moved = excluded.moved""",
         (user, intent, json.dumps(after.intent)),
     )
     state = {
@@ -82,7 +86,9 @@ def learn(
         "lead": after.lead,
     }
     conn.execute(
-        "INSERT OR REPLACE INTO learning_state (user_key, version, state) VALUES (?, ?, ?)",
+        """INSERT INTO learning_state (user_key, version, state) VALUES (?, ?, ?)
+            ON CONFLICT (user_key) DO UPDATE
+            SET version = excluded.version, state = excluded.state""",
         (user, after.version, json.dumps(state)),
     )
     if not after.precision:
@@ -103,7 +109,9 @@ def put_weights(
 ) -> None:
     """Stores the user's weights with the reason of the change."""
     conn.executemany(
-        "INSERT OR REPLACE INTO weights (user_key, layer, weight, updated_at) VALUES (?, ?, ?, ?)",
+        """INSERT INTO weights (user_key, layer, weight, updated_at) VALUES (?, ?, ?, ?)
+            ON CONFLICT (user_key, layer) DO UPDATE
+            SET weight = excluded.weight, updated_at = excluded.updated_at""",
         [(user, layer, weight, to_stored(now)) for layer, weight in after.as_dict().items()],
     )
     conn.execute(

@@ -184,7 +184,7 @@ def faults(conn: Connection) -> list[Fault]:
         )
         unsigned = _count(
             conn,
-            f"""SELECT count(*) FROM ({sql}) f WHERE f.vector NOT NULL AND
+            f"""SELECT count(*) FROM ({sql}) f WHERE f.vector IS NOT NULL AND
                 EXISTS (SELECT 1 FROM {entry} AND e.bits IS NULL)""",
         )
         for count, what in (

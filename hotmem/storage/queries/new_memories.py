@@ -67,7 +67,8 @@ def insert(
         placement.assign(conn, [key])
     for entity in ensure(conn, user, note.entities):
         conn.execute(
-            "INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key)
+            "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            (entity, key),
         )
     tags.attach(conn, user, key, note.tags, now, note.tag_vectors)
     tags.take(conn, user, note.tag_replacements)

@@ -27,7 +27,7 @@ BATCH: Final = 1000
 UNASSIGNED: Final = """
     SELECT m.id, m.vector FROM memories m
     WHERE m.user_key = :user AND m.category = :category AND m.merged_into IS NULL
-        AND m.vector NOT NULL AND m.id > :after
+        AND m.vector IS NOT NULL AND m.id > :after
         AND NOT EXISTS (SELECT 1 FROM subcategory_members x JOIN subcategories s
             ON s.id = x.subcategory WHERE x.memory = m.id AND s.evolution = :evolution)
     ORDER BY m.id LIMIT :portion"""
@@ -71,7 +71,7 @@ def assign(conn: Connection, memories: Iterable[int]) -> None:
         row = conn.execute(
             """SELECT e.id, m.vector FROM memories m JOIN evolutions e ON e.user_key = m.user_key
                AND e.category = m.category AND e.state = 'live'
-               WHERE m.id = ? AND m.merged_into IS NULL AND m.vector NOT NULL AND NOT EXISTS (
+               WHERE m.id = ? AND m.merged_into IS NULL AND m.vector IS NOT NULL AND NOT EXISTS (
                    SELECT 1 FROM subcategory_members x JOIN subcategories s ON s.id = x.subcategory
                        WHERE x.memory = m.id AND s.evolution = e.id)""",
             (memory,),

@@ -76,9 +76,11 @@ def _tally(conn: Connection, user: UserKey, record: QualityRecord) -> Tally | No
 
 def _put(conn: Connection, user: UserKey, record: QualityRecord, tally: Tally) -> None:
     counts = [getattr(tally, name) for name in COUNTS]
+    updates = ", ".join(f"{name} = excluded.{name}" for name in (*COUNTS, "latencies"))
     conn.execute(
-        f"""INSERT OR REPLACE INTO quality (user_key, day, intent, layer, {", ".join(COUNTS)},
-            latencies) VALUES ({", ".join("?" * (len(COUNTS) + 5))})""",
+        f"""INSERT INTO quality (user_key, day, intent, layer, {", ".join(COUNTS)}, latencies)
+            VALUES ({", ".join("?" * (len(COUNTS) + 5))})
+            ON CONFLICT (user_key, day, intent, layer) DO UPDATE SET {updates}""",
         (user, *_cell(record), *counts, json.dumps(tally.latencies.counts)),
     )
 

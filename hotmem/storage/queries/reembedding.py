@@ -86,7 +86,7 @@ def boundary(conn: Connection, kind: EvidenceKind) -> int:
 def left(conn: Connection) -> int:
     """Number of rows with vectors of the former encoder."""
     counts = (
-        f"SELECT count(*) FROM {TABLES[kind]} WHERE vector NOT NULL AND id <= {upto}"
+        f"SELECT count(*) FROM {TABLES[kind]} WHERE vector IS NOT NULL AND id <= {upto}"
         for kind, upto in boundaries(conn).items()
     )
     return sum(conn.execute(count).fetchone()[0] for count in counts)
@@ -100,7 +100,7 @@ def following(conn: Connection, limit: int) -> list[tuple[EvidenceKind, int, str
     for kind, upto in boundaries(conn).items():
         rows = conn.execute(
             f"""{TEXTS[kind]} WHERE b.id IN (SELECT id FROM {TABLES[kind]} WHERE id <= ?
-                AND vector NOT NULL ORDER BY id DESC LIMIT ?)
+                AND vector IS NOT NULL ORDER BY id DESC LIMIT ?)
                 ORDER BY b.id DESC""",
             (upto, limit),
         ).fetchall()
@@ -147,7 +147,7 @@ def text_of(conn: Connection, kind: EvidenceKind, keys: Iterable[int]) -> list[t
 def _clear(conn: Connection, kind: EvidenceKind, after: int, upto: int) -> None:
     """Deletes vectors, sign bits and token signs of the rows above one number and up to another."""
     conn.execute(
-        f"UPDATE {TABLES[kind]} SET vector = NULL WHERE vector NOT NULL AND id > ? AND id <= ?",
+        f"UPDATE {TABLES[kind]} SET vector = NULL WHERE vector IS NOT NULL AND id > ? AND id <= ?",
         (after, upto),
     )
     unsign(conn, kind, after, upto)

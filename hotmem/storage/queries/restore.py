@@ -222,7 +222,8 @@ class Restorer:
                 else self._current_key(target, before[name])
             )
             self.conn.execute(
-                f"UPDATE OR IGNORE {relation} SET {name} = ? WHERE {same} AND {name} IS ?",
+                f"""UPDATE OR IGNORE {relation} SET {name} = ? WHERE {same}
+                    AND {name} IS NOT DISTINCT FROM ?""",
                 (value, *(before[key] for key in keys), after[name]),
             )
 

@@ -60,7 +60,12 @@ def clock(conn: Connection) -> Clock:
 
 def note_clock(conn: Connection, now: datetime) -> None:
     """Stores that the clock is plausible now."""
-    conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('clock', ?)", (to_stored(now),))
+    conn.execute(
+        """INSERT INTO meta (key, value) VALUES ('clock', ?)
+            ON CONFLICT (key) DO UPDATE
+            SET value = excluded.value""",
+        (to_stored(now),),
+    )
 
 
 def following(

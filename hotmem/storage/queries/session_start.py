@@ -118,7 +118,7 @@ def speaker(conn: Connection, user: UserKey) -> str | None:
         """SELECT speaker FROM (SELECT speaker FROM turns INDEXED BY turns_by_time
            WHERE user_key = ? AND role = 'user'
                                 ORDER BY spoken_at DESC LIMIT ?)
-           WHERE speaker NOT NULL GROUP BY speaker ORDER BY count(*) DESC, speaker LIMIT 1""",
+           WHERE speaker IS NOT NULL GROUP BY speaker ORDER BY count(*) DESC, speaker LIMIT 1""",
         (user, RECENT_TURNS),
     ).fetchone()
     return None if row is None else str(row[0])
@@ -233,7 +233,7 @@ def _loops(conn: Connection, user: UserKey, live: str | None) -> list[OpenLoop]:
            JOIN turns t ON t.id = x.turn JOIN sessions s ON s.id = x.summary
            WHERE x.part = 'open_loops' AND x.summary = (
                SELECT s.id FROM sessions s JOIN summaries y ON y.id = s.id
-               WHERE s.user_key = ? AND s.public_id IS NOT ?
+               WHERE s.user_key = ? AND s.public_id IS DISTINCT FROM ?
                ORDER BY s.order_time DESC LIMIT 1)
            ORDER BY x.place""",
         (user, live),

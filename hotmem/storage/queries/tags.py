@@ -47,7 +47,10 @@ def attach(
                 "UPDATE tags SET used_at = max(?, used_at), archived = 0 WHERE id = ?",
                 (to_stored(now), into),
             )
-        conn.execute("INSERT OR IGNORE INTO memory_tags (memory, tag) VALUES (?, ?)", (memory, key))
+        conn.execute(
+            "INSERT INTO memory_tags (memory, tag) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            (memory, key),
+        )
 
 
 def take(conn: Connection, user: UserKey, taken: Mapping[str, str]) -> None:
@@ -85,7 +88,7 @@ def known(conn: Connection, user: UserKey, names: Sequence[str]) -> frozenset[st
     """Those of the names that are active tags with a vector."""
     rows = conn.execute(
         """SELECT name FROM tags WHERE user_key = ? AND NOT archived AND merged_into IS NULL
-               AND vector NOT NULL
+               AND vector IS NOT NULL
                AND name IN (SELECT value FROM json_each(?))""",
         (user, json.dumps(names)),
     )
@@ -100,7 +103,7 @@ def in_use(conn: Connection, user: UserKey, limit: int) -> tuple[list[str], NDAr
     names, joined = conn.execute(
         """SELECT json_group_array(name), CAST(group_concat(vector, '') AS BLOB) FROM (
                SELECT name, vector FROM tags WHERE user_key = ? AND NOT archived
-                   AND merged_into IS NULL AND vector NOT NULL
+                   AND merged_into IS NULL AND vector IS NOT NULL
                ORDER BY used_at DESC, name LIMIT ?)""",
         (user, limit),
     ).fetchone()
@@ -123,7 +126,7 @@ def counted(
             EXISTS (SELECT 1 FROM tags o WHERE o.merged_into = g.id), g.vector
             FROM tags g LEFT JOIN ({FILED}) f ON f.tag = g.id
             WHERE g.user_key = :user AND NOT g.archived AND g.merged_into IS NULL
-                AND g.vector NOT NULL ORDER BY g.used_at DESC, g.name LIMIT :limit""",
+                AND g.vector IS NOT NULL ORDER BY g.used_at DESC, g.name LIMIT :limit""",
         {"user": user, "limit": limit},
     ).fetchall()
     return [

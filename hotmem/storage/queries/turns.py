@@ -82,7 +82,7 @@ def add(
     ).fetchone()[0]
     if turn.speaker:
         conn.execute(
-            "INSERT OR IGNORE INTO speakers (user_key, name, import) VALUES (?, ?, ?)",
+            "INSERT INTO speakers (user_key, name, import) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             (user, turn.speaker, came_with),
         )
     spans = split_passages(turn.text)

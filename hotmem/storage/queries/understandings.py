@@ -92,7 +92,8 @@ def store(
         conn, user, (*understanding.entities, *_corrected_names(understanding.corrections))
     ):
         conn.execute(
-            "INSERT OR IGNORE INTO turn_entities (entity, turn) VALUES (?, ?)", (entity, turn)
+            "INSERT INTO turn_entities (entity, turn) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            (entity, turn),
         )
     event_times.put(conn, turn, understanding.event_times)
     if understanding.jest:
@@ -180,7 +181,8 @@ def _insert(
     _add_source(conn, key, turn, statement)
     for entity in entities.ensure(conn, user, statement.entities):
         conn.execute(
-            "INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key)
+            "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            (entity, key),
         )
     return key
 
@@ -263,6 +265,7 @@ def _confirm(
 
 def _add_source(conn: Connection, memory: int, turn: int, statement: Statement) -> None:
     conn.execute(
-        "INSERT OR IGNORE INTO sources (memory, turn, start, stop) VALUES (?, ?, ?, ?)",
+        """INSERT INTO sources (memory, turn, start, stop) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO NOTHING""",
         (memory, turn, statement.start, statement.stop),
     )

@@ -32,9 +32,9 @@ def record(
         return False
     ms = sum(block.trace.stages.values())
     row = conn.execute(
-        """INSERT OR IGNORE INTO recalls (public_id, user_key, session, query, asked_at, tokens, ms,
+        """INSERT INTO recalls (public_id, user_key, session, query, asked_at, tokens, ms,
            interrupted)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id""",
         (
             block.id,
             user,
