@@ -117,6 +117,7 @@ async def test_surrogates_in_turns_and_queries_are_accepted(memory: Memory) -> N
     assert await memory.forget(user_id="ana", entity="Potola \udfff") is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [
@@ -147,6 +148,7 @@ async def test_operators_and_quotes_in_a_query_are_literal(
     assert texts(database) == ["My dog is called Potola."]
 
 
+@pytest.mark.slow
 def test_any_text_is_accepted_as_turn_and_query(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
@@ -379,6 +381,7 @@ for path in sys.argv[1:]:
 file."""
 
 
+@pytest.mark.slow
 def test_files_and_folders_without_permissions(stored: Path) -> None:
     rights = {
         "file": (0o444, 0o777),
@@ -491,6 +494,7 @@ def test_a_file_of_a_newer_version_is_not_modified(stored: Path) -> None:
     assert texts(stored) == ["My dog is called Potola."]
 
 
+@pytest.mark.slow
 async def test_a_full_disk_rolls_back_and_keeps_stored_data(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:

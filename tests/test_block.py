@@ -121,6 +121,7 @@ def test_a_larger_budget_is_used_and_a_tiny_one_is_respected(
     assert len(small.items) <= len(large.items)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", range(1, 50))
 def test_a_budget_too_small_for_a_block_gives_an_empty_one(
     archive: Archive, tokens: TokenCounter, budget: int

@@ -66,6 +66,7 @@ def test_sigkill_at_any_moment_loses_no_acknowledged_turn(
     assert len(acknowledged) > rounds
 
 
+@pytest.mark.slow
 def test_sigkill_while_jobs_fail_leaves_nothing_undone(
     database: Path, model_options: ModelOptions, language: Language
 ) -> None:

@@ -183,6 +183,7 @@ async def test_a_copy_keeps_the_key_and_an_export_is_plain(
     assert "Fips" in await asyncio.to_thread(export.read_text, "utf-8")
 
 
+@pytest.mark.slow
 def test_a_file_is_converted_completely(stored: Path) -> None:
     stored.chmod(0o640)
     asyncio.run(keep(stored, None, "Fips"))
@@ -230,6 +231,7 @@ except HotMemError as error:
 """
 
 
+@pytest.mark.slow
 async def test_an_open_file_is_not_converted(stored: Path) -> None:
     opened = SqliteDatabase.open(stored)
     try:
@@ -255,6 +257,7 @@ async def test_an_open_file_is_not_converted(stored: Path) -> None:
     assert names(stored, None) == ["Potola", "Fips"]
 
 
+@pytest.mark.slow
 def test_the_commands(stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at = ["-d", str(stored)]
     run = CliRunner().invoke
@@ -278,6 +281,7 @@ def test_the_commands(stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert isinstance(run(app, ["decrypt", *at]).exception, StoreKeyWrong)
 
 
+@pytest.mark.slow
 async def test_the_command_line_reads_an_encrypted_file(
     sealed: Path,
     tmp_path: Path,

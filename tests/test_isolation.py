@@ -117,6 +117,7 @@ def test_no_id_reaches_rows_of_another_user(encoder: CachedEncoder, language: La
     for_any_pair()
 
 
+@pytest.mark.slow
 def test_many_users_of_one_file_are_isolated(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:

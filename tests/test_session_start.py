@@ -97,6 +97,7 @@ async def test_today_is_in_the_time_zone_of_the_user(memory: Memory) -> None:
     assert "interview" not in (await opened(memory, at=THURSDAY + timedelta(days=1))).text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_tokens", range(1, 260, 7))
 async def test_the_budget_holds_and_instructions_come_first(
     memory: Memory, max_tokens: int

@@ -100,6 +100,7 @@ async def memory(file: Path, encoder: Encoder, language: Language) -> AsyncItera
         yield memory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("asked", "wanted"), ASKED)
 async def test_a_memory_is_found_in_any_wording_of_the_question(
     memory: Memory, asked: str, wanted: str
@@ -176,6 +177,7 @@ async def _told(memory: Memory, *turns: tuple[str, str]) -> None:
     await memory.settle()
 
 
+@pytest.mark.slow
 async def test_unusual_memories_neither_fail_nor_claim_that_nothing_is_known(
     tmp_path: Path, encoder: Encoder, language: Language
 ) -> None:

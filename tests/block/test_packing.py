@@ -25,6 +25,7 @@ from tests.ranking.statements import evidence, query, ranked, statements
 KNOWN = (Answerability.DOUBTFUL, Answerability.SOMETHING)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     drawn=statements(),

@@ -385,6 +385,7 @@ def test_a_memory_is_backed_up_and_restored(database_file: Path, tmp_path: Path)
     assert isinstance(outcome.exception, InvalidInput) and "exists" in str(outcome.exception)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "expected"),
     {

@@ -170,6 +170,7 @@ def test_errors_are_printed_literally_in_one_line(
         assert line.endswith(f"Run: {hint}")
 
 
+@pytest.mark.slow
 def test_ids_are_accepted_as_they_are_printed(database_file: Path) -> None:
     listed = run("memories", "-u", "ana", "-d", database_file).output
     first, second = re.findall(r"(?m)^│ ([0-9a-f]{12}) │ .*The page", listed)
@@ -245,6 +246,7 @@ USER_COMMANDS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", USER_COMMANDS, ids=" ".join)
 def test_the_error_for_an_unknown_user_lists_known_users(
     words: tuple[str, ...], database_file: Path, tmp_path: Path

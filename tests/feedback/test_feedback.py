@@ -44,6 +44,7 @@ def again(block: ContextBlock) -> ContextBlock:
     return replace(block, id=uuid4().hex)
 
 
+@pytest.mark.slow
 async def test_recall_is_identical_after_feedback_with_learning_off(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
@@ -133,6 +134,7 @@ def learn_often(path: Path, steps: int) -> None:
     asyncio.run(taken())
 
 
+@pytest.mark.slow
 async def test_updates_of_two_processes_lose_no_step(memory: Memory, database: Path) -> None:
     await memory.remember(said("My dog is called Potola."))
     context = multiprocessing.get_context("spawn")

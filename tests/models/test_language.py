@@ -130,6 +130,7 @@ print(gc.get_freeze_count() > 10_000)
 """
 
 
+@pytest.mark.slow
 def test_objects_are_frozen_only_on_request() -> None:
     run = subprocess.run([sys.executable, "-c", FREEZE], text=True, capture_output=True, check=True)
     assert run.stdout.split() == ["0", "True"]

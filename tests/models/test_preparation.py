@@ -110,6 +110,7 @@ def test_wrong_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["tokenizer.json", "config.json", "modules.json", "1_Pooling/config.json"]
 )

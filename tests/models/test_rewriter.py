@@ -84,6 +84,7 @@ def serving(model: Model) -> Iterator[Model]:
         server.server_close()
 
 
+@pytest.mark.slow
 async def test_a_right_answer_is_used_and_kept() -> None:
     with serving(Model()) as model:
         rewriter = Rewriter(model.options())

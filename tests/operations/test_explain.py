@@ -161,6 +161,7 @@ async def test_a_duplicate(memory: Memory) -> None:
     assert turn.found and "repeats another statement" in turn.reason
 
 
+@pytest.mark.slow
 async def test_a_statement_that_no_layer_found(memory: Memory) -> None:
     for number in range(120):
         await memory.remember(said(f"My boat number {number} is blue and fast.", minutes=number))

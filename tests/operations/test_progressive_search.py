@@ -128,6 +128,7 @@ async def test_the_search_stops_at_the_first_tier_with_enough(
     assert progress.milliseconds == dict.fromkeys(asked, 1.0)
 
 
+@pytest.mark.slow
 async def test_all_tiers_find_the_results_of_a_search_at_once(opened: Opening) -> None:
     memory = await opened(SearchingOptions(progressive=True, good=1.1))
     await tell(memory)
@@ -147,6 +148,7 @@ async def test_all_tiers_find_the_results_of_a_search_at_once(opened: Opening) -
         assert by_tier.results[0].content == at_once.results[0].content, question
 
 
+@pytest.mark.slow
 async def test_enough_results_end_the_search(opened: Opening) -> None:
     memory = await opened(SearchingOptions(progressive=True, good=0.0001))
     await tell(memory)

@@ -101,6 +101,7 @@ def test_an_import_of_the_package_loads_no_numpy(home: Home) -> None:
     assert json.loads(ended.stdout)[1] == [], ended.stderr
 
 
+@pytest.mark.slow
 def test_importing_takes_less_than_three_tenths_of_a_second(home: Home) -> None:
     """Of processor time, with compiled modules."""
     seconds = [
@@ -146,6 +147,7 @@ def test_torch_is_hidden_from_one_thread_only(home: Home) -> None:
     assert ended.stdout.split() == ["hidden", "True"], ended.stderr
 
 
+@pytest.mark.slow
 def test_the_tokenizer_equals_the_published_model_s(language: Language) -> None:
     import spacy
 

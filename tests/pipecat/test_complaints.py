@@ -20,6 +20,7 @@ from tests.pipecat.failing import Hanging
 from tests.pipecat.scene import scene, turns_in
 
 
+@pytest.mark.slow
 async def test_blocks_do_not_accumulate_in_the_context(memory: Memory) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
@@ -111,6 +112,7 @@ async def test_speculative_contexts_get_memory_and_are_not_stored(
     assert turns_in(database)[len(TOLD) :] == [("user", asked)]
 
 
+@pytest.mark.slow
 async def test_the_spoken_part_of_an_interrupted_reply_is_stored_and_used_for_feedback(
     memory: Memory, database: Path
 ) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from pathlib import Path
 
+import pytest
 from pipecat.frames.frames import (
     CancelFrame,
     InterimTranscriptionFrame,
@@ -37,6 +38,7 @@ def running() -> list[str]:
     return [name for name in names if "hotmem" in name and not name.startswith(own)]
 
 
+@pytest.mark.slow
 async def test_a_thousand_pipelines_leave_no_task_or_thread(memory: Memory) -> None:
     await tell(memory)
     tasks, threads = len(asyncio.all_tasks()), 0
@@ -97,6 +99,7 @@ async def test_a_prefetch_ends_with_the_pipeline(memory: Memory, database: Path)
     assert processor.failures == 0
 
 
+@pytest.mark.slow
 async def test_the_interruption_at_the_start_of_a_turn_does_not_cancel_its_prefetch(
     memory: Memory,
 ) -> None:

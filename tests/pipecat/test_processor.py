@@ -155,6 +155,7 @@ async def test_users_are_isolated(memory: Memory) -> None:
     assert "Rocky" not in str(contexts(down)[0].context.get_messages())
 
 
+@pytest.mark.slow
 async def test_quality_counts_recalls_without_results(memory: Memory) -> None:
     processor = daniels(memory)
     usages: list[Usage] = []

@@ -208,6 +208,7 @@ class Broken(Memory):
         raise OSError("peanuts")
 
 
+@pytest.mark.slow
 async def test_a_late_opening_block_delays_no_frame_and_is_injected_once_ready(
     database: Path, memory: Memory
 ) -> None:
@@ -232,6 +233,7 @@ async def test_a_late_opening_block_delays_no_frame_and_is_injected_once_ready(
         assert processor.failures == again.failures == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Broken, Raising, Hanging])
 async def test_a_failed_opening_block_stops_no_frame(
     kind: type[Memory], memory: Memory, database: Path

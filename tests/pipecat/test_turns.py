@@ -119,6 +119,7 @@ async def test_interims_without_a_final_are_not_stored(memory: Memory, database:
     ]
 
 
+@pytest.mark.slow
 async def test_transcripts_out_of_order(memory: Memory) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
@@ -382,6 +383,7 @@ async def test_a_late_block_is_injected_on_a_turn_that_needs_no_memory(
     assert "Rocky" in blocks(bot.model.shown[1])[0]
 
 
+@pytest.mark.slow
 async def test_a_late_block_is_injected_after_a_tool_call(database: Path, memory: Memory) -> None:
     await tell(memory)
     async with Slow(
@@ -409,6 +411,7 @@ async def test_a_deadline_of_zero_takes_what_is_ready(memory: Memory) -> None:
     assert "Rocky" in blocks(bot.model.shown[1])[0]
 
 
+@pytest.mark.slow
 async def test_every_turn_of_a_user_who_keeps_interrupting_is_stored(
     memory: Memory, database: Path
 ) -> None:
@@ -423,6 +426,7 @@ async def test_every_turn_of_a_user_who_keeps_interrupting_is_stored(
     assert processor.failures == 0
 
 
+@pytest.mark.slow
 async def test_a_monologue_of_ten_minutes_is_prefetched_and_stored(
     memory: Memory, database: Path
 ) -> None:
@@ -448,6 +452,7 @@ async def test_a_monologue_of_ten_minutes_is_prefetched_and_stored(
     assert turns_in(database)[len(TOLD)] == ("user", " ".join(words))
 
 
+@pytest.mark.slow
 async def test_a_clock_that_jumps_back_loses_no_turn(memory: Memory, database: Path) -> None:
     times = iter([THURSDAY, datetime(1970, 1, 2, tzinfo=UTC), THURSDAY + timedelta(days=900)] * 20)
     processor = daniels(memory, clock=lambda: next(times))
@@ -459,6 +464,7 @@ async def test_a_clock_that_jumps_back_loses_no_turn(memory: Memory, database: P
     assert processor.failures == 0
 
 
+@pytest.mark.slow
 async def test_a_slow_prefetch_delays_no_frame(database: Path, memory: Memory) -> None:
     await tell(memory)
     async with Slow(
@@ -481,6 +487,7 @@ async def test_a_failed_prefetch_delays_no_frame(database: Path) -> None:
     assert processor.failures > 0
 
 
+@pytest.mark.slow
 async def test_a_slow_disk_delays_no_frame(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(memory)
     read = SqliteDatabase.read_here

@@ -86,6 +86,7 @@ def turn(text: str) -> LLMContextUserTurnFrame:
     return LLMContextUserTurnFrame(text=text, timestamp=NOW)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("vanish", "fact"),
     [
@@ -151,6 +152,7 @@ async def test_a_relative_path_survives_a_change_of_directory(
         assert await own.remember(Turn("daniel", "monday", "user", "I have a cat.", MONDAY))
 
 
+@pytest.mark.slow
 async def test_a_lock_during_a_call_is_reported_with_its_holder(
     memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +179,7 @@ async def test_a_lock_during_a_call_is_reported_with_its_holder(
     ] and not memory.spooled
 
 
+@pytest.mark.slow
 async def test_a_lock_that_outlasts_the_call_is_reported_for_every_turn(
     memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +202,7 @@ async def test_a_lock_that_outlasts_the_call_is_reported_for_every_turn(
     assert turns_in(database) == [("user", "I have a cat."), ("user", "And a dog.")]
 
 
+@pytest.mark.slow
 async def test_a_memory_given_by_path_is_closed_while_its_file_is_locked(database: Path) -> None:
     processor = daniels(database)
     failed, _ = listen(processor)

@@ -13,6 +13,7 @@ from pipelines.browser import NoBrowser, serve
 from pipelines.display import wide_console
 
 
+@pytest.mark.slow
 def test_quickstart_names_missing_keys(tmp_path: Path) -> None:
     bare = {key: value for key, value in os.environ.items() if not key.endswith("_API_KEY")} | {
         "PYTHONPATH": str(Path.cwd())
@@ -29,6 +30,7 @@ def test_quickstart_names_missing_keys(tmp_path: Path) -> None:
     assert "Missing: DEEPGRAM_API_KEY, OPENAI_API_KEY, CARTESIA_API_KEY." in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["quickstart", "chat"])
 def test_a_settings_file_that_is_not_utf8_is_a_one_line_error(module: str, tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes(b"OPENAI_API_KEY=\xe9\xff\n")
@@ -59,6 +61,7 @@ async def test_browser_bot_names_missing_packages(
         await serve(tmp_path / "memory.db", "me", None, 7860, wide_console())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["browser", "chat", "local_mic", "replay"])
 def test_help(module: str) -> None:
     done = subprocess.run(

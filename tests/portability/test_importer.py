@@ -382,6 +382,7 @@ async def test_deleting_a_user_deletes_the_import(memory: Memory, tmp_path: Path
         ] == [0] * 5
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(200)
 def test_a_repeatedly_killed_import_resumes_with_the_same_result(tmp_path: Path) -> None:
     file = tmp_path / "many.jsonl"
@@ -394,6 +395,7 @@ def test_a_repeatedly_killed_import_resumes_with_the_same_result(tmp_path: Path)
     assert lasting(broken) == lasting(whole)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(200)
 def test_an_import_killed_during_its_rollback_leaves_nothing(tmp_path: Path) -> None:
     file, path = tmp_path / "spoilt.jsonl", tmp_path / "memory.db"

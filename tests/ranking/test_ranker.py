@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 
 from hotmem.ranking.answerability import DOUBTFUL_BELOW, NOTHING_BELOW, Answerability
@@ -14,6 +15,7 @@ from tests.conversation import START
 from tests.ranking.statements import evidence, query, rank_statements, ranked, statements
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(statements())
 def test_candidates_are_ordered_by_score_and_unique(drawn: list[tuple[Evidence, float]]) -> None:

@@ -123,6 +123,7 @@ def test_few_sessions_give_no_verdict(rows: int) -> None:
     assert conclusion(comparison) == "Keep your settings."
 
 
+@pytest.mark.slow
 def test_the_interval_has_its_nominal_coverage() -> None:
     generator, held = np.random.default_rng(3), 0
     for _ in range(60):

@@ -101,6 +101,7 @@ def evaluated(*words: str | Path) -> Result:
     return CliRunner().invoke(app.app, ["eval", "-u", "ana", *map(str, words)])
 
 
+@pytest.mark.slow
 def test_settings_are_compared_without_changing_the_file(recorded: Path, tmp_path: Path) -> None:
     before = hashlib.sha256(recorded.read_bytes()).hexdigest()
     page = tmp_path / "report.html"
@@ -134,6 +135,7 @@ def test_settings_are_compared_without_changing_the_file(recorded: Path, tmp_pat
     assert isinstance(again.exception, InvalidInput) and "--overwrite" in str(again.exception)
 
 
+@pytest.mark.slow
 def test_later_turns_are_not_available(
     recorded: Path, language: Language, encoder: CachedEncoder
 ) -> None:
@@ -207,6 +209,7 @@ REPLIES = [
 ]
 
 
+@pytest.mark.slow
 def test_replies_of_any_kind_are_scored(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:

@@ -189,6 +189,7 @@ async def test_over_http_with_the_token(memory: Memory) -> None:
                 assert refused.is_error and "There is no tool" in str(refused.content), one.name
 
 
+@pytest.mark.slow
 async def test_http_requests_without_the_token_or_to_another_host_are_refused(
     memory: Memory,
 ) -> None:
@@ -288,6 +289,7 @@ async def test_the_command_prints_a_token_once(database: Path, model_options: Mo
         await process.communicate()
 
 
+@pytest.mark.slow
 async def test_stdio(database: Path, model_options: ModelOptions) -> None:
     command = ["-m", "hotmem.cli.app", "serve-mcp", "--user", "ana", "--database", str(database)]
     surroundings = {

@@ -79,6 +79,7 @@ def test_turns_beyond_the_limit_are_ignored(language: Language) -> None:
     assert expand(doc, ("it",), [first, *[other] * MAX_TURNS]) == ()
 
 
+@pytest.mark.slow
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
