@@ -267,6 +267,7 @@ async def test_the_smallest_budget_gives_an_empty_block(memory: Memory) -> None:
 BAD_IDS = ["x" * 10_000, "x" * (MAX_ID_CHARACTERS + 1), "", "a\x00b", "\ud800", 7, None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", BAD_IDS)
 async def test_invalid_ids_are_refused_everywhere(bad: str, memory: Memory) -> None:
     await memory.remember(said("My dog is called Potola."))

@@ -201,6 +201,7 @@ def test_chit_chat_needs_no_block(archive: Archive, text: str) -> None:
     assert (block.text, block.tokens, block.items) == ("", 0, ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", TOPICAL)
 def test_passages_already_visible_to_the_model_are_not_repeated(
     archive: Archive, question: str

@@ -64,6 +64,7 @@ def sealed(database: Path) -> Path:
     return database
 
 
+@pytest.mark.slow
 async def test_no_text_is_readable_in_an_encrypted_file(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
@@ -83,6 +84,7 @@ async def test_no_text_is_readable_in_an_encrypted_file(
     assert b"Potola" not in held and b"SQLite format 3" not in held
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "fix"),
     [
@@ -157,6 +159,7 @@ def test_a_key_never_appears_in_a_representation(monkeypatch: pytest.MonkeyPatch
     assert Settings.from_environment().options().key == Path("key.txt")
 
 
+@pytest.mark.slow
 async def test_a_copy_keeps_the_key_and_an_export_is_plain(
     sealed: Path, tmp_path: Path, encoder: CachedEncoder, language: Language
 ) -> None:

@@ -112,6 +112,7 @@ migrations.STEPS = (*migrations.STEPS, lambda conn: None)
 """Makes a process a newer version of HotMem, with one more migration."""
 
 
+@pytest.mark.slow
 def test_a_read_only_file_of_an_older_schema_is_reported(stored: Path, place: Path) -> None:
     old, empty = place / "old.db", place / "empty.db"
     shutil.copy(stored, old)

@@ -331,6 +331,7 @@ async def test_instructions_are_found_among_many_statements(memory: Memory) -> N
     assert "“call me Annie”" in (await opened(memory)).text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("plan", "later", "old_day", "new_day"),
     [

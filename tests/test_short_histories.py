@@ -113,6 +113,7 @@ async def test_a_memory_is_found_in_any_wording_of_the_question(
     assert any(wanted in result.content for result in found.results)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "said",
     [

@@ -96,6 +96,7 @@ def test_memories_are_listed_and_past_ones_on_request(database_file: Path) -> No
     assert run("memories", "-u", "ana", "-d", database_file, "--past").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_user_is_exported_and_imported(database_file: Path, tmp_path: Path) -> None:
     file, copy = tmp_path / "sessions.jsonl", tmp_path / "copy.db"
     out = run("export", file, "-u", "ana", "-d", database_file)
@@ -179,6 +180,7 @@ def test_an_error_is_one_line_with_its_fix_and_creates_no_file(
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_forget_needs_a_target(database_file: Path) -> None:
     outcome = run("forget", "-u", "ana", "-d", database_file)
     assert isinstance(outcome.exception, InvalidInput)
@@ -278,6 +280,7 @@ def test_a_memory_is_edited(database_file: Path) -> None:
     assert "Pippa" in run("memories", "-u", "ana", "-d", database_file).output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -314,6 +317,7 @@ def test_an_invalid_option_is_named(
     assert isinstance(outcome.exception, InvalidInput) and expected in str(outcome.exception)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles"])
 def test_a_date_is_in_the_time_zone_of_the_user(
     database_file: Path, monkeypatch: pytest.MonkeyPatch, zone: str
@@ -357,6 +361,7 @@ def test_every_tool_argument_has_an_option(name: str) -> None:
     assert {one for one in named if one.startswith("--")} <= options
 
 
+@pytest.mark.slow
 def test_maintenance_commands_report_the_state(database_file: Path) -> None:
     for words, shown in (
         (("stats",), "by category"),
@@ -410,6 +415,7 @@ def test_every_command_has_a_help_text(command: str, expected: str) -> None:
     assert re.search(rf"\b{command}\b", run("--help").output)
 
 
+@pytest.mark.slow
 def test_network_usage_and_trace_report_the_memory(database_file: Path) -> None:
     run("store", "Potola's vet is in Porto.", "-u", "ana", "-d", database_file)
     assert re.search(r"Potola +│ 1 +│ 2", run("network", "-u", "ana", "-d", database_file).output)
@@ -436,6 +442,7 @@ def test_network_usage_and_trace_report_the_memory(database_file: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_plots_are_drawn_or_the_missing_package_is_named(
     database_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

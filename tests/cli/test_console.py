@@ -114,6 +114,7 @@ def test_every_command_shows_text_that_looks_like_markup(
     assert shown in " ".join(outcome.output.split()), outcome.output
 
 
+@pytest.mark.slow
 def test_import_and_export_print_it_too(database_file: Path, tmp_path: Path) -> None:
     file = tmp_path / "[out].jsonl"
     assert run("export", file, "-u", "ana", "-d", database_file).exit_code == 0

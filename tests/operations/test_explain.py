@@ -61,6 +61,7 @@ async def test_tracing_counts_no_access(memory: Memory) -> None:
     assert found.results[0].last_accessed is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "expected", "options", "found", "reason"),
     [

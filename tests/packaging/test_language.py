@@ -65,6 +65,7 @@ def test_names_and_texts_are_in_the_terms_of_the_field(package: str) -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", sorted(PENDING))
 def test_a_pending_package_is_not_clean_yet(package: str) -> None:
     assert [place for module in BY_PACKAGE[package] for place in old_words(module)], (

@@ -92,6 +92,7 @@ def test_models_are_prepared_once_and_then_only_read(tmp_path: Path) -> None:
     assert home.files() == []
 
 
+@pytest.mark.slow
 def test_the_folder_of_the_environment_is_used(
     tmp_path: Path, model_options: ModelOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,6 +104,7 @@ def test_the_folder_of_the_environment_is_used(
     assert f"{prepared_folder(tmp_path / 'models')}\n" in outcome.output
 
 
+@pytest.mark.slow
 def test_a_missing_model_is_reported_and_the_others_are_prepared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,6 +80,7 @@ def test_our_bots_import_hotmem_first(home: Home, bot: str) -> None:
     assert home.files() == []
 
 
+@pytest.mark.slow
 def test_a_telemetry_setting_of_the_environment_is_kept(home: Home) -> None:
     ended = python(
         "import os, hotmem; print(os.environ['ORT_DISABLE_TELEMETRY'])",

@@ -93,6 +93,7 @@ async def test_recall_has_a_deadline(database: Path, monkeypatch: pytest.MonkeyP
     assert 0.14 < went - came < 0.4
 
 
+@pytest.mark.slow
 async def test_speculative_contexts_get_memory_and_are_not_stored(
     memory: Memory, database: Path
 ) -> None:
@@ -136,6 +137,7 @@ async def test_the_spoken_part_of_an_interrupted_reply_is_stored_and_used_for_fe
     assert "Boston" not in used
 
 
+@pytest.mark.slow
 async def test_the_last_reply_is_stored_and_the_session_ends(
     memory: Memory, database: Path
 ) -> None:

@@ -31,7 +31,7 @@ def whole(processor: HotMemProcessor) -> Pipeline:
 
 def running() -> list[str]:
     """Names of HotMem's live tasks and threads, except those of an open memory."""
-    own = ("hotmem-reader_", "hotmem-writer_", "hotmem-background", "hotmem-loop", "hotmem-spool")
+    own = ("hotmem-reader_", "hotmem-writer_", "hotmem-worker", "hotmem-loop", "hotmem-spool")
     names = [task.get_name() for task in asyncio.all_tasks()] + [
         thread.name for thread in threading.enumerate()
     ]
@@ -57,6 +57,7 @@ async def test_a_thousand_pipelines_leave_no_task_or_thread(memory: Memory) -> N
     assert running() == []
 
 
+@pytest.mark.slow
 async def test_opening_and_closing_a_file_leaves_no_thread(database: Path) -> None:
     turn = LLMContextUserTurnFrame(text="I have a cat.", timestamp=NOW)
     for _ in range(3):

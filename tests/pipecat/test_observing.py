@@ -52,6 +52,7 @@ class Metrics(BaseObserver):
             self.frames[data.frame.id] = data.frame
 
 
+@pytest.mark.slow
 async def test_recall_timing_adds_up(memory: Memory) -> None:
     await tell(memory)
     timings: list[RecallTiming] = []

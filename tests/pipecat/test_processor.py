@@ -103,6 +103,7 @@ async def test_a_file_that_is_not_a_database_leaves_the_bot_without_memory(
     assert processor.failures == 1
 
 
+@pytest.mark.slow
 async def test_interruptions_between_turns_do_no_harm(memory: Memory, database: Path) -> None:
     await tell(memory)
     reply = LLMContextAssistantTurnFrame(text="She is called Rocky.", timestamp="")

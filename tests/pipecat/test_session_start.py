@@ -122,6 +122,7 @@ async def test_an_instruction_of_this_session_is_injected_from_the_next_turn(
         assert "- “always call me Annie”" in blocks(stage.model.shown[2])[0]
 
 
+@pytest.mark.slow
 async def test_a_forgotten_instruction_is_not_injected(memory: Memory) -> None:
     await taught(memory)
     await memory.settle()

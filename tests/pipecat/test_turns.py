@@ -48,6 +48,7 @@ class Recalls(list[tuple[ContextBlock, RecallTiming]]):
         )
 
 
+@pytest.mark.slow
 async def test_a_prefetched_recall_delays_no_frame(
     memory: Memory,
 ) -> None:
@@ -79,6 +80,7 @@ async def test_a_final_transcript_without_interims_is_prefetched_immediately(
     )
 
 
+@pytest.mark.slow
 async def test_a_different_final_transcript_starts_another_recall(memory: Memory) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
@@ -88,6 +90,7 @@ async def test_a_different_final_transcript_starts_another_recall(memory: Memory
     assert turns_in(memory.path)[len(TOLD)] == ("user", "Where does my sister live?")
 
 
+@pytest.mark.slow
 async def test_several_final_transcripts_are_one_utterance(memory: Memory) -> None:
     await tell(memory)
     processor = daniels(memory)
@@ -145,6 +148,7 @@ async def test_an_empty_turn_is_not_recalled_or_stored(memory: Memory, database:
     assert [role for role, _ in turns_in(database)[len(TOLD) :]] == ["assistant"]
 
 
+@pytest.mark.slow
 async def test_a_confirmed_eager_turn_has_memory_and_is_stored_once(
     memory: Memory, database: Path
 ) -> None:
@@ -176,6 +180,7 @@ async def test_a_cancelled_eager_turn_is_recalled_again_with_the_final_words(
     ]
 
 
+@pytest.mark.slow
 async def test_a_speculative_yes_deletes_nothing(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
@@ -186,6 +191,7 @@ async def test_a_speculative_yes_deletes_nothing(memory: Memory, database: Path)
     assert ("user", TOLD[0]) in turns_in(database)
 
 
+@pytest.mark.slow
 async def test_a_confirmed_speculative_yes_deletes(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
@@ -213,6 +219,7 @@ async def test_a_preamble_before_a_tool_call_is_not_the_answer_for_feedback(memo
     assert [bool(usage.used) for usage in usages] == [True]
 
 
+@pytest.mark.slow
 async def test_a_late_block_does_not_answer_another_question(
     database: Path, memory: Memory
 ) -> None:
@@ -274,6 +281,7 @@ async def test_branches_of_a_parallel_pipeline_see_the_same_block(memory: Memory
     assert models[0].shown == models[1].shown
 
 
+@pytest.mark.slow
 async def test_a_question_repeated_after_context_summarisation_is_a_new_turn(
     memory: Memory,
 ) -> None:
@@ -363,6 +371,7 @@ async def test_two_speakers_are_stored_separately(memory: Memory) -> None:
     assert not any("pears" in text and speaker == "Mia" for text, speaker in said.items())
 
 
+@pytest.mark.slow
 async def test_a_late_block_is_injected_on_a_turn_that_needs_no_memory(
     database: Path, memory: Memory
 ) -> None:
@@ -401,6 +410,7 @@ async def test_a_late_block_is_injected_after_a_tool_call(database: Path, memory
     ] == [0, 1]
 
 
+@pytest.mark.slow
 async def test_a_deadline_of_zero_takes_what_is_ready(memory: Memory) -> None:
     await tell(memory)
     async with scene(daniels(memory, deadline_ms=0)) as bot:
@@ -481,6 +491,7 @@ async def test_a_slow_prefetch_delays_no_frame(database: Path, memory: Memory) -
     assert processor.failures == 0
 
 
+@pytest.mark.slow
 async def test_a_failed_prefetch_delays_no_frame(database: Path) -> None:
     processor = daniels(Raising(database), deadline_ms=100)
     await _spoken_in_time(processor)
@@ -503,6 +514,7 @@ async def test_a_slow_disk_delays_no_frame(memory: Memory, monkeypatch: pytest.M
     assert processor.late
 
 
+@pytest.mark.slow
 async def test_a_failing_encoder_delays_no_frame(database: Path, language: Language) -> None:
     async with Memory.open(database, encoder=Breaking(), language=language) as memory:
         processor = daniels(memory, deadline_ms=100)

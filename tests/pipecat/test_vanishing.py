@@ -224,6 +224,7 @@ async def test_a_memory_given_by_path_is_closed_while_its_file_is_locked(databas
     assert not path_of(database).exists(), "the spool is empty"
 
 
+@pytest.mark.slow
 async def test_a_blocked_write_does_not_block_the_next() -> None:
     done: list[str] = []
 

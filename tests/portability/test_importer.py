@@ -271,6 +271,7 @@ async def test_turns_after_an_import_survive_an_undo(memory: Memory, tmp_path: P
     assert (await validate_storage(memory, "ana", NoArguments())).sound
 
 
+@pytest.mark.slow
 async def test_a_bot_can_write_during_an_import(memory: Memory, tmp_path: Path) -> None:
     file = tmp_path / "many.jsonl"
     lines = [turn_line(number) for number in range(1500)]
@@ -292,6 +293,7 @@ async def test_a_bot_can_write_during_an_import(memory: Memory, tmp_path: Path) 
     assert len(await memory.memories("ana")) == 1
 
 
+@pytest.mark.slow
 async def test_an_import_stopped_by_a_full_disk_is_reverted_later(
     memory: Memory, tmp_path: Path
 ) -> None:

@@ -30,6 +30,7 @@ def test_candidates_are_ordered_by_score_and_unique(drawn: list[tuple[Evidence, 
     assert {one.evidence.key for one in kept} <= {one.evidence.key for one in found}
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(statements(most=12))
 def test_deduplication_keeps_the_highest_relevance(drawn: list[tuple[Evidence, float]]) -> None:

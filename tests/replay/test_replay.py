@@ -178,6 +178,7 @@ def test_only_the_latest_turns_are_read(recorded: Path) -> None:
     assert recording.sessions[-1][-1].text == ASKED[0][1]
 
 
+@pytest.mark.slow
 def test_a_clock_that_jumps_does_not_reorder_a_session(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:

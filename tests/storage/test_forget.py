@@ -292,6 +292,7 @@ async def test_only_the_turns_named_go_whatever_their_time(
         assert await turns_told(memory, "ben") == ["I like ferns."]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "what",
     [

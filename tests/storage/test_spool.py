@@ -229,6 +229,7 @@ def test_a_kill_loses_nothing_that_was_put(tmp_path: Path) -> None:
         assert waiting_in(path, None) >= (int(told[-1]) if told else last) + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", [None, "elsewhere"])
 async def test_after_a_file_was_gone_the_next_open_stores_what_was_said(
     folder: str | None, tmp_path: Path, encoder: Encoder, language: Language

@@ -268,6 +268,7 @@ _WORDS = (
 )
 
 
+@pytest.mark.slow
 @given(
     words=st.lists(
         st.sampled_from(_WORDS.split()),

@@ -171,6 +171,7 @@ async def served(memory: Memory, listening: socket, token: str | None) -> AsyncI
             await serving
 
 
+@pytest.mark.slow
 async def test_over_http_with_the_token(memory: Memory) -> None:
     listening = local_port(0)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"

@@ -135,6 +135,7 @@ def test_spans_cover_the_words(language: Language) -> None:
     assert [one.words for one in found] == ["never mention my ex", "keep it short"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

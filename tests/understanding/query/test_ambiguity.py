@@ -58,6 +58,7 @@ def test_self_contained_utterances_are_not_ambiguous(language: Language, text: s
     assert find_ambiguous(language.parse([text])[0]) == ()
 
 
+@pytest.mark.slow
 @settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
