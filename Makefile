@@ -21,7 +21,7 @@ demo: setup ## Replay two recorded sessions through recognition, memory and reca
 test: lint ## Check style and types and run every test; a quarter of an hour.
 	$(BIN)/pytest
 
-test-fast: setup ## Run the tests that are not marked slow; a minute and a half.
+test-fast: setup ## Run the tests that are not marked slow; about two minutes.
 	$(BIN)/pytest -m "not slow"
 
 attack: lint ## Run the attack tests in full: 1,000 kills, 240 power cuts, 150 corruptions, 500 injections; a quarter of an hour.
