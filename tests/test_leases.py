@@ -1,4 +1,4 @@
-"""Several workers on one memory: no job is done twice, and the jobs of a dead worker are taken over."""
+"""Several workers on one memory: no job is done twice, and a dead worker's are taken over."""
 
 import asyncio
 import os

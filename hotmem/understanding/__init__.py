@@ -1,1 +1,1 @@
-"""What an utterance asks (`query`) and what a turn states (`facts`), read from dependency parses."""
+"""What an utterance asks (`query`) and what a turn states (`facts`), from parses."""

@@ -1,4 +1,4 @@
-"""Turns → Understanding: parses a few turns at a time, restoring capitals that a recogniser left out."""
+"""Turns → Understanding, a few turns at a time, with capitals restored where there are none."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

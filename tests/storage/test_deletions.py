@@ -104,7 +104,8 @@ async def everything_seen(memory: Memory) -> list[str]:
     for question in QUESTIONS:
         block = await memory.recall(question, user_id="ana", at=LATER)
         seen.append(
-            f"{block.text} {[(item.memory_id, item.turn_ids, item.mark, item.relevance) for item in block.items]}"
+            f"{block.text} "
+            f"{[(one.memory_id, one.turn_ids, one.mark, one.relevance) for one in block.items]}"
         )
     seen.append(repr((await memory.search_memory(SECRET, user_id="ana", at=LATER)).results))
     seen.append(repr(await memory.opening(user_id="ana", at=LATER)).split("id=")[0])
@@ -134,7 +135,8 @@ def unaccessed(seen: Sequence[str]) -> list[str]:
     """The same but for how often, and when, memories were looked at: looking counts."""
     return [
         re.sub(
-            r'"?access(?:es|ed_at)"?[=:] ?[^,)}]+|last_accessed=(?:None|datetime[^)]*\)|[^,)]*)|block=\w+',
+            r'"?access(?:es|ed_at)"?[=:] ?[^,)}]+'
+            r"|last_accessed=(?:None|datetime[^)]*\)|[^,)]*)|block=\w+",
             "",
             line,
         )

@@ -32,7 +32,11 @@ EAGER = Options(background=BackgroundOptions(idle_s=0.1))
 """Options with which the background looks around every tenth of a second."""
 
 
-READING = "import pathlib, sys; [sys.stdout.buffer.write(file.read_bytes()) for file in pathlib.Path(sys.argv[1]).iterdir()]"
+READING = """
+import pathlib, sys
+for file in pathlib.Path(sys.argv[1]).iterdir():
+    sys.stdout.buffer.write(file.read_bytes())
+"""
 
 
 def whole(path: Path) -> bytes:

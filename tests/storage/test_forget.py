@@ -362,7 +362,7 @@ async def test_forgetting_in_the_midst_of_the_work(database: Path, language: Lan
 async def test_work_begun_for_a_forgotten_row_ends_nowhere(
     database: Path, language: Language
 ) -> None:
-    """Each piece of work is read, its turn is forgotten, another user's turn comes, and only then the result is written."""
+    """Each job's turn is forgotten, and another user's comes, before its result is written."""
     storage = open_storage(database)
     encoder = LetterEncoder()
     await steps.adopt_encoder(storage.database, encoder.name, encoder.dimension)

@@ -1,4 +1,4 @@
-"""A change of encoder: whatever is embedded anew by then, a search finds each row by the vector that it has."""
+"""A change of encoder: a search finds each row by the vector that it has."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager

@@ -41,7 +41,8 @@ async def main():
         raise AssertionError
     spool = Spool(Path(sys.argv[1]), None, take)
     for number in range(1000):
-        await spool.put(Turn("ana", "monday", "user", f"Number {number}.", datetime(2026, 3, 2, tzinfo=UTC), id=f"t{number}"))
+        at = datetime(2026, 3, 2, tzinfo=UTC)
+        await spool.put(Turn("ana", "monday", "user", f"Number {number}.", at, id=f"t{number}"))
         print(number, flush=True)
 
 asyncio.run(main())

@@ -179,7 +179,7 @@ class Index:
         self._count = stop
 
     def _sign(self, first: int, signed: NDArray[np.bool_], bits: bytes | None) -> None:
-        """Sets the signs of the entries from index `first` on, and how far all, and any, have them."""
+        """Sets the signs of the entries from index `first` on, and how far they are complete."""
         if bits:
             rows = np.frombuffer(bits, dtype=np.uint8).reshape(int(signed.sum()), -1)
             words = -(-rows.shape[1] // WORD.itemsize)

@@ -62,7 +62,7 @@ class Cursor(apsw.Cursor):
     """What a statement gives."""
 
     def fetchone(self) -> Any:  # noqa: ANN401 - a row
-        """The first row. The statement ends: an unfinished one would keep its snapshot of the file."""
+        """The first row; ends the statement, which would keep its snapshot of the file."""
         row = super().fetchone()
         self.close()
         return row

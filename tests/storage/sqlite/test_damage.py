@@ -42,7 +42,8 @@ def filled(path: Path, key: EncryptionKey | None = None) -> bytes:
         conn.execute("BEGIN")
         vectors.adopt(conn, LetterEncoder.name, LetterEncoder.dimension)
         for number in range(TURNS):
-            text = f"The ferry number {number} is {number % 7} hours late and {'the dog barks ' * (number % 60)}."
+            barks = "the dog barks " * (number % 60)
+            text = f"The ferry number {number} is {number % 7} hours late and {barks}."
             turns.add(conn, said(text, session=f"session {number % 20}", name=str(number)), NOW)
         while waiting := vectors.waiting(conn, 100):
             for kind, passage, text in waiting:

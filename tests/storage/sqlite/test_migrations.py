@@ -39,7 +39,7 @@ def schema(conn: Connection) -> str:
 
 
 def test_the_schema_is_the_one_in_the_snapshot(database: Path) -> None:
-    """After a deliberate change, with a migration of its own, write the new snapshot by hand from this comparison."""
+    """After a deliberate change, with a migration, write the new snapshot by hand."""
     with closing(connect(database)) as conn:
         migrate(conn, database)
         assert schema(conn) == SNAPSHOT.read_text("utf-8")
