@@ -288,7 +288,7 @@ def test_a_memory_is_edited(database_file: Path) -> None:
         (("search", "dog", "--content-type", "poem"), "--content-type is 'poem'"),
         (("search", "dog", "--after", "yesterday"), "--after is 'yesterday'"),
         (("timeline", "--by", "week"), "--by is 'week'"),
-        (("undo", "nothing"), "is not"),
+        (("undo", "nothing"), "cannot be undone"),
         (
             ("search", "dog", "--after", "2026-12-01", "--before", "2026-11-01"),
             "ends (before) earlier",
