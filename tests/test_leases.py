@@ -224,6 +224,48 @@ def test_a_lease_keeps_other_workers_away_until_it_expires(database: Path) -> No
         asyncio.run(opened.close())
 
 
+def test_a_lease_taken_by_a_clock_that_was_ahead_stops_nobody(database: Path) -> None:
+    opened = SqliteDatabase.open(database)
+    try:
+        with closing(connect(database)) as conn:
+            turns.add(conn, said("I am here."), NOW)
+            ahead = Claimant("ahead", NOW + timedelta(days=365))
+            assert jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, ahead) == [1]
+            right = Claimant("right", NOW)
+            assert not leases.any_other(conn, right)
+            assert jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, right) == [1]
+    finally:
+        asyncio.run(opened.close())
+
+
+@pytest.mark.parametrize("waiting", [10, 1000])
+def test_a_long_queue_of_another_worker_costs_no_more(database: Path, waiting: int) -> None:
+    opened = SqliteDatabase.open(database)
+    try:
+        with closing(connect(database)) as conn:
+            conn.execute("BEGIN")
+            for number in range(waiting):
+                turns.add(conn, said("I am here.", name=str(number)), NOW)
+            turns.add(conn, said("Me too.", user="ben", name="last"), NOW)
+            conn.execute("COMMIT")
+            first, second = Claimant("first", NOW), Claimant("second", NOW)
+            jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 1, first)
+            steps = 0
+
+            def counted() -> bool:
+                nonlocal steps
+                steps += 1
+                return False
+
+            conn.set_progress_handler(counted, 10)
+            found = jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, second)
+            conn.set_progress_handler(None)
+            assert found == [waiting + 1]
+            assert steps < 60
+    finally:
+        asyncio.run(opened.close())
+
+
 def test_leases_go_with_their_user(database: Path) -> None:
     opened = SqliteDatabase.open(database)
     try:

@@ -137,7 +137,7 @@ def timeline_png(
     first_days = [
         date.fromisoformat(period.period + "-01-01"[len(period.period) - 4 :]) for period in periods
     ]
-    days = np.array(date2num(first_days))  # type: ignore[no-untyped-call]
+    days = np.array(date2num(first_days))  # type: ignore[no-untyped-call]  # untyped
     figure = Figure((11, 6), layout="constrained", facecolor="white")
     turns, memories = figure.subplots(2, sharex=True, height_ratios=(3, 2))
     for axes, counts, colour, label in (
@@ -147,9 +147,9 @@ def timeline_png(
         _bars(axes, days, counts, BAR_DAYS[by], colour)
         axes.set_ylabel(label, color=FAINT_COLOUR)
     turns.set_title(_shortened(title), loc="left", color=TEXT_COLOUR, fontsize=15, pad=14)
-    locator = AutoDateLocator(minticks=3, maxticks=10)  # type: ignore[no-untyped-call]
+    locator = AutoDateLocator(minticks=3, maxticks=10)  # type: ignore[no-untyped-call]  # untyped
     memories.xaxis.set_major_locator(locator)
-    memories.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+    memories.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]  # untyped
     margin = max(BAR_DAYS[by], (days[-1] - days[0]) * 0.02)
     memories.set_xlim(days[0] - margin, days[-1] + margin)
     _save(figure, file, overwrite=overwrite)

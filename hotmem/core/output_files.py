@@ -65,7 +65,7 @@ def _rename_new(temporary: Path, path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         try:
             temporary.replace(path)
-        except BaseException:
+        except BaseException:  # interrupted or not, the reserved name is freed
             with suppress(OSError):
                 path.unlink()
             raise

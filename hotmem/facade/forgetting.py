@@ -154,7 +154,7 @@ class ForgettingMethods(MemoryBase):
             return NOTHING
         try:
             removed = await forgetting.forget(user, target, grace=grace)
-        except BaseException:
+        except BaseException:  # cancelled or not, nothing was removed: nothing stays suppressed
             self._suppressed.drop(user_id, phrases)
             raise
         if not isinstance(target, ForgetEntity):

@@ -68,7 +68,7 @@ CALLS: dict[str, Call] = {
     "recall": lambda memory, text: memory.recall(
         text, user_id="ana", session_id="now", deadline_ms=DEADLINE_MS
     ),
-    "recall in sight": lambda memory, text: memory.recall(
+    "recall visible": lambda memory, text: memory.recall(
         "What is my dog called?", user_id="ana", deadline_ms=DEADLINE_MS, visible=(text,)
     ),
     "search": lambda memory, text: memory.search_memory(text, user_id="ana"),

@@ -65,8 +65,6 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text=True,
         timeout=110,
     )
-    if "No matching distribution found for hatchling" in done.stderr:
-        pytest.skip("The package index cannot be reached.")
     assert done.returncode == 0, done.stderr
     (built,) = folder.glob("*.whl")
     return built

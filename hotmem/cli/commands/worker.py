@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -45,7 +46,8 @@ async def _run(path: Path, options: "Options", *, once: bool) -> None:
 
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        with suppress(NotImplementedError):  # Windows: Control-C raises KeyboardInterrupt instead
+            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     async with Memory.open(path, options) as memory:
         waiting = sum((await memory.runtime.database.read(queries.jobs.waiting_counts)).values())
         console.print_line(f"{waiting:,} jobs wait in {path}.")

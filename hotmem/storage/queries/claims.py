@@ -91,7 +91,7 @@ def finish(
 def _claim_one(
     conn: Connection, claimant: Claimant, kind: JobKind, user: UserKey, seconds: float
 ) -> bool:
-    if leases.holds_other(conn, claimant, kind, user):
+    if not leases.is_free(conn, claimant, kind, user):
         return False
     leases.take(conn, claimant, kind, [user], seconds)
     return True

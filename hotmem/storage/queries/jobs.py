@@ -121,8 +121,7 @@ def next_rows(
             keys += _oldest(conn, queue, "import = ?", key, share)
             rotation.imported[kind] = key
         if claimant is not None:
-            importing = conn.execute("SELECT id, user_key FROM imports").fetchall()
-            leases.take(conn, claimant, kind, [user for key, user in importing if key in imports])
+            leases.take(conn, claimant, kind, [_importing_user(conn, key) for key in imports])
     return keys
 
 
@@ -148,30 +147,35 @@ def _next_owners(
 ) -> list[int]:
     """Users, or imports, with waiting rows, in ascending order from one on, cyclically."""
     queue = QUEUES[kind]
-    free, values = "", tuple[object, ...]()
-    if claimant is not None:
-        sql, values = claimant.is_free(kind, f"{queue.table}.user_key")
-        free = f"AND {sql}"
     found: list[int] = []
     for low, high in ((after, LAST), (-1, after)):
         while len(found) < limit:
             row = conn.execute(
                 f"""SELECT {owner} FROM {queue.table}
-                    WHERE {queue.waits} AND {condition} AND {owner} > ? AND {owner} <= ? {free}
+                    WHERE {queue.waits} AND {condition} AND {owner} > ? AND {owner} <= ?
                     ORDER BY {owner} LIMIT 1""",
-                (low, high, *values),
+                (low, high),
             ).fetchone()
             if row is None:
                 break
             low = row[0]
-            if owner == "user_key" or _is_finished_import(conn, low):
-                found.append(low)
+            if owner == "import" and not _is_finished_import(conn, low):
+                continue
+            if claimant is not None:
+                user = low if owner == "user_key" else _importing_user(conn, low)
+                if not leases.is_free(conn, claimant, kind, user):
+                    continue
+            found.append(low)
     return found
 
 
 def _is_finished_import(conn: Connection, key: int) -> bool:
     sql = "SELECT 1 FROM imports WHERE id = ? AND state = ?"
     return conn.execute(sql, (key, FINISHED)).fetchone() is not None
+
+
+def _importing_user(conn: Connection, key: int) -> int:
+    return int(conn.execute("SELECT user_key FROM imports WHERE id = ?", (key,)).fetchone()[0])
 
 
 def _oldest(conn: Connection, queue: Queue, condition: str, owner: int, limit: int) -> list[int]:

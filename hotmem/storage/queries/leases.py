@@ -12,13 +12,18 @@ from typing import Final
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.times import to_stored
-from hotmem.types import JobKind, UserKey
+from hotmem.types import JobKind
 
 LEASE_S: Final = 60.0
 """Seconds after which the jobs of a worker that died are taken over."""
 
 LONG_LEASE_S: Final = 900.0
 """The same for jobs that take minutes: clustering a category."""
+
+
+VALID: Final = "expires_at > ? AND expires_at <= ?"
+"""Condition of leases that have not expired. One that ends later than any lease can was taken by a
+clock that was ahead, and does not count: it would stop all jobs until then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +38,6 @@ class Claimant:
     owner: str
     now: datetime
 
-    def is_free(self, kind: JobKind, user: str) -> tuple[str, tuple[object, ...]]:
-        """SQL, with its values, for: no other worker has the lease.
-
-        Args:
-            kind: Kind of job.
-            user: SQL of the user's row number.
-        """
-        sql = f"""NOT EXISTS (SELECT 1 FROM leases l WHERE l.kind = '{kind}'
-            AND l.user_key = {user} AND l.owner <> ? AND l.expires_at > ?)"""
-        return sql, (self.owner, to_stored(self.now))
-
 
 def take(
     conn: Connection,
@@ -52,7 +46,7 @@ def take(
     users: Iterable[int],
     seconds: float = LEASE_S,
 ) -> None:
-    """Takes or extends the leases of users whose jobs are free (`Claimant.is_free`)."""
+    """Takes or extends the leases of users whose jobs are free (`is_free`)."""
     expires_at = to_stored(claimant.now + timedelta(seconds=seconds))
     conn.executemany(
         """INSERT INTO leases (kind, user_key, owner, expires_at) VALUES (?, ?, ?, ?)
@@ -78,10 +72,9 @@ def owners(conn: Connection) -> list[str]:
 
 
 def any_other(conn: Connection, claimant: Claimant) -> bool:
-    """Whether another worker has a lease that has not expired."""
-    sql = "SELECT 1 FROM leases WHERE owner <> ? AND expires_at > ? LIMIT 1"
-    values = (claimant.owner, to_stored(claimant.now))
-    return conn.execute(sql, values).fetchone() is not None
+    """Whether another worker has a lease."""
+    sql = f"SELECT 1 FROM leases WHERE owner <> ? AND {VALID} LIMIT 1"
+    return conn.execute(sql, (claimant.owner, *_validity(claimant))).fetchone() is not None
 
 
 def release_all(conn: Connection, owner: str) -> None:
@@ -89,7 +82,14 @@ def release_all(conn: Connection, owner: str) -> None:
     conn.execute("DELETE FROM leases WHERE owner = ?", (owner,))
 
 
-def holds_other(conn: Connection, claimant: Claimant, kind: JobKind, user: UserKey) -> bool:
-    """Whether another worker has the lease of a user's jobs of a kind."""
-    sql, values = claimant.is_free(kind, "?")
-    return not conn.execute(f"SELECT {sql}", (user, *values)).fetchone()[0]
+def is_free(conn: Connection, claimant: Claimant, kind: JobKind, user: int) -> bool:
+    """Whether no other worker has the lease of a user's jobs of a kind."""
+    sql = f"SELECT 1 FROM leases WHERE kind = ? AND user_key = ? AND owner <> ? AND {VALID}"
+    values = (kind, user, claimant.owner, *_validity(claimant))
+    return conn.execute(sql, values).fetchone() is None
+
+
+def _validity(claimant: Claimant) -> tuple[int, int]:
+    """The values of `VALID`."""
+    longest = claimant.now + timedelta(seconds=LONG_LEASE_S)
+    return to_stored(claimant.now), to_stored(longest)
