@@ -8,6 +8,7 @@ than 3.51.3, the first that does not lose writes when two connections begin the 
 once.
 """
 
+import json
 import os
 import time
 from collections.abc import Callable, Container, Iterator
@@ -32,6 +33,7 @@ from hotmem.errors import (
     StoreUnusable,
 )
 from hotmem.storage.database import RowChange
+from hotmem.storage.dialect import to_sqlite
 from hotmem.storage.sqlite import files
 from hotmem.storage.sqlite.primitives import SqliteSearch
 
@@ -58,8 +60,30 @@ LOOK_STEPS: Final = 2000
 """SQLite instructions between two looks at the clock, about 20 µs."""
 
 
+def _bound(_cursor: apsw.Cursor, _place: int, value: object) -> str:
+    """A list as JSON text, see `hotmem.storage.dialect`."""
+    if isinstance(value, list):
+        return json.dumps(value)
+    raise TypeError(f"SQLite cannot store a {type(value).__name__}.")
+
+
 class Cursor(apsw.Cursor):
     """What a statement gives."""
+
+    def execute(self, statements: str, bindings: Any = None, **options: Any) -> apsw.Cursor:  # noqa: ANN401
+        """Runs a statement of `hotmem.storage.dialect`; one that must not be cached, as it is."""
+        if options.get("can_cache", True):
+            statements = to_sqlite(statements)
+        return super().execute(statements, bindings, **options)
+
+    def executemany(
+        self,
+        statements: str,
+        sequenceofbindings: Any,  # noqa: ANN401
+        **options: Any,  # noqa: ANN401
+    ) -> apsw.Cursor:
+        """Runs a statement of `hotmem.storage.dialect` once for each sequence of values."""
+        return super().executemany(to_sqlite(statements), sequenceofbindings, **options)
 
     def fetchone(self) -> Any:  # noqa: ANN401 - a row
         """The first row; ends the statement, which would keep its snapshot of the file."""
@@ -67,7 +91,7 @@ class Cursor(apsw.Cursor):
         self.close()
         return row
 
-    if TYPE_CHECKING:  # a row holds what its statement asked for
+    if TYPE_CHECKING:  # a row holds what its statement selects
 
         def __iter__(self) -> Self: ...
 
@@ -83,6 +107,7 @@ class Connection(apsw.Connection):
     def __init__(self, path: str, flags: int, key: EncryptionKey | None) -> None:
         super().__init__(path, flags)
         self.cursor_factory = Cursor
+        self.convert_binding = _bound
         self.search = SqliteSearch()
         self.key = key
 
