@@ -86,7 +86,7 @@ class JobRunner:
     ) -> None:
         """Counts a failed try; the job pauses, or is set aside after its last try."""
         log.warning("job failed", kind=kind, key=key, error=type(error).__name__)
-        await self._database.write(
+        await self._database.write_all(
             queries.claims.finish,
             self._context.worker_id,
             kind,

@@ -105,7 +105,7 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
             self._replay,
         )
         try:
-            self._forget_version = await runtime.database.read(queries.deletion_marks.number)
+            self._forget_version = await runtime.database.read_all(queries.deletion_marks.number)
         except BaseException:
             await runtime.close()
             raise
@@ -174,7 +174,9 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         runtime = self.runtime
         if isinstance(record, Turn):
             await store_turn(runtime.storage, record, datetime.now(UTC))
-        elif (user := await self._database.read(queries.users.find, record.user_id)) is not None:
+        elif (
+            user := await self._database.read_all(queries.users.find, record.user_id)
+        ) is not None:
             await runtime.storage.forgetting.forget(user, ForgetTurns(tuple(record.turn_ids)))
             await self._database.purge(0)  # or the worker does
         runtime.worker.wake()
@@ -298,7 +300,7 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
             StoreError: If the file cannot be read.
         """
         runtime = self.runtime
-        version = await self._database.read(queries.deletion_marks.number)
+        version = await self._database.read_all(queries.deletion_marks.number)
         asked = SessionStartRequest(
             user_id=validate_id(user_id, "user_id"),
             session_id=None if session_id is None else validate_id(session_id, "session_id"),

@@ -76,7 +76,7 @@ async def store_turn(storage: Storage, turn: Turn, now: datetime) -> bool:
         InvalidInput: If its id belongs to other words.
         StoreError: If it could not be written.
     """
-    return await storage.database.write(queries.turns.add, turn, now)
+    return await storage.database.write_all(queries.turns.add, turn, now)
 
 
 async def embed_rows(
@@ -86,7 +86,7 @@ async def embed_rows(
     texts = [text for _, _, text in rows]
     kind = rows[0][0]
     vectors, signs = await asyncio.to_thread(_encode, context.encoder, kind, texts)
-    await context.storage.database.write(
+    await context.storage.database.write_all(
         queries.claims.finish,
         context.worker_id,
         JobKind(kind),
@@ -106,7 +106,7 @@ async def understand_turns(context: WriteContext, waiting: Sequence[tuple[int, T
     owners = [await _owner(context.storage, turn) for turn in turns]
     understandings = await asyncio.to_thread(context.reader.read, turns, names, owners)
     stated = dict(zip((key for key, _ in waiting), understandings, strict=True))
-    await context.storage.database.write(
+    await context.storage.database.write_all(
         queries.claims.finish,
         context.worker_id,
         JobKind.TURN,
@@ -121,9 +121,9 @@ async def understand_turns(context: WriteContext, waiting: Sequence[tuple[int, T
 async def summarise_session(context: WriteContext, session: int) -> None:
     """Extends a session's summary by the turns that it does not cover yet."""
     database = context.storage.database
-    seen = await database.read(queries.summaries.unsummarised, session)
+    seen = await database.read_all(queries.summaries.unsummarised, session)
     if seen is None:
-        await database.write(
+        await database.write_all(
             queries.claims.finish,
             context.worker_id,
             JobKind.SESSION,
@@ -132,7 +132,7 @@ async def summarise_session(context: WriteContext, session: int) -> None:
         )
         return
     summary, topics = await asyncio.to_thread(_summary, context.reader, seen)
-    await database.write(
+    await database.write_all(
         queries.claims.finish,
         context.worker_id,
         JobKind.SESSION,
@@ -187,4 +187,4 @@ async def _owner(storage: Storage, turn: Turn) -> str | None:
 
 
 async def _user(storage: Storage, turn: Turn) -> UserKey | None:
-    return await storage.database.read(queries.users.find, turn.user_id)
+    return await storage.database.read_all(queries.users.find, turn.user_id)

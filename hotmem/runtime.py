@@ -98,7 +98,7 @@ class Runtime:
             case BackgroundMode.HERE:
                 await self.worker.settle()
             case BackgroundMode.ELSEWHERE:
-                while any((await self.database.read(queries.jobs.waiting_counts)).values()):  # noqa: ASYNC110
+                while any((await self.database.read_all(queries.jobs.waiting_counts)).values()):  # noqa: ASYNC110
                     await asyncio.sleep(SETTLE_CHECK_S)
 
     async def replay_spool(self) -> None:
@@ -182,7 +182,7 @@ async def open_runtime(
 async def _adopt_encoder(storage: Storage, encoder: Encoder, options: Options) -> FormerEncoder:
     """Makes an encoder the database's own; returns the former one, while its vectors are needed."""
     await steps.adopt_encoder(storage.database, encoder.name, encoder.dimension)
-    name = await storage.database.read(queries.reembedding.former_encoder)
+    name = await storage.database.read_all(queries.reembedding.former_encoder)
     if name is None:
         return FormerEncoder()
     log.info("change of encoder in progress", encoder=encoder.name, former=name)

@@ -101,7 +101,7 @@ class Worker:
         """Returns when no job is left, here or in other workers. Those set aside do not count."""
         self.wake()
         await self._settled.wait()
-        while await self._database.read(queries.leases.any_other, self._claimant()):
+        while await self._database.read_all(queries.leases.any_other, self._claimant()):
             await asyncio.sleep(OTHERS_CHECK_S)
             await self._release_dead_workers()
             self.wake()
@@ -135,15 +135,17 @@ class Worker:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
             with suppress(StoreError):
-                if await self._database.read(queries.leases.any_of, self._context.worker_id):
-                    await self._database.write(queries.leases.release_all, self._context.worker_id)
+                if await self._database.read_all(queries.leases.any_of, self._context.worker_id):
+                    await self._database.write_all(
+                        queries.leases.release_all, self._context.worker_id
+                    )
         self._settled.set()
 
     async def _release_dead_workers(self) -> None:
         """Releases leases of workers on this machine that died, before they expire."""
-        for owner in await self._database.read(queries.leases.owners):
+        for owner in await self._database.read_all(queries.leases.owners):
             if has_died(owner):
-                await self._database.write(queries.leases.release_all, owner)
+                await self._database.write_all(queries.leases.release_all, owner)
 
     async def _run(self) -> None:
         with suppress(StoreError):
@@ -210,9 +212,9 @@ class Worker:
     async def _claim(self) -> Claimed:
         """Takes the leases of some jobs; writes only if there are any."""
         claimant, encoder = self._claimant(), self._context.encoder_id
-        if not await self._database.read(queries.claims.any_waiting, encoder, claimant):
+        if not await self._database.read_all(queries.claims.any_waiting, encoder, claimant):
             return Claimed([], [])
-        return await self._database.write(
+        return await self._database.write_all(
             queries.claims.claim, encoder, self._served, claimant, self._options.batch, BATCH
         )
 
@@ -228,16 +230,16 @@ class Worker:
 
     async def _embed_again(self) -> bool:
         """Embeds some rows that still have vectors of the former encoder."""
-        if await self._database.read(queries.reembedding.former_encoder) is None:
+        if await self._database.read_all(queries.reembedding.former_encoder) is None:
             self._context.former.encoder = None
             return False
-        if await self._database.read(queries.embedding.superseded, self._context.encoder_id):
+        if await self._database.read_all(queries.embedding.superseded, self._context.encoder_id):
             return False
-        rows: list[WaitingText] = await self._database.read(
+        rows: list[WaitingText] = await self._database.read_all(
             queries.reembedding.following, self._options.batch
         )
         if not rows:
-            await self._database.write(queries.embedding.finish)
+            await self._database.write_all(queries.embedding.finish)
             log.info("change of encoder complete", encoder=self._context.encoder.name)
             return True
         try:
@@ -252,7 +254,7 @@ class Worker:
                 error=type(error).__name__,
             )
             keys = [key for _, key, _ in rows]
-            await self._database.write(queries.embedding.skip, rows[0][0], keys)
+            await self._database.write_all(queries.embedding.skip, rows[0][0], keys)
         return True
 
     async def _understand(self, waiting: Sequence[tuple[int, Turn]]) -> bool:
@@ -267,7 +269,7 @@ class Worker:
         return bool(waiting)
 
     async def _roll_back_imports(self) -> bool:
-        key = await self._database.read(queries.import_rollback.due)
+        key = await self._database.read_all(queries.import_rollback.due)
         if key is not None:
             await self._runner.attempt(
                 JobKind.IMPORT,
@@ -287,7 +289,7 @@ class Worker:
         )
         if session is None:
             return False
-        if await self._database.write(queries.claims.claim_session, self._claimant(), session):
+        if await self._database.write_all(queries.claims.claim_session, self._claimant(), session):
             await self._runner.attempt(
                 JobKind.SESSION,
                 [session],
@@ -303,7 +305,7 @@ class Worker:
         pause = timedelta(seconds=min(EVOLUTION_CHECK_S, self._evolution.every_s))
         if not self._evolution.on or now < self._evolution_checked_at + pause:
             return False
-        found = await self._database.read(
+        found = await self._database.read_all(
             queries.evolutions.due,
             now,
             timedelta(seconds=self._evolution.every_s),
@@ -313,7 +315,7 @@ class Worker:
             self._evolution_checked_at = now
             return False
         user, category = found
-        if not await self._database.write(
+        if not await self._database.write_all(
             queries.claims.claim_category, self._claimant(), user, category
         ):
             self._evolution_checked_at = now
@@ -325,7 +327,7 @@ class Worker:
         except Exception as error:  # a category that cannot evolve must not hold up the others
             await self._runner.count_failure(JobKind.CATEGORY, category, error, user)
         else:
-            await self._database.write(
+            await self._database.write_all(
                 queries.claims.finish,
                 self._context.worker_id,
                 JobKind.CATEGORY,

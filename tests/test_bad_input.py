@@ -55,7 +55,7 @@ def stored(database: Path) -> Path:
 
     async def store() -> None:
         opened = open_storage(database)
-        await opened.database.write(queries.turns.add, said("My dog is called Potola."), START)
+        await opened.database.write_all(queries.turns.add, said("My dog is called Potola."), START)
         await opened.database.close()
 
     asyncio.run(store())
@@ -504,7 +504,7 @@ async def test_a_full_disk_rolls_back_and_keeps_stored_data(
         await memory.settle()
         storage = memory.runtime.storage
         assert isinstance(storage.database, SqliteDatabase)
-        most = await storage.database.write(
+        most = await storage.database.write_all(
             lambda conn: conn.execute("PRAGMA page_count").fetchone()[0]
         )
         assert storage.database._writer is not None

@@ -35,7 +35,7 @@ async def keep(path: Path, key: EncryptionKey | None, name: str = "Potola") -> N
     """Store a name in a file, creating it if necessary."""
     opened = SqliteDatabase.open(path, key)
     try:
-        await opened.write(add, name)
+        await opened.write_all(add, name)
     finally:
         await opened.close()
 
@@ -254,7 +254,7 @@ async def test_an_open_file_is_not_converted(stored: Path) -> None:
             check=True,
         )
         assert done.stdout.startswith("StoreLocked ")
-        await opened.write(add, "Fips")
+        await opened.write_all(add, "Fips")
     finally:
         await opened.close()
     assert names(stored, None) == ["Potola", "Fips"]

@@ -38,7 +38,7 @@ def rights(folder: Path) -> dict[str, int]:
 async def test_a_memory_file_and_its_journal_are_private(database: Path, umask: int) -> None:
     opened = SqliteDatabase.open(database)
     try:
-        await opened.write(
+        await opened.write_all(
             lambda conn: conn.execute("INSERT INTO users (public_id) VALUES ('ana')")
         )
         assert await asyncio.to_thread(rights, database.parent) == {

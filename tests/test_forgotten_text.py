@@ -118,7 +118,7 @@ async def test_importing_an_older_export_does_not_restore_forgotten_text(
     assert SECRET not in await _known(memory) and "yellow" in await _known(memory)
     summary = await memory.summary(user_id="ana", session_id="two")
     assert summary is not None and SECRET not in repr(summary)
-    assert not await memory.runtime.storage.database.read(queries.maintenance.faults)
+    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
 
 
 async def test_forgotten_text_can_be_imported_on_request(memory: Memory, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ async def test_repeating_an_undone_import_does_not_restore_forgotten_text(
     await memory.import_records(file, with_forgotten=True)
     await memory.settle()
     await memory.forget(user_id="ana", entity=SECRET)
-    user = await memory.runtime.storage.database.read(queries.users.find, "ana")
+    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
     assert user is not None
     (done,) = [
         one

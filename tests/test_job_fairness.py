@@ -104,7 +104,9 @@ async def test_an_encoder_error_on_one_text_leaves_only_that_text_without_a_vect
             await memory.settle()
         (failure,) = [
             one
-            for one in await memory.runtime.storage.database.read(queries.job_failures.latest, 10)
+            for one in await memory.runtime.storage.database.read_all(
+                queries.job_failures.latest, 10
+            )
             if one.work is JobKind.PASSAGE
         ]
         assert (failure.user_id, failure.tries, failure.error, failure.again_at) == (
@@ -114,8 +116,8 @@ async def test_an_encoder_error_on_one_text_leaves_only_that_text_without_a_vect
             None,
         )
         eve, ana = (
-            await memory.runtime.storage.database.read(queries.users.find, "eve"),
-            await memory.runtime.storage.database.read(queries.users.find, "ana"),
+            await memory.runtime.storage.database.read_all(queries.users.find, "eve"),
+            await memory.runtime.storage.database.read_all(queries.users.find, "ana"),
         )
         assert eve is not None and ana is not None
         assert (
@@ -151,7 +153,9 @@ async def test_a_failing_summary_does_not_affect_others(database: Path, language
         assert present == [True, True, False, True, True]
         assert {
             (one.work, one.piece)
-            for one in await memory.runtime.storage.database.read(queries.job_failures.latest, 10)
+            for one in await memory.runtime.storage.database.read_all(
+                queries.job_failures.latest, 10
+            )
         } == {
             (JobKind.TURN, "2"),
             (JobKind.SESSION, "day 2"),
@@ -287,15 +291,17 @@ def test_choosing_a_job_does_not_get_slower_with_ten_times_as_many_waiting(
 
 async def test_retries_have_growing_pauses_and_end(database: Path) -> None:
     storage = open_storage(database)
-    await storage.database.write(queries.turns.add, said("My dog is called Potola.", name="t"), NOW)
-    ((key, _),) = await storage.database.read(queries.turns.waiting, SERVED, 1)
+    await storage.database.write_all(
+        queries.turns.add, said("My dog is called Potola.", name="t"), NOW
+    )
+    ((key, _),) = await storage.database.read_all(queries.turns.waiting, SERVED, 1)
     at, pauses = NOW, []
     for _ in range(3):
-        await storage.database.write(
+        await storage.database.write_all(
             queries.job_failures.record, JobKind.TURN, key, "ZeroDivisionError", 4, 1.0, at, None
         )
-        assert await storage.database.read(queries.turns.waiting, SERVED, 1) == []
-        (failure,) = await storage.database.read(queries.job_failures.latest, 10)
+        assert await storage.database.read_all(queries.turns.waiting, SERVED, 1) == []
+        (failure,) = await storage.database.read_all(queries.job_failures.latest, 10)
         assert failure.again_at is not None
         pauses.append((failure.again_at - at).total_seconds())
         assert (
@@ -307,27 +313,27 @@ async def test_retries_have_growing_pauses_and_end(database: Path) -> None:
         at = failure.again_at
         assert await steps.resume_failures(storage.database, at) is None
         assert [
-            key for key, _ in await storage.database.read(queries.turns.waiting, SERVED, 1)
+            key for key, _ in await storage.database.read_all(queries.turns.waiting, SERVED, 1)
         ] == [key]
     assert pauses == [1, 4, 16]
-    await storage.database.write(
+    await storage.database.write_all(
         queries.job_failures.record, JobKind.TURN, key, "ZeroDivisionError", 4, 1.0, at, None
     )
-    (failure,) = await storage.database.read(queries.job_failures.latest, 10)
+    (failure,) = await storage.database.read_all(queries.job_failures.latest, 10)
     assert (failure.tries, failure.again_at, failure.piece) == (4, None, "t")
     assert await steps.resume_failures(storage.database, at + timedelta(days=999)) is None
-    assert await storage.database.write(queries.job_failures.reset_all) == 1
+    assert await storage.database.write_all(queries.job_failures.reset_all) == 1
     assert (
-        await storage.database.read(queries.job_failures.latest, 10) == []
-        and len(await storage.database.read(queries.turns.waiting, SERVED, 1)) == 1
+        await storage.database.read_all(queries.job_failures.latest, 10) == []
+        and len(await storage.database.read_all(queries.turns.waiting, SERVED, 1)) == 1
     )
-    user = await storage.database.read(queries.users.find, "ana")
+    user = await storage.database.read_all(queries.users.find, "ana")
     assert user is not None
-    await storage.database.write(
+    await storage.database.write_all(
         queries.job_failures.record, JobKind.TURN, key, "ZeroDivisionError", 1, 1.0, at, None
     )
     await storage.forgetting.forget(user, ForgetEverything())
-    assert await storage.database.read(queries.job_failures.latest, 10) == []
+    assert await storage.database.read_all(queries.job_failures.latest, 10) == []
     await storage.database.close()
 
 
@@ -376,9 +382,9 @@ async def test_another_encoder_embeds_failed_texts_too(database: Path, language:
         await memory.settle()
     async with Memory.open(database, encoder=Another(), language=language) as memory:
         await memory.settle()
-        assert await memory.runtime.storage.database.read(queries.job_failures.latest, 10) == []
+        assert await memory.runtime.storage.database.read_all(queries.job_failures.latest, 10) == []
         assert (
-            await memory.runtime.storage.database.read(
+            await memory.runtime.storage.database.read_all(
                 queries.embedding.waiting, ENCODER, 10, SERVED
             )
             == []
@@ -401,7 +407,9 @@ async def test_an_import_that_cannot_be_rolled_back_does_not_affect_others(
             await memory.settle()
         assert [
             (one.work, one.user_id, one.error)
-            for one in await memory.runtime.storage.database.read(queries.job_failures.latest, 10)
+            for one in await memory.runtime.storage.database.read_all(
+                queries.job_failures.latest, 10
+            )
         ] == [(JobKind.IMPORT, "ana", "KeyError")]
     assert conn.execute("SELECT id FROM imports").fetchall() == [(1,)]
 
@@ -452,7 +460,7 @@ async def test_a_category_that_cannot_evolve_does_not_affect_others(
                 )
         async with asyncio.timeout(60):
             await memory.settle()
-        (failure,) = await memory.runtime.storage.database.read(queries.job_failures.latest, 10)
+        (failure,) = await memory.runtime.storage.database.read_all(queries.job_failures.latest, 10)
         assert (failure.work, failure.piece, failure.tries, failure.again_at) == (
             JobKind.CATEGORY,
             "projects",

@@ -82,7 +82,7 @@ async def test_two_workers_do_no_job_twice(database: Path, language: Language) -
                 text = f"{user.title()} saw bird number {number * 7 + place} in Porto."
                 await memory.remember(said(text, user=user, minutes=number, name=f"{number}"))
         await asyncio.gather(first.settle(), second.settle())
-        assert not await first.runtime.database.read(queries.leases.owners)
+        assert not await first.runtime.database.read_all(queries.leases.owners)
         for user in USERS:
             assert len([line async for line in first.export(user)]) > EACH
     passages = {text: count for text, count in embedded.items() if "bird number" in text}
@@ -138,7 +138,7 @@ async def test_jobs_of_a_worker_that_stops_are_taken_over(
                 conn.execute("UPDATE leases SET expires_at = 0")
         async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
             await asyncio.wait_for(memory.settle(), 30)
-            waiting = await memory.runtime.database.read(queries.jobs.waiting_counts)
+            waiting = await memory.runtime.database.read_all(queries.jobs.waiting_counts)
             assert not any(waiting.values())
     finally:
         if stalled.returncode is None:
@@ -154,12 +154,17 @@ async def test_jobs_run_elsewhere_or_not_at_all(database: Path, language: Langua
         ) as memory:
             await memory.remember(said("My dog is called Potola.", name=mode))
             assert (
-                sum((await memory.runtime.database.read(queries.jobs.waiting_counts)).values()) > 0
+                sum((await memory.runtime.database.read_all(queries.jobs.waiting_counts)).values())
+                > 0
             )
             if mode is BackgroundMode.OFF:
                 await memory.settle()
                 assert (
-                    sum((await memory.runtime.database.read(queries.jobs.waiting_counts)).values())
+                    sum(
+                        (
+                            await memory.runtime.database.read_all(queries.jobs.waiting_counts)
+                        ).values()
+                    )
                     > 0
                 )
                 block = await memory.recall("What is the dog Potola?", user_id="ana")

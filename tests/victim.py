@@ -57,7 +57,7 @@ async def _fail(path: Path, cache_dir: Path, out: Connection) -> None:
         models=ModelOptions(cache_dir=cache_dir),
     )
     async with Memory.open(path, options, encoder=Refusing(), language=LANGUAGE) as memory:
-        first = (await memory.runtime.storage.database.read(queries.retention.clock)).newest
+        first = (await memory.runtime.storage.database.read_all(queries.retention.clock)).newest
         for number in range(20) if first is None else ():
             text = "The poison is in the cupboard." if number % 5 == 0 else turn(number).text
             await memory.remember(

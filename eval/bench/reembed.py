@@ -101,7 +101,7 @@ async def measure(turns: int, folder: Path, console: Console) -> Change:
             began = time.perf_counter()
             number = 0
             while (
-                await memory.runtime.storage.database.read(queries.reembedding.former_encoder)
+                await memory.runtime.storage.database.read_all(queries.reembedding.former_encoder)
                 is not None
             ):
                 left = await asyncio.to_thread(_left, copy)

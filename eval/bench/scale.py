@@ -293,7 +293,7 @@ async def _measure(path: Path, size: Size, asked: Sequence[str], stored: int) ->
 async def _found(memory: Memory, asked: Sequence[str], exact: Keys) -> tuple[float, float]:
     """Return the shares of all and of the first nearest passages found by the semantic layer."""
     reader = memory.runtime.recall
-    user = await reader.database.read(queries.users.find, USER)
+    user = await reader.database.read_all(queries.users.find, USER)
     assert user is not None
     shares = []
     for vector, keys in zip(reader.encoder.encode(asked), exact.tolist(), strict=True):

@@ -131,7 +131,7 @@ async def measure(encoder: Encoder, language: Language) -> Evolution:
 async def _store(memory: Memory, encoder: Encoder, told: Sequence[Statement]) -> None:
     for one, reading in zip(told, encode_tokens(encoder, [one.text for one in told]), strict=True):
         note = NewMemory(one.text, Kind.FACT, Category(one.category), 3)
-        await memory.runtime.storage.database.write(
+        await memory.runtime.storage.database.write_all(
             queries.embedding.insert_memory,
             memory.runtime.write.encoder_id,
             USER,
@@ -145,7 +145,7 @@ async def _store(memory: Memory, encoder: Encoder, told: Sequence[Statement]) ->
 
 async def _records(memory: Memory) -> list[MemoryRecord]:
     """Return all memories with their subcategories."""
-    user = await memory.runtime.storage.database.read(queries.users.find, USER)
+    user = await memory.runtime.storage.database.read_all(queries.users.find, USER)
     assert user is not None
     return [
         record

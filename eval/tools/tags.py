@@ -76,7 +76,9 @@ async def measure(conversations: Iterator[Conversation], models: Models) -> Tags
     for conversation in conversations:
         async with ingested(conversation, models) as memory:
             user = (
-                await memory.runtime.storage.database.read(queries.users.find, conversation.user)
+                await memory.runtime.storage.database.read_all(
+                    queries.users.find, conversation.user
+                )
                 or NOBODY
             )
             found = [tags async for tags in _filed(memory, conversation)]
@@ -139,7 +141,8 @@ def _tagged(stores: Sequence[Sequence[Sequence[str]]]) -> float:
 async def _filed(memory: Memory, conversation: Conversation) -> AsyncIterator[tuple[str, ...]]:
     """Return the tags of each memory, in the order of storage."""
     user, after = (
-        await memory.runtime.storage.database.read(queries.users.find, conversation.user) or NOBODY,
+        await memory.runtime.storage.database.read_all(queries.users.find, conversation.user)
+        or NOBODY,
         0,
     )
     while page := await memory.runtime.storage.database.read(

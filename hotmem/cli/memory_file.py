@@ -109,9 +109,9 @@ async def check_user(memory: "Memory", user_id: str) -> None:
     from hotmem.text.validation import validate_id
 
     database = memory.runtime.database
-    if await database.read(queries.users.find, validate_id(user_id, "user_id")) is not None:
+    if await database.read_all(queries.users.find, validate_id(user_id, "user_id")) is not None:
         return
-    known = await database.read(queries.users.names, MAX_USERS_LISTED + 1)
+    known = await database.read_all(queries.users.names, MAX_USERS_LISTED + 1)
     if not known:
         raise InvalidInput(
             f"{memory.path} is empty: no turn has been stored yet. "
@@ -133,7 +133,7 @@ async def full_ids(memory: "Memory", user_id: str, table: "Table", ids: Ids) -> 
     from hotmem.storage import queries
 
     database = memory.runtime.database
-    user = await database.read(queries.users.find, user_id)
+    user = await database.read_all(queries.users.find, user_id)
     if user is None:
         return ids
     if isinstance(ids, str):

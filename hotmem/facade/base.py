@@ -70,7 +70,9 @@ class MemoryBase:
             act: What was done.
             user_id: Whose memory; None for an act on the whole database.
         """
-        user = None if user_id is None else await self._database.read(queries.users.find, user_id)
+        user = (
+            None if user_id is None else await self._database.read_all(queries.users.find, user_id)
+        )
         if user_id is None or user is not None:
             await self._record(user, act)
 
@@ -78,7 +80,9 @@ class MemoryBase:
         if not self.options.audit.on or self._database.read_only:
             return
         try:
-            await self._database.write(queries.audit.record, user, actor(), act, datetime.now(UTC))
+            await self._database.write_all(
+                queries.audit.record, user, actor(), act, datetime.now(UTC)
+            )
         except StoreError as error:
             log.warning(
                 "audit entry not written",
@@ -93,4 +97,4 @@ class MemoryBase:
 
     async def _find_user(self, user_id: str) -> UserKey | None:
         """The user's row number; None for an unknown user."""
-        return await self._database.read(queries.users.find, validate_id(user_id, "user_id"))
+        return await self._database.read_all(queries.users.find, validate_id(user_id, "user_id"))

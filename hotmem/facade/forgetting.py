@@ -138,7 +138,7 @@ class ForgettingMethods(MemoryBase):
         runtime = self.runtime
         user_id = validate_id(user_id, "user_id")
         await runtime.replay_spool()
-        user = await self._database.read(queries.users.find, user_id)
+        user = await self._database.read_all(queries.users.find, user_id)
         forgetting = runtime.storage.forgetting
         if dry_run:
             return NOTHING if user is None else await forgetting.forget(user, target, dry_run=True)
@@ -161,7 +161,7 @@ class ForgettingMethods(MemoryBase):
             _, left = await self._database.read(queries.forget.stems_by_speaker, user)
             await asyncio.to_thread(self._suppressed.drop, user_id, _single_words(left))
         caches.clear(runtime.recall)
-        self._forget_version = await self._database.read(queries.deletion_marks.number)
+        self._forget_version = await self._database.read_all(queries.deletion_marks.number)
         emptied = removed.restorable_until is not None or await self._purge()
         runtime.worker.wake()
         counts = (removed.turns, removed.memories, removed.sessions)

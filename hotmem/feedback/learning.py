@@ -59,7 +59,7 @@ async def learn_from_reply(
     """
     uses, records = await asyncio.to_thread(_detect_usage, encoder, block, heard, count)
     used = sum(use.kind is not UsageKind.UNUSED for use in uses)
-    user = await storage.database.read(queries.users.find, block.user_id)
+    user = await storage.database.read_all(queries.users.find, block.user_id)
     weights = block.trace.weights
     if user is not None:
         weights = await _record_and_learn(

@@ -25,7 +25,7 @@ async def serve(memory: Memory, user_id: str, port: int, zone: tzinfo | None = N
     Raises:
         InvalidInput: If the port is in use or the user is unknown.
     """
-    user = await memory.runtime.database.read(queries.users.find, user_id)
+    user = await memory.runtime.database.read_all(queries.users.find, user_id)
     if user is None:
         raise InvalidInput(
             f"{memory.path} has no user {user_id!r}. Name another user or another file."

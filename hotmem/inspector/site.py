@@ -43,7 +43,7 @@ class Site:
     async def rows(self) -> Inspection:
         """Return the queries for the data of the user."""
         database = self.memory.runtime.database
-        user = await database.read(queries.users.find, self.user_id)
+        user = await database.read_all(queries.users.find, self.user_id)
         return Inspection(database, user or NOBODY)
 
     def show(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:  # noqa: ANN401 - whatever a template shows

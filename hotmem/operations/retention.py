@@ -121,10 +121,10 @@ class Retention:
 
     async def check_clock(self, now: datetime, *, trusted: bool = False) -> str | None:
         """Why the clock cannot be trusted; None if it can, which is recorded."""
-        clock = await self._database.read(queries.retention.clock)
+        clock = await self._database.read_all(queries.retention.clock)
         reason = None if trusted else clock_problem(now, clock)
         if reason is None and (clock.seen is None or abs(now - clock.seen) >= CHECK_INTERVAL):
-            await self._database.write(queries.retention.note_clock, now)
+            await self._database.write_all(queries.retention.note_clock, now)
         return reason
 
     async def run_all(self, now: datetime) -> list[Overdue]:
@@ -196,7 +196,7 @@ class Retention:
 
     async def _next_user(self, rule: RetentionRule, before: datetime, after: int) -> UserKey | None:
         if rule.user_id is not None:
-            user = await self._database.read(queries.users.find, rule.user_id)
+            user = await self._database.read_all(queries.users.find, rule.user_id)
             return (
                 user
                 if user is not None
@@ -206,7 +206,7 @@ class Retention:
             )
         place: int | None = after
         while place is not None:
-            user, place = await self._database.read(
+            user, place = await self._database.read_all(
                 queries.retention.following, rule.category, before, place
             )
             if user is not None:

@@ -84,7 +84,7 @@ async def count_access(storage: Storage, user_id: str, found: SearchResult, now:
 
     Not on the thread of recalls, as it waits for other writes.
     """
-    user = await storage.database.read(queries.users.find, user_id)
+    user = await storage.database.read_all(queries.users.find, user_id)
     memories = [one.id for one in found.results if one.category is not None]
     if user is not None and memories:
         await storage.database.write(queries.memories.record_access, user, memories, now)

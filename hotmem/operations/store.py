@@ -92,7 +92,7 @@ async def store_statement(
         StoreError: If it could not be written.
     """
     encoder_id = queries.encoders.identified(context.encoder.name, context.encoder.dimension)
-    user = await context.database.read(queries.users.find, user_id) or NOBODY
+    user = await context.database.read_all(queries.users.find, user_id) or NOBODY
     (encoded,), (doc,) = await asyncio.gather(
         asyncio.to_thread(encode_tokens, context.encoder, [content]),
         asyncio.to_thread(context.language.parse, [content], names=False),
@@ -133,7 +133,7 @@ async def store_statement(
             queries.embedding.confirm_memory, user, encoder_id, equivalent.id, memory, now, reason
         ):
             return StoreResult(True, equivalent.id, True, classification, recommendations)
-    key = await storage.database.write(
+    key = await storage.database.write_all(
         queries.embedding.insert_memory,
         encoder_id,
         user_id,

@@ -56,7 +56,7 @@ async def import_records(
     """
     database = storage.database
     await revert_imports(storage, priority)
-    session = await database.read(
+    session = await database.read_all(
         queries.import_rows.start, source.source, source.form, with_forgotten=with_forgotten
     )
     try:
@@ -66,7 +66,7 @@ async def import_records(
     except Exception:  # the memory must be restored after any error
         # If the disk is full, for example, the background reverts the import later.
         with suppress(StoreError):
-            await database.write(queries.imports.abort, session.source)
+            await database.write_all(queries.imports.abort, session.source)
             await revert_imports(storage, priority)
         raise
 
@@ -89,7 +89,7 @@ async def _import(
         while batch:
             await priority.wait_idle()
             now = datetime.now(UTC)
-            stored = await database.write(
+            stored = await database.write_all(
                 queries.import_rows.import_records, session, batch, now, WRITE_S
             )
             batch = batch[stored:]
@@ -98,10 +98,10 @@ async def _import(
         before = session.read.total()
     for links in _batches(session.links):
         await priority.wait_idle()
-        await database.write(queries.import_rows.link, session, links)
-    result = await database.write(queries.import_rows.finish, session, datetime.now(UTC))
+        await database.write_all(queries.import_rows.link, session, links)
+    result = await database.write_all(queries.import_rows.finish, session, datetime.now(UTC))
     for sessions in _batches(sorted(session.pending_sessions)):
-        await database.write(queries.import_rows.end_sessions, sessions)
+        await database.write_all(queries.import_rows.end_sessions, sessions)
     return result
 
 

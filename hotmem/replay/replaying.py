@@ -174,7 +174,7 @@ async def _score_settings(
 async def _configure(memory: Memory, user_id: str, setting: Setting) -> RecallContext:
     """Return a recall context with the options of a setting, and store its layer weights."""
     storage, reader, options = memory.runtime.storage, memory.runtime.recall, setting.options
-    user = await storage.database.read(queries.users.find, user_id)
+    user = await storage.database.read_all(queries.users.find, user_id)
     if (
         user is not None
         and (await storage.database.read(queries.users.profile, user, ())).weights

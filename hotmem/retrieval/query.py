@@ -164,7 +164,7 @@ async def _load_user(
     context: RetrievalContext, request: RecallRequest, text: str
 ) -> tuple[UserKey | None, Profile, Sequence[str]]:
     """The user's key, their profile, and the last turns of the live session."""
-    user = await context.database.read(queries.users.find, request.user_id)
+    user = await context.database.read_all(queries.users.find, request.user_id)
     if user is None:
         return None, Profile(), ()
     profile = await context.database.read(queries.users.profile, user, word_ngrams(text))

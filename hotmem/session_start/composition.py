@@ -38,7 +38,7 @@ async def compose_session_start(
     """
     if not request.max_tokens:
         return _block(request, Trace(reason=DISABLED))
-    user = await storage.database.read(queries.users.find, request.user_id)
+    user = await storage.database.read_all(queries.users.find, request.user_id)
     if user is None:
         return _block(request, Trace(reason=NOTHING_KNOWN))
     material = await load_material(storage, user, tuple(RELATION_ORDER), request)

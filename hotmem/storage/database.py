@@ -1,9 +1,17 @@
 """What a storage engine offers: connections that run SQL, and databases that run query functions.
 
 A query function takes a `Connection` as its first argument, runs SQL and returns plain data. It is
-passed to `read` or `write` with its other arguments:
+passed to a database with its other arguments. A function about one user takes that user second, so
+that the type checker refuses a call without one:
 
     turns = await database.read(queries.turns.latest, user, session_id, 20)
+
+What concerns no user, or more than one, says so:
+
+    user = await database.read_all(queries.users.find, user_id)
+
+An engine may enforce it: `read` and `write` then reach the rows of that user only, and the rows of
+no user.
 
 Nothing above `hotmem.storage` knows which engine it is.
 """
@@ -98,11 +106,11 @@ class SearchPrimitives(Protocol):
         """Adds the terms of a row."""
         ...
 
-    def remove_terms(self, conn: "Connection", kind: EvidenceKind, key: int) -> None:
+    def remove_terms(self, conn: "Connection", user: UserKey, kind: EvidenceKind, key: int) -> None:
         """Removes the terms of a row."""
         ...
 
-    def has_terms(self, conn: "Connection", kind: EvidenceKind, key: int) -> bool:
+    def has_terms(self, conn: "Connection", user: UserKey, kind: EvidenceKind, key: int) -> bool:
         """Whether the index has terms of a row."""
         ...
 
@@ -135,6 +143,14 @@ class Connection(Protocol):
         """Collects all changes of rows of some tables, also by cascades and triggers."""
         ...
 
+    def lock_user(self, user: UserKey) -> None:
+        """Serialises this transaction with other writes of a user, until it ends.
+
+        A function run by `write_all` calls it before it reads what it changes of the user; for one
+        run by `write` the database has done so. An engine with one writer at a time does nothing.
+        """
+        ...
+
 
 class InlineDatabase(Protocol):
     """Runs reads in the calling thread, which blocks meanwhile.
@@ -147,12 +163,13 @@ class InlineDatabase(Protocol):
     async def read_until(
         self,
         deadline: float | None,
-        operation: Callable[Concatenate[Any, P], T],
+        operation: Callable[Concatenate[Any, UserKey, P], T],
+        user: UserKey,
         /,
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """Runs a query function, and stops it once `time.monotonic()` passes the deadline.
+        """Runs a query function about one user until `time.monotonic()` passes the deadline.
 
         Raises:
             DeadlineExceeded: If the deadline passed.
@@ -161,9 +178,24 @@ class InlineDatabase(Protocol):
         ...
 
     async def read(
+        self,
+        operation: Callable[Concatenate[Any, UserKey, P], T],
+        user: UserKey,
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Runs a query function about one user, without a deadline.
+
+        Raises:
+            StoreError: If the database cannot be read.
+        """
+        ...
+
+    async def read_all(
         self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Runs a query function without a deadline.
+        """Runs a query function about no user or more than one, without a deadline.
 
         Raises:
             StoreError: If the database cannot be read.
@@ -193,9 +225,30 @@ class Database(Protocol):
         ...
 
     async def read(
+        self,
+        operation: Callable[Concatenate[Any, UserKey, P], T],
+        user: UserKey,
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Runs a query function about one user in one read transaction.
+
+        Args:
+            operation: Takes the connection and the user, then its other arguments.
+            user: The user; it sees this user's rows only, where the engine enforces that.
+            args: Its other arguments.
+            kwargs: The same, by name.
+
+        Raises:
+            StoreError: If the database cannot be read.
+        """
+        ...
+
+    async def read_all(
         self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Runs a query function in one read transaction.
+        """Runs a query function about no user or more than one in one read transaction.
 
         Raises:
             StoreError: If the database cannot be read.
@@ -203,9 +256,35 @@ class Database(Protocol):
         ...
 
     async def write(
+        self,
+        operation: Callable[Concatenate[Any, UserKey, P], T],
+        user: UserKey,
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Runs a query function about one user in one transaction; returns once it is durable.
+
+        Writes of one user run one after the other.
+
+        Args:
+            operation: Takes the connection and the user, then its other arguments.
+            user: The user; it sees this user's rows only, where the engine enforces that.
+            args: Its other arguments.
+            kwargs: The same, by name.
+
+        Raises:
+            StoreError: If it could not be committed; nothing of it remains.
+        """
+        ...
+
+    async def write_all(
         self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Runs a query function in one transaction; returns once it is durable.
+        """Runs a query function about no user or more than one in one transaction.
+
+        Returns once it is durable. The function locks each user whose rows it changes, see
+        `Connection.lock_user`.
 
         Raises:
             StoreError: If it could not be committed; nothing of it remains.
@@ -213,7 +292,12 @@ class Database(Protocol):
         ...
 
     async def rehearse(
-        self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
+        self,
+        operation: Callable[Concatenate[Any, UserKey, P], T],
+        user: UserKey,
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> T:
         """What `write` would return; everything is rolled back.
 

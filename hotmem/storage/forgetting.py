@@ -51,16 +51,9 @@ class Forgetting:
             self._engine.drop(user)
             return replace(removed, restorable_until=now + grace) if removed.anything else removed
 
-        def remove(conn: Connection) -> ForgetResult:
-            self._database.purge_later()
-            deletions.erase_matching(conn, user, target)
-            return forget.count_removed(
-                conn, user, lambda conn, user: forget.remove(conn, user, target)
-            )
-
         if dry_run:
-            return await self._database.rehearse(remove)
-        removed = await self._database.write(remove)
+            return await self._database.rehearse(self._remove, user, target)
+        removed = await self._database.write(self._remove, user, target)
         self._engine.drop(user)
         return removed
 
@@ -79,15 +72,22 @@ class Forgetting:
         if self._database.read_only:
             return
         now = self._clock.now()
-        if not await self._database.read(deletions.is_clock_plausible, now):
+        if not await self._database.read_all(deletions.is_clock_plausible, now):
             return
-        if await self._database.read(deletions.has_misdated, now):
-            await self._database.write(deletions.redate, now)
-        if await self._database.read(deletions.any_due, now):
-            await self._database.write(self._erase, now)
+        if await self._database.read_all(deletions.has_misdated, now):
+            await self._database.write_all(deletions.redate, now)
+        if await self._database.read_all(deletions.any_due, now):
+            await self._database.write_all(self._erase, now)
             log.info("deletions erased")
             await self._database.purge(0)
         await self._database.retry_purge()
+
+    def _remove(self, conn: Connection, user: UserKey, target: ForgetTarget) -> ForgetResult:
+        self._database.purge_later()
+        deletions.erase_matching(conn, user, target)
+        return forget.count_removed(
+            conn, user, lambda conn, user: forget.remove(conn, user, target)
+        )
 
     def _erase(self, conn: Connection, now: datetime) -> None:
         self._database.purge_later()

@@ -23,8 +23,8 @@ async def adopt_encoder(database: Database, name: str, dimension: int) -> bool:
         StoreError: If it could not be written.
     """
     if not database.read_only:
-        return await database.write(vectors.adopt, name, dimension)
-    before = await database.read(encoders.current)
+        return await database.write_all(vectors.adopt, name, dimension)
+    before = await database.read_all(encoders.current)
     if before not in (None, encoders.identified(name, dimension)):
         raise StoreReadOnly(
             f"{database.location} was embedded by {before} and cannot be written, so {name} cannot"
@@ -36,11 +36,11 @@ async def adopt_encoder(database: Database, name: str, dimension: int) -> bool:
 
 async def resume_failures(database: Database, now: datetime) -> datetime | None:
     """Retries failed jobs whose pause is over; returns when the next pause ends, or None."""
-    resumes_at = await database.read(job_failures.next_retry)
+    resumes_at = await database.read_all(job_failures.next_retry)
     if resumes_at is None or resumes_at > now:
         return resumes_at
-    await database.write(job_failures.resume, now)
-    return await database.read(job_failures.next_retry)
+    await database.write_all(job_failures.resume, now)
+    return await database.read_all(job_failures.next_retry)
 
 
 async def retry_failures(database: Database, before: datetime, given: int, limit: int) -> int:
@@ -48,16 +48,16 @@ async def retry_failures(database: Database, before: datetime, given: int, limit
 
     0 if all of the `given` that got one before failed again.
     """
-    if not await database.read(job_failures.any_set_aside):
+    if not await database.read_all(job_failures.any_set_aside):
         return 0
-    return await database.write(job_failures.retry, before, given, limit)
+    return await database.write_all(job_failures.retry, before, given, limit)
 
 
 async def roll_back_imports(database: Database, limit_s: float) -> bool:
     """Rolls back failed or undone imports for so many seconds; False if there is none."""
-    if await database.read(import_rollback.due) is None:
+    if await database.read_all(import_rollback.due) is None:
         return False
-    return await database.write(import_rollback.roll_back, limit_s)
+    return await database.write_all(import_rollback.roll_back, limit_s)
 
 
 async def session_due(
@@ -77,16 +77,16 @@ async def session_due(
         idle_s: Seconds after which a session without a turn counts as ended.
         thorough: Whether all users are looked at; if not, a few, and others the next time.
     """
-    if await database.read(jobs.any_idle_session, now, idle_s):
-        await database.write(jobs.end_idle_sessions, now, idle_s)
-    found, more = await database.read(jobs.next_session, served)
+    if await database.read_all(jobs.any_idle_session, now, idle_s):
+        await database.write_all(jobs.end_idle_sessions, now, idle_s)
+    found, more = await database.read_all(jobs.next_session, served)
     while thorough and found is None and more:
-        found, more = await database.read(jobs.next_session, served)
+        found, more = await database.read_all(jobs.next_session, served)
     return found
 
 
 async def prune_audit(database: Database, before: datetime, limit: int) -> int:
     """Removes some audit entries from before a time; returns how many."""
-    if not await database.read(audit.any_before, before):
+    if not await database.read_all(audit.any_before, before):
         return 0
-    return await database.write(audit.prune, before, limit)
+    return await database.write_all(audit.prune, before, limit)

@@ -73,7 +73,7 @@ async def backup_restore(
         if arguments.target is not None:
             raise InvalidInput("target is given for a backup. Pass the copy as file.")
         created = Path(arguments.file)
-        await memory.runtime.database.read(maintenance.backup, created, progress)
+        await memory.runtime.database.read_all(maintenance.backup, created, progress)
         await memory.audit(Act(Action.BACKUP, "backup"), user_id=None)
     else:
         if arguments.target is None:

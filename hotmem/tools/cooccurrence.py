@@ -148,7 +148,7 @@ async def concept_network(
         StoreError: If the file cannot be read.
     """
     database = memory.runtime.database
-    user = await database.read(queries.users.find, user_id) or NOBODY
+    user = await database.read_all(queries.users.find, user_id) or NOBODY
     about = None if arguments.about is None else validate_text(arguments.about, "about")
     mentions = await database.read(queries.cooccurrence.mentions, user, about, MAX_MENTIONS)
     chosen, pairs = await asyncio.to_thread(

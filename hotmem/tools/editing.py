@@ -91,7 +91,7 @@ async def edit_memory(memory: Memory, user_id: str, arguments: EditArguments) ->
         else validate_text(arguments.content, "content", MAX_STATEMENT_CHARACTERS)
     )
     runtime, now = memory.runtime, datetime.now(UTC)
-    user = await runtime.database.read(queries.users.find, user_id) or NOBODY
+    user = await runtime.database.read_all(queries.users.find, user_id) or NOBODY
     stored = await runtime.database.read(queries.edits.standing, user, arguments.id)
     columns = _changed_columns(arguments, stored, now)
     changed = (*columns, *(("tags",) if arguments.tags is not None else ()))

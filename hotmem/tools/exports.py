@@ -103,7 +103,9 @@ async def export_subject(memory: Memory, user_id: str, target: Path) -> ExportRe
 
 
 async def _known_user(memory: Memory, user_id: str) -> UserKey:
-    user = await memory.runtime.database.read(queries.users.find, validate_id(user_id, "user_id"))
+    user = await memory.runtime.database.read_all(
+        queries.users.find, validate_id(user_id, "user_id")
+    )
     if user is None:
         raise InvalidInput(f"There is no user {user_id!r}. Pass the ID of a user of this memory.")
     return user

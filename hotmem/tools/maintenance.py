@@ -255,15 +255,15 @@ async def undo_decision(memory: Memory, user_id: str, arguments: UndoArguments) 
 
 async def validate_storage(memory: Memory, _: str, __: NoArguments) -> ValidationReport:
     """Check the integrity of the file and its indexes."""
-    faults = tuple(await memory.runtime.database.read(queries.maintenance.faults))
+    faults = tuple(await memory.runtime.database.read_all(queries.maintenance.faults))
     return ValidationReport(not faults, faults)
 
 
 async def repair_index(memory: Memory, _: str, __: NoArguments) -> RepairReport:
     """Rebuild all index entries from the stored turns and memories."""
     return RepairReport(
-        await memory.runtime.database.write(queries.maintenance.reindex),
-        tuple(await memory.runtime.database.read(queries.maintenance.faults)),
+        await memory.runtime.database.write_all(queries.maintenance.reindex),
+        tuple(await memory.runtime.database.read_all(queries.maintenance.faults)),
     )
 
 
@@ -301,4 +301,4 @@ async def memory_health(memory: Memory, user_id: str) -> Health:
 
 async def _user(memory: Memory, user_id: str) -> tuple[Database, UserKey]:
     database = memory.runtime.database
-    return database, await database.read(queries.users.find, user_id) or NOBODY
+    return database, await database.read_all(queries.users.find, user_id) or NOBODY

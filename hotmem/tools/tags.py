@@ -61,7 +61,7 @@ async def optimize_tags(
 ) -> TagReport:
     """MergeArguments tags that mean the same, and archive tags that are hardly used."""
     database = memory.runtime.database
-    user = await database.read(queries.users.find, user_id) or NOBODY
+    user = await database.read_all(queries.users.find, user_id) or NOBODY
     return await merge_tags(
         database,
         memory.runtime.recall.encoder,
@@ -95,7 +95,7 @@ async def merge_tags(
     await precedence.wait_idle()
     while waiting := await database.read(queries.tags.unembedded, user, EMBEDDING_BATCH):
         rows = await asyncio.to_thread(encoder.encode, [name for _, name in waiting])
-        await database.write(
+        await database.write_all(
             queries.embedding.embed_tags,
             queries.encoders.identified(encoder.name, encoder.dimension),
             [key for key, _ in waiting],

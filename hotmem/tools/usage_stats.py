@@ -130,7 +130,7 @@ async def usage_patterns(memory: Memory, user_id: str, arguments: UsageArguments
         StoreError: If the file cannot be read.
     """
     database, clock = memory.runtime.database, zone(arguments.timezone)
-    user = await database.read(queries.users.find, user_id) or NOBODY
+    user = await database.read_all(queries.users.find, user_id) or NOBODY
     recalls = await database.read(
         queries.usage_stats.asked, user, arguments.after, arguments.before, MAX_RECALLS
     )

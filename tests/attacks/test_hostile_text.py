@@ -228,7 +228,7 @@ async def test_a_sentence_among_hostile_characters_is_understood_and_quoted(know
 
 
 async def _user(memory: Memory, user_id: str) -> UserKey:
-    found = await memory.runtime.storage.database.read(queries.users.find, user_id)
+    found = await memory.runtime.storage.database.read_all(queries.users.find, user_id)
     assert found is not None
     return found
 

@@ -44,13 +44,13 @@ def database_file(database: Path) -> Path:
 async def keep(path: Path, turns: Sequence[Turn], key: EncryptionKey | None = None) -> None:
     storage = open_storage(path, key)
     for turn in turns:
-        await storage.database.write(queries.turns.add, turn, datetime.now(UTC))
+        await storage.database.write_all(queries.turns.add, turn, datetime.now(UTC))
     await storage.database.close()
 
 
 async def fail(path: Path, work: JobKind, key: int) -> None:
     storage = open_storage(path)
-    await storage.database.write(
+    await storage.database.write_all(
         queries.job_failures.record, work, key, "ZeroDivisionError", 1, 1.0, datetime.now(UTC), None
     )
     await storage.database.close()
@@ -149,7 +149,7 @@ def test_an_encrypted_file_without_its_key_and_with_it(
 def test_an_open_file_is_diagnosed(database_file: Path) -> None:
     async def opened() -> Result:
         storage = open_storage(database_file)
-        await storage.database.write(
+        await storage.database.write_all(
             queries.turns.add, said("Another sentence.", name="t3"), datetime.now(UTC)
         )
         done = await asyncio.to_thread(run, "-d", database_file)

@@ -60,7 +60,7 @@ async def store(memory: Memory, *texts: str, category: Category = Category.LEARN
     readings = encode_tokens(memory.runtime.recall.encoder, texts)
     notes = [NewMemory(text, Kind.FACT, category, 3) for text in texts]
     return [
-        await memory.runtime.storage.database.write(
+        await memory.runtime.storage.database.write_all(
             queries.embedding.insert_memory,
             memory.runtime.write.encoder_id,
             "ana",
@@ -83,7 +83,7 @@ async def evolved(memory: Memory) -> None:
 
 async def placed(memory: Memory) -> dict[str, str | None]:
     """The subcategory of each memory, by its text."""
-    user = await memory.runtime.storage.database.read(queries.users.find, "ana")
+    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
     assert user is not None
     return {
         record.text: record.subcategory
@@ -382,7 +382,7 @@ async def test_one_topic_or_few_memories_give_no_subcategories(memory: Memory) -
 
 async def test_forgetting_during_an_evolution(memory: Memory) -> None:
     await evolved(memory)
-    user = await memory.runtime.storage.database.read(queries.users.find, "ana")
+    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
     assert user is not None
     ids = await store(
         memory, *(f"{text} So said Xylomander." for text in statements("cooking tricks")[:10])
@@ -399,11 +399,11 @@ async def test_forgetting_during_an_evolution(memory: Memory) -> None:
     before = await memory.subcategories("ana")
     await memory.forget(user_id="ana", memory_id=ids[0])
     assert (
-        await memory.runtime.storage.database.write(queries.placement.assign_batch, draft, 0)
+        await memory.runtime.storage.database.write_all(queries.placement.assign_batch, draft, 0)
         is None
     )
     assert (
-        await memory.runtime.storage.database.write(
+        await memory.runtime.storage.database.write_all(
             queries.evolutions.adopt, draft, "too late", START
         )
         is None

@@ -73,18 +73,18 @@ async def add(storage: Storage, session: Sequence[Turn]) -> None:
             conn, EvidenceKind.PASSAGE, [key for _, key, _ in waiting], rows, [NO_SIGNS] * len(rows)
         )
 
-    await storage.database.write(put)
+    await storage.database.write_all(put)
 
 
 async def due(storage: Storage) -> SummaryInput | None:
-    user = await storage.database.read(queries.users.find, "ana")
+    user = await storage.database.read_all(queries.users.find, "ana")
     assert user is not None
     await storage.database.write(queries.summaries.end, user, "long")
     session = await steps.session_due(storage.database, SERVED, START, 0)
     return (
         None
         if session is None
-        else await storage.database.read(queries.summaries.unsummarised, session)
+        else await storage.database.read_all(queries.summaries.unsummarised, session)
     )
 
 
@@ -99,7 +99,7 @@ async def summarised_to_the_end(storage: Storage) -> list[int]:
     read = []
     while (seen := await due(storage)) is not None:
         read.append(len(seen.turns))
-        await storage.database.write(
+        await storage.database.write_all(
             queries.summaries.put,
             seen,
             of_first(seen),
@@ -146,7 +146,7 @@ async def test_no_query_reads_a_whole_session(storage: Storage) -> None:
         "SCAN turns",
         "SEARCH p USING INDEX sqlite_autoindex_passages_1 (session=?)",
     )
-    assert not [line for line in await storage.database.read(plans) if line.startswith(tables)]
+    assert not [line for line in await storage.database.read_all(plans) if line.startswith(tables)]
 
 
 async def test_up_to_two_hundred_sessionare_summarised_in_one_step(
@@ -162,7 +162,7 @@ async def test_up_to_two_hundred_sessionare_summarised_in_one_step(
     assert seen.turns == tuple(session)
     docs = language.parse([turn.text for turn in session])
     first = summarise(seen.turns, docs, seen.vectors)
-    await storage.database.write(queries.summaries.put, seen, first, {}, render_summary(first))
+    await storage.database.write_all(queries.summaries.put, seen, first, {}, render_summary(first))
     again = await due(storage)
     assert again is not None
     assert again.turns == seen.turns
@@ -197,7 +197,7 @@ async def test_questions_answered_later_are_not_open(storage: Storage) -> None:
     await add(storage, [said(WHOLE, "Does the ferry take bicycles?")])
     while (seen := await due(storage)) is not None:
         open_loops = (SummarySentence(seen.turns[-1].text, seen.turns[-1].id),)
-        await storage.database.write(
+        await storage.database.write_all(
             queries.summaries.put,
             seen,
             SessionSummary(("ferry",), (), (), open_loops),
@@ -220,11 +220,11 @@ async def test_summary_of_sessionforgotten_meanwhile_is_dropped(
     await summarised_to_the_end(storage)
     await add(storage, [said(2 * WHOLE, "The ferry was on time.")])
     seen = await due(storage)
-    user = await storage.database.read(queries.users.find, "ana")
+    user = await storage.database.read_all(queries.users.find, "ana")
     assert seen is not None and user is not None
     gone = seen.turns[0].id if goes == "quoted" else f"t{WHOLE + 50}"
     await storage.forgetting.forget(user, ForgetTurns((gone,)))
-    await storage.database.write(
+    await storage.database.write_all(
         queries.summaries.put, seen, of_first(seen), seen.topics, "About the ferry."
     )
     assert await storage.database.read(queries.summaries.of_session, user, "long") is None

@@ -122,7 +122,7 @@ def learn_often(path: Path, steps: int) -> None:
     async def taken() -> None:
         storage = open_storage(path)
         try:
-            user = await storage.database.read(queries.users.find, "ana")
+            user = await storage.database.read_all(queries.users.find, "ana")
             assert user is not None
             for _ in range(steps):
                 await storage.database.write(
@@ -236,7 +236,7 @@ async def test_manually_written_state_is_validated(
 
 async def test_rollback_resets_intent_offsets(memory: Memory) -> None:
     await remembered(memory)
-    user = await memory.runtime.storage.database.read(queries.users.find, "ana")
+    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
     assert user is not None
     moved = LearningState(intent=(0.1, 0.0, 0.0, 0.0), precision=(1.0,) * 25, version=1)
     await memory.runtime.storage.database.write(

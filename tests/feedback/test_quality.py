@@ -232,7 +232,7 @@ async def test_a_question_is_forgotten_with_its_turn(memory: Memory) -> None:
 @pytest.mark.slow
 async def test_number_of_days_is_bounded(memory: Memory) -> None:
     await remembered(memory)
-    user = await memory.runtime.storage.database.read(queries.users.find, "ana")
+    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
     assert user is not None
     days = [
         date(2020, 1, 1) + timedelta(days=number) for number in range(0, 2 * quality.MOST_DAYS, 2)

@@ -71,7 +71,7 @@ async def test_no_form_reaches_another_user(pages: Pages, memory: Memory) -> Non
             if (await pages.get(f"/forget?what={what}&key={key}")).status_code == 404:
                 assert (await pages.post("/forget", what=what, key=str(key))).status_code == 404
     assert (await pages.post("/merge", keys=theirs, into=str(MOST_KEYS))).status_code == 404
-    ben = await memory.runtime.database.read(queries.users.find, "ben")
+    ben = await memory.runtime.database.read_all(queries.users.find, "ben")
     assert ben is not None
     (decision,) = [
         one.id

@@ -369,7 +369,7 @@ async def test_invalid_stored_weights_are_reported(pages: Pages, memory: Memory)
             [(user, *row) for row in rows],
         )
 
-    await memory.runtime.database.write(nonsense)
+    await memory.runtime.database.write_all(nonsense)
     shown = text(await pages.get("/learning"))
     assert (
         "the file has 'much', not 0.1 to 1.5" in shown
@@ -399,7 +399,9 @@ async def test_years_of_replies_and_a_clock_that_jumped(pages: Pages, memory: Me
 
 
 async def test_reads_and_changes_are_in_the_audit_log(pages: Pages, memory: Memory) -> None:
-    before = len(await memory.runtime.database.read(queries.audit.entries, "ana", None, None, 1000))
+    before = len(
+        await memory.runtime.database.read_all(queries.audit.entries, "ana", None, None, 1000)
+    )
     number = await key_of(pages, DOG)
     await pages.get("/")
     await pages.get(f"/memories/{number}")
@@ -407,9 +409,9 @@ async def test_reads_and_changes_are_in_the_audit_log(pages: Pages, memory: Memo
     await pages.get("/nothing")
     await pages.post(f"/memories/{number}/edit", importance="5")
     await pages.post("/forget", what="memory", key=str(number))
-    found = (await memory.runtime.database.read(queries.audit.entries, "ana", None, None, 1000))[
-        ::-1
-    ][before:]
+    found = (
+        await memory.runtime.database.read_all(queries.audit.entries, "ana", None, None, 1000)
+    )[::-1][before:]
     assert {one.who for one in found} == {Actor.INSPECTOR}
     assert [(one.act.action, one.act.what) for one in found] == [
         (Action.READ, "overview"),

@@ -92,7 +92,7 @@ async def test_rules_by_age_and_by_category(
         assert {known.text for known in await memory.memories("ben", past=True)} == {
             "Ben's sister is called Marta."
         }
-        entries = await memory.runtime.storage.database.read(
+        entries = await memory.runtime.storage.database.read_all(
             queries.audit.entries, None, None, Action.FORGET, 10
         )
         assert {(one.who, one.user_id, one.act.what) for one in entries} == {
@@ -124,7 +124,7 @@ def test_a_row_remains_only_if_every_rule_keeps_it(
     async def run() -> None:
         storage = open_storage(path)
         for number, (user, days) in enumerate(said):
-            await storage.database.write(
+            await storage.database.write_all(
                 queries.turns.add, turn(user, days + 0.5, f"number {number}", str(number)), NOW
             )
         await run_down(Retention(storage, rules, 365), NOW)
@@ -145,37 +145,42 @@ async def test_an_untrusted_clock_removes_nothing_and_warns(
 ) -> None:
     storage = open_storage(database)
     for days in (1, 500):
-        await storage.database.write(queries.turns.add, turn("ana", days, f"{days} days ago"), NOW)
-    await storage.database.write(queries.retention.note_clock, NOW)
-    await storage.database.write(
+        await storage.database.write_all(
+            queries.turns.add, turn("ana", days, f"{days} days ago"), NOW
+        )
+    await storage.database.write_all(queries.retention.note_clock, NOW)
+    await storage.database.write_all(
         queries.audit.record, None, Actor.PROGRAM, Act(Action.BACKUP, "backup"), NOW - 500 * DAY
     )
     wrong = NOW.replace(year=year)
     retention = Retention(storage, (RetentionRule(365),), 365)
     assert await run_down(retention, wrong) == 0
     assert "retention removes nothing: the clock shows" in capsys.readouterr().err
-    await storage.database.write(queries.turns.add, turn("ana", 2, "written meanwhile"), wrong)
+    await storage.database.write_all(queries.turns.add, turn("ana", 2, "written meanwhile"), wrong)
     assert await run_down(Retention(storage, (RetentionRule(365),), 365), wrong) == 0
     assert texts(database) == {"1 days ago", "500 days ago", "written meanwhile"}
-    assert len(await storage.database.read(queries.audit.entries, None, None, None, 10)) == 1
+    assert len(await storage.database.read_all(queries.audit.entries, None, None, None, 10)) == 1
     await storage.database.close()
 
 
 async def test_a_trusted_clock_removes_and_is_recorded(database: Path) -> None:
     storage = open_storage(database)
     for days in (1, 500):
-        await storage.database.write(queries.turns.add, turn("ana", days, f"{days} days ago"), NOW)
-    await storage.database.write(
+        await storage.database.write_all(
+            queries.turns.add, turn("ana", days, f"{days} days ago"), NOW
+        )
+    await storage.database.write_all(
         queries.audit.record, None, Actor.PROGRAM, Act(Action.BACKUP, "backup"), NOW - 500 * DAY
     )
     retention = Retention(storage, (RetentionRule(365),), 365)
     await run_down(retention, NOW)
     assert texts(database) == {"1 days ago"}
-    assert (await storage.database.read(queries.retention.clock)).seen == NOW
+    assert (await storage.database.read_all(queries.retention.clock)).seen == NOW
     assert [
-        one.who for one in await storage.database.read(queries.audit.entries, None, None, None, 10)
+        one.who
+        for one in await storage.database.read_all(queries.audit.entries, None, None, None, 10)
     ] == [Actor.RETENTION]
-    await storage.database.write(queries.turns.add, turn("ana", 400, "old, and told late"), NOW)
+    await storage.database.write_all(queries.turns.add, turn("ana", 400, "old, and told late"), NOW)
     assert await run_down(retention, NOW + timedelta(hours=23)) == 0
     await run_down(retention, NOW + timedelta(hours=25))
     assert texts(database) == {"1 days ago"}
@@ -230,7 +235,7 @@ def test_the_command_previews_and_removes(
     async def keep() -> None:
         storage = open_storage(database)
         for days in (1, 100, 500):
-            await storage.database.write(
+            await storage.database.write_all(
                 queries.turns.add, turn("ana", days, f"{days} days ago"), NOW
             )
         await storage.database.close()

@@ -323,14 +323,14 @@ async def test_an_interrupted_undo_is_finished_on_the_next_open(
     before = await asyncio.to_thread(contents, memory.path)
     file = await spoilt(other, tmp_path / "spoilt.jsonl")
     incoming = hotmem_source(file)
-    taking = await memory.runtime.storage.database.read(
+    taking = await memory.runtime.storage.database.read_all(
         queries.import_rows.start, incoming.source, incoming.form, with_forgotten=False
     )
     portion = taking.next_batch(incoming.records, 5) or []
-    await memory.runtime.storage.database.write(
+    await memory.runtime.storage.database.write_all(
         queries.import_rows.import_records, taking, portion, datetime.now(UTC), 1.0
     )
-    await memory.runtime.storage.database.write(queries.imports.abort, incoming.source)
+    await memory.runtime.storage.database.write_all(queries.imports.abort, incoming.source)
     await memory.close()
     async with Memory.open(memory.path, encoder=encoder, language=language) as again:
         await again.settle()
@@ -364,7 +364,7 @@ async def test_one_import_at_a_time_for_each_user(memory: Memory, tmp_path: Path
     (unfinished,) = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
     with pytest.raises(InvalidInput, match=f"undo it: {unfinished.id}"):
         await memory.import_records(file)
-    assert await memory.runtime.storage.database.read(queries.users.find, "ben") is None
+    assert await memory.runtime.storage.database.read_all(queries.users.find, "ben") is None
     assert (await memory.import_records(tmp_path / "ten.jsonl")).turns == 10
     assert (await memory.import_records(file)).turns == 8
     decision = (await memory_decisions(memory, "ben", DecisionsArguments())).decisions[0]
@@ -451,7 +451,9 @@ async def imported_alone(path: Path, file: Path) -> ImportResult:
 
 async def remembered(path: Path) -> None:
     storage = open_storage(path)
-    await storage.database.write(queries.turns.add, said("I was here before.", session="s0"), START)
+    await storage.database.write_all(
+        queries.turns.add, said("I was here before.", session="s0"), START
+    )
     await storage.database.close()
 
 
@@ -519,10 +521,10 @@ async def begun(storage: Storage, folder: Path) -> None:
     file = folder / "ten.jsonl"
     await asyncio.to_thread(file.write_text, "\n".join(map(turn_line, range(10))), "utf-8")
     incoming = hotmem_source(file)
-    taking = await storage.database.read(
+    taking = await storage.database.read_all(
         queries.import_rows.start, incoming.source, incoming.form, with_forgotten=False
     )
-    await storage.database.write(
+    await storage.database.write_all(
         queries.import_rows.import_records,
         taking,
         taking.next_batch(incoming.records, 5) or [],
@@ -532,7 +534,7 @@ async def begun(storage: Storage, folder: Path) -> None:
 
 
 async def turns(memory: Memory) -> list[Any]:
-    user = await memory.runtime.storage.database.read(queries.users.find, "ana")
+    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
     assert user is not None
     return [
         turn

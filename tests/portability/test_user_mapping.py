@@ -88,18 +88,18 @@ QUOTE = "'"
 async def learnt(storage: Storage, statements: list[Statement]) -> list[StoredMemory]:
     """Return all memories after each statement was extracted from a turn, one a day."""
     for number, statement in enumerate(statements):
-        await storage.database.write(
+        await storage.database.write_all(
             queries.turns.add, said(statement.text, minutes=number * 24 * 60), START
         )
-        ((key, _),) = await storage.database.read(queries.turns.waiting, SERVED, 1)
-        await storage.database.write(
+        ((key, _),) = await storage.database.read_all(queries.turns.waiting, SERVED, 1)
+        await storage.database.write_all(
             queries.understandings.store_all,
             {key: Understanding((statement,))},
             find_supersession,
             apply_correction,
             find_same_subjects,
         )
-    user = await storage.database.read(queries.users.find, "ana")
+    user = await storage.database.read_all(queries.users.find, "ana")
     assert user is not None
     return await storage.database.read(queries.memories.of_user, user, START, past=True)
 

@@ -64,7 +64,7 @@ async def storage(database: Path, language: Language) -> AsyncIterator[Storage]:
 
 @pytest.fixture
 async def ana(storage: Storage) -> UserKey:
-    found = await storage.database.read(queries.users.find, "ana")
+    found = await storage.database.read_all(queries.users.find, "ana")
     assert found is not None
     return found
 
@@ -97,7 +97,7 @@ class TestEveryLayer:
             None,
         )
         assert hits
-        ben = await storage.database.read(queries.users.find, "ben")
+        ben = await storage.database.read_all(queries.users.find, "ben")
         assert ben is not None
         for hit in hits:
             assert hit.layer is kind(storage.engine).layer

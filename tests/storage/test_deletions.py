@@ -169,7 +169,9 @@ def test_brought_back_it_is_as_it_was(way: str, language: Language) -> None:
                 assert restored is not None and restored.removed == receipt
                 assert await asyncio.to_thread(rows, path) == held
                 assert unaccessed(await everything_seen(memory)) == unaccessed(before)
-                assert not await memory.runtime.storage.database.read(queries.maintenance.faults)
+                assert not await memory.runtime.storage.database.read_all(
+                    queries.maintenance.faults
+                )
                 assert not memory.hides(f"Tell me of {SECRET}.", user_id="ana")
                 assert await memory.restore(user_id="ana") is None
 
@@ -211,11 +213,11 @@ async def test_it_is_hidden_from_everything_at_once(way: str, memory: Memory) ->
         for line in seen
         if SECRET.casefold() in line.casefold() and "Nothing is known" not in line
     ]
-    assert not await memory.runtime.storage.database.read(queries.maintenance.faults)
+    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
 
 
 async def user_of(memory: Memory) -> UserKey:
-    user = await memory.runtime.storage.database.read(queries.users.find, "ana")
+    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
     assert user is not None
     return user
 
@@ -236,10 +238,10 @@ async def test_who_is_forgotten_whole_is_unknown_when_the_time_is_over(
 ) -> None:
     await memory.forget(user_id="ana", everything=True, grace=SOON)
     for _ in range(50):
-        if await memory.runtime.storage.database.read(queries.users.find, "ana") is None:
+        if await memory.runtime.storage.database.read_all(queries.users.find, "ana") is None:
             break
         await asyncio.sleep(0.1)
-    assert await memory.runtime.storage.database.read(queries.users.find, "ana") is None
+    assert await memory.runtime.storage.database.read_all(queries.users.find, "ana") is None
     await memory.close()
     assert await copies(database) == 0
 
@@ -292,7 +294,7 @@ async def test_what_was_said_since_stays(way: str, memory: Memory) -> None:
     await memory.settle()
     assert sorted(await turns_told(memory)) == sorted([*before, *since])
     assert known <= {one.text for one in await memory.memories("ana", past=True)}
-    assert not await memory.runtime.storage.database.read(queries.maintenance.faults)
+    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
     assert "Rui" in (await memory.recall("Whom did I meet in Braga?", user_id="ana", at=LATER)).text
     assert SECRET in (await memory.recall("What is my dog called?", user_id="ana", at=LATER)).text
 
@@ -315,7 +317,7 @@ async def test_merges_edits_and_tags_come_back(memory: Memory, database: Path) -
     await memory.forget(user_id="ana", entity=SECRET, grace=DAY)
     assert await memory.restore(user_id="ana") is not None
     assert await asyncio.to_thread(rows, database) == held
-    assert not await memory.runtime.storage.database.read(queries.maintenance.faults)
+    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
 
 
 async def test_what_comes_back_with_an_import_is_there_once(memory: Memory, tmp_path: Path) -> None:
@@ -331,7 +333,7 @@ async def test_what_comes_back_with_an_import_is_there_once(memory: Memory, tmp_
     assert await memory.restore(user_id="ana") is not None
     await memory.settle()
     assert sorted(await turns_told(memory)) == sorted(before)
-    assert not await memory.runtime.storage.database.read(queries.maintenance.faults)
+    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
 
 
 async def test_what_came_with_an_import_that_was_taken_back_stays_away(
@@ -363,7 +365,7 @@ async def test_what_came_with_an_import_that_was_taken_back_stays_away(
     await memory.take_back()
     assert await memory.restore(user_id="ana") is not None
     assert sorted(await turns_told(memory)) == sorted(before)
-    assert not await memory.runtime.storage.database.read(queries.maintenance.faults)
+    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
 
 
 class OtherLetters(LetterEncoder):
@@ -380,7 +382,7 @@ async def test_with_another_encoder_it_is_embedded_anew(database: Path, language
     async with Memory.open(database, encoder=OtherLetters(), language=language) as memory:
         await memory.settle()
         assert await memory.restore(user_id="ana") is not None
-        assert await memory.runtime.storage.database.read(
+        assert await memory.runtime.storage.database.read_all(
             queries.embedding.waiting, memory.runtime.write.encoder_id, 10, SERVED
         )
         await memory.settle()
@@ -388,7 +390,7 @@ async def test_with_another_encoder_it_is_embedded_anew(database: Path, language
         assert (
             SECRET in (await memory.recall("What is my dog called?", user_id="ana", at=LATER)).text
         )
-        assert not await memory.runtime.storage.database.read(queries.maintenance.faults)
+        assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
 
 
 async def test_others_keep_theirs(memory: Memory, database: Path) -> None:

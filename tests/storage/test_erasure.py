@@ -174,9 +174,9 @@ async def test_nothing_is_left_among_many_turns(database: Path) -> None:
     """Pages are split, joined and moved; what a moved row leaves behind is overwritten too."""
     storage = open_storage(database)
     for turn in life(turns=600):
-        await storage.database.write(queries.turns.add, turn, START)
+        await storage.database.write_all(queries.turns.add, turn, START)
     for number in range(0, 300, 3):
-        await storage.database.write(
+        await storage.database.write_all(
             queries.turns.add,
             said(
                 f"{SECRET} was here, {number} times. " * (1 + number % 40),
@@ -184,7 +184,7 @@ async def test_nothing_is_left_among_many_turns(database: Path) -> None:
             ),
             START,
         )
-    user = await storage.database.read(queries.users.find, "ana")
+    user = await storage.database.read_all(queries.users.find, "ana")
     assert user is not None
     await storage.forgetting.forget(user, ForgetEntity(SECRET))
     assert await storage.database.purge(1.0)

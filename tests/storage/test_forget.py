@@ -181,15 +181,15 @@ async def test_no_vector_and_no_sign_of_a_word_piece_is_left_either(database: Pa
     await steps.adopt_encoder(storage.database, encoder.name, encoder.dimension)
     texts = [f"{SECRET} sleeps under the stairs of the old lighthouse.", "I like walnuts."]
     for number, text in enumerate(texts):
-        await storage.database.write(queries.turns.add, said(text, session=str(number)), START)
-    waiting = await storage.database.read(queries.embedding.waiting, ENCODER, 10, SERVED)
+        await storage.database.write_all(queries.turns.add, said(text, session=str(number)), START)
+    waiting = await storage.database.read_all(queries.embedding.waiting, ENCODER, 10, SERVED)
     rows = encoder.encode([text for _, _, text in waiting])
     signs = [
         np.packbits(np.random.default_rng(number).normal(size=(9, DIMENSION)) > 0, axis=1)
         for number in range(2)
     ]
-    await storage.database.write(queries.embedding.put, ENCODER, waiting, list(rows), signs)
-    user = await storage.database.read(queries.users.find, "ana")
+    await storage.database.write_all(queries.embedding.put, ENCODER, waiting, list(rows), signs)
+    user = await storage.database.read_all(queries.users.find, "ana")
     assert user is not None
     await storage.forgetting.forget(user, ForgetSession("0"))
     await storage.database.close()
@@ -366,20 +366,20 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
     storage = open_storage(database)
     encoder = LetterEncoder()
     await steps.adopt_encoder(storage.database, encoder.name, encoder.dimension)
-    await storage.database.write(
+    await storage.database.write_all(
         queries.turns.add, said(f"My dog is called {SECRET}.", session="secret"), START
     )
-    user = await storage.database.read(queries.users.find, "ana")
+    user = await storage.database.read_all(queries.users.find, "ana")
     assert user is not None
-    ((kind, passage, text),) = await storage.database.read(
+    ((kind, passage, text),) = await storage.database.read_all(
         queries.embedding.waiting, ENCODER, 5, SERVED
     )
-    ((key, turn),) = await storage.database.read(queries.turns.waiting, SERVED, 5)
+    ((key, turn),) = await storage.database.read_all(queries.turns.waiting, SERVED, 5)
     understanding = extract_from_parse(
         language.parse([turn.text])[0], turn.speaker, Role(turn.role), turn.spoken_at
     )
     assert understanding.statements
-    await storage.database.write(
+    await storage.database.write_all(
         queries.embedding.put,
         ENCODER,
         [(kind, passage, text)],
@@ -389,38 +389,42 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
     await storage.database.write(queries.summaries.end, user, "secret")
     session = await steps.session_due(storage.database, SERVED, START, 0)
     assert session is not None
-    seen = await storage.database.read(queries.summaries.unsummarised, session)
+    seen = await storage.database.read_all(queries.summaries.unsummarised, session)
     assert seen is not None
     summary = SessionSummary(("dogs",), (SummarySentence(turn.text, turn.id),))
 
     await storage.forgetting.forget(user, ForgetEverything())
-    await storage.database.write(queries.turns.add, said("I live in Utrecht.", user="ben"), START)
-    await storage.database.write(
+    await storage.database.write_all(
+        queries.turns.add, said("I live in Utrecht.", user="ben"), START
+    )
+    await storage.database.write_all(
         queries.embedding.put,
         ENCODER,
         [(kind, passage, text)],
         list(encoder.encode([text])),
         [NO_SIGNS],
     )
-    await storage.database.write(
+    await storage.database.write_all(
         queries.understandings.store_all,
         {key: understanding},
         find_supersession,
         apply_correction,
         queries.understandings.match_exact,
     )
-    await storage.database.write(queries.summaries.put, seen, summary, {}, turn.text)
+    await storage.database.write_all(queries.summaries.put, seen, summary, {}, turn.text)
 
-    ben = await storage.database.read(queries.users.find, "ben")
+    ben = await storage.database.read_all(queries.users.find, "ben")
     assert ben is not None
     assert await storage.database.read(queries.memories.of_user, ben, START, past=True) == []
     assert await storage.database.read(queries.summaries.of_session, ben, "monday") is None
     assert [
         text
-        for _, _, text in await storage.database.read(queries.embedding.waiting, ENCODER, 5, SERVED)
+        for _, _, text in await storage.database.read_all(
+            queries.embedding.waiting, ENCODER, 5, SERVED
+        )
     ] == ["Ana: I live in Utrecht."]
     assert [
-        turn.text for _, turn in await storage.database.read(queries.turns.waiting, SERVED, 5)
+        turn.text for _, turn in await storage.database.read_all(queries.turns.waiting, SERVED, 5)
     ] == ["I live in Utrecht."]
     await storage.database.close()
     assert STEM not in await asyncio.to_thread(whole, database)
@@ -430,23 +434,25 @@ async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: P
     storage = open_storage(database)
     encoder = LetterEncoder()
     await steps.adopt_encoder(storage.database, encoder.name, encoder.dimension)
-    await storage.database.write(
+    await storage.database.write_all(
         queries.turns.add, said(f"My dog is called {SECRET}.", name="one"), START
     )
-    await storage.database.write(queries.turns.add, said("I like walnuts.", name="two"), START)
-    user = await storage.database.read(queries.users.find, "ana")
+    await storage.database.write_all(queries.turns.add, said("I like walnuts.", name="two"), START)
+    user = await storage.database.read_all(queries.users.find, "ana")
     assert user is not None
     await storage.database.write(queries.summaries.end, user, "monday")
-    waiting = await storage.database.read(queries.embedding.waiting, ENCODER, 5, SERVED)
+    waiting = await storage.database.read_all(queries.embedding.waiting, ENCODER, 5, SERVED)
     rows = list(encoder.encode([text for _, _, text in waiting]))
-    await storage.database.write(queries.embedding.put, ENCODER, waiting, rows, [NO_SIGNS] * 2)
+    await storage.database.write_all(queries.embedding.put, ENCODER, waiting, rows, [NO_SIGNS] * 2)
     session = await steps.session_due(storage.database, SERVED, START, 0)
     assert session is not None
-    seen = await storage.database.read(queries.summaries.unsummarised, session)
+    seen = await storage.database.read_all(queries.summaries.unsummarised, session)
     assert seen is not None
     await storage.forgetting.forget(user, ForgetEntity(SECRET))
-    await storage.database.write(queries.turns.add, said("I like the ferry.", name="three"), START)
-    await storage.database.write(
+    await storage.database.write_all(
+        queries.turns.add, said("I like the ferry.", name="three"), START
+    )
+    await storage.database.write_all(
         queries.summaries.put,
         seen,
         SessionSummary(("dogs",), (SummarySentence(seen.turns[0].text, "one"),)),

@@ -337,13 +337,13 @@ async def test_an_embedding_of_words_that_have_changed_meanwhile_is_not_stored(
     storage = open_storage(database)
     await steps.adopt_encoder(storage.database, "pairs of letters", DIMENSION)
     for number in range(2):
-        await storage.database.write(
+        await storage.database.write_all(
             queries.turns.add, said(f"number {number}", name=f"t{number}"), NOW
         )
-    (_, first, _), second = await storage.database.read(
+    (_, first, _), second = await storage.database.read_all(
         queries.embedding.waiting, ENCODER, 9, SERVED
     )
-    await storage.database.write(
+    await storage.database.write_all(
         queries.embedding.put,
         ENCODER,
         [(EvidenceKind.PASSAGE, first, "Ana: other words"), second],
@@ -352,6 +352,8 @@ async def test_an_embedding_of_words_that_have_changed_meanwhile_is_not_stored(
     )
     assert [
         key
-        for _, key, _ in await storage.database.read(queries.embedding.waiting, ENCODER, 9, SERVED)
+        for _, key, _ in await storage.database.read_all(
+            queries.embedding.waiting, ENCODER, 9, SERVED
+        )
     ] == [first]
     await storage.database.close()

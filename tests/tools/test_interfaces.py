@@ -92,7 +92,7 @@ async def test_results_for_a_client_are_quoted_data(memory: Memory) -> None:
 async def test_a_server_for_one_user_reaches_no_other(memory: Memory, tmp_path: Path) -> None:
     await memory.store_memory("Ben's alarm code is Quorvex.", user_id="ben")
     before = [line async for line in memory.export("ben")]
-    ben = await memory.runtime.database.read(queries.users.find, "ben")
+    ben = await memory.runtime.database.read_all(queries.users.find, "ben")
     assert ben is not None
     asked = {
         "content": "Ana likes tea.",

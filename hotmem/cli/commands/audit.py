@@ -41,7 +41,7 @@ def audit(
 
     entries: list[AuditEntry] = with_storage(
         existing_database(database),
-        lambda storage: storage.database.read(
+        lambda storage: storage.database.read_all(
             queries.audit.entries,
             user,
             None if since is None else datetime.fromisoformat(since),

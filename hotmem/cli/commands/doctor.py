@@ -35,7 +35,7 @@ def doctor(
     released = 0
     if retry:
         released = with_storage(
-            path, lambda storage: storage.database.write(queries.job_failures.reset_all)
+            path, lambda storage: storage.database.write_all(queries.job_failures.reset_all)
         )
     spooled = waiting_in(path_of(path.absolute(), Settings().spool_dir), key)
     diagnosis = diagnosed(path, key, spooled)

@@ -49,7 +49,9 @@ async def _run(path: Path, options: "Options", *, once: bool) -> None:
         with suppress(NotImplementedError):  # Windows: Control-C raises KeyboardInterrupt instead
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     async with Memory.open(path, options) as memory:
-        waiting = sum((await memory.runtime.database.read(queries.jobs.waiting_counts)).values())
+        waiting = sum(
+            (await memory.runtime.database.read_all(queries.jobs.waiting_counts)).values()
+        )
         console.print_line(f"{waiting:,} jobs wait in {path}.")
         if not once:
             await stopped.wait()

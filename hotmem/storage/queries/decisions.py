@@ -62,7 +62,7 @@ def merge(
     kept, *gone = keys
     for key in gone:
         conn.execute("UPDATE memories SET merged_into = ? WHERE id = ?", (kept, key))
-        index_entries.remove(conn, EvidenceKind.MEMORY, user, key)
+        index_entries.remove(conn, user, EvidenceKind.MEMORY, key)
     conn.execute(
         "UPDATE memories SET confirmations = confirmations + ? WHERE id = ?", (len(gone), kept)
     )
@@ -171,9 +171,9 @@ def unmerge(conn: Connection, user: UserKey, key: int) -> None:
     text, vector = conn.execute(
         "UPDATE memories SET merged_into = NULL WHERE id = ? RETURNING text, vector", (key,)
     ).fetchone()
-    index_entries.add(conn, EvidenceKind.MEMORY, user, key, 0, text)
+    index_entries.add(conn, user, EvidenceKind.MEMORY, key, 0, text)
     if vector is not None:
-        index_entries.sign(conn, EvidenceKind.MEMORY, user, key, from_bytes([vector])[0])
+        index_entries.sign(conn, user, EvidenceKind.MEMORY, key, from_bytes([vector])[0])
 
 
 def _undo_edit(conn: Connection, decision: int, old: int, new: int) -> None:

@@ -83,7 +83,7 @@ def reword(
             WHERE id = ?""",
         (to_stored(now), new, old),
     )
-    index_entries.add(conn, EvidenceKind.MEMORY, user, new, 0, wording.text)
+    index_entries.add(conn, user, EvidenceKind.MEMORY, new, 0, wording.text)
     if wording.vector is not None:
         vectors.put(
             conn, EvidenceKind.MEMORY, [new], [wording.vector], [np.empty((0, 0), dtype=np.uint8)]

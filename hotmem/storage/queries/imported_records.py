@@ -218,7 +218,7 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
         tuple(values.values()),
     ).fetchone()[0]
     if record.merged_into is None or deletion_marks.has(conn, user, "memory", record.merged_into):
-        index_entries.add(conn, EvidenceKind.MEMORY, user, key, 0, record.text)
+        index_entries.add(conn, user, EvidenceKind.MEMORY, key, 0, record.text)
     for entity in ensure(conn, user, record.entities):
         conn.execute(
             "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -288,5 +288,5 @@ def _insert_summary(conn: Connection, one: Import, record: SummaryRecord, turn_c
                         VALUES (?, ?, ?, ?, ?)""",
                     (session[0], part, place, sentence.text, turn[0]),
                 )
-    index_entries.add(conn, EvidenceKind.SUMMARY, user, session[0], session[0], record.text)
+    index_entries.add(conn, user, EvidenceKind.SUMMARY, session[0], session[0], record.text)
     return True

@@ -25,7 +25,7 @@ WORDED: Final = (EvidenceKind.PASSAGE, EvidenceKind.MEMORY)
 
 
 def add(
-    conn: Connection, kind: EvidenceKind, user: UserKey, key: int, session: int, text: str
+    conn: Connection, user: UserKey, kind: EvidenceKind, key: int, session: int, text: str
 ) -> None:
     """Adds a row to the full-text index and the user's index."""
     length = len(terms(text))
@@ -34,23 +34,23 @@ def add(
         (user, key, session, length),
     )
     if kind in WORDED:
-        put_words(conn, kind, user, key, text)
+        put_words(conn, user, kind, key, text)
 
 
-def put_words(conn: Connection, kind: EvidenceKind, user: UserKey, key: int, text: str) -> None:
+def put_words(conn: Connection, user: UserKey, kind: EvidenceKind, key: int, text: str) -> None:
     """Adds the terms of a row to the full-text index, if its kind has terms."""
     conn.search.add_terms(conn, user, kind, key, terms(text))
 
 
-def remove(conn: Connection, kind: EvidenceKind, user: UserKey, key: int) -> None:
+def remove(conn: Connection, user: UserKey, kind: EvidenceKind, key: int) -> None:
     """Removes a row from all indexes; the row itself stays."""
     conn.execute(f"DELETE FROM {kind}_entries WHERE user_key = ? AND id = ?", (user, key))
     if kind in WORDED:
-        conn.search.remove_terms(conn, kind, key)
+        conn.search.remove_terms(conn, user, kind, key)
 
 
 def sign(
-    conn: Connection, kind: EvidenceKind, user: UserKey, key: int, vector: NDArray[Any]
+    conn: Connection, user: UserKey, kind: EvidenceKind, key: int, vector: NDArray[Any]
 ) -> None:
     """Stores the sign bits of a row's vector in its index entry."""
     conn.execute(

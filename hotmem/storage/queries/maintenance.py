@@ -205,9 +205,9 @@ def reindex(conn: Connection) -> int:
         if kind in WORDED:
             conn.search.clear_terms(conn, kind)
         for key, user, session, text, vector in conn.execute(f"{sql} ORDER BY b.id").fetchall():
-            index_entries.add(conn, kind, user, key, session, text)
+            index_entries.add(conn, user, kind, key, session, text)
             if vector is not None:
-                index_entries.sign(conn, kind, user, key, np.frombuffer(vector, dtype=np.int8))
+                index_entries.sign(conn, user, kind, key, np.frombuffer(vector, dtype=np.int8))
             made += 1
     return made
 

@@ -61,7 +61,7 @@ def insert(
             note.note,
         ),
     ).fetchone()[0]
-    index_entries.add(conn, EvidenceKind.MEMORY, user, key, 0, note.text)
+    index_entries.add(conn, user, EvidenceKind.MEMORY, key, 0, note.text)
     if vector is not None:
         vectors.put(conn, EvidenceKind.MEMORY, [key], [vector], [signs])
         placement.assign(conn, [key])

@@ -83,7 +83,7 @@ class Restorer:
         """Deletes a row that the deletion inserted."""
         kinds = {f"{kind}_entries": kind for kind in EvidenceKind}
         if relation in kinds:
-            index_entries.remove(self.conn, kinds[relation], self.user, row["id"])
+            index_entries.remove(self.conn, self.user, kinds[relation], row["id"])
             return
         keys = self.keys[relation]
         self.conn.execute(
@@ -233,11 +233,11 @@ class Restorer:
             relation = f"{kind}_entries"
             for name, row in deleted:
                 if name == relation and (text := self._unindexed_text(kind, row["id"])) is not None:
-                    index_entries.put_words(self.conn, kind, self.user, row["id"], text)
+                    index_entries.put_words(self.conn, self.user, kind, row["id"], text)
 
     def _unindexed_text(self, kind: EvidenceKind, key: int) -> str | None:
         """The text of a row that exists and has no terms in the index."""
-        if self.conn.search.has_terms(self.conn, kind, key):
+        if self.conn.search.has_terms(self.conn, self.user, kind, key):
             return None
         sql = (
             """SELECT substr(t.text, b.start + 1, b.stop - b.start) FROM passages b JOIN turns t

@@ -148,7 +148,7 @@ def put(
                     VALUES (?, ?, ?, ?, ?)""",
                 (session, part, place, sentence.text, turns[sentence.turn_id]),
             )
-    index_entries.add(conn, EvidenceKind.SUMMARY, user, session, session, text)
+    index_entries.add(conn, user, EvidenceKind.SUMMARY, session, session, text)
 
 
 def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSummary | None:

@@ -93,7 +93,7 @@ def add(
                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
             (user, session, key, place, start, stop, *derived.of(turn.text[start:stop]), came_with),
         ).fetchone()[0]
-        index_entries.add(conn, EvidenceKind.PASSAGE, user, passage, session, turn.text[start:stop])
+        index_entries.add(conn, user, EvidenceKind.PASSAGE, passage, session, turn.text[start:stop])
     conn.execute("UPDATE sessions SET passages = ? WHERE id = ?", (position + len(spans), session))
     conn.execute(
         "INSERT INTO pending_turns (turn, user_key, import) VALUES (?, ?, ?)",

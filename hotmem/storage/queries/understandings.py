@@ -176,7 +176,7 @@ def _insert(
             None if valid_until is None else to_stored(valid_until),
         ),
     ).fetchone()[0]
-    index_entries.add(conn, EvidenceKind.MEMORY, user, key, 0, statement.text)
+    index_entries.add(conn, user, EvidenceKind.MEMORY, key, 0, statement.text)
     tags.attach(conn, user, key, statement.tags, said.said_at)
     _add_source(conn, key, turn, statement)
     for entity in entities.ensure(conn, user, statement.entities):

@@ -29,13 +29,13 @@ def name(conn: Connection, user: UserKey) -> str:
 
 
 def ensure(conn: Connection, name: str) -> UserKey:
-    """The user's row number; an unknown user is created."""
-    found = find(conn, name)
-    if found is not None:
-        return found
-    return UserKey(
-        conn.execute("INSERT INTO users (public_id) VALUES (?) RETURNING id", (name,)).fetchone()[0]
-    )
+    """The user's row number; an unknown user is created. The user is locked."""
+    user = find(conn, name)
+    if user is None:
+        sql = "INSERT INTO users (public_id) VALUES (?) RETURNING id"
+        user = UserKey(conn.execute(sql, (name,)).fetchone()[0])
+    conn.lock_user(user)
+    return user
 
 
 def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:

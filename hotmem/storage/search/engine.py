@@ -1,9 +1,9 @@
 """Runs searches over one user's rows, with indexes kept in memory."""
 
-from hotmem.storage.database import Database, InlineDatabase
+from hotmem.storage.database import Connection, Database, InlineDatabase
 from hotmem.storage.search.index_cache import IndexCache
 from hotmem.storage.search.searches import Ranking, Search, run
-from hotmem.types import UserKey
+from hotmem.types import EvidenceKind, UserKey
 
 
 class SearchEngine:
@@ -37,12 +37,14 @@ class SearchEngine:
             DeadlineExceeded: If the deadline passed.
         """
         for kind in dict.fromkeys(kind for search in searches for kind in search.reads):
-            index = self._indexes.index(kind, user)
-            if not index.loaded:
-                await self._database.read(index.read)
+            if not self._indexes.index(kind, user).loaded:
+                await self._database.read(self._load, user, kind)
         return await self._inline.read_until(
             until, run, user, searches, lambda kind: self._indexes.index(kind, user)
         )
+
+    def _load(self, conn: Connection, user: UserKey, kind: EvidenceKind) -> None:
+        self._indexes.index(kind, user).read(conn)
 
     def drop(self, user: UserKey) -> None:
         """Drops a user's indexes, which hold words that were asked for."""

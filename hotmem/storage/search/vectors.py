@@ -99,7 +99,7 @@ def put(
             (to_bytes(vector), key),
         ).fetchone()
         if row:
-            index_entries.sign(conn, kind, row[0], key, vector)
+            index_entries.sign(conn, row[0], kind, key, vector)
             token_signs.put(conn, kind, key, of_pieces)
 
 

@@ -36,6 +36,7 @@ from hotmem.storage.database import RowChange
 from hotmem.storage.dialect import to_sqlite
 from hotmem.storage.sqlite import files
 from hotmem.storage.sqlite.primitives import SqliteSearch
+from hotmem.types import UserKey
 
 __all__ = ["Connection", "complete_statement", "connect", "mapped_errors"]
 
@@ -125,6 +126,9 @@ class Connection(apsw.Connection):
             yield seen
         finally:
             self.preupdate_hook(None)
+
+    def lock_user(self, user: UserKey) -> None:
+        """Does nothing: a write transaction holds the lock of the whole file from its beginning."""
 
     if TYPE_CHECKING:
 

@@ -17,6 +17,7 @@ from hotmem.storage.sqlite import connection, files, journal
 from hotmem.storage.sqlite.connection import Connection, mapped_errors
 from hotmem.storage.sqlite.journal import Journal
 from hotmem.storage.sqlite.opening import READERS, Connections, open_connections
+from hotmem.types import UserKey
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -87,9 +88,25 @@ class SqliteDatabase:
         return connection.locked(self.path) if self._lock_awaited else None
 
     async def write(
+        self,
+        operation: Callable[Concatenate[Any, UserKey, P], T],
+        user: UserKey,
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Runs a query function about one user; returns once it is committed to disk.
+
+        Raises:
+            StoreDamaged: If the file was found damaged, now or by an earlier read.
+            StoreError: If it could not be committed; nothing of it remains.
+        """
+        return await self._transact("COMMIT", operation, user, *args, **kwargs)
+
+    async def write_all(
         self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Runs a query function in one transaction; returns once it is committed to disk.
+        """Runs a query function about no user or more than one, committed to disk on return.
 
         Raises:
             StoreDamaged: If the file was found damaged, now or by an earlier read.
@@ -98,14 +115,19 @@ class SqliteDatabase:
         return await self._transact("COMMIT", operation, *args, **kwargs)
 
     async def rehearse(
-        self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
+        self,
+        operation: Callable[Concatenate[Any, UserKey, P], T],
+        user: UserKey,
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> T:
         """What `write` would return; everything is rolled back.
 
         Raises:
             StoreError: If it could not be written.
         """
-        return await self._transact("ROLLBACK", operation, *args, **kwargs)
+        return await self._transact("ROLLBACK", operation, user, *args, **kwargs)
 
     async def _transact(
         self,
@@ -216,9 +238,26 @@ class SqliteDatabase:
         return await self._in(self._write_pool, lambda: self._journal.purge(writer))
 
     async def read(
+        self,
+        operation: Callable[Concatenate[Any, UserKey, P], T],
+        user: UserKey,
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Runs a query function about one user on a read-only connection.
+
+        Raises:
+            StoreError: If the file cannot be read.
+        """
+        return await self._in(
+            self._read_pool, lambda: self.read_here(None, operation, user, *args, **kwargs)
+        )
+
+    async def read_all(
         self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Runs a query function on a read-only connection.
+        """Runs a query function about no user or more than one on a read-only connection.
 
         Raises:
             StoreError: If the file cannot be read.
@@ -306,16 +345,28 @@ class InlineSqliteDatabase:
     async def read_until(
         self,
         deadline: float | None,
-        operation: Callable[Concatenate[Any, P], T],
+        operation: Callable[Concatenate[Any, UserKey, P], T],
+        user: UserKey,
         /,
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """Runs a query function, and stops inside SQLite once the deadline has passed."""
-        return self._database.read_here(deadline, operation, *args, **kwargs)
+        """Runs a query function about one user, and stops inside SQLite after the deadline."""
+        return self._database.read_here(deadline, operation, user, *args, **kwargs)
 
     async def read(
+        self,
+        operation: Callable[Concatenate[Any, UserKey, P], T],
+        user: UserKey,
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Runs a query function about one user, without a deadline."""
+        return self._database.read_here(None, operation, user, *args, **kwargs)
+
+    async def read_all(
         self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Runs a query function without a deadline."""
+        """Runs a query function about no user or more than one, without a deadline."""
         return self._database.read_here(None, operation, *args, **kwargs)

@@ -98,11 +98,11 @@ class SqliteSearch:
             (key, " ".join(_token(user, term) for term in terms)),
         )
 
-    def remove_terms(self, conn: Connection, kind: EvidenceKind, key: int) -> None:
+    def remove_terms(self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int) -> None:
         """Removes the terms of a row."""
         conn.execute(f"DELETE FROM {kind}_words WHERE rowid = ?", (key,))
 
-    def has_terms(self, conn: Connection, kind: EvidenceKind, key: int) -> bool:
+    def has_terms(self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int) -> bool:
         """Whether the index has terms of a row."""
         sql = f"SELECT 1 FROM {kind}_words WHERE rowid = ?"
         return conn.execute(sql, (key,)).fetchone() is not None

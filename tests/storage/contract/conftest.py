@@ -34,7 +34,7 @@ def open_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Op
 async def database(open_database: Open) -> AsyncIterator[Database]:
     """An open database with an encoder and no users."""
     opened = open_database()
-    await opened.write(adopt)
+    await opened.write_all(adopt)
     yield opened
     await opened.close()
 
@@ -56,10 +56,10 @@ def storage(database: Database) -> Storage:
 @pytest.fixture
 async def ana(database: Database) -> UserKey:
     """A user."""
-    return await database.write(user_key, "ana")
+    return await database.write_all(user_key, "ana")
 
 
 @pytest.fixture
 async def ben(database: Database, ana: UserKey) -> UserKey:
     """Another user."""
-    return await database.write(user_key, "ben")
+    return await database.write_all(user_key, "ben")

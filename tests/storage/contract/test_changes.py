@@ -49,9 +49,9 @@ async def test_a_merge_hides_memories_until_it_is_undone(
     storage: Storage, ana: UserKey, ben: UserKey
 ) -> None:
     database = storage.database
-    first = await database.write(note, "The heron likes fish.", ana)
-    other = await database.write(note, "The heron likes fresh fish.", ana)
-    theirs = await database.write(note, "The heron likes fish.", ben)
+    first = await database.write_all(note, "The heron likes fish.", ana)
+    other = await database.write_all(note, "The heron likes fresh fish.", ana)
+    theirs = await database.write_all(note, "The heron likes fish.", ben)
     search = LexicalSearch(MEMORY, ["heron"], 9)
     with pytest.raises(HotMemError):
         await database.write(queries.decisions.merge, ana, first, [theirs], "a test", NOW)
@@ -67,7 +67,7 @@ async def test_a_merge_hides_memories_until_it_is_undone(
 async def test_ids_are_found_by_their_beginning(
     database: Database, ana: UserKey, ben: UserKey
 ) -> None:
-    name = await database.write(note, "The heron likes fish.", ana)
+    name = await database.write_all(note, "The heron likes fish.", ana)
     whole = queries.ids.whole
     assert await database.read(whole, ana, "memories", name[:12]) == name
     assert await database.read(whole, ana, "memories", name) == name
@@ -78,10 +78,10 @@ async def test_ids_are_found_by_their_beginning(
 async def test_accesses_are_counted_for_their_user(
     database: Database, ana: UserKey, ben: UserKey
 ) -> None:
-    name = await database.write(note, "The heron likes fish.", ana)
+    name = await database.write_all(note, "The heron likes fish.", ana)
     await database.write(queries.memories.record_access, ana, [name], NOW)
     await database.write(queries.memories.record_access, ben, [name], NOW)
-    page = await database.read(
+    page = await database.read_all(
         lambda conn: conn.search.index_page(conn, ana, MEMORY, 0, 9).keys.tolist()
     )
     (found,) = (await database.read(queries.new_memories.metadata, ana, page)).values()
@@ -90,8 +90,8 @@ async def test_accesses_are_counted_for_their_user(
 
 
 async def test_tags_in_use(database: Database, ana: UserKey, ben: UserKey) -> None:
-    await database.write(note, "The heron likes fish.", ana, tags=["birds", "fish"])
-    await database.write(note, "The boat leaks.", ben, tags=["boats"])
+    await database.write_all(note, "The heron likes fish.", ana, tags=["birds", "fish"])
+    await database.write_all(note, "The boat leaks.", ben, tags=["boats"])
     names, rows = await database.read(queries.tags.in_use, ana, 9)
     assert sorted(names) == ["birds", "fish"] and rows.shape == (2, LetterEncoder.dimension)
     assert await database.read(queries.tags.unembedded, ana, 9) == []
@@ -103,42 +103,42 @@ async def test_all_rows_are_embedded_again_for_another_encoder(
     storage: Storage, second: Database, ana: UserKey
 ) -> None:
     database = storage.database
-    await database.write(say, "The ferry is late.", "A heron stands here.", "It rains.")
-    await database.write(embed)
-    assert await database.write(vectors.adopt, "reversed", LetterEncoder.dimension)
-    assert not await second.write(vectors.adopt, "reversed", LetterEncoder.dimension)
-    assert await second.read(queries.encoders.current) == SECOND_ENCODER
-    assert await database.read(queries.embedding.superseded, ENCODER)
-    assert await database.read(queries.reembedding.former_encoder) == ENCODER
-    assert await database.read(queries.embedding.waiting, ENCODER, 9, UserRotation()) == []
-    assert await database.read(queries.reembedding.left) == 3
+    await database.write_all(say, "The ferry is late.", "A heron stands here.", "It rains.")
+    await database.write_all(embed)
+    assert await database.write_all(vectors.adopt, "reversed", LetterEncoder.dimension)
+    assert not await second.write_all(vectors.adopt, "reversed", LetterEncoder.dimension)
+    assert await second.read_all(queries.encoders.current) == SECOND_ENCODER
+    assert await database.read_all(queries.embedding.superseded, ENCODER)
+    assert await database.read_all(queries.reembedding.former_encoder) == ENCODER
+    assert await database.read_all(queries.embedding.waiting, ENCODER, 9, UserRotation()) == []
+    assert await database.read_all(queries.reembedding.left) == 3
     keys = await database.read(passages, ana)
-    assert await database.read(queries.reembedding.boundary, PASSAGE) == keys[-1]
+    assert await database.read_all(queries.reembedding.boundary, PASSAGE) == keys[-1]
     both = QueryVectors(
         reversed_rows(["Skipper: It rains."])[0], LetterEncoder().encode(["Skipper: It rains."])[0]
     )
     search = VectorSearch(PASSAGE, both, 1)
     ((key, _),) = (await storage.engine.search(ana, search))[0]
     assert key == keys[2], "by the former encoder"
-    assert await second.write(reembed) == 3
+    assert await second.write_all(reembed) == 3
     ((key, score),) = (await storage.engine.search(ana, search))[0]
     assert key == keys[2] and score == pytest.approx(1, abs=1e-2)
-    assert await database.read(queries.reembedding.left) == 0
-    assert await database.read(queries.reembedding.former_encoder) is None
-    assert await database.read(queries.reembedding.boundaries) == {}
+    assert await database.read_all(queries.reembedding.left) == 0
+    assert await database.read_all(queries.reembedding.former_encoder) is None
+    assert await database.read_all(queries.reembedding.boundaries) == {}
 
 
 async def test_a_sound_database_has_no_faults(database: Database, ana: UserKey) -> None:
-    await database.write(say, "The ferry is late.")
-    await database.write(embed)
-    assert await database.read(queries.maintenance.faults) == []
+    await database.write_all(say, "The ferry is late.")
+    await database.write_all(embed)
+    assert await database.read_all(queries.maintenance.faults) == []
     stats = await database.read(queries.maintenance.stats, ana)
     assert stats.turns == 1
 
 
 async def test_a_turn_id_of_another_user_is_free(database: Database, ana: UserKey) -> None:
-    await database.write(say, "The ferry is late.")
-    await database.write(say, "Quite other words.", user="ben")
+    await database.write_all(say, "The ferry is late.")
+    await database.write_all(say, "Quite other words.", user="ben")
     with pytest.raises(InvalidInput):
-        await database.write(say, "Quite other words.")
-    assert await database.write(user_key, "ana") == ana
+        await database.write_all(say, "Quite other words.")
+    assert await database.write_all(user_key, "ana") == ana

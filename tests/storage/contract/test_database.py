@@ -39,7 +39,7 @@ DAY = timedelta(days=1)
 WRITES = 20
 
 
-def endless(conn: Connection) -> int:
+def endless(conn: Connection, user: UserKey) -> int:
     """Run a statement that does not end."""
     return int(
         conn.execute(
@@ -64,13 +64,13 @@ async def test_live_turns_stay_in_order_when_the_clock_is_set_back(
 ) -> None:
     for number, at in enumerate((NOW, NOW - back, NOW - back, NOW - back + DAY)):
         said = turn(f"Remark {number}.", at=at, name=f"t{number}")
-        await database.write(queries.turns.add, said, at)
+        await database.write_all(queries.turns.add, said, at)
     expected = [f"Remark {number}." for number in range(4)]
     assert await database.read(in_order, ana) == expected
     latest = await database.read(queries.turns.latest, ana, "harbour", 3)
     assert [said.text for said in latest] == expected[1:]
     keys = await database.read(keys_by_text, ana)
-    moved = await database.read(queries.turns.places, list(keys.values()))
+    moved = await database.read_all(queries.turns.places, list(keys.values()))
     assert keys["Remark 1."] in moved and keys["Remark 0."] not in moved
     assert moved[keys["Remark 1."]] > NOW
 
@@ -80,7 +80,7 @@ async def test_turns_of_the_past_are_ordered_by_their_time(
 ) -> None:
     for number, days in enumerate((0, 30, 10, 20)):
         said = turn(f"Day {days}.", at=NOW - days * DAY, name=f"t{number}")
-        await database.write(queries.turns.add, said, NOW)
+        await database.write_all(queries.turns.add, said, NOW)
     assert await database.read(in_order, ana) == ["Day 30.", "Day 20.", "Day 10.", "Day 0."]
 
 
@@ -100,10 +100,10 @@ async def test_the_order_continues_after_reopening(
 
 
 async def test_the_same_turn_is_stored_once(database: Database, ana: UserKey) -> None:
-    assert await database.write(queries.turns.add, turn("The tide is out."), NOW)
-    assert not await database.write(queries.turns.add, turn("The tide is out."), NOW)
+    assert await database.write_all(queries.turns.add, turn("The tide is out."), NOW)
+    assert not await database.write_all(queries.turns.add, turn("The tide is out."), NOW)
     with pytest.raises(InvalidInput):
-        await database.write(queries.turns.add, turn("The tide is in."), NOW)
+        await database.write_all(queries.turns.add, turn("The tide is in."), NOW)
     assert await database.read(texts_of, ana) == ["The tide is out."]
 
 
@@ -111,22 +111,22 @@ async def test_users_with_the_same_words_names_and_sessions_are_apart(
     database: Database, ana: UserKey, ben: UserKey
 ) -> None:
     for user in ("ana", "ben"):
-        await database.write(say, "My boat is Albatross.", "It leaks.", user=user)
-    assert await database.write(understand, "Albatross", entities=["Albatross"]) == 4
-    await database.write(embed)
+        await database.write_all(say, "My boat is Albatross.", "It leaks.", user=user)
+    assert await database.write_all(understand, "Albatross", entities=["Albatross"]) == 4
+    await database.write_all(embed)
     mine = await database.read(passages, ana)
     theirs = await database.read(passages, ben)
     assert len(mine) == len(theirs) == 2 and not set(mine) & set(theirs)
     assert await database.read(queries.evidence.load, ana, {EvidenceKind.PASSAGE: theirs}) == []
     assert len(await database.read(queries.memories.of_entities, ana, ["albatross"], 9)) == 1
-    await database.write(note, "Only Ana's.", ana)
-    await database.write(say, "Only Ana's.", user="ana", session="cabin")
+    await database.write_all(note, "Only Ana's.", ana)
+    await database.write_all(say, "Only Ana's.", user="ana", session="cabin")
     assert "Only Ana's." not in await database.read(memories_of, ben)
     assert await database.read(queries.turns.latest, ben, "cabin", 9) == []
     assert len(await database.read(queries.turns.latest, ben, "harbour", 9)) == 2
-    assert await database.read(queries.users.names, 9) == ["ana", "ben"]
+    assert await database.read_all(queries.users.names, 9) == ["ana", "ben"]
     assert await database.read(queries.users.name, ben) == "ben"
-    assert await database.read(queries.users.find, "cleo") is None
+    assert await database.read_all(queries.users.find, "cleo") is None
 
 
 async def test_an_error_rolls_everything_back(database: Database, ana: UserKey) -> None:
@@ -141,39 +141,43 @@ async def test_an_error_rolls_everything_back(database: Database, ana: UserKey) 
             conn.execute("INSERT INTO users (public_id) VALUES (?)", ("dora",))
 
     with pytest.raises(ZeroDivisionError):
-        await database.write(fail)
+        await database.write_all(fail)
     with pytest.raises(StoreError):
-        await database.write(twice)
-    assert await database.read(queries.users.names, 9) == ["ana"]
+        await database.write_all(twice)
+    assert await database.read_all(queries.users.names, 9) == ["ana"]
     assert await database.read(texts_of, ana) == [] == await database.read(memories_of, ana)
     assert await database.read(passages, ana) == []
-    found = await database.read(lambda conn: postings(conn, ana, "albatross"))
+    found = await database.read_all(lambda conn: postings(conn, ana, "albatross"))
     assert found == []
-    await database.write(say, "My boat is Albatross.")
+    await database.write_all(say, "My boat is Albatross.")
     assert await database.read(texts_of, ana) == ["My boat is Albatross."]
 
 
 async def test_a_rehearsal_returns_the_result_and_changes_nothing(
     database: Database, ana: UserKey
 ) -> None:
-    def count(conn: Connection) -> int:
+    def count(conn: Connection, user: UserKey) -> int:
         say(conn, "My boat is Albatross.")
-        return len(texts_of(conn, ana))
+        return len(texts_of(conn, user))
 
-    assert await database.rehearse(count) == 1
+    def add(conn: Connection, user: UserKey, text: str) -> bool:
+        name = queries.users.name(conn, user)
+        return queries.turns.add(conn, turn(text, user=name, name="harbour-0"), NOW)
+
+    assert await database.rehearse(count, ana) == 1
     assert await database.read(texts_of, ana) == [] and not await database.read(passages, ana)
-    assert await database.write(count) == 1
+    assert await database.write(count, ana) == 1
     with pytest.raises(InvalidInput):
-        await database.rehearse(queries.turns.add, turn("Other words.", name="harbour-0"), NOW)
+        await database.rehearse(add, ana, "Other words.")
     assert await database.read(texts_of, ana) == ["My boat is Albatross."]
 
 
 async def test_reads_cannot_write(database: Database) -> None:
     with pytest.raises(StoreError):
-        await database.read(user_key, "ana")
+        await database.read_all(user_key, "ana")
     with pytest.raises(StoreError):
-        await database.inline().read(user_key, "ana")
-    assert await database.read(queries.users.names, 9) == []
+        await database.inline().read_all(user_key, "ana")
+    assert await database.read_all(queries.users.names, 9) == []
     assert not database.read_only and database.location and database.blocked() is None
 
 
@@ -186,61 +190,61 @@ async def test_a_read_sees_one_state(database: Database) -> None:
         assert written.wait(10)
         return before, queries.users.names(conn, 9)
 
-    reading = asyncio.create_task(database.read(read))
+    reading = asyncio.create_task(database.read_all(read))
     await asyncio.to_thread(begun.wait, 10)
-    await database.write(user_key, "ana")
+    await database.write_all(user_key, "ana")
     written.set()
     before, after = await reading
     assert before == after == []
-    assert await database.read(queries.users.names, 9) == ["ana"]
+    assert await database.read_all(queries.users.names, 9) == ["ana"]
 
 
-async def test_a_deadline_stops_a_statement(database: Database) -> None:
+async def test_a_deadline_stops_a_statement(database: Database, ana: UserKey) -> None:
     inline = database.inline()
     started = time.monotonic()
     with pytest.raises(DeadlineExceeded):
-        await inline.read_until(started + 0.1, endless)
+        await inline.read_until(started + 0.1, endless, ana)
     assert time.monotonic() - started < 2
     with pytest.raises(DeadlineExceeded):
-        await inline.read_until(time.monotonic() - 1, queries.users.names, 9)
-    assert await inline.read_until(time.monotonic() + 60, queries.users.names, 9) == []
-    assert await inline.read_until(None, queries.users.names, 9) == []
-    assert await inline.read(queries.users.names, 9) == []
+        await inline.read_until(time.monotonic() - 1, queries.users.name, ana)
+    assert await inline.read_until(time.monotonic() + 60, queries.users.name, ana) == "ana"
+    assert await inline.read_until(None, queries.users.name, ana) == "ana"
+    assert await inline.read(queries.users.name, ana) == "ana"
 
 
 async def test_an_inline_read_sees_the_write_before_it(database: Database) -> None:
     inline = database.inline()
     for number in range(5):
-        await database.write(user_key, f"user {number}")
-        assert len(await inline.read(queries.users.names, 9)) == number + 1
+        await database.write_all(user_key, f"user {number}")
+        assert len(await inline.read_all(queries.users.names, 9)) == number + 1
 
 
 async def test_what_was_written_is_there_after_reopening(
     open_database: Open, database: Database, ana: UserKey
 ) -> None:
-    await database.write(say, "My boat is Albatross.")
-    await database.write(understand, "Albatross")
-    await database.write(embed)
+    await database.write_all(say, "My boat is Albatross.")
+    await database.write_all(understand, "Albatross")
+    await database.write_all(embed)
     await database.close()
     await database.close()
     with pytest.raises(MemoryClosed):
-        await database.read(queries.users.names, 9)
+        await database.read_all(queries.users.names, 9)
     with pytest.raises(MemoryClosed):
-        await database.write(user_key, "ben")
+        await database.write_all(user_key, "ben")
     again = open_database()
     assert await again.read(texts_of, ana) == ["My boat is Albatross."]
     assert await again.read(memories_of, ana) == ["Skipper owns Albatross."]
-    assert await again.read(lambda conn: postings(conn, ana, "albatross")) == [1]
-    waiting = await again.read(queries.jobs.waiting_counts)
+    assert await again.read_all(lambda conn: postings(conn, ana, "albatross")) == [1]
+    waiting = await again.read_all(queries.jobs.waiting_counts)
     assert waiting[JobKind.TURN] == waiting[JobKind.PASSAGE] == waiting[JobKind.MEMORY] == 0
     await again.close()
 
 
 async def test_another_opening_sees_what_was_written(database: Database, second: Database) -> None:
-    await database.write(user_key, "ana")
-    assert await second.read(queries.users.names, 9) == ["ana"]
-    await second.write(user_key, "ben")
-    assert await database.inline().read(queries.users.names, 9) == ["ana", "ben"]
+    await database.write_all(user_key, "ana")
+    assert await second.read_all(queries.users.names, 9) == ["ana"]
+    await second.write_all(user_key, "ben")
+    assert await database.inline().read_all(queries.users.names, 9) == ["ana", "ben"]
 
 
 async def test_concurrent_writers_lose_no_turn_and_share_one_order(
@@ -249,7 +253,7 @@ async def test_concurrent_writers_lose_no_turn_and_share_one_order(
     both = (database, second)
     await asyncio.gather(
         *(
-            both[number % 2].write(
+            both[number % 2].write_all(
                 queries.turns.add, turn(f"Remark {number}.", name=f"t{number}"), NOW
             )
             for number in range(WRITES)
@@ -257,7 +261,7 @@ async def test_concurrent_writers_lose_no_turn_and_share_one_order(
     )
     keys = await database.read(keys_by_text, ana)
     assert len(keys) == WRITES
-    moved = await second.read(queries.turns.places, list(keys.values()))
+    moved = await second.read_all(queries.turns.places, list(keys.values()))
     assert len(set(moved.values())) == WRITES - 1, "all but the first have a later place"
 
 
@@ -284,7 +288,7 @@ async def test_concurrent_writers_lose_no_step_of_learning(
     assert weights.facts == pytest.approx(1 - WRITES * 0.01)
     history = await second.read(queries.layer_weights.over_time, ana, 100)
     assert [one.version for one in history] == list(range(WRITES, 0, -1))
-    shared = await database.read(queries.layer_weights.shared)
+    shared = await database.read_all(queries.layer_weights.shared)
     assert await database.write(queries.layer_weights.reset, ana, NOW) == shared
     assert await second.read(queries.layer_weights.weights, ana) == shared
     assert await second.read(queries.layer_weights.moved, ana) == {}
@@ -313,7 +317,7 @@ async def test_concurrent_writers_lose_no_count_of_quality(
 
 
 async def test_a_purge_keeps_what_is_stored(database: Database, ana: UserKey) -> None:
-    await database.write(say, "My boat is Albatross.")
+    await database.write_all(say, "My boat is Albatross.")
     database.purge_later()
     assert await database.purge(5)
     await database.retry_purge()

@@ -147,7 +147,7 @@ every_target = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
 async def prepare(database: Database, ana: UserKey, case: Case) -> ForgetTarget:
-    await database.write(live)
+    await database.write_all(live)
     return await database.read(case.target, ana)
 
 
@@ -201,7 +201,7 @@ async def test_a_dry_run_counts_and_changes_nothing(
     counted = await storage.forgetting.forget(ana, target, dry_run=True)
     assert await storage.database.read(seen, ana) == before
     assert not await storage.database.read(queries.deletion_marks.has, ana, "turn", "t1")
-    assert await storage.database.read(queries.deletion_marks.number) == 0
+    assert await storage.database.read_all(queries.deletion_marks.number) == 0
     assert await storage.forgetting.forget(ana, target) == counted
 
 
@@ -237,12 +237,12 @@ async def test_after_the_grace_it_is_erased(
     database = storage.database
     target = await prepare(database, ana, case)
     await database.write(queries.deletions.delete, ana, target, NOW, NOW + GRACE)
-    assert not await database.read(queries.deletions.any_due, NOW + GRACE - MINUTE)
-    await database.write(queries.deletions.erase_due, NOW + GRACE - MINUTE)
+    assert not await database.read_all(queries.deletions.any_due, NOW + GRACE - MINUTE)
+    await database.write_all(queries.deletions.erase_due, NOW + GRACE - MINUTE)
     assert await database.read(queries.deletions.latest, ana) is not None
-    assert await database.read(queries.deletions.any_due, NOW + GRACE)
-    await database.write(queries.deletions.erase_due, NOW + GRACE)
-    assert not await database.read(queries.deletions.any_due, NOW + GRACE)
+    assert await database.read_all(queries.deletions.any_due, NOW + GRACE)
+    await database.write_all(queries.deletions.erase_due, NOW + GRACE)
+    assert not await database.read_all(queries.deletions.any_due, NOW + GRACE)
     assert await storage.forgetting.restore(ana) is None
     assert len(await database.read(texts_of, ben)) == len(TURNS)
 
@@ -255,11 +255,11 @@ async def test_a_restore_keeps_what_came_meanwhile(
     target = await prepare(database, ana, case)
     await storage.forgetting.forget(ana, target, grace=GRACE)
     later = turn("The sun is back.", name="t4", at=NOW + 20 * MINUTE)
-    await database.write(queries.turns.add, later, NOW + 20 * MINUTE)
+    await database.write_all(queries.turns.add, later, NOW + 20 * MINUTE)
     assert await storage.forgetting.restore(ana) is not None
     assert sorted(await database.read(texts_of, ana)) == sorted((*TURNS, later.text))
     assert await database.read(memories_of, ana) == sorted(MEMORIES)
-    await database.write(embed)
+    await database.write_all(embed)
     (found,) = await storage.engine.search(ana, LexicalSearch(PASSAGE, ["sun", "pier"], 9))
     assert len(found) == 2
 
@@ -269,7 +269,7 @@ async def test_a_restore_keeps_what_came_meanwhile(
 async def test_what_is_not_stored_is_not_forgotten(
     target: ForgetTarget, grace: timedelta | None, storage: Storage, ana: UserKey
 ) -> None:
-    await storage.database.write(live)
+    await storage.database.write_all(live)
     before = await storage.database.read(seen, ana)
     assert not (await storage.forgetting.forget(ana, target, grace=grace)).anything
     assert await storage.database.read(seen, ana) == before
@@ -279,7 +279,7 @@ async def test_what_is_not_stored_is_not_forgotten(
 async def test_forgetting_for_good_includes_what_can_be_restored(
     storage: Storage, ana: UserKey
 ) -> None:
-    await storage.database.write(live)
+    await storage.database.write_all(live)
     await storage.forgetting.forget(ana, ForgetSession("harbour"), grace=GRACE)
     await storage.forgetting.forget(ana, ForgetSession("cabin"))
     assert await storage.database.read(queries.deletions.latest, ana) is not None
@@ -289,7 +289,7 @@ async def test_forgetting_for_good_includes_what_can_be_restored(
 
 
 async def test_the_latest_deletion_is_restored_first(storage: Storage, ana: UserKey) -> None:
-    await storage.database.write(live)
+    await storage.database.write_all(live)
     before = await storage.database.read(seen, ana)
     for target in (ForgetTurns(("t1",)), ForgetSession("harbour")):
         assert (await storage.forgetting.forget(ana, target, grace=GRACE)).anything
@@ -303,14 +303,14 @@ async def test_ids_of_forgotten_turns_are_marked(
     storage: Storage, ana: UserKey, ben: UserKey
 ) -> None:
     database = storage.database
-    await database.write(live)
-    start = await database.read(queries.deletion_marks.number)
+    await database.write_all(live)
+    start = await database.read_all(queries.deletion_marks.number)
     await storage.forgetting.forget(ana, ForgetTurns(("t1",)))
     assert await database.read(queries.deletion_marks.has, ana, "turn", "t1")
     assert not await database.read(queries.deletion_marks.has, ana, "memory", "t1")
     assert not await database.read(queries.deletion_marks.has, ana, "turn", "t2")
     assert not await database.read(queries.deletion_marks.has, ben, "turn", "t1")
-    now = await database.read(queries.deletion_marks.number)
+    now = await database.read_all(queries.deletion_marks.number)
     assert now > start
     assert await database.read(queries.deletion_marks.forgot_since, ana, start)
     assert not await database.read(queries.deletion_marks.forgot_since, ana, now)
@@ -323,10 +323,10 @@ async def test_a_forgotten_user_comes_back_empty(
     storage: Storage, ana: UserKey, ben: UserKey
 ) -> None:
     database = storage.database
-    await database.write(live)
+    await database.write_all(live)
     await storage.forgetting.forget(ana, ForgetEverything())
-    assert await database.read(queries.users.find, "ana") is None
-    again = await database.write(user_key, "ana")
+    assert await database.read_all(queries.users.find, "ana") is None
+    again = await database.write_all(user_key, "ana")
     assert again != ben and await database.read(texts_of, again) == []
     assert await database.read(queries.deletion_marks.has, again, "turn", "t1")
     (found,) = await storage.engine.search(again, LexicalSearch(PASSAGE, ["pier"], 9))
@@ -334,21 +334,21 @@ async def test_a_forgotten_user_comes_back_empty(
 
 
 async def test_deletions_by_a_wrong_clock_get_a_new_grace(database: Database, ana: UserKey) -> None:
-    await database.write(live)
+    await database.write_all(live)
     ahead = NOW + timedelta(days=900)
     await database.write(
         queries.deletions.delete, ana, ForgetSession("cabin"), ahead, ahead + GRACE
     )
-    assert await database.read(queries.deletions.has_misdated, NOW)
-    await database.write(queries.deletions.redate, NOW)
-    assert not await database.read(queries.deletions.has_misdated, NOW)
+    assert await database.read_all(queries.deletions.has_misdated, NOW)
+    await database.write_all(queries.deletions.redate, NOW)
+    assert not await database.read_all(queries.deletions.has_misdated, NOW)
     latest = await database.read(queries.deletions.latest, ana)
     assert latest is not None and latest.erase_at == NOW + GRACE
-    assert await database.read(queries.deletions.is_clock_plausible, NOW)
+    assert await database.read_all(queries.deletions.is_clock_plausible, NOW)
 
 
 async def test_row_changes_include_cascades(database: Database, ana: UserKey) -> None:
-    await database.write(live)
+    await database.write_all(live)
 
     def change(conn: Connection) -> list[tuple[str, bool, bool]]:
         with conn.row_changes({"turns", "passages", "memories"}) as changes:
@@ -357,7 +357,7 @@ async def test_row_changes_include_cascades(database: Database, ana: UserKey) ->
         conn.execute("UPDATE turns SET speaker = 'Mate' WHERE public_id = 't5'")
         return [(table, old is not None, new is not None) for table, old, new in changes]
 
-    changes = await database.write(change)
+    changes = await database.write_all(change)
     for table in ("turns", "passages", "memories"):
         assert (table, True, False) in changes, f"a removed row of {table}"
     for table in ("turns", "passages"):
@@ -369,13 +369,13 @@ async def test_row_changes_include_cascades(database: Database, ana: UserKey) ->
 async def test_what_is_too_old_is_removed_in_portions(
     database: Database, ana: UserKey, ben: UserKey
 ) -> None:
-    await database.write(live)
+    await database.write_all(live)
     old = NOW + 5 * MINUTE
     assert await database.read(queries.retention.due, ana, None, old)
     assert not await database.read(queries.retention.due, ana, None, NOW)
-    user, after = await database.read(queries.retention.following, None, old, 0)
+    user, after = await database.read_all(queries.retention.following, None, old, 0)
     assert (user, after) == (ana, ana)
-    assert await database.read(queries.retention.following, None, old, ben) == (None, None)
+    assert await database.read_all(queries.retention.following, None, old, ben) == (None, None)
     more = True
     while more:
         removed, more = await database.write(queries.retention.remove, ana, None, old, 1)
@@ -386,7 +386,7 @@ async def test_what_is_too_old_is_removed_in_portions(
 
 
 async def test_words_of_a_user(database: Database, ana: UserKey, ben: UserKey) -> None:
-    await database.write(live)
+    await database.write_all(live)
     said, all_words = await database.read(queries.forget.stems_by_speaker, ana)
     assert {"albatross", "pier", "heron"} <= said <= all_words
 

@@ -70,7 +70,7 @@ async def take(
     with_forgotten: bool = False,
 ) -> ImportResult | None:
     """Import records; None if it stops after some batches."""
-    session = await database.read(
+    session = await database.read_all(
         queries.import_rows.start, source, "a test", with_forgotten=with_forgotten
     )
     left = iter(given)
@@ -79,25 +79,25 @@ async def take(
             return None
         batches -= 1
         while portion:
-            stored = await database.write(
+            stored = await database.write_all(
                 queries.import_rows.import_records, session, portion, NOW, 9.0
             )
             portion = portion[stored:]
-    await database.write(queries.import_rows.link, session, session.links)
-    result = await database.write(queries.import_rows.finish, session, NOW)
-    await database.write(queries.import_rows.end_sessions, sorted(session.pending_sessions))
+    await database.write_all(queries.import_rows.link, session, session.links)
+    result = await database.write_all(queries.import_rows.finish, session, NOW)
+    await database.write_all(queries.import_rows.end_sessions, sorted(session.pending_sessions))
     return result
 
 
 async def roll_back(database: Database) -> None:
-    assert await database.read(queries.import_rollback.due) is not None
-    while await database.write(queries.import_rollback.roll_back, 0.0):
+    assert await database.read_all(queries.import_rollback.due) is not None
+    while await database.write_all(queries.import_rollback.roll_back, 0.0):
         pass
-    assert await database.read(queries.import_rollback.due) is None
+    assert await database.read_all(queries.import_rollback.due) is None
 
 
 async def waiting(database: Database) -> list[Turn]:
-    return [said for _, said in await database.read(queries.turns.waiting, UserRotation(), 99)]
+    return [said for _, said in await database.read_all(queries.turns.waiting, UserRotation(), 99)]
 
 
 async def test_an_import_is_searchable_and_adds_nothing_twice(
@@ -105,7 +105,7 @@ async def test_an_import_is_searchable_and_adds_nothing_twice(
 ) -> None:
     database = storage.database
     assert await take(database, records()) == ImportResult(2, 2, 0, 2)
-    await database.write(embed)
+    await database.write_all(embed)
     for kind, word in ((EvidenceKind.PASSAGE, "albatross"), (EvidenceKind.MEMORY, "heron")):
         (found,) = await storage.engine.search(ana, LexicalSearch(kind, [word], 9))
         assert len(found) == 1
@@ -119,41 +119,41 @@ async def test_an_import_is_searchable_and_adds_nothing_twice(
 
 async def test_an_unfinished_import_waits_and_is_resumed(database: Database, ana: UserKey) -> None:
     assert await take(database, records(), batch=1, batches=3) is None
-    assert await database.read(queries.imports.progress, SOURCE) == {"ana": 3}
+    assert await database.read_all(queries.imports.progress, SOURCE) == {"ana": 3}
     assert await waiting(database) == [], "its turns are left alone"
     assert await database.read(queries.imports.in_progress, ana, SOURCE) is not None
-    assert len(await database.read(queries.imports.all_in_progress, SOURCE)) == 1
+    assert len(await database.read_all(queries.imports.all_in_progress, SOURCE)) == 1
     with pytest.raises(InvalidInput):
         await database.read(queries.imports.check_none_in_progress, ana)
     with pytest.raises(InvalidInput):
         await take(database, records(), "another file")
     assert await take(database, records(), batch=1) == ImportResult(2, 2, 0, 2)
     assert len(await waiting(database)) == 2
-    assert await database.read(queries.imports.progress, SOURCE) == {}
+    assert await database.read_all(queries.imports.progress, SOURCE) == {}
     await database.read(queries.imports.check_none_in_progress, ana)
 
 
 async def test_two_programs_cannot_run_one_import(
     database: Database, second: Database, ana: UserKey
 ) -> None:
-    session = await database.read(queries.import_rows.start, SOURCE, "a test")
-    other = await second.read(queries.import_rows.start, SOURCE, "a test")
+    session = await database.read_all(queries.import_rows.start, SOURCE, "a test")
+    other = await second.read_all(queries.import_rows.start, SOURCE, "a test")
     first = records()[:1]
-    await database.write(queries.import_rows.import_records, session, first, NOW, 9.0)
+    await database.write_all(queries.import_rows.import_records, session, first, NOW, 9.0)
     with pytest.raises(StoreLocked):
-        await second.write(queries.import_rows.import_records, other, first, NOW, 9.0)
+        await second.write_all(queries.import_rows.import_records, other, first, NOW, 9.0)
     assert len(await database.read(texts_of, ana)) == 1
 
 
 async def test_an_undone_import_leaves_what_was_there(
     database: Database, ana: UserKey, ben: UserKey
 ) -> None:
-    await database.write(say, "I was here before.", session="cabin")
-    await database.write(say, "I was here before.", user="ben")
+    await database.write_all(say, "I was here before.", session="cabin")
+    await database.write_all(say, "I was here before.", user="ben")
     await database.write(queries.quality.add, ana, [records_quality()])
     before = [await database.read(read, ana) for read in (texts_of, memories_of, passages)]
     await take(database, records())
-    await database.write(say, "I came later.", session="harbour")
+    await database.write_all(say, "I came later.", session="harbour")
     (decision,) = await database.read(queries.decisions.of_user, ana, 9)
     undone = await database.write(queries.decisions.undo, ana, decision.id, NOW)
     assert undone.removed == 4
@@ -168,11 +168,11 @@ async def test_an_undone_import_leaves_what_was_there(
 async def test_a_failed_import_is_reverted_for_all_its_users(database: Database) -> None:
     given = [*records("ana"), *records("ben")]
     assert await take(database, given, batch=1, batches=10) is None
-    await database.write(queries.imports.abort, SOURCE)
-    assert (await database.read(queries.jobs.waiting_counts))[JobKind.IMPORT] == 2
+    await database.write_all(queries.imports.abort, SOURCE)
+    assert (await database.read_all(queries.jobs.waiting_counts))[JobKind.IMPORT] == 2
     await roll_back(database)
-    for user in await database.read(queries.users.names, 9):
-        key = await database.read(queries.users.find, user)
+    for user in await database.read_all(queries.users.names, 9):
+        key = await database.read_all(queries.users.find, user)
         assert key is not None
         assert await database.read(texts_of, key) == await database.read(memories_of, key) == []
     assert (await take(database, given)) == ImportResult(4, 4, 0, 4)
@@ -194,11 +194,11 @@ async def test_an_import_brings_nothing_back_that_was_forgotten(
 
 
 async def test_an_invalid_record_leaves_its_batch_out(database: Database, ana: UserKey) -> None:
-    await database.write(queries.turns.add, turn("Other words.", name="i2"), NOW)
+    await database.write_all(queries.turns.add, turn("Other words.", name="i2"), NOW)
     with pytest.raises(InvalidInput):
         await take(database, records())
     assert await database.read(texts_of, ana) == ["Other words."]
-    assert await database.read(queries.imports.progress, SOURCE) == {}
+    assert await database.read_all(queries.imports.progress, SOURCE) == {}
 
 
 def records_quality() -> QualityRecord:

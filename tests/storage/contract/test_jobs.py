@@ -35,25 +35,25 @@ async def fail(
     database: Database, kind: JobKind, key: int | str, user: UserKey | None = None, tries: int = 1
 ) -> None:
     for _ in range(tries):
-        await database.write(
+        await database.write_all(
             queries.job_failures.record, kind, key, "ValueError", ATTEMPTS, PAUSE_S, NOW, user
         )
 
 
 async def first_turn(database: Database) -> int:
-    ((key, _), *_) = await database.read(queries.turns.waiting, UserRotation(), 1)
+    ((key, _), *_) = await database.read_all(queries.turns.waiting, UserRotation(), 1)
     return key
 
 
 async def test_users_are_served_in_turn_and_each_users_turns_in_order(database: Database) -> None:
-    await database.write(say_much)
+    await database.write_all(say_much)
     served = UserRotation()
     seen: list[str] = []
     for _ in range(8):
-        waiting = await database.read(queries.turns.waiting, served, 1)
+        waiting = await database.read_all(queries.turns.waiting, served, 1)
         seen += turns_of(waiting)
         for key, _ in waiting:
-            await database.write(
+            await database.write_all(
                 queries.understandings.store_all,
                 {key: Understanding()},
                 find_supersession,
@@ -64,228 +64,230 @@ async def test_users_are_served_in_turn_and_each_users_turns_in_order(database: 
     assert users == ["ana.", "ben.", "cleo.", "ana.", "ben.", "ana.", "ana.", "ana."]
     of_ana = [text for text in seen if text.endswith("ana.")]
     assert of_ana == [f"Remark {number} of ana." for number in range(5)]
-    assert await database.read(queries.turns.waiting, served, 9) == []
+    assert await database.read_all(queries.turns.waiting, served, 9) == []
 
 
 async def test_a_batch_is_shared_between_users(database: Database) -> None:
-    await database.write(say_much)
-    batch = turns_of(await database.read(queries.turns.waiting, UserRotation(), 4))
+    await database.write_all(say_much)
+    batch = turns_of(await database.read_all(queries.turns.waiting, UserRotation(), 4))
     assert sorted(text.split()[-1] for text in batch) == ["ana.", "ana.", "ben.", "cleo."]
     for kind in (JobKind.TURN, JobKind.PASSAGE):
-        assert (await database.read(queries.jobs.waiting_counts))[kind] == 8
-        assert len(await database.read(queries.jobs.next_rows, kind, UserRotation(), 100)) == 8
-        assert await database.read(queries.jobs.is_waiting, kind, FIRST)
-    assert not await database.read(queries.jobs.is_waiting, JobKind.MEMORY, FIRST)
+        assert (await database.read_all(queries.jobs.waiting_counts))[kind] == 8
+        assert len(await database.read_all(queries.jobs.next_rows, kind, UserRotation(), 100)) == 8
+        assert await database.read_all(queries.jobs.is_waiting, kind, FIRST)
+    assert not await database.read_all(queries.jobs.is_waiting, JobKind.MEMORY, FIRST)
 
 
 async def test_a_failed_job_pauses_longer_each_time_and_is_set_aside(database: Database) -> None:
-    await database.write(say, "Remark.")
+    await database.write_all(say, "Remark.")
     key = await first_turn(database)
     pauses = []
     for tries in range(1, ATTEMPTS):
         await fail(database, JobKind.TURN, key)
-        assert await database.read(queries.turns.waiting, UserRotation(), 9) == []
-        (failure,) = await database.read(queries.job_failures.latest, 9)
+        assert await database.read_all(queries.turns.waiting, UserRotation(), 9) == []
+        (failure,) = await database.read_all(queries.job_failures.latest, 9)
         assert (failure.piece, failure.user_id, failure.tries) == ("harbour-0", "ana", tries)
         again_at = failure.again_at
-        assert again_at is not None and again_at == await database.read(
+        assert again_at is not None and again_at == await database.read_all(
             queries.job_failures.next_retry
         )
         pauses.append(again_at - NOW)
-        await database.write(queries.job_failures.resume, again_at - SECOND / 2)
-        assert await database.read(queries.turns.waiting, UserRotation(), 9) == []
-        await database.write(queries.job_failures.resume, again_at)
-        assert len(await database.read(queries.turns.waiting, UserRotation(), 9)) == 1
-        assert await database.read(queries.job_failures.next_retry) is None
+        await database.write_all(queries.job_failures.resume, again_at - SECOND / 2)
+        assert await database.read_all(queries.turns.waiting, UserRotation(), 9) == []
+        await database.write_all(queries.job_failures.resume, again_at)
+        assert len(await database.read_all(queries.turns.waiting, UserRotation(), 9)) == 1
+        assert await database.read_all(queries.job_failures.next_retry) is None
     assert pauses == sorted(set(pauses)) and pauses[0] == SECOND
     await fail(database, JobKind.TURN, key)
-    assert await database.read(queries.job_failures.any_set_aside)
-    assert await database.read(queries.job_failures.next_retry) is None
-    assert await database.read(queries.job_failures.latest, 9) == [
+    assert await database.read_all(queries.job_failures.any_set_aside)
+    assert await database.read_all(queries.job_failures.next_retry) is None
+    assert await database.read_all(queries.job_failures.latest, 9) == [
         FailedJob("ana", JobKind.TURN, "harbour-0", ATTEMPTS, "ValueError", NOW, None)
     ]
-    await database.write(queries.job_failures.resume, NOW + timedelta(days=9))
-    assert await database.read(queries.turns.waiting, UserRotation(), 9) == []
+    await database.write_all(queries.job_failures.resume, NOW + timedelta(days=9))
+    assert await database.read_all(queries.turns.waiting, UserRotation(), 9) == []
 
 
 async def test_a_job_of_one_user_that_fails_does_not_stop_the_others(database: Database) -> None:
-    await database.write(say_much)
+    await database.write_all(say_much)
     key = await first_turn(database)
     await fail(database, JobKind.TURN, key, tries=ATTEMPTS)
-    waiting = await database.read(queries.turns.waiting, UserRotation(), 100)
+    waiting = await database.read_all(queries.turns.waiting, UserRotation(), 100)
     assert len(waiting) == 7 and key not in [found for found, _ in waiting]
 
 
 async def test_some_of_what_was_set_aside_is_retried(database: Database) -> None:
-    await database.write(say_much)
-    for key, _ in await database.read(queries.turns.waiting, UserRotation(), 100):
+    await database.write_all(say_much)
+    for key, _ in await database.read_all(queries.turns.waiting, UserRotation(), 100):
         await fail(database, JobKind.TURN, key, tries=ATTEMPTS)
     before = NOW + SECOND
-    assert await database.write(queries.job_failures.retry, NOW, 0, 9) == 0, "it failed later"
-    assert await database.write(queries.job_failures.retry, before, 0, 2) == 2
-    waiting = await database.read(queries.turns.waiting, UserRotation(), 100)
+    assert await database.write_all(queries.job_failures.retry, NOW, 0, 9) == 0, "it failed later"
+    assert await database.write_all(queries.job_failures.retry, before, 0, 2) == 2
+    waiting = await database.read_all(queries.turns.waiting, UserRotation(), 100)
     assert len(waiting) == 2
     for key, _ in waiting:
-        await database.write(
+        await database.write_all(
             queries.job_failures.record, JobKind.TURN, key, "OSError", ATTEMPTS, 1.0, before, None
         )
-    assert await database.write(queries.job_failures.retry, before, 2, 9) == 0, "all failed again"
-    assert await database.write(queries.job_failures.retry, before, 3, 9) == 6
+    assert await database.write_all(queries.job_failures.retry, before, 2, 9) == 0, (
+        "all failed again"
+    )
+    assert await database.write_all(queries.job_failures.retry, before, 3, 9) == 6
 
 
 async def test_all_tries_are_given_back(database: Database) -> None:
-    await database.write(say_much)
+    await database.write_all(say_much)
     key = await first_turn(database)
     await fail(database, JobKind.TURN, key, tries=ATTEMPTS)
-    assert await database.write(queries.job_failures.reset_all) == 1
-    assert len(await database.read(queries.turns.waiting, UserRotation(), 100)) == 8
-    assert await database.read(queries.job_failures.latest, 9) == []
-    assert not await database.read(queries.job_failures.any_set_aside)
+    assert await database.write_all(queries.job_failures.reset_all) == 1
+    assert len(await database.read_all(queries.turns.waiting, UserRotation(), 100)) == 8
+    assert await database.read_all(queries.job_failures.latest, 9) == []
+    assert not await database.read_all(queries.job_failures.any_set_aside)
     await fail(database, JobKind.TURN, key)
-    (failure,) = await database.read(queries.job_failures.latest, 9)
+    (failure,) = await database.read_all(queries.job_failures.latest, 9)
     assert failure.tries == 1
 
 
 async def test_failures_end_with_the_job(database: Database, ana: UserKey) -> None:
-    await database.write(say, "Remark.")
+    await database.write_all(say, "Remark.")
     turn_key = await first_turn(database)
-    (passage,) = await database.read(queries.jobs.next_rows, JobKind.PASSAGE, UserRotation(), 9)
+    (passage,) = await database.read_all(queries.jobs.next_rows, JobKind.PASSAGE, UserRotation(), 9)
     await fail(database, JobKind.TURN, turn_key)
     await fail(database, JobKind.PASSAGE, passage)
     await fail(database, JobKind.CATEGORY, Category.CONTEXTS, ana)
-    assert len(await database.read(queries.job_failures.latest, 9)) == 3
-    await database.write(queries.job_failures.resume, NOW + timedelta(hours=1))
-    await database.write(understand, "a boat")
-    await database.write(embed)
-    (left,) = await database.read(queries.job_failures.latest, 9)
+    assert len(await database.read_all(queries.job_failures.latest, 9)) == 3
+    await database.write_all(queries.job_failures.resume, NOW + timedelta(hours=1))
+    await database.write_all(understand, "a boat")
+    await database.write_all(embed)
+    (left,) = await database.read_all(queries.job_failures.latest, 9)
     assert (left.work, left.piece) == (JobKind.CATEGORY, Category.CONTEXTS)
-    await database.write(queries.job_failures.clear, JobKind.CATEGORY, Category.CONTEXTS, ana)
-    assert await database.read(queries.job_failures.latest, 9) == []
+    await database.write_all(queries.job_failures.clear, JobKind.CATEGORY, Category.CONTEXTS, ana)
+    assert await database.read_all(queries.job_failures.latest, 9) == []
 
 
 async def test_the_failure_of_a_job_that_is_gone_is_not_recorded(database: Database) -> None:
     await fail(database, JobKind.TURN, 99)
-    assert await database.read(queries.job_failures.latest, 9) == []
+    assert await database.read_all(queries.job_failures.latest, 9) == []
 
 
 async def test_a_session_is_summarised_once_it_ends(database: Database, ana: UserKey) -> None:
-    await database.write(say, "Remark.", session="harbour")
-    await database.write(say, "Another.", session="cabin")
-    await database.write(embed)
-    assert await database.read(queries.jobs.next_session, UserRotation()) == (None, False)
+    await database.write_all(say, "Remark.", session="harbour")
+    await database.write_all(say, "Another.", session="cabin")
+    await database.write_all(embed)
+    assert await database.read_all(queries.jobs.next_session, UserRotation()) == (None, False)
     assert await database.write(queries.summaries.end, ana, "cabin")
     assert not await database.write(queries.summaries.end, ana, "attic")
-    key, _ = await database.read(queries.jobs.next_session, UserRotation())
+    key, _ = await database.read_all(queries.jobs.next_session, UserRotation())
     assert key is not None
-    assert await database.read(queries.summaries.unsummarised, key) is not None
-    await database.write(queries.summaries.done, key)
-    assert await database.read(queries.jobs.next_session, UserRotation()) == (None, False)
-    assert not await database.read(queries.jobs.any_idle_session, NOW, 60)
+    assert await database.read_all(queries.summaries.unsummarised, key) is not None
+    await database.write_all(queries.summaries.done, key)
+    assert await database.read_all(queries.jobs.next_session, UserRotation()) == (None, False)
+    assert not await database.read_all(queries.jobs.any_idle_session, NOW, 60)
     later = NOW + timedelta(minutes=5)
-    assert await database.read(queries.jobs.any_idle_session, later, 60)
-    await database.write(queries.jobs.end_idle_sessions, later, 60)
-    other, _ = await database.read(queries.jobs.next_session, UserRotation())
+    assert await database.read_all(queries.jobs.any_idle_session, later, 60)
+    await database.write_all(queries.jobs.end_idle_sessions, later, 60)
+    other, _ = await database.read_all(queries.jobs.next_session, UserRotation())
     assert other not in (None, key)
 
 
 async def test_a_session_waits_for_its_passages(database: Database, ana: UserKey) -> None:
-    await database.write(say, "Remark.")
+    await database.write_all(say, "Remark.")
     await database.write(queries.summaries.end, ana, "harbour")
-    found, _ = await database.read(queries.jobs.next_session, UserRotation())
+    found, _ = await database.read_all(queries.jobs.next_session, UserRotation())
     assert found is None
-    await database.write(embed)
-    found, _ = await database.read(queries.jobs.next_session, UserRotation())
+    await database.write_all(embed)
+    found, _ = await database.read_all(queries.jobs.next_session, UserRotation())
     assert found is not None
 
 
 async def test_a_lease_keeps_other_workers_from_a_users_jobs(database: Database) -> None:
-    await database.write(say_much)
+    await database.write_all(say_much)
     claim = queries.claims.claim
-    claimed = await database.write(claim, ENCODER, UserRotation(), FIRST, 99, 1)
+    claimed = await database.write_all(claim, ENCODER, UserRotation(), FIRST, 99, 1)
     assert len(claimed.turns) == 1 and len(claimed.texts) == 8
-    other = await database.write(claim, ENCODER, UserRotation(), OTHER, 99, 99)
+    other = await database.write_all(claim, ENCODER, UserRotation(), OTHER, 99, 99)
     assert {said.user_id for _, said in other.turns} == {"ben", "cleo"} and other.texts == []
-    assert not await database.read(queries.jobs.is_waiting, JobKind.PASSAGE, OTHER)
-    assert sorted(await database.read(queries.leases.owners)) == [FIRST.owner, OTHER.owner]
-    assert await database.read(queries.leases.any_other, FIRST)
-    assert await database.read(queries.leases.any_of, FIRST.owner)
-    await database.write(queries.leases.release_all, FIRST.owner)
-    assert not await database.read(queries.leases.any_of, FIRST.owner)
-    again = await database.write(claim, ENCODER, UserRotation(), OTHER, 99, 99)
+    assert not await database.read_all(queries.jobs.is_waiting, JobKind.PASSAGE, OTHER)
+    assert sorted(await database.read_all(queries.leases.owners)) == [FIRST.owner, OTHER.owner]
+    assert await database.read_all(queries.leases.any_other, FIRST)
+    assert await database.read_all(queries.leases.any_of, FIRST.owner)
+    await database.write_all(queries.leases.release_all, FIRST.owner)
+    assert not await database.read_all(queries.leases.any_of, FIRST.owner)
+    again = await database.write_all(claim, ENCODER, UserRotation(), OTHER, 99, 99)
     assert len(again.texts) == 8 and len(again.turns) == 8
 
 
 async def test_two_workers_never_claim_the_same_job(database: Database, second: Database) -> None:
-    await database.write(say_much)
+    await database.write_all(say_much)
     first, other = await asyncio.gather(
-        database.write(queries.claims.claim, ENCODER, UserRotation(), FIRST, 3, 3),
-        second.write(queries.claims.claim, ENCODER, UserRotation(), OTHER, 3, 3),
+        database.write_all(queries.claims.claim, ENCODER, UserRotation(), FIRST, 3, 3),
+        second.write_all(queries.claims.claim, ENCODER, UserRotation(), OTHER, 3, 3),
     )
     assert not {key for key, _ in first.turns} & {key for key, _ in other.turns}
     assert not {key for _, key, _ in first.texts} & {key for _, key, _ in other.texts}
 
 
 async def test_an_expired_lease_is_taken_over(database: Database, ana: UserKey) -> None:
-    await database.write(say, "Remark.")
-    await database.write(queries.claims.claim, ENCODER, UserRotation(), FIRST, 9, 9)
+    await database.write_all(say, "Remark.")
+    await database.write_all(queries.claims.claim, ENCODER, UserRotation(), FIRST, 9, 9)
     just = Claimant(OTHER.owner, NOW + timedelta(seconds=LEASE_S) - SECOND)
     late = Claimant(OTHER.owner, NOW + timedelta(seconds=LEASE_S))
-    assert not await database.read(queries.claims.any_waiting, ENCODER, just)
-    assert not await database.read(queries.leases.is_free, just, JobKind.TURN, ana)
-    assert await database.read(queries.claims.any_waiting, ENCODER, late)
-    assert await database.read(queries.leases.is_free, late, JobKind.TURN, ana)
-    assert not await database.read(queries.leases.any_other, late)
-    claimed = await database.write(queries.claims.claim, ENCODER, UserRotation(), late, 9, 9)
+    assert not await database.read_all(queries.claims.any_waiting, ENCODER, just)
+    assert not await database.read_all(queries.leases.is_free, just, JobKind.TURN, ana)
+    assert await database.read_all(queries.claims.any_waiting, ENCODER, late)
+    assert await database.read_all(queries.leases.is_free, late, JobKind.TURN, ana)
+    assert not await database.read_all(queries.leases.any_other, late)
+    claimed = await database.write_all(queries.claims.claim, ENCODER, UserRotation(), late, 9, 9)
     assert len(claimed.turns) == len(claimed.texts) == 1
-    assert await database.read(queries.leases.owners) == [OTHER.owner]
+    assert await database.read_all(queries.leases.owners) == [OTHER.owner]
 
 
 async def test_a_lease_is_extended_by_its_owner(database: Database, ana: UserKey) -> None:
-    await database.write(queries.leases.take, FIRST, JobKind.TURN, [ana])
+    await database.write_all(queries.leases.take, FIRST, JobKind.TURN, [ana])
     renewed = Claimant(FIRST.owner, NOW + 30 * SECOND)
-    await database.write(queries.leases.take, renewed, JobKind.TURN, [ana])
+    await database.write_all(queries.leases.take, renewed, JobKind.TURN, [ana])
     then = Claimant(OTHER.owner, NOW + timedelta(seconds=LEASE_S))
-    assert not await database.read(queries.leases.is_free, then, JobKind.TURN, ana)
-    assert await database.read(queries.leases.is_free, then, JobKind.PASSAGE, ana)
-    await database.write(queries.leases.release, FIRST.owner, JobKind.PASSAGE)
-    assert await database.read(queries.leases.any_of, FIRST.owner)
-    await database.write(queries.leases.release, OTHER.owner, JobKind.TURN)
-    assert await database.read(queries.leases.any_of, FIRST.owner)
+    assert not await database.read_all(queries.leases.is_free, then, JobKind.TURN, ana)
+    assert await database.read_all(queries.leases.is_free, then, JobKind.PASSAGE, ana)
+    await database.write_all(queries.leases.release, FIRST.owner, JobKind.PASSAGE)
+    assert await database.read_all(queries.leases.any_of, FIRST.owner)
+    await database.write_all(queries.leases.release, OTHER.owner, JobKind.TURN)
+    assert await database.read_all(queries.leases.any_of, FIRST.owner)
 
 
 async def test_a_finished_job_releases_its_lease(database: Database) -> None:
-    await database.write(say, "Remark.")
-    await database.write(queries.claims.claim, ENCODER, UserRotation(), FIRST, 9, 9)
+    await database.write_all(say, "Remark.")
+    await database.write_all(queries.claims.claim, ENCODER, UserRotation(), FIRST, 9, 9)
     finish = queries.claims.finish
     said = turn("More.", name="t2")
-    stored = await database.write(
+    stored = await database.write_all(
         finish, FIRST.owner, JobKind.TURN, queries.turns.add, said, now=NOW
     )
-    assert stored and await database.read(queries.leases.any_of, FIRST.owner)
+    assert stored and await database.read_all(queries.leases.any_of, FIRST.owner)
     with pytest.raises(ZeroDivisionError):
-        await database.write(finish, FIRST.owner, JobKind.PASSAGE, lambda conn: 1 // 0)
-    assert await database.read(queries.leases.any_of, FIRST.owner), "rolled back"
-    await database.write(finish, FIRST.owner, JobKind.PASSAGE, embed)
-    assert not await database.read(queries.leases.any_of, FIRST.owner)
+        await database.write_all(finish, FIRST.owner, JobKind.PASSAGE, lambda conn: 1 // 0)
+    assert await database.read_all(queries.leases.any_of, FIRST.owner), "rolled back"
+    await database.write_all(finish, FIRST.owner, JobKind.PASSAGE, embed)
+    assert not await database.read_all(queries.leases.any_of, FIRST.owner)
 
 
 async def test_sessions_and_categories_are_claimed_by_one_worker(
     database: Database, ana: UserKey
 ) -> None:
-    await database.write(say, "Remark.")
-    await database.write(embed)
+    await database.write_all(say, "Remark.")
+    await database.write_all(embed)
     await database.write(queries.summaries.end, ana, "harbour")
-    session, _ = await database.read(queries.jobs.next_session, UserRotation())
+    session, _ = await database.read_all(queries.jobs.next_session, UserRotation())
     assert session is not None
     claim_session, claim_category = queries.claims.claim_session, queries.claims.claim_category
-    assert await database.write(claim_session, FIRST, session)
-    assert await database.write(claim_session, FIRST, session)
-    assert not await database.write(claim_session, OTHER, session)
-    assert not await database.write(claim_session, FIRST, 99)
-    assert await database.write(claim_category, FIRST, ana, Category.CONTEXTS)
-    assert not await database.write(claim_category, OTHER, ana, Category.PROJECTS)
+    assert await database.write_all(claim_session, FIRST, session)
+    assert await database.write_all(claim_session, FIRST, session)
+    assert not await database.write_all(claim_session, OTHER, session)
+    assert not await database.write_all(claim_session, FIRST, 99)
+    assert await database.write_all(claim_category, FIRST, ana, Category.CONTEXTS)
+    assert not await database.write_all(claim_category, OTHER, ana, Category.PROJECTS)
     late = Claimant(OTHER.owner, NOW + timedelta(seconds=LONG_LEASE_S))
-    assert await database.write(claim_category, late, ana, Category.PROJECTS)
+    assert await database.write_all(claim_category, late, ana, Category.PROJECTS)
 
 
 async def test_kinds_of_rows_to_embed_take_turns() -> None:

@@ -75,22 +75,22 @@ async def test_a_revision_counts_changes_other_than_new_rows(
     database: Database, ana: UserKey, ben: UserKey
 ) -> None:
     assert await database.read(state, ana) == IndexState(0, 0, False, False, 0)
-    await database.write(say, *LINES)
+    await database.write_all(say, *LINES)
     added = await database.read(state, ana)
     first, *_, last = await database.read(passages, ana)
     assert (added.last, added.revision) == (last, 0)
     assert not added.waiting_embedded and not added.latest_embedded
-    await database.write(embed)
+    await database.write_all(embed)
     embedded = await database.read(state, ana, PASSAGE, first, last)
     assert embedded == IndexState(last, 0, True, True, 0), "a first vector is no revision"
-    await database.write(queries.index_entries.sign, PASSAGE, ana, first, np.ones(64))
+    await database.write(queries.index_entries.sign, ana, PASSAGE, first, np.ones(64))
     changed = await database.read(state, ana)
     assert changed.revision > 0
-    await database.write(queries.index_entries.remove, PASSAGE, ana, last)
+    await database.write(queries.index_entries.remove, ana, PASSAGE, last)
     removed = await database.read(state, ana)
     assert removed.revision > changed.revision and removed.last < last
-    await database.write(queries.index_entries.add, PASSAGE, ana, last + 5, 1, "late")
-    await database.write(queries.index_entries.add, PASSAGE, ana, last + 2, 1, "later")
+    await database.write(queries.index_entries.add, ana, PASSAGE, last + 5, 1, "late")
+    await database.write(queries.index_entries.add, ana, PASSAGE, last + 2, 1, "later")
     inserted = await database.read(state, ana)
     assert inserted.revision > removed.revision and inserted.last == last + 5
     assert await database.read(state, ben) == IndexState(0, 0, False, False, 0)
@@ -98,17 +98,17 @@ async def test_a_revision_counts_changes_other_than_new_rows(
 
 
 async def test_a_rolled_back_change_leaves_the_revision(database: Database, ana: UserKey) -> None:
-    await database.write(say, *LINES)
+    await database.write_all(say, *LINES)
     first, *_ = await database.read(passages, ana)
     before = await database.read(state, ana)
-    await database.rehearse(queries.index_entries.remove, PASSAGE, ana, first)
+    await database.rehearse(queries.index_entries.remove, ana, PASSAGE, first)
     assert await database.read(state, ana) == before
     assert await database.read(postings, ana, "ferri") != []
 
 
 async def test_pages_of_the_index(database: Database, ana: UserKey, ben: UserKey) -> None:
-    await database.write(talk)
-    await database.write(say, "Rain.", session="cabin two")
+    await database.write_all(talk)
+    await database.write_all(say, "Rain.", session="cabin two")
     keys = await database.read(passages, ana)
 
     def page(conn: Connection, after: int, limit: int) -> list[object]:
@@ -116,69 +116,69 @@ async def test_pages_of_the_index(database: Database, ana: UserKey, ben: UserKey
         assert [one.dtype for one in found[:4]] == [np.int64, np.int64, np.int64, np.bool_]
         return [*(one.tolist() for one in found[:4]), bytes(found.bits)]
 
-    first = await database.read(page, 0, 2)
+    first = await database.read_all(page, 0, 2)
     line = LetterEncoder().encode([f"Skipper: {text}" for text in LINES])
     assert first[0] == keys[:2] and first[3] == [True, True]
     assert first[4] == to_bits(line[0]) + to_bits(line[1])
     assert first[2] == [4, 6], "lengths in words"
-    rest = await database.read(page, keys[2], 99)
+    rest = await database.read_all(page, keys[2], 99)
     assert rest[0] == keys[3:] and rest[3] == [True, False]
-    assert await database.read(page, keys[-1], 9) == [[], [], [], [], b""]
+    assert await database.read_all(page, keys[-1], 9) == [[], [], [], [], b""]
 
 
 async def test_postings_and_terms(database: Database, ana: UserKey, ben: UserKey) -> None:
-    await database.write(talk)
+    await database.write_all(talk)
     mine = await database.read(passages, ana)
     assert await database.read(postings, ana, "ferri") == [mine[0], mine[2], mine[3]]
     assert await database.read(postings, ana, "whale") == []
     assert len(await database.read(postings, ben, "ferri")) == 3
 
-    def after(conn: Connection) -> list[int]:
-        return conn.search.postings(conn, ana, PASSAGE, "ferri", mine[0]).tolist()  # type: ignore[no-any-return]
+    def after(conn: Connection, user: UserKey) -> list[int]:
+        return conn.search.postings(conn, user, PASSAGE, "ferri", mine[0]).tolist()  # type: ignore[no-any-return]
 
-    def has(conn: Connection, key: int) -> bool:
-        return conn.search.has_terms(conn, PASSAGE, key)
+    def has(conn: Connection, user: UserKey, key: int) -> bool:
+        return conn.search.has_terms(conn, user, PASSAGE, key)
 
-    assert await database.read(after) == [mine[2], mine[3]]
-    assert await database.read(has, mine[0])
+    assert await database.read(after, ana) == [mine[2], mine[3]]
+    assert await database.read(has, ana, mine[0])
 
-    def change(conn: Connection) -> None:
-        conn.search.remove_terms(conn, PASSAGE, mine[0])
+    def change(conn: Connection, user: UserKey) -> None:
+        conn.search.remove_terms(conn, user, PASSAGE, mine[0])
         conn.search.compact_terms(conn, PASSAGE)
 
-    await database.write(change)
-    assert not await database.read(has, mine[0])
+    await database.write(change, ana)
+    assert not await database.read(has, ana, mine[0])
     assert await database.read(postings, ana, "ferri") == [mine[2], mine[3]]
-    await database.write(queries.index_entries.put_words, PASSAGE, ana, mine[0], "Whales!")
+    await database.write(queries.index_entries.put_words, ana, PASSAGE, mine[0], "Whales!")
     assert await database.read(postings, ana, "whale") == [mine[0]]
     assert await database.read(postings, ana, "whale", MEMORY) == []
-    await database.write(lambda conn: conn.search.clear_terms(conn, PASSAGE))
+    await database.write_all(lambda conn: conn.search.clear_terms(conn, PASSAGE))
     assert await database.read(postings, ana, "ferri") == []
     assert await database.read(postings, ben, "ferri") == []
-    await database.write(queries.maintenance.reindex)
+    await database.write_all(queries.maintenance.reindex)
     assert await database.read(postings, ana, "ferri") == [mine[0], mine[2], mine[3]]
 
 
 async def test_vectors_of_rows(database: Database, ana: UserKey, ben: UserKey) -> None:
-    await database.write(talk)
+    await database.write_all(talk)
     mine, theirs = await database.read(passages, ana), await database.read(passages, ben)
 
     def vectors(conn: Connection, column: str, values: list[int]) -> dict[int, bytes]:
         return dict(conn.search.vectors(conn, ana, PASSAGE, column, values))
 
-    found = await database.read(vectors, "id", [*mine[:2], *theirs])
+    found = await database.read_all(vectors, "id", [*mine[:2], *theirs])
     row = LetterEncoder().encode([f"Skipper: {LINES[0]}"])[0]
     assert found.keys() == set(mine[:2]) and bytes(found[mine[0]]) == to_bytes(row)
     session = await database.read(session_of, ana, mine[0])
-    assert (await database.read(vectors, "session", [session])).keys() == set(mine[:3])
-    await database.write(say, "Rain.", session="harbour two")
+    assert (await database.read_all(vectors, "session", [session])).keys() == set(mine[:3])
+    await database.write_all(say, "Rain.", session="harbour two")
     waiting = (await database.read(passages, ana))[-1]
-    assert await database.read(vectors, "id", [waiting]) == {}
+    assert await database.read_all(vectors, "id", [waiting]) == {}
 
 
 async def test_lexical_and_vector_search(storage: Storage, ana: UserKey, ben: UserKey) -> None:
     database = storage.database
-    await database.write(talk)
+    await database.write_all(talk)
     mine = await database.read(passages, ana)
     words, nothing, nearest, sessions, inside = await storage.engine.search(
         ana,
@@ -204,7 +204,7 @@ async def test_lexical_and_vector_search(storage: Storage, ana: UserKey, ben: Us
 async def test_both_users_find_the_same_scores_in_their_own_rows(
     storage: Storage, ana: UserKey, ben: UserKey
 ) -> None:
-    await storage.database.write(talk)
+    await storage.database.write_all(talk)
     searches = (
         LexicalSearch(PASSAGE, ["ferry", "heron"], 9),
         VectorSearch(PASSAGE, sought("Skipper: A heron."), 9),
@@ -222,8 +222,8 @@ async def test_memories_by_words_vectors_and_names(
 ) -> None:
     database = storage.database
     for user in (ana, ben):
-        await database.write(note, "The heron Gustav likes fish.", user, entities=["Gustav"])
-        await database.write(note, "The ferry costs two euros.", user)
+        await database.write_all(note, "The heron Gustav likes fish.", user, entities=["Gustav"])
+        await database.write_all(note, "The ferry costs two euros.", user)
     words, nearest, named, unnamed, clusters = await storage.engine.search(
         ana,
         LexicalSearch(MEMORY, ["heron"], 9),
@@ -242,8 +242,8 @@ async def test_memories_by_words_vectors_and_names(
 async def test_clusters(storage: Storage, ana: UserKey, ben: UserKey) -> None:
     database = storage.database
     for user in (ana, ben):
-        await database.write(note, "The heron Gustav likes fish.", user)
-        await database.write(note, "The ferry costs two euros.", user)
+        await database.write_all(note, "The heron Gustav likes fish.", user)
+        await database.write_all(note, "The ferry costs two euros.", user)
     members = await database.read(queries.evolutions.members, ana, Category.CONTEXTS, 99)
     assert len(members.keys) == 2
     drafts = [
@@ -257,8 +257,8 @@ async def test_clusters(storage: Storage, ana: UserKey, ben: UserKey) -> None:
     )
     search = ClusterSearch(sought("The ferry costs two euros."), 1)
     assert draft is not None and await storage.engine.search(ana, search) == [[]]
-    assert await database.write(queries.placement.assign_batch, draft, 0) is None
-    assert await database.write(queries.evolutions.adopt, draft, "a test", NOW)
+    assert await database.write_all(queries.placement.assign_batch, draft, 0) is None
+    assert await database.write_all(queries.evolutions.adopt, draft, "a test", NOW)
     ((best,),) = await storage.engine.search(ana, search)
     assert best[0] == members.keys[1] and best[1] == pytest.approx(1, abs=1e-2)
     assert await storage.engine.search(ben, search) == [[]]
@@ -269,7 +269,7 @@ async def test_clusters(storage: Storage, ana: UserKey, ben: UserKey) -> None:
 
 async def test_summaries(storage: Storage, ana: UserKey) -> None:
     database = storage.database
-    await database.write(talk)
+    await database.write_all(talk)
     mine = await database.read(passages, ana)
     session = await database.read(session_of, ana, mine[0])
     await database.write(queries.summaries.end, ana, "harbour")
@@ -292,9 +292,9 @@ async def test_windows_of_time(storage: Storage, ana: UserKey, ben: UserKey) -> 
     database = storage.database
     week = Interval(NOW + 7 * DAY, NOW + 8 * DAY)
     for user in ("ana", "ben"):
-        await database.write(say, "The regatta is next week.", user=user)
-    await database.write(understand, "a regatta ticket", tells_of=week)
-    await database.write(embed)
+        await database.write_all(say, "The regatta is next week.", user=user)
+    await database.write_all(understand, "a regatta ticket", tells_of=week)
+    await database.write_all(embed)
     (mine,) = await database.read(passages, ana)
     around = Interval(NOW + 6 * DAY, NOW + 9 * DAY)
     said, unsaid, happening, of_memory, not_then = await storage.engine.search(
@@ -307,8 +307,8 @@ async def test_windows_of_time(storage: Storage, ana: UserKey, ben: UserKey) -> 
     )
     assert [key for key, _ in said] == [key for key, _ in happening] == [mine]
     assert len(of_memory) == 1 and unsaid == not_then == []
-    assert await database.read(queries.event_times.within, PASSAGE, [mine], around) == {mine}
-    named = await database.read(queries.event_times.named, PASSAGE, [mine])
+    assert await database.read_all(queries.event_times.within, PASSAGE, [mine], around) == {mine}
+    named = await database.read_all(queries.event_times.named, PASSAGE, [mine])
     assert [one.interval for one in named[mine]] == [week]
 
 
@@ -318,14 +318,14 @@ async def test_a_loaded_index_follows_another_openings_writes(
     words = LexicalSearch(PASSAGE, ["ferry"], 9)
     nearest = VectorSearch(PASSAGE, sought(f"Skipper: {LINES[0]}"), 1)
     assert await storage.engine.search(ana, words, nearest) == [[], []]
-    await second.write(say, *LINES)
+    await second.write_all(say, *LINES)
     found, _ = await storage.engine.search(ana, words, nearest)
     assert len(found) == 2
-    await second.write(embed)
+    await second.write_all(embed)
     first, *_ = await second.read(passages, ana)
     _, ((key, score),) = await storage.engine.search(ana, words, nearest)
     assert key == first and score == pytest.approx(1, abs=1e-2)
-    await second.write(queries.index_entries.remove, PASSAGE, ana, first)
+    await second.write(queries.index_entries.remove, ana, PASSAGE, first)
     found, ((key, _),) = await storage.engine.search(ana, words, nearest)
     assert key != first and len(found) == 1
     storage.engine.drop(ana)
@@ -333,7 +333,7 @@ async def test_a_loaded_index_follows_another_openings_writes(
 
 
 async def test_a_search_has_a_deadline(storage: Storage, ana: UserKey) -> None:
-    await storage.database.write(say, *LINES)
+    await storage.database.write_all(say, *LINES)
     search = LexicalSearch(PASSAGE, ["ferry"], 9)
     with pytest.raises(DeadlineExceeded):
         await storage.engine.search(ana, search, until=time.monotonic() - 1)

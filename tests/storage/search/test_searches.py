@@ -45,15 +45,15 @@ async def told(path: Path) -> Storage:
         for number, text in enumerate(
             ("The ferry is late.", "The dog barks.", "We took the ferry.")
         ):
-            await storage.database.write(
+            await storage.database.write_all(
                 queries.turns.add,
                 said(text, user=user, session=f"session {number % 2}", name=str(number)),
                 NOW,
             )
-    for kind, key, text in await storage.database.read(
+    for kind, key, text in await storage.database.read_all(
         queries.embedding.waiting, ENCODER, 10, SERVED
     ):
-        await storage.database.write(
+        await storage.database.write_all(
             queries.embedding.put,
             ENCODER,
             [(kind, key, text)],
@@ -65,7 +65,7 @@ async def told(path: Path) -> Storage:
 
 async def test_each_search_has_its_own_ranking(database: Path) -> None:
     storage = await told(database)
-    ben = await storage.database.read(queries.users.find, "ben")
+    ben = await storage.database.read_all(queries.users.find, "ben")
     assert ben is not None
     vector = LetterEncoder().encode(["Ana: The dog barks."])[0]
     by_words, by_session, nearest, inside, by_name = await storage.engine.search(
@@ -84,7 +84,7 @@ async def test_each_search_has_its_own_ranking(database: Path) -> None:
 
 async def test_the_index_comes_into_memory_though_the_search_is_late(database: Path) -> None:
     storage = await told(database)
-    ana = await storage.database.read(queries.users.find, "ana")
+    ana = await storage.database.read_all(queries.users.find, "ana")
     assert ana is not None
     search = LexicalSearch(EvidenceKind.PASSAGE, ["ferry"], 5)
     with pytest.raises(DeadlineExceeded):
@@ -100,11 +100,13 @@ async def test_the_index_comes_into_memory_though_the_search_is_late(database: P
 async def test_what_another_process_adds_and_forgets_is_known_at_once(database: Path) -> None:
     storage = await told(database)
     other = open_storage(database)
-    ana = await storage.database.read(queries.users.find, "ana")
+    ana = await storage.database.read_all(queries.users.find, "ana")
     assert ana is not None
     search = LexicalSearch(EvidenceKind.PASSAGE, ["ferry"], 5)
     assert len((await storage.engine.search(ana, search))[0]) == 2
-    await other.database.write(queries.turns.add, said("The last ferry!", session="session 1"), NOW)
+    await other.database.write_all(
+        queries.turns.add, said("The last ferry!", session="session 1"), NOW
+    )
     assert len((await storage.engine.search(ana, search))[0]) == 3
     await other.forgetting.forget(ana, ForgetSession("session 0"))
     assert len((await storage.engine.search(ana, search))[0]) == 1
@@ -141,7 +143,7 @@ async def test_what_was_said_and_what_happens_in_a_window_is_the_users_own(
     database: Path, language: Language
 ) -> None:
     storage = await planned(database, LetterEncoder(), language)
-    ben = await storage.database.read(queries.users.find, "ben")
+    ben = await storage.database.read_all(queries.users.find, "ben")
     assert ben is not None
     vector = LetterEncoder().encode(["Ana: The dog barks."])[0]
     spoken, happening, of_memories, nothing = await storage.engine.search(

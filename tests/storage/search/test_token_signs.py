@@ -115,7 +115,7 @@ async def test_what_is_remembered_is_kept_word_piece_by_word_piece(
         await memory.end_session(user_id="ana", session_id="monday")
         await memory.settle()
     storage = open_storage(database)
-    user = await storage.database.read(queries.users.find, "ana")
+    user = await storage.database.read_all(queries.users.find, "ana")
     assert user is not None
     found = {
         one.kind: one

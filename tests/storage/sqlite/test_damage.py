@@ -116,10 +116,10 @@ async def outcome(path: Path, key: EncryptionKey | None, sound: Mapping[str, lis
     except HotMemError:
         return "open"
     try:
-        return "harmless" if await opened.read(everything) == sound else "missed"
+        return "harmless" if await opened.read_all(everything) == sound else "missed"
     except HotMemError:
         with pytest.raises(StoreDamaged):
-            await opened.write(
+            await opened.write_all(
                 lambda conn: conn.execute("INSERT INTO users (public_id) VALUES ('ben')")
             )
         return "read"
@@ -186,19 +186,21 @@ async def test_what_is_damaged_behind_the_look_at_open_stops_writes_once_it_is_r
     monkeypatch.setattr(connection, "LOOK_STEPS", 1)
     opened = SqliteDatabase.open(broken)
     try:
-        assert await opened.write(
+        assert await opened.write_all(
             lambda conn: conn.execute(
                 "INSERT INTO users (public_id) VALUES ('ben') RETURNING id"
             ).fetchone()
         )
         with pytest.raises(StoreDamaged, match="Restore it from a backup"):
-            await opened.read(everything)
+            await opened.read_all(everything)
         with pytest.raises(StoreDamaged, match="Restore it from a backup"):
-            await opened.write(
+            await opened.write_all(
                 lambda conn: conn.execute("INSERT INTO users (public_id) VALUES ('eva')")
             )
         assert (
-            await opened.read(lambda conn: conn.execute("SELECT count(*) FROM users").fetchone()[0])
+            await opened.read_all(
+                lambda conn: conn.execute("SELECT count(*) FROM users").fetchone()[0]
+            )
             == 2
         ), "what is whole is read on"
     finally:

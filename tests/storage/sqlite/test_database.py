@@ -13,18 +13,25 @@ from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import CHECKPOINT_EVERY, SqliteDatabase
 from hotmem.storage.sqlite.opening import READERS
+from hotmem.types import UserKey
+
+USER = UserKey(1)
 
 COUNT_FOR_EVER = (
     "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 )
 
 
-def count_for_ever(conn: Connection) -> int:
+def count_for_ever(conn: Connection, user: UserKey) -> int:
     return int(conn.execute(COUNT_FOR_EVER).fetchone()[0])
 
 
 def count(conn: Connection) -> int:
     return int(conn.execute("SELECT count(*) FROM users").fetchone()[0])
+
+
+def count_for(conn: Connection, user: UserKey) -> int:
+    return count(conn)
 
 
 def add(conn: Connection, name: str) -> None:
@@ -36,12 +43,14 @@ async def test_a_deadline_stops_a_query_inside_sqlite(database: Path) -> None:
     try:
         started = time.monotonic()
         with pytest.raises(DeadlineExceeded):
-            await opened.inline().read_until(started + 0.1, count_for_ever)
+            await opened.inline().read_until(started + 0.1, count_for_ever, USER)
         assert time.monotonic() - started < 2
         with pytest.raises(DeadlineExceeded):
-            await opened.inline().read_until(time.monotonic() - 1, count)
-        assert await opened.read(count) == 0, "the connection is usable again, without a deadline"
-        assert await opened.inline().read_until(None, count) == 0
+            await opened.inline().read_until(time.monotonic() - 1, count_for, USER)
+        assert await opened.read_all(count) == 0, (
+            "the connection is usable again, without a deadline"
+        )
+        assert await opened.inline().read_until(None, count_for, USER) == 0
     finally:
         await opened.close()
 
@@ -51,7 +60,7 @@ async def test_the_loop_runs_on_while_all_readers_are_busy(database: Path) -> No
     try:
         until = time.monotonic() + 0.3
         busy = [
-            asyncio.create_task(asyncio.to_thread(opened.read_here, until, count_for_ever))
+            asyncio.create_task(asyncio.to_thread(opened.read_here, until, count_for_ever, USER))
             for _ in range(READERS)
         ]
         ticks = 0
@@ -74,8 +83,8 @@ async def test_the_journal_is_copied_into_the_file_behind_the_writes(
     copy = tmp_path / "without-journal.db"
     try:
         for number in range(CHECKPOINT_EVERY):
-            await opened.write(add, f"user {number}")
-        await opened.write(count)
+            await opened.write_all(add, f"user {number}")
+        await opened.write_all(count)
         copyfile(database, copy)
     finally:
         await opened.close()
@@ -96,12 +105,12 @@ async def test_a_write_that_fails_leaves_nothing(database: Path) -> None:
 
     try:
         with pytest.raises(ZeroDivisionError):
-            await opened.write(half)
+            await opened.write_all(half)
         with pytest.raises(StoreError, match="rolled back"):
-            await opened.write(twice)
-        assert await opened.read(count) == 0
-        await opened.write(add, "ana")
-        assert await opened.read(count) == 1
+            await opened.write_all(twice)
+        assert await opened.read_all(count) == 0
+        await opened.write_all(add, "ana")
+        assert await opened.read_all(count) == 1
     finally:
         await opened.close()
 
@@ -110,8 +119,8 @@ async def test_readers_cannot_write(database: Path) -> None:
     opened = SqliteDatabase.open(database)
     try:
         with pytest.raises(StoreError):
-            await opened.read(add, "ana")
-        assert await opened.read(count) == 0
+            await opened.read_all(add, "ana")
+        assert await opened.read_all(count) == 0
     finally:
         await opened.close()
 
@@ -122,14 +131,15 @@ async def test_what_write_returned_from_is_on_the_disk(
     monkeypatch.setattr(connection, "SYNCHRONOUS", durable)
     opened = SqliteDatabase.open(database)
     try:
-        await opened.write(add, "ana")
+        await opened.write_all(add, "ana")
         with closing(connect(database, read_only=True)) as other:
             assert count(other) == 1
         assert (
-            await opened.write(lambda conn: conn.execute("PRAGMA synchronous").fetchone()[0]) == 2
+            await opened.write_all(lambda conn: conn.execute("PRAGMA synchronous").fetchone()[0])
+            == 2
         )
         assert (
-            await opened.write(lambda conn: conn.execute("PRAGMA journal_mode").fetchone()[0])
+            await opened.write_all(lambda conn: conn.execute("PRAGMA journal_mode").fetchone()[0])
             == "wal"
         )
     finally:
@@ -138,14 +148,14 @@ async def test_what_write_returned_from_is_on_the_disk(
 
 async def test_closing_leaves_one_file_and_can_be_done_twice(database: Path) -> None:
     opened = SqliteDatabase.open(database)
-    await opened.write(add, "ana")
+    await opened.write_all(add, "ana")
     await opened.close()
     await opened.close()
     assert await asyncio.to_thread(lambda: [path.name for path in database.parent.iterdir()]) == [
         database.name
     ]
     with pytest.raises(MemoryClosed, match="Open it again"):
-        await opened.read(count)
+        await opened.read_all(count)
 
 
 async def test_a_file_without_a_journal_is_opened_and_closed(database: Path) -> None:
@@ -158,12 +168,12 @@ async def test_a_file_without_a_journal_is_opened_and_closed(database: Path) -> 
 async def test_a_full_file_is_told_from_other_failures(database: Path) -> None:
     opened = SqliteDatabase.open(database)
     try:
-        most = await opened.write(lambda conn: conn.execute("PRAGMA page_count").fetchone()[0])
+        most = await opened.write_all(lambda conn: conn.execute("PRAGMA page_count").fetchone()[0])
         assert opened._writer is not None
         opened._writer.execute(f"PRAGMA max_page_count = {most}")
         with pytest.raises(StoreFull, match="Free some space"):
-            await opened.write(add, "x" * 100_000)
-        assert issubclass(StoreFull, HotMemError) and await opened.read(count) == 0
+            await opened.write_all(add, "x" * 100_000)
+        assert issubclass(StoreFull, HotMemError) and await opened.read_all(count) == 0
     finally:
         await opened.close()
 
@@ -173,4 +183,4 @@ async def test_a_closed_file_is_told_to_who_reads_here_too(database: Path) -> No
     here = opened.inline()
     await opened.close()
     with pytest.raises(MemoryClosed):
-        await here.read(lambda conn: conn.execute("SELECT 1").fetchone())
+        await here.read_all(lambda conn: conn.execute("SELECT 1").fetchone())
