@@ -4,7 +4,6 @@ Names are the extracted entities. Concepts are topics of summaries and tags of m
 where their words do.
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import Final
@@ -30,17 +29,16 @@ NAMES: Final = """
 
 NAMES_BESIDE: Final = """
     SELECT e.key, e.name, count(*) FROM (
-        SELECT x.entity FROM turn_entities x WHERE x.turn IN (SELECT value FROM json_each(:turns))
-        UNION ALL SELECT x.entity FROM memory_entities x
-            WHERE x.memory IN (SELECT value FROM json_each(:memories))) f
-    JOIN entities e ON e.id = f.entity WHERE e.user_key = :user GROUP BY e.id ORDER BY 3 DESC, 1
-        LIMIT :most"""
+        SELECT x.entity FROM turn_entities x WHERE x.turn = ANY(:turns)
+        UNION ALL SELECT x.entity FROM memory_entities x WHERE x.memory = ANY(:memories)) f
+    JOIN entities e ON e.id = f.entity WHERE e.user_key = :user
+    GROUP BY e.key, e.name ORDER BY 3 DESC, 1 LIMIT :most"""
 
 TOPICS: Final = """
     SELECT lower(topic), count(*) FROM (
-        SELECT t.value AS topic FROM summaries y, json_each(y.topics) t WHERE y.user_key = :user
+        SELECT t.value AS topic FROM summaries y, json_each(y.topics) AS t WHERE y.user_key = :user
         UNION ALL SELECT g.name FROM tags g JOIN memory_tags x ON x.tag = g.id
-            WHERE g.user_key = :user AND NOT g.archived)
+            WHERE g.user_key = :user AND g.archived = 0) AS topics
     GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :most"""
 
 
@@ -65,10 +63,7 @@ def mentions(conn: Connection, user: UserKey, about: str | None, most: int) -> l
     if centre is None:
         named = conn.execute(NAMES, asked).fetchall()
     else:
-        beside = {
-            "turns": json.dumps(sorted(centre.turns)),
-            "memories": json.dumps(sorted(centre.memories)),
-        }
+        beside = {"turns": sorted(centre.turns), "memories": sorted(centre.memories)}
         named = conn.execute(NAMES_BESIDE, asked | beside).fetchall()
     found: dict[str, LabelMentions] = {}
     for key, name, _ in named:
@@ -92,9 +87,8 @@ def mentions(conn: Connection, user: UserKey, about: str | None, most: int) -> l
 def texts(conn: Connection, user: UserKey, memories: Iterable[int]) -> dict[int, tuple[str, str]]:
     """Ids and texts of memories, by row number."""
     rows = conn.execute(
-        """SELECT id, public_id, text FROM memories WHERE user_key = ?
-            AND id IN (SELECT value FROM json_each(?))""",
-        (user, json.dumps([*memories])),
+        "SELECT id, public_id, text FROM memories WHERE user_key = ? AND id = ANY(?)",
+        (user, [*memories]),
     )
     return {key: (name, text) for key, name, text in rows}
 
@@ -135,7 +129,7 @@ def _entity(conn: Connection, user: UserKey, label: Label) -> LabelMentions:
         )
         return frozenset(row[0] for row in rows)
 
-    return LabelMentions(label, places("turn"), _unmerged(conn, places("memory")))
+    return LabelMentions(label, places("turn"), _unmerged(conn, user, places("memory")))
 
 
 def _of_words(conn: Connection, user: UserKey, label: Label) -> LabelMentions:
@@ -150,7 +144,7 @@ def _of_words(conn: Connection, user: UserKey, label: Label) -> LabelMentions:
     memories = {row[0] for row in tagged} | set(
         _holding(conn, user, EvidenceKind.MEMORY, label.key)
     )
-    return LabelMentions(label, _turns(conn, passages), _unmerged(conn, memories))
+    return LabelMentions(label, _turns(conn, user, passages), _unmerged(conn, user, memories))
 
 
 def _holding(conn: Connection, user: UserKey, kind: EvidenceKind, words: str) -> list[int]:
@@ -163,19 +157,18 @@ def _holding(conn: Connection, user: UserKey, kind: EvidenceKind, words: str) ->
     return [int(key) for key in found[-MOST_PLACES:][::-1]]
 
 
-def _turns(conn: Connection, passages: Sequence[int]) -> frozenset[int]:
+def _turns(conn: Connection, user: UserKey, passages: Sequence[int]) -> frozenset[int]:
     rows = conn.execute(
-        "SELECT DISTINCT turn FROM passages WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(passages),),
+        "SELECT DISTINCT turn FROM passages WHERE user_key = ? AND id = ANY(?)",
+        (user, [*passages]),
     )
     return frozenset(row[0] for row in rows)
 
 
-def _unmerged(conn: Connection, memories: Iterable[int]) -> frozenset[int]:
+def _unmerged(conn: Connection, user: UserKey, memories: Iterable[int]) -> frozenset[int]:
     rows = conn.execute(
-        """SELECT id FROM memories WHERE merged_into IS NULL
-            AND id IN (SELECT value FROM json_each(?))""",
-        (json.dumps([*memories]),),
+        "SELECT id FROM memories WHERE +user_key = ? AND merged_into IS NULL AND id = ANY(?)",
+        (user, [*memories]),
     )
     return frozenset(row[0] for row in rows)
 

@@ -1,6 +1,5 @@
 """Times of the events that turns mention, with the words that state them."""
 
-import json
 from collections.abc import Sequence
 from typing import Final
 
@@ -11,17 +10,15 @@ from hotmem.types import EventTime, EvidenceKind, Interval, TimedWords, UserKey
 COARSE: Final = 32 * 86_400 * 1_000_000
 """Microseconds. A longer time ("in 2019") does not match a query about a day within it."""
 
-MATCHES: Final = (
-    "h.since < :end AND h.until > :start AND h.until - h.since <= max(:end - :start, :coarse)"
-)
+MATCHES: Final = "h.since < :end AND h.until > :start AND h.until - h.since <= :longest"
 
 OF: Final = {
     EvidenceKind.PASSAGE: f"""SELECT p.id FROM passages p JOIN event_times h ON h.turn = p.turn
         AND h.start < p.stop AND h.stop > p.start
-        WHERE p.id IN (SELECT value FROM json_each(:keys)) AND {MATCHES}""",
+        WHERE p.id = ANY(:keys) AND {MATCHES}""",
     EvidenceKind.MEMORY: f"""SELECT x.memory FROM sources x JOIN event_times h ON h.turn = x.turn
         AND h.start < x.stop AND h.stop > x.start
-        WHERE x.memory IN (SELECT value FROM json_each(:keys)) AND {MATCHES}""",
+        WHERE x.memory = ANY(:keys) AND {MATCHES}""",
 }
 """Rows whose text mentions a time within an interval."""
 
@@ -30,12 +27,12 @@ NAMED: Final = {
         h.until
         FROM passages p JOIN event_times h ON h.turn = p.turn AND h.start < p.stop
             AND h.stop > p.start JOIN turns t ON t.id = h.turn
-        WHERE p.id IN (SELECT value FROM json_each(?)) ORDER BY p.id, h.start""",
+        WHERE p.id = ANY(?) ORDER BY p.id, h.start""",
     EvidenceKind.MEMORY: """SELECT x.memory, substr(t.text, h.start + 1, h.stop - h.start), h.since,
         h.until
         FROM sources x JOIN event_times h ON h.turn = x.turn AND h.start < x.stop
             AND h.stop > x.start JOIN turns t ON t.id = h.turn
-        WHERE x.memory IN (SELECT value FROM json_each(?)) ORDER BY x.memory, h.turn, h.start""",
+        WHERE x.memory = ANY(?) ORDER BY x.memory, h.turn, h.start""",
 }
 """Times that rows mention, with their words."""
 
@@ -75,13 +72,10 @@ def put(conn: Connection, turn: int, happenings: Sequence[EventTime]) -> None:
 
 def within(conn: Connection, kind: EvidenceKind, keys: Sequence[int], asked: Interval) -> set[int]:
     """Those of the passages or memories that mention a time in the interval, about as precisely."""
-    values = {
-        "keys": json.dumps(list(keys)),
-        "start": to_stored(asked.start),
-        "end": to_stored(asked.end),
-        "coarse": COARSE,
-    }
-    return {row[0] for row in conn.execute(OF[kind], values)} if kind in OF else set()
+    if kind not in OF or not keys:
+        return set()
+    values = {"keys": [*keys], **_window(asked)}
+    return {row[0] for row in conn.execute(OF[kind], values)}
 
 
 def in_window(
@@ -91,16 +85,16 @@ def in_window(
 
     The cost grows with the events around it, not with the memory.
     """
-    start, end = to_stored(asked.start), to_stored(asked.end)
-    values = {
-        "user": user,
-        "start": start,
-        "end": end,
-        "coarse": COARSE,
-        "earliest": start - max(end - start, COARSE),
-        "limit": limit,
-    }
+    window = _window(asked)
+    earliest = window["start"] - window["longest"]
+    values = {"user": user, "earliest": earliest, "limit": limit, **window}
     return [row[0] for row in conn.execute(IN_WINDOW[kind], values)]
+
+
+def _window(asked: Interval) -> dict[str, int]:
+    """The interval, and the longest time that matches it, in microseconds."""
+    start, end = to_stored(asked.start), to_stored(asked.end)
+    return {"start": start, "end": end, "longest": max(end - start, COARSE)}
 
 
 def named(
@@ -108,8 +102,8 @@ def named(
 ) -> dict[int, tuple[TimedWords, ...]]:
     """Words that state times in passages or in turns of memories, with their intervals."""
     found: dict[int, list[TimedWords]] = {}
-    if kind in NAMED:
-        for key, words, since, until in conn.execute(NAMED[kind], (json.dumps(list(keys)),)):
+    if kind in NAMED and keys:
+        for key, words, since, until in conn.execute(NAMED[kind], ([*keys],)):
             found.setdefault(key, []).append(
                 TimedWords(words, Interval(from_stored(since), from_stored(until)))
             )
@@ -121,8 +115,8 @@ def of_turns(conn: Connection, keys: Sequence[int]) -> dict[int, tuple[EventTime
     found: dict[int, list[EventTime]] = {}
     rows = conn.execute(
         """SELECT turn, start, stop, since, until FROM event_times
-            WHERE turn IN (SELECT value FROM json_each(?)) ORDER BY turn, start""",
-        (json.dumps(list(keys)),),
+            WHERE turn = ANY(?) ORDER BY turn, start""",
+        ([*keys],),
     )
     for turn, start, stop, since, until in rows:
         found.setdefault(turn, []).append(

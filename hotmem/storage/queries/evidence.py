@@ -1,8 +1,9 @@
 """Loads the evidence of candidates for ranking. Each load is restricted to one user."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import derived, event_times, reembedding
@@ -13,11 +14,14 @@ from hotmem.text.answer_types import answer_types
 from hotmem.text.stemming import stems
 from hotmem.types import AnswerType, Evidence, EvidenceKind, Interval, Role, UserKey, Vector
 
-SEPARATOR = "\x00"
-
-LATEST_SOURCES = "SELECT DISTINCT turn FROM sources WHERE memory = m.id ORDER BY turn DESC LIMIT 8"
+LATEST_SOURCES: Final = """SELECT t.id, t.public_id FROM turns t WHERE t.id IN (
+    SELECT DISTINCT turn FROM sources WHERE memory = m.id ORDER BY turn DESC LIMIT 8)
+    ORDER BY t.id"""
 """Latest turns that are shown as the sources of a memory."""
 
+SENTENCE_SOURCES: Final = """SELECT t.id, t.public_id FROM summary_sentences x
+    JOIN turns t ON t.id = x.turn WHERE x.summary = y.id ORDER BY x.part, x.place"""
+"""Turns that the sentences of a summary come from."""
 
 ROLES: Final = {role.value: role for role in Role}
 """Roles by value. A dictionary lookup is faster than calling the enumeration."""
@@ -84,27 +88,30 @@ def passages(
         window: Characters of the turn on each side of a passage that are shown with it, in whole
             words.
     """
+    if not keys:
+        return []
     rows = conn.execute(
-        f"""WITH wanted AS (SELECT session, position FROM passages WHERE user_key = ?
-            AND id IN ({_marks(around)}))
+        """WITH wanted AS (SELECT session, position FROM passages
+                WHERE user_key = ? AND id = ANY(?))
             SELECT p.id, substr(t.text, p.start + 1, p.stop - p.start), t.speaker, t.role,
                 s.public_id, s.id, p.position, t.public_id, t.id,
                 t.spoken_at, p.terms, p.forms, p.vector, x.width, x.signs,
                 (SELECT m.id FROM sources x JOIN memories m ON m.id = x.memory
                  WHERE x.turn = t.id AND x.start < p.stop AND x.stop > p.start
                      AND m.valid_until IS NOT NULL
-                 ORDER BY m.valid_until LIMIT 1),
+                 ORDER BY m.valid_until, m.id LIMIT 1),
                 (SELECT d.times FROM correction_counts d WHERE d.turn = t.id),
-                substr(t.text, max(p.start - ?, 0) + 1, min(p.start, ?)),
+                substr(t.text, greatest(p.start - ?, 0) + 1, least(p.start, ?)),
                     substr(t.text, p.stop + 1, ?), nullif(t.order_time, t.spoken_at)
             FROM passages p JOIN turns t ON t.id = p.turn JOIN sessions s ON s.id = p.session
                 LEFT JOIN passage_signs x ON x.passage = p.id
             WHERE p.user_key = ? AND p.id IN (SELECT n.id FROM wanted w JOIN passages n
                                           ON n.session = w.session AND n.position BETWEEN w.position
                                               - ? AND w.position + ?
-                                          UNION VALUES {", ".join(["(?)"] * len(keys)) or "(0)"})
+                                          UNION SELECT id FROM passages
+                                              WHERE user_key = ? AND id = ANY(?))
             ORDER BY p.session, p.position""",
-        (user, *around, window, window, window, user, reach, reach, *keys),
+        (user, [*around], window, window, window, user, reach, reach, user, [*keys]),
     ).fetchall()
     vectors = _vectors([row[12] for row in rows])
     endings = _endings(conn, [row[15] for row in rows if row[15]])
@@ -166,12 +173,14 @@ def passages(
 
 def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evidence]:
     """Memories, each with its source turns; one stored explicitly has none."""
+    if not keys:
+        return []
     rows = conn.execute(
         f"""SELECT m.id, m.text, m.public_id, m.said_at, m.vector, m.hedged, m.changes,
             m.confirmations,
                 CASE WHEN m.valid_until IS NOT NULL THEN m.id END,
-                (SELECT group_concat(t.id || ',' || t.public_id, char(0)) FROM turns t
-                    WHERE t.id IN ({LATEST_SOURCES})), s.public_id, s.id, t.speaker, t.role,
+                (SELECT json_group_array(t.id || ',' || t.public_id) FROM ({LATEST_SOURCES}) t),
+                s.public_id, s.id, t.speaker, t.role,
                 (SELECT min(coalesce(d.times, 0)) FROM sources x LEFT JOIN correction_counts d
                     ON d.turn = x.turn WHERE x.memory = m.id),
                 y.width, y.signs, nullif(m.order_time, m.said_at)
@@ -179,14 +188,14 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
             LEFT JOIN memory_signs y ON y.memory = m.id
             LEFT JOIN turns t ON t.id = (SELECT max(x.turn) FROM sources x WHERE x.memory = m.id)
             LEFT JOIN sessions s ON s.id = t.session
-            WHERE +m.user_key = ? AND m.id IN ({_marks(keys)})""",
-        (user, *keys),
+            WHERE +m.user_key = ? AND m.id = ANY(?) ORDER BY m.id""",
+        (user, [*keys]),
     ).fetchall()
     endings = _endings(conn, [row[8] for row in rows if row[8]])
     found = []
     for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True):
         valid_until, replaced_by = endings.get(row[8], CURRENT)
-        sources = [source.split(",", 1) for source in row[9].split(SEPARATOR)] if row[9] else []
+        turns, turn_ids = _sources(row[9])
         found.append(
             Evidence(
                 kind=EvidenceKind.MEMORY,
@@ -197,11 +206,11 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
                 session_id=row[10] or NOTED,
                 session=row[11] or -row[0],
                 position=-1,
-                turn_ids=tuple(name for _, name in sources),
-                turns=tuple(int(turn) for turn, _ in sources),
+                turn_ids=turn_ids,
+                turns=turns,
                 said_at=from_stored(row[3]),
                 terms=stems(row[1]),
-                answer_types=AnswerType.NONE if sources else answer_types(row[1]),
+                answer_types=AnswerType.NONE if turns else answer_types(row[1]),
                 vector=vector,
                 signs=unpacked(row[15], row[16]),
                 memory_id=row[2],
@@ -219,33 +228,42 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
 
 def summaries(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evidence]:
     """Summaries, one per session, with the source turns of their sentences."""
+    if not keys:
+        return []
     rows = conn.execute(
         f"""SELECT y.id, y.text, s.public_id, s.last_at, y.vector,
-                (SELECT group_concat(t.public_id, char(0)) FROM summary_sentences x JOIN turns t
-                    ON t.id = x.turn WHERE x.summary = y.id),
-                (SELECT group_concat(x.turn) FROM summary_sentences x WHERE x.summary = y.id)
-            FROM summaries y JOIN sessions s ON s.id = y.id WHERE y.user_key = ?
-                AND y.id IN ({_marks(keys)})""",
-        (user, *keys),
+                (SELECT json_group_array(t.id || ',' || t.public_id) FROM ({SENTENCE_SOURCES}) t)
+            FROM summaries y JOIN sessions s ON s.id = y.id
+            WHERE y.user_key = ? AND y.id = ANY(?) ORDER BY y.id""",
+        (user, [*keys]),
     ).fetchall()
-    return [
-        Evidence(
-            kind=EvidenceKind.SUMMARY,
-            key=row[0],
-            text=row[1],
-            speaker=None,
-            role=None,
-            session_id=row[2],
-            session=row[0],
-            position=-1,
-            turn_ids=tuple(dict.fromkeys(row[5].split(SEPARATOR))) if row[5] else (),
-            turns=tuple(dict.fromkeys(map(int, row[6].split(",")))) if row[6] else (),
-            said_at=from_stored(row[3]),
-            terms=stems(row[1]),
-            vector=vector,
+    found = []
+    for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True):
+        turns, turn_ids = _sources(row[5])
+        found.append(
+            Evidence(
+                kind=EvidenceKind.SUMMARY,
+                key=row[0],
+                text=row[1],
+                speaker=None,
+                role=None,
+                session_id=row[2],
+                session=row[0],
+                position=-1,
+                turn_ids=turn_ids,
+                turns=turns,
+                said_at=from_stored(row[3]),
+                terms=stems(row[1]),
+                vector=vector,
+            )
         )
-        for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True)
-    ]
+    return found
+
+
+def _sources(stored: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Distinct row numbers and ids of turns, from a JSON array of "number,id"."""
+    pairs = [source.split(",", 1) for source in dict.fromkeys(json.loads(stored))]
+    return tuple(int(turn) for turn, _ in pairs), tuple(name for _, name in pairs)
 
 
 def _dated(conn: Connection, found: Sequence[Evidence]) -> list[Evidence]:
@@ -286,16 +304,18 @@ def _timed(conn: Connection, found: Sequence[Evidence], asked: Interval) -> list
 
 def _endings(conn: Connection, ended: Sequence[int]) -> dict[int, Ended]:
     """When memories ended, and the current one at the end of each chain of supersession."""
+    if not ended:
+        return {}
     rows = conn.execute(
-        f"""WITH RECURSIVE later (ended, id, following) AS (
+        """WITH RECURSIVE later (ended, id, following) AS (
                 SELECT id, id, coalesce(merged_into, superseded_by) FROM memories
-                    WHERE id IN ({_marks(ended)})
+                    WHERE id = ANY(?)
                 UNION SELECT l.ended, m.id, coalesce(m.merged_into, m.superseded_by) FROM later l
                     JOIN memories m ON m.id = l.following)
             SELECT m.id, m.valid_until, (SELECT l.id FROM later l WHERE l.ended = m.id
                 AND l.following IS NULL AND l.id <> m.id)
             FROM memories m WHERE m.id IN (SELECT ended FROM later)""",
-        (*ended,),
+        ([*ended],),
     )
     return {key: (from_stored(valid_until), successor) for key, valid_until, successor in rows}
 
@@ -305,10 +325,6 @@ def _widened(text: str, left: str, right: str, window: int) -> str:
     before = left if len(left) < window else left.partition(" ")[2]
     after = right if len(right) < window else right.rpartition(" ")[0]
     return f"{before}{text}{after}".strip()
-
-
-def _marks(keys: Sequence[Any]) -> str:
-    return ",".join("?" * len(keys))
 
 
 def _vectors(blobs: Sequence[bytes | None]) -> list[Vector | None]:

@@ -44,7 +44,7 @@ def whole(conn: Connection, user: UserKey, table: Table, given: str) -> str:
         return given
     rows = conn.execute(
         f"""SELECT public_id FROM {table} WHERE user_key = ? AND public_id > ? AND public_id < ?
-            AND length(public_id) = ? LIMIT ?""",
+            AND length(public_id) = ? ORDER BY public_id LIMIT ?""",
         (user, beginning, f"{beginning}g", LENGTH, NAMED + 1),
     ).fetchall()
     if len(rows) > 1:

@@ -3,10 +3,8 @@
 import re
 
 from hotmem.storage.database import Connection
-from hotmem.types import (
-    KnownSubjects,
-    UserKey,
-)
+from hotmem.text.ascii_case import ascii_lower
+from hotmem.types import KnownSubjects, UserKey
 
 NAMES, POSSESSES = "is called", "has"
 """Relations that state a subject's name, and what it has."""
@@ -20,15 +18,15 @@ SUBJECTS = """
                 WHERE n.user_key = :user AND n.relation > r.relation)
         FROM relations r WHERE r.relation IS NOT NULL),
     pairs (relation, subject) AS (
-        SELECT r.relation, (SELECT min(n.subject COLLATE NOCASE)
-                            FROM memories n INDEXED BY memories_by_relation
-                            WHERE n.user_key = :user AND n.relation = r.relation)
+        SELECT r.relation, (SELECT n.subject FROM memories n INDEXED BY memories_by_relation
+                            WHERE n.user_key = :user AND n.relation = r.relation
+                            ORDER BY lower(n.subject), n.value, n.id LIMIT 1)
         FROM relations r WHERE r.relation IS NOT NULL
         UNION ALL
         SELECT p.relation, (SELECT n.subject FROM memories n INDEXED BY memories_by_relation
                             WHERE n.user_key = :user AND n.relation = p.relation
-                                AND n.subject COLLATE NOCASE > p.subject
-                            ORDER BY n.subject COLLATE NOCASE LIMIT 1)
+                                AND lower(n.subject) > lower(p.subject)
+                            ORDER BY lower(n.subject), n.value, n.id LIMIT 1)
         FROM pairs p WHERE p.subject IS NOT NULL)
     SELECT relation, subject FROM pairs WHERE subject <> ''"""
 """Pairs of relation and subject of facts, each found by one index seek, as most facts share the
@@ -54,9 +52,10 @@ def known_subjects(conn: Connection, user: UserKey, subject: str) -> KnownSubjec
         "m.user_key = ? AND m.relation = ? AND m.valid_until IS NULL AND m.merged_into IS NULL"
     )
     facts_sql = f"""SELECT m.subject, m.object, m.single
-        FROM memories m INDEXED BY memories_by_relation WHERE {condition} AND NOT m.negated"""
+        FROM memories m INDEXED BY memories_by_relation WHERE {condition} AND m.negated = 0"""
+    in_order = "ORDER BY lower(m.subject), m.value, m.id"
     exists_sql = f"""SELECT 1 FROM memories m INDEXED BY memories_by_relation WHERE {condition}
-        AND m.subject = ? COLLATE NOCASE LIMIT 1"""
+        AND lower(m.subject) = ? LIMIT 1"""
     pairs = [
         pair
         for pair in conn.execute(SUBJECTS, {"user": user})
@@ -66,7 +65,8 @@ def known_subjects(conn: Connection, user: UserKey, subject: str) -> KnownSubjec
         row
         for owner in owners
         for row in conn.execute(
-            f"{facts_sql} AND m.subject = ? COLLATE NOCASE", (user, POSSESSES, owner)
+            f"{facts_sql} AND lower(m.subject) = ? {in_order}",
+            (user, POSSESSES, ascii_lower(owner)),
         )
     )
     return KnownSubjects(
@@ -74,12 +74,12 @@ def known_subjects(conn: Connection, user: UserKey, subject: str) -> KnownSubjec
             dict.fromkeys(
                 other
                 for relation, other in pairs
-                if conn.execute(exists_sql, (user, relation, other)).fetchone()
+                if conn.execute(exists_sql, (user, relation, ascii_lower(other))).fetchone()
             )
         ),
         tuple(
             (owner, name, bool(sole))
-            for owner, name, sole in conn.execute(facts_sql, (user, NAMES))
+            for owner, name, sole in conn.execute(f"{facts_sql} {in_order}", (user, NAMES))
         ),
         tuple((owner, value) for owner, value, _ in owned),
     )

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.text.ascii_case import ascii_lower
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Category,
@@ -15,9 +16,9 @@ from hotmem.types import (
     UserKey,
 )
 
-TURN_IDS = """(SELECT group_concat(t.public_id, char(0))
-    FROM sources x JOIN turns t ON t.id = x.turn
-    WHERE x.memory = m.id)"""
+TURN_IDS = """(SELECT json_group_array(s.public_id) FROM (
+    SELECT t.public_id FROM sources x JOIN turns t ON t.id = x.turn
+    WHERE x.memory = m.id ORDER BY x.turn, x.start) s)"""
 """Public ids of the turns a memory comes from. They can be thousands, so they are read only where
 they are needed."""
 
@@ -31,7 +32,7 @@ RECENT_OF_ENTITY = 500
 OF_ENTITY = """
     SELECT memory FROM (SELECT memory FROM memory_entities
         WHERE entity = (SELECT id FROM entities WHERE user_key = ? AND key = ?)
-                        ORDER BY memory DESC LIMIT ?)"""
+                        ORDER BY memory DESC LIMIT ?) AS latest"""
 """The latest memories of an entity."""
 
 
@@ -49,8 +50,8 @@ def related(
     hold, or were said, later. If the statement ends other relations, current memories of these are
     included.
     """
-    where = "m.user_key = ? AND m.subject COLLATE NOCASE IN (SELECT value FROM json_each(?))"
-    values = (user, json.dumps(sorted({statement.subject, *same})))
+    where = "m.user_key = ? AND lower(m.subject) = ANY(?)"
+    values = (user, sorted(map(ascii_lower, {statement.subject, *same})))
     moment = to_stored(order_time)
     if statement.single or statement.negated:
         own = f"""{where} AND m.relation = ? AND (m.valid_until IS NULL OR m.valid_until > ?
@@ -67,10 +68,8 @@ def related(
         )
     if statement.ending is not None:
         loaded = {statement.relation} if statement.single or statement.negated else set()
-        others = json.dumps(sorted({*statement.ending.relations} - loaded))
-        held = (
-            f"{where} AND m.relation IN (SELECT value FROM json_each(?)) AND m.valid_until IS NULL"
-        )
+        others = sorted({*statement.ending.relations} - loaded)
+        held = f"{where} AND m.relation = ANY(?) AND m.valid_until IS NULL"
         known += _select(conn, held, (*values, others), by="memories_by_relation")
     return known
 
@@ -129,7 +128,7 @@ def _select(
     conn: Connection,
     where: str,
     values: Sequence[object],
-    limit: int = -1,
+    limit: int | None = None,
     *,
     by: str = "memories_in_order",
     turns: str = "NULL",
@@ -138,13 +137,14 @@ def _select(
 
     SQLite would choose the index that avoids sorting, and read all of the user's memories.
     """
+    most, values = ("", values) if limit is None else ("LIMIT ?", (*values, limit))
     rows = conn.execute(
         f"""SELECT m.public_id, m.text, m.subject, m.relation, m.object, m.kind, m.category,
             m.importance, m.negated, m.changes, m.single,
                 m.said_at, m.order_time, m.valid_until, m.confirmations, {turns}
             FROM memories m INDEXED BY {by} WHERE {where} AND m.merged_into IS NULL
-                ORDER BY m.order_time DESC, m.id DESC LIMIT ?""",
-        (*values, limit),
+                ORDER BY m.order_time DESC, m.id DESC {most}""",
+        values,
     )
     return [
         StoredMemory(
@@ -163,7 +163,7 @@ def _select(
             order_time=from_stored(row[12]),
             valid_until=None if row[13] is None else from_stored(row[13]),
             confirmations=row[14],
-            turn_ids=tuple(row[15].split("\x00")) if row[15] else (),
+            turn_ids=tuple(json.loads(row[15])) if row[15] else (),
         )
         for row in rows
     ]

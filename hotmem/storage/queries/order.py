@@ -70,14 +70,16 @@ def _tell(event: str, days: int) -> None:
 def note_anew(conn: Connection, user: UserKey) -> None:
     """Recomputes the latest order time of a user from all rows."""
     conn.execute(
-        """UPDATE users SET order_time = max(coalesce((SELECT max(order_time) FROM turns
-               WHERE user_key = users.id), 0),
+        """UPDATE users SET order_time = greatest(
+               coalesce((SELECT max(order_time) FROM turns WHERE user_key = users.id), 0),
                coalesce((SELECT max(order_time) FROM memories WHERE user_key = users.id), 0))
-                   WHERE id = ?""",
+           WHERE id = ?""",
         (user,),
     )
 
 
 def note(conn: Connection, user: UserKey, place: int) -> None:
     """Raises the latest order time of a user to at least this one."""
-    conn.execute("UPDATE users SET order_time = max(order_time, ?) WHERE id = ?", (place, user))
+    conn.execute(
+        "UPDATE users SET order_time = greatest(order_time, ?) WHERE id = ?", (place, user)
+    )

@@ -99,7 +99,8 @@ def assign_by_name(
 ) -> None:
     """Assigns a memory to the live subcategory of a name, if there is one."""
     conn.execute(
-        f"""INSERT INTO subcategory_members (subcategory, memory) SELECT id, ? FROM subcategories
+        f"""INSERT INTO subcategory_members (subcategory, memory)
+            SELECT id, CAST(? AS BIGINT) FROM subcategories
             WHERE evolution = ({LIVE_EVOLUTION}) AND name = ?""",
         (memory, user, category, name),
     )

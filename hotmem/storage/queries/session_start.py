@@ -7,6 +7,7 @@ from typing import Final
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.text.ascii_case import ascii_lower
 from hotmem.types import Interval, UserKey
 from hotmem.types.session_start import (
     DatedWords,
@@ -37,8 +38,8 @@ _COLUMNS: Final = (
 _HOLDS: Final = """m.merged_into IS NULL AND (m.valid_until IS NULL
     OR (m.valid_until > :now AND m.superseded_by IS NULL))"""
 _ONE: Final = f"""SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relation
-    WHERE m.user_key = :user AND m.relation = :relation AND {_HOLDS} AND NOT m.negated
-        AND NOT m.hedged"""
+    WHERE m.user_key = :user AND m.relation = :relation AND {_HOLDS} AND m.negated = 0
+        AND m.hedged = 0"""
 
 
 def read_rules(conn: Connection, user: UserKey, at: datetime) -> SessionFacts:
@@ -59,7 +60,7 @@ def _rules(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, 
                 UNION ALL
                 SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_category
                 WHERE m.user_key = :user AND m.category = 'system' AND m.kind = 'rule'
-                    AND m.relation = '' AND {_HOLDS})
+                    AND m.relation = '' AND {_HOLDS}) AS rules
             ORDER BY order_time DESC, id DESC""",
         {"user": user, "now": now},
     )
@@ -117,7 +118,7 @@ def speaker(conn: Connection, user: UserKey) -> str | None:
     row = conn.execute(
         """SELECT speaker FROM (SELECT speaker FROM turns INDEXED BY turns_by_time
            WHERE user_key = ? AND role = 'user'
-                                ORDER BY spoken_at DESC LIMIT ?)
+                                ORDER BY spoken_at DESC, id DESC LIMIT ?) AS latest
            WHERE speaker IS NOT NULL GROUP BY speaker ORDER BY count(*) DESC, speaker LIMIT 1""",
         (user, RECENT_TURNS),
     ).fetchone()
@@ -129,18 +130,19 @@ def _facts(
 ) -> list[MemoryCandidate]:
     found: dict[int, MemoryCandidate] = {}
     for subject in subjects:
-        values = {"user": user, "now": now, "subject": subject, "most": MOST_OF_A_RELATION}
+        folded = ascii_lower(subject)
+        values = {"user": user, "now": now, "subject": folded, "most": MOST_OF_A_RELATION}
         for relation in relations:
             rows = conn.execute(
-                f"""{_ONE} AND m.subject = :subject COLLATE NOCASE ORDER BY m.order_time DESC
-                    LIMIT :most""",
+                f"""{_ONE} AND lower(m.subject) = :subject
+                    ORDER BY m.order_time DESC, m.id DESC LIMIT :most""",
                 {**values, "relation": relation},
             )
             found |= {row[0]: _row(row) for row in rows}
-        owned = {"relation": "is called", "from": f"{subject}'s ", "to": f"{subject}'t"}
+        owned = {"relation": "is called", "from": f"{folded}'s ", "to": f"{folded}'t"}
         rows = conn.execute(
-            f"""{_ONE} AND m.subject > :from COLLATE NOCASE AND m.subject < :to COLLATE NOCASE
-                LIMIT :most""",
+            f"""{_ONE} AND lower(m.subject) > :from AND lower(m.subject) < :to
+                ORDER BY lower(m.subject), m.value, m.id LIMIT :most""",
             {**values, **owned},
         )
         found |= {row[0]: _row(row) for row in rows}
@@ -149,23 +151,24 @@ def _facts(
     return sorted(facts, key=lambda row: (row.order_time, row.key), reverse=True)
 
 
-def _source_texts(conn: Connection, keys: Sequence[int]) -> dict[int, str]:
+def _source_texts(conn: Connection, keys: list[int]) -> dict[int, str]:
     """Texts of the turns that memories were extracted from."""
-    rows = conn.execute(
-        """SELECT x.memory, group_concat(t.text, char(10)) FROM sources x JOIN turns t
-           ON t.id = x.turn
-           WHERE x.memory IN (SELECT value FROM json_each(?)) GROUP BY x.memory""",
-        (json.dumps(keys),),
-    )
-    return dict(rows.fetchall())
+    texts: dict[int, list[str]] = {}
+    for memory, text in conn.execute(
+        """SELECT x.memory, t.text FROM sources x JOIN turns t ON t.id = x.turn
+           WHERE x.memory = ANY(?) ORDER BY x.memory, x.turn, x.start""",
+        (keys,),
+    ):
+        texts.setdefault(memory, []).append(text)
+    return {memory: "\n".join(spoken) for memory, spoken in texts.items()}
 
 
 def _notes(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, ...]:
     rows = conn.execute(
         f"""SELECT * FROM (SELECT {_COLUMNS}, m.kind FROM memories m INDEXED BY memories_in_order
                            WHERE m.user_key = :user AND {_HOLDS}
-                           ORDER BY m.order_time DESC, m.id DESC LIMIT :most) WHERE relation = ''
-                               AND kind <> 'rule'""",
+                           ORDER BY m.order_time DESC, m.id DESC LIMIT :most) AS latest
+            WHERE relation = '' AND kind <> 'rule' ORDER BY order_time DESC, id DESC""",
         {"user": user, "now": now, "most": NOTES_READ},
     )
     return tuple(_row(row[:-1]) for row in rows)
@@ -179,20 +182,21 @@ def _events(conn: Connection, user: UserKey, days: Interval, now: int) -> list[D
     rows = conn.execute(
         f"""WITH said AS (SELECT id, text, spoken_at FROM turns INDEXED BY turns_by_time
                           WHERE user_key = :user AND role = 'user' AND spoken_at <= :now
-                              ORDER BY spoken_at DESC LIMIT :most),
+                              ORDER BY spoken_at DESC, id DESC LIMIT :most),
                  upcoming AS (SELECT h.turn, h.start, h.stop, h.since, h.until, s.text, s.spoken_at
                      FROM said s JOIN event_times h ON h.turn = s.id
                              WHERE h.since < :end AND h.until > :start
                                  AND h.until - h.since <= :end - :start)
             SELECT a.text, a.start, a.stop, a.since, a.until, a.spoken_at,
-                (SELECT json_group_array(m.id) FROM sources x JOIN memories m ON m.id = x.memory
-                 WHERE x.turn = a.turn AND x.start < a.stop AND x.stop > a.start
-                     AND m.relation <> 'asks' AND {_HOLDS}),
+                (SELECT json_group_array(k.id) FROM (
+                     SELECT m.id FROM sources x JOIN memories m ON m.id = x.memory
+                     WHERE x.turn = a.turn AND x.start < a.stop AND x.stop > a.start
+                         AND m.relation <> 'asks' AND {_HOLDS} ORDER BY m.id) k),
                 (SELECT p.id FROM passages p WHERE p.turn = a.turn AND p.start <= a.start
                     AND p.stop > a.start),
                 EXISTS (SELECT 1 FROM sources x WHERE x.turn = a.turn AND x.start < a.stop
                     AND x.stop > a.start)
-            FROM upcoming a ORDER BY a.since, a.spoken_at""",
+            FROM upcoming a ORDER BY a.since, a.spoken_at, a.turn DESC, a.start""",
         {
             "user": user,
             "now": now,
@@ -234,7 +238,7 @@ def _loops(conn: Connection, user: UserKey, live: str | None) -> list[OpenLoop]:
            WHERE x.part = 'open_loops' AND x.summary = (
                SELECT s.id FROM sessions s JOIN summaries y ON y.id = s.id
                WHERE s.user_key = ? AND s.public_id IS DISTINCT FROM ?
-               ORDER BY s.order_time DESC LIMIT 1)
+               ORDER BY s.order_time DESC, s.id DESC LIMIT 1)
            ORDER BY x.place""",
         (user, live),
     )

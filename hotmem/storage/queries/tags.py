@@ -1,6 +1,5 @@
 """Tags of memories, which of them were merged, and which are archived."""
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -37,14 +36,15 @@ def attach(
         vector = vectors.get(name) if vectors else None
         key, into = conn.execute(
             """INSERT INTO tags (user_key, name, used_at, vector) VALUES (?, ?, ?, ?)
-               ON CONFLICT DO UPDATE SET used_at = max(excluded.used_at, used_at), archived = 0,
-                   vector = coalesce(excluded.vector, vector)
+               ON CONFLICT (user_key, name) DO UPDATE
+                   SET used_at = greatest(excluded.used_at, tags.used_at), archived = 0,
+                   vector = coalesce(excluded.vector, tags.vector)
                RETURNING id, merged_into""",
             (user, name, to_stored(now), None if vector is None else to_bytes(vector)),
         ).fetchone()
         if into is not None:
             conn.execute(
-                "UPDATE tags SET used_at = max(?, used_at), archived = 0 WHERE id = ?",
+                "UPDATE tags SET used_at = greatest(?, used_at), archived = 0 WHERE id = ?",
                 (to_stored(now), into),
             )
         conn.execute(
@@ -70,8 +70,8 @@ def take(conn: Connection, user: UserKey, taken: Mapping[str, str]) -> None:
 def unembedded(conn: Connection, user: UserKey, limit: int) -> list[tuple[int, str]]:
     """Row numbers and names of the user's active tags without a vector, the most recent first."""
     return conn.execute(
-        """SELECT id, name FROM tags WHERE user_key = ? AND NOT archived AND merged_into IS NULL
-            AND vector IS NULL ORDER BY used_at DESC LIMIT ?""",
+        """SELECT id, name FROM tags WHERE user_key = ? AND archived = 0 AND merged_into IS NULL
+            AND vector IS NULL ORDER BY used_at DESC, name LIMIT ?""",
         (user, limit),
     ).fetchall()
 
@@ -87,10 +87,9 @@ def embed(conn: Connection, keys: Sequence[int], rows: Sequence[Vector]) -> None
 def known(conn: Connection, user: UserKey, names: Sequence[str]) -> frozenset[str]:
     """Those of the names that are active tags with a vector."""
     rows = conn.execute(
-        """SELECT name FROM tags WHERE user_key = ? AND NOT archived AND merged_into IS NULL
-               AND vector IS NOT NULL
-               AND name IN (SELECT value FROM json_each(?))""",
-        (user, json.dumps(names)),
+        """SELECT name FROM tags WHERE user_key = ? AND archived = 0 AND merged_into IS NULL
+               AND vector IS NOT NULL AND name = ANY(?)""",
+        (user, [*names]),
     )
     return frozenset(name for (name,) in rows)
 
@@ -100,18 +99,13 @@ def in_use(conn: Connection, user: UserKey, limit: int) -> tuple[list[str], NDAr
 
     Vectors are unit rows, float32 (tags, dimension).
     """
-    names, joined = conn.execute(
-        """SELECT json_group_array(name), CAST(group_concat(vector, '') AS BLOB) FROM (
-               SELECT name, vector FROM tags WHERE user_key = ? AND NOT archived
-                   AND merged_into IS NULL AND vector IS NOT NULL
-               ORDER BY used_at DESC, name LIMIT ?)""",
+    rows = conn.execute(
+        """SELECT name, vector FROM tags WHERE user_key = ? AND archived = 0
+               AND merged_into IS NULL AND vector IS NOT NULL
+           ORDER BY used_at DESC, name LIMIT ?""",
         (user, limit),
-    ).fetchone()
-    found = json.loads(names)
-    width = len(joined) // len(found) if found else 1
-    return found, _rows(
-        [joined[start : start + width] for start in range(0, len(joined or b""), width)]
-    )
+    ).fetchall()
+    return [name for name, _ in rows], _rows([vector for _, vector in rows])
 
 
 def counted(
@@ -125,7 +119,7 @@ def counted(
         f"""SELECT g.id, g.name, coalesce(f.memories, 0),
             EXISTS (SELECT 1 FROM tags o WHERE o.merged_into = g.id), g.vector
             FROM tags g LEFT JOIN ({FILED}) f ON f.tag = g.id
-            WHERE g.user_key = :user AND NOT g.archived AND g.merged_into IS NULL
+            WHERE g.user_key = :user AND g.archived = 0 AND g.merged_into IS NULL
                 AND g.vector IS NOT NULL ORDER BY g.used_at DESC, g.name LIMIT :limit""",
         {"user": user, "limit": limit},
     ).fetchall()
@@ -155,17 +149,19 @@ def consolidate(
         row[0]
         for row in conn.execute(
             f"""SELECT g.id FROM tags g LEFT JOIN ({FILED}) f ON f.tag = g.id
-                WHERE g.user_key = :user AND NOT g.archived AND g.merged_into IS NULL
+                WHERE g.user_key = :user AND g.archived = 0 AND g.merged_into IS NULL
                     AND g.used_at < :since AND coalesce(f.memories, 0) < 2""",
             {"user": user, "since": to_stored(unused_since)},
         ).fetchall()
     ]
     conn.executemany("UPDATE tags SET archived = 1 WHERE id = ?", [(tag,) for tag in archived])
     decision = record(conn, user, TAGS_CHANGED, reason, [], now)
+    (key,) = conn.execute(
+        "SELECT id FROM decisions WHERE user_key = ? AND public_id = ?", (user, decision)
+    ).fetchone()
     conn.executemany(
-        """INSERT INTO decision_tags (decision, tag, into_tag) SELECT id, ?, ? FROM decisions
-            WHERE public_id = ?""",
-        [(tag, into, decision) for tag, into in (*pairs, *((tag, None) for tag in archived))],
+        "INSERT INTO decision_tags (decision, tag, into_tag) VALUES (?, ?, ?)",
+        [(key, tag, into) for tag, into in (*pairs, *((tag, None) for tag in archived))],
     )
     return decision, len(archived)
 

@@ -1,6 +1,5 @@
 """Turns, stored verbatim and searchable by their words once committed."""
 
-import json
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
@@ -56,10 +55,11 @@ def add(
         """INSERT INTO sessions (user_key, public_id, started_at, last_at, order_time, touched_at,
            summary_due) VALUES (?, ?, ?, ?, ?, ?, 1)
            ON CONFLICT (user_key, public_id) DO UPDATE
-               SET started_at = min(started_at, excluded.started_at),
-               last_at = max(last_at, excluded.last_at),
-                   order_time = max(order_time, excluded.order_time),
-               touched_at = excluded.touched_at, summary_due = max(summary_due, 1)
+               SET started_at = least(sessions.started_at, excluded.started_at),
+                   last_at = greatest(sessions.last_at, excluded.last_at),
+                   order_time = greatest(sessions.order_time, excluded.order_time),
+                   touched_at = excluded.touched_at,
+                   summary_due = greatest(sessions.summary_due, 1)
            RETURNING id, passages""",
         (user, turn.session_id, spoken_at, spoken_at, place, to_stored(now)),
     ).fetchone()
@@ -104,13 +104,7 @@ def add(
 
 def of_keys(conn: Connection, keys: Collection[int]) -> list[tuple[int, Turn]]:
     """The turns of row numbers, in order."""
-    return list(
-        select(
-            conn,
-            "t.id IN (SELECT value FROM json_each(?)) ORDER BY t.order_time, t.id",
-            (json.dumps(list(keys)),),
-        )
-    )
+    return list(select(conn, "t.id = ANY(?) ORDER BY t.order_time, t.id", ([*keys],)))
 
 
 def latest(conn: Connection, user: UserKey, session_name: str, limit: int) -> list[Turn]:
@@ -127,9 +121,7 @@ def latest(conn: Connection, user: UserKey, session_name: str, limit: int) -> li
 
 def numbered(conn: Connection, keys: Sequence[int]) -> list[tuple[int, Turn]]:
     """The existing turns of row numbers, by row number."""
-    return list(
-        select(conn, "t.id IN (SELECT value FROM json_each(?)) ORDER BY t.id", (json.dumps(keys),))
-    )
+    return list(select(conn, "t.id = ANY(?) ORDER BY t.id", ([*keys],)))
 
 
 def waiting(
@@ -149,9 +141,8 @@ def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tup
 def places(conn: Connection, keys: Sequence[int]) -> dict[int, datetime]:
     """Order times of those turns whose order time differs from the time they were said."""
     rows = conn.execute(
-        """SELECT id, order_time FROM turns WHERE order_time <> spoken_at
-            AND id IN (SELECT value FROM json_each(?))""",
-        (json.dumps(list(keys)),),
+        "SELECT id, order_time FROM turns WHERE order_time <> spoken_at AND id = ANY(?)",
+        ([*keys],),
     )
     return {key: from_stored(order_time) for key, order_time in rows}
 

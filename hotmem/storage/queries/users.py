@@ -9,7 +9,7 @@ from hotmem.text.phonetics import phonetic_key
 from hotmem.types import Profile, UserKey
 
 MOST_RUNS: Final = 500
-"""Word runs looked up; SQLite allows 32,766 parameters."""
+"""Word runs looked up."""
 
 
 MOST_SOUNDING: Final = 50
@@ -32,7 +32,9 @@ def ensure(conn: Connection, name: str) -> UserKey:
     """The user's row number; an unknown user is created. The user is locked."""
     user = find(conn, name)
     if user is None:
-        sql = "INSERT INTO users (public_id) VALUES (?) RETURNING id"
+        # Two writers may create the same user at once where an engine has more than one.
+        sql = """INSERT INTO users (public_id) VALUES (?)
+            ON CONFLICT (public_id) DO UPDATE SET public_id = excluded.public_id RETURNING id"""
         user = UserKey(conn.execute(sql, (name,)).fetchone()[0])
     conn.lock_user(user)
     return user
@@ -49,15 +51,14 @@ def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:
     """
     keys = [run.casefold() for run in runs[:MOST_RUNS]]
     named = conn.execute(
-        f"SELECT name FROM entities WHERE user_key = ? AND key IN ({','.join('?' * len(keys))})",
-        (user, *keys),
+        "SELECT name FROM entities WHERE user_key = ? AND key = ANY(?) ORDER BY key", (user, keys)
     )
     speaking = conn.execute("SELECT name FROM speakers WHERE user_key = ? ORDER BY name", (user,))
     sounds = [key for run in runs[:MOST_RUNS] if run[:1].isupper() and (key := phonetic_key(run))]
     sounding = conn.execute(
-        f"""SELECT name FROM entities WHERE user_key = ?
-            AND sound IN ({",".join("?" * len(sounds))}) LIMIT ?""",
-        (user, *sounds, MOST_SOUNDING),
+        """SELECT name FROM entities WHERE user_key = ? AND sound = ANY(?)
+            ORDER BY sound, id LIMIT ?""",
+        (user, sounds, MOST_SOUNDING),
     )
     return Profile(
         speakers=tuple(row[0] for row in speaking),
@@ -81,7 +82,7 @@ def vocabulary(conn: Connection, user: UserKey, limit: int) -> list[str]:
     spoken_of = conn.execute(
         """SELECT e.name FROM entities e JOIN turn_entities t ON t.entity = e.id
            WHERE e.user_key = ?
-           GROUP BY e.id ORDER BY count(*) DESC, e.name LIMIT ?""",
+           GROUP BY e.id, e.name ORDER BY count(*) DESC, e.name, e.id LIMIT ?""",
         (user, limit),
     )
     return list(dict.fromkeys([*speaking, *(row[0] for row in spoken_of)]))[:limit]

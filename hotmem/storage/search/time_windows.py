@@ -16,13 +16,13 @@ MOST: Final = 1000
 
 TURNS: Final = """(SELECT id, session FROM turns
     WHERE user_key = :user AND spoken_at >= :start AND spoken_at < :end
-    ORDER BY spoken_at DESC LIMIT :most) t"""
+    ORDER BY spoken_at DESC, id DESC LIMIT :most) t"""
 
 ROWS: Final = {
     EvidenceKind.PASSAGE: f"SELECT r.id, r.vector FROM {TURNS} JOIN passages r ON r.turn = t.id",
     EvidenceKind.MEMORY: """SELECT r.id, r.vector FROM memories r
         WHERE r.user_key = :user AND r.said_at >= :start AND r.said_at < :end
-        AND r.merged_into IS NULL ORDER BY r.said_at DESC LIMIT :most""",
+        AND r.merged_into IS NULL ORDER BY r.said_at DESC, r.id DESC LIMIT :most""",
     EvidenceKind.SUMMARY: f"""SELECT r.id, r.vector
         FROM (SELECT DISTINCT session FROM {TURNS}) s JOIN summaries r ON r.id = s.session""",
 }

@@ -13,29 +13,36 @@ import numpy as np
 from hotmem.storage.database import Connection
 from hotmem.types import EvidenceKind, SignBits
 
-INSERTS: Final[Mapping[EvidenceKind, str]] = {
-    EvidenceKind.PASSAGE: """INSERT OR REPLACE INTO passage_signs (passage, width, signs)
-        VALUES (?1, ?2, ?3)""",
-    EvidenceKind.MEMORY: """INSERT OR REPLACE INTO memory_signs (memory, width, signs)
-        SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM sources WHERE memory = ?1)""",
+TABLES: Final[Mapping[EvidenceKind, tuple[str, str]]] = {
+    EvidenceKind.PASSAGE: ("passage_signs", "passage"),
+    EvidenceKind.MEMORY: ("memory_signs", "memory"),
 }
+"""The table of each kind that has signs, and its column for the row number."""
 
 
 def put(conn: Connection, kind: EvidenceKind, key: int, signs: SignBits) -> None:
-    """Stores the signs, uint8 (tokens, width / 8), of a row, if its kind has them."""
-    if kind in INSERTS and len(signs):
-        conn.execute(INSERTS[kind], (key, signs.shape[1], signs.tobytes()))
+    """Stores the signs, uint8 (tokens, width / 8), of a row, if it is one that has them."""
+    if kind not in TABLES or not len(signs) or (kind is EvidenceKind.MEMORY and _read(conn, key)):
+        return
+    table, column = TABLES[kind]
+    conn.execute(f"DELETE FROM {table} WHERE {column} = ?", (key,))
+    conn.execute(
+        f"INSERT INTO {table} ({column}, width, signs) VALUES (?, ?, ?)",
+        (key, signs.shape[1], signs.tobytes()),
+    )
 
 
 def clear(conn: Connection, kind: EvidenceKind, after: int, upto: int) -> None:
     """Removes the signs of the rows of a kind above a row number and up to another."""
-    if kind in INSERTS:
-        table, key = (
-            ("passage_signs", "passage")
-            if kind is EvidenceKind.PASSAGE
-            else ("memory_signs", "memory")
-        )
-        conn.execute(f"DELETE FROM {table} WHERE {key} > ? AND {key} <= ?", (after, upto))
+    if kind in TABLES:
+        table, column = TABLES[kind]
+        conn.execute(f"DELETE FROM {table} WHERE {column} > ? AND {column} <= ?", (after, upto))
+
+
+def _read(conn: Connection, memory: int) -> bool:
+    """Whether a memory was read from a turn."""
+    row = conn.execute("SELECT 1 FROM sources WHERE memory = ? LIMIT 1", (memory,)).fetchone()
+    return row is not None
 
 
 def unpacked(width: int | None, signs: bytes | None) -> SignBits | None:

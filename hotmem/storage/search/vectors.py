@@ -5,7 +5,6 @@ A search narrows down in three steps, each more exact than the one before: signs
 scale of its own, its largest number being 127; two of them give a cosine to within 0.002.
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -51,7 +50,11 @@ def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
         reembedding.begin(conn, former, identity, comparable=former.endswith(f"/{dimension}"))
     conn.execute("UPDATE tags SET vector = NULL")
     conn.execute("UPDATE subcategories SET centroid = NULL")
-    conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('encoder', ?)", (identity,))
+    conn.execute(
+        """INSERT INTO meta (key, value) VALUES ('encoder', ?)
+            ON CONFLICT (key) DO UPDATE SET value = excluded.value""",
+        (identity,),
+    )
     return True
 
 
@@ -242,8 +245,8 @@ def of_turns(conn: Connection, keys: Sequence[int]) -> dict[int, Vector]:
     """The mean vector of each embedded turn, a unit row, by the turn's row number."""
     rows = conn.execute(
         """SELECT turn, vector FROM passages
-           WHERE turn IN (SELECT value FROM json_each(?)) AND vector IS NOT NULL ORDER BY turn""",
-        (json.dumps(list(keys)),),
+           WHERE turn = ANY(?) AND vector IS NOT NULL ORDER BY turn, id""",
+        ([*keys],),
     ).fetchall()
     if not rows:
         return {}

@@ -179,7 +179,7 @@ async def test_a_window_is_read_through_an_index(
 ) -> None:
     """Nothing of what is read grows with the rest of the memory."""
     await (await planned(database, LetterEncoder(), language)).database.close()
-    values = dict.fromkeys(("user", "start", "end", "coarse", "earliest", "limit", "most"), 1)
+    values = dict.fromkeys(("user", "start", "end", "longest", "earliest", "limit", "most"), 1)
     with closing(connect(database)) as conn:
         for sql in (event_times.IN_WINDOW[kind], time_windows.ROWS[kind]):
             plan = [row[3] for row in conn.execute(f"EXPLAIN QUERY PLAN {sql}", values)]

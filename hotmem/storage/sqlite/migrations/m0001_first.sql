@@ -106,7 +106,7 @@ CREATE TABLE memories (
 );
 CREATE INDEX memories_superseding ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memories_amending ON memories (amends) WHERE amends IS NOT NULL;
-CREATE INDEX memories_by_relation ON memories (user_key, relation, subject COLLATE NOCASE, value);
+CREATE INDEX memories_by_relation ON memories (user_key, relation, lower(subject), value);
 CREATE INDEX memories_by_time ON memories (user_key, said_at);
 CREATE INDEX memories_merged ON memories (merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX memories_by_category ON memories (user_key, category) WHERE merged_into IS NULL;
@@ -277,7 +277,7 @@ CREATE TABLE tags (
 CREATE INDEX tags_merged ON tags (merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX tags_in_use
     ON tags (user_key, used_at DESC, name)
-    WHERE NOT archived AND merged_into IS NULL AND vector NOT NULL;
+    WHERE archived = 0 AND merged_into IS NULL AND vector IS NOT NULL;
 
 CREATE TABLE memory_tags (
     memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
