@@ -13,6 +13,7 @@
         ├── StoreTooNew       written by a newer version of HotMem
         ├── StoreLocked       another process holds the write lock
         ├── StoreReadOnly     the file or its folder is not writable
+        ├── StoreUnreachable  the database server cannot be reached
         ├── StoreGone         the file was deleted or replaced while it was open
         └── StoreFull         the disk is full
 
@@ -70,6 +71,10 @@ class StoreLocked(StoreError):
 
 class StoreReadOnly(StoreError):
     """The file or its folder is not writable."""
+
+
+class StoreUnreachable(StoreError):
+    """The database server cannot be reached, or the connection to it was lost."""
 
 
 class StoreGone(StoreError):

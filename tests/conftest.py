@@ -5,8 +5,11 @@ import os
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from loguru import logger
@@ -16,6 +19,7 @@ from hotmem.models import CachedEncoder, Language, TokenCounter, load_encoder, l
 from hotmem.options import ModelOptions
 from hotmem.storage.sqlite import connection
 from tests.clock import VirtualClock
+from tests.postgres import PostgresServer, server
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -109,3 +113,27 @@ async def memory(
     """An open, empty memory."""
     async with Memory.open(database, encoder=encoder, language=language) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def postgres_servers() -> Iterator[Callable[[str], PostgresServer]]:
+    """Running PostgreSQL servers by version, started when they are first asked for."""
+    with ExitStack() as stack:
+        yield cache(lambda version: stack.enter_context(server(version)))
+
+
+@pytest.fixture
+def postgres_url(
+    postgres_servers: Callable[[str], PostgresServer],
+) -> Iterator[Callable[[str], str]]:
+    """URLs of new, empty databases on the server of a version; they are dropped after the test."""
+    made: list[tuple[PostgresServer, str]] = []
+
+    def create(version: str) -> str:
+        running, name = postgres_servers(version), f"test_{uuid4().hex}"
+        made.append((running, name))
+        return running.create_database(name)
+
+    yield create
+    for running, name in made:
+        running.execute(f"DROP DATABASE {name} WITH (FORCE)")

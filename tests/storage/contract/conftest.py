@@ -1,33 +1,31 @@
 """The engines under test, and databases of each."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Final
 
 import pytest
 
 from hotmem.storage import Storage
 from hotmem.storage.database import Database
+from hotmem.storage.postgres.database import PostgresDatabase
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.types import UserKey
+from tests.postgres import VERSIONS
 from tests.storage.contract.story import adopt, user_key
 
 Open = Callable[[], Database]
 
 
-def sqlite(folder: Path) -> Open:
-    """Databases in one SQLite file."""
-    return lambda: SqliteDatabase.open(folder / "memory.db")
-
-
-ENGINES: Final[dict[str, Callable[[Path], Open]]] = {"sqlite": sqlite}
-"""For each engine, what opens the same database again at each call, empty at first."""
-
-
-@pytest.fixture(params=sorted(ENGINES))
-def open_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
-    """Opens the test's database, as often as it is called."""
-    yield ENGINES[request.param](tmp_path)
+@pytest.fixture(params=["sqlite", *(f"postgres-{version}" for version in VERSIONS)])
+def open_database(
+    request: pytest.FixtureRequest, tmp_path: Path, postgres_url: Callable[[str], str]
+) -> Open:
+    """Opens the test's database, empty at first, as often as it is called."""
+    engine, _, version = request.param.partition("-")
+    if engine == "sqlite":
+        return lambda: SqliteDatabase.open(tmp_path / "memory.db")
+    url = postgres_url(version)
+    return lambda: PostgresDatabase.open(url)
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""The PostgreSQL engine: connection, database, schema and migrations."""

@@ -1,0 +1,189 @@
+"""A psycopg connection that runs the statements of query functions, with its errors as ours."""
+
+import json
+from collections.abc import Container, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, cast
+
+import psycopg
+from psycopg.abc import Buffer
+from psycopg.adapt import Loader
+from psycopg.types.numeric import Int8Dumper
+from psycopg.types.string import StrDumper
+
+from hotmem.errors import (
+    DeadlineExceeded,
+    HotMemError,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+    StoreReadOnly,
+    StoreUnreachable,
+    StoreUnusable,
+)
+from hotmem.storage.database import Cursor, RowChange
+from hotmem.storage.dialect import to_postgres
+from hotmem.storage.postgres.primitives import PostgresSearch
+from hotmem.types import UserKey
+
+SCHEMA: Final = "hotmem"
+"""The schema of our tables: a database of another program may hold a memory beside its own."""
+
+LOCK_WAIT_S: Final = 5.0
+"""Seconds a statement waits for another transaction's lock."""
+
+COLUMNS: Final = """
+    SELECT a.attname, coalesce(array_position(i.indkey::SMALLINT[], a.attnum) + 1, 0),
+        a.atttypid = 'bytea'::REGTYPE
+    FROM pg_attribute a LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary
+    WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"""
+"""A table's columns: name, place in the primary key, and whether it holds bytes."""
+
+
+class _BoolDumper(Int8Dumper):
+    """A bool as a number: flags are integers."""
+
+    def dump(self, obj: Any) -> Buffer | None:  # noqa: ANN401 - psycopg's signature
+        return super().dump(int(obj))
+
+
+class _NumberLoader(Loader):
+    """A sum of integers as int, an average as float."""
+
+    def load(self, data: Buffer) -> int | float:
+        text = bytes(data)
+        return int(text) if text.lstrip(b"-").isdigit() else float(text)
+
+
+def adapt(conn: "psycopg.Connection[Any]") -> None:
+    """Sets how Python values are passed and returned, which is as SQLite does."""
+    conn.adapters.register_dumper(str, StrDumper)
+    conn.adapters.register_dumper(int, Int8Dumper)
+    conn.adapters.register_dumper(bool, _BoolDumper)
+    conn.adapters.register_loader("numeric", _NumberLoader)
+
+
+class PostgresConnection:
+    """Implements `hotmem.storage.database.Connection`.
+
+    Args:
+        raw: The connection, in autocommit mode.
+    """
+
+    def __init__(self, raw: "psycopg.Connection[Any]") -> None:
+        self.raw = raw
+        self.search = PostgresSearch()
+
+    def execute(self, statements: str, bindings: Any = None, /) -> Cursor:  # noqa: ANN401
+        """Runs a statement of `hotmem.storage.dialect`."""
+        return cast(Cursor, self.raw.execute(to_postgres(statements).encode(), bindings or ()))
+
+    def executemany(self, statements: str, sequenceofbindings: Iterable[Any], /) -> Cursor:
+        """Runs a statement of `hotmem.storage.dialect` once for each sequence of values."""
+        cursor = self.raw.cursor()
+        cursor.executemany(to_postgres(statements).encode(), sequenceofbindings)
+        return cast(Cursor, cursor)
+
+    def lock_user(self, user: UserKey) -> None:
+        """Serialises this transaction with other writes of the user, until it ends."""
+        self.execute(
+            "SELECT set_config('hotmem.user', ?, true), pg_advisory_xact_lock(?)", (str(user), user)
+        )
+
+    def table_columns(self, relation: str) -> list[tuple[str, int]]:
+        """Names of a table's columns, each with its place in the primary key, or 0."""
+        return [(name, place) for name, place, _ in self._columns(relation)]
+
+    @contextmanager
+    def row_changes(self, tables: Container[str]) -> Iterator[list[RowChange]]:
+        """Collects all changes of rows of some tables, also by cascades and triggers.
+
+        The list is filled when the context ends.
+        """
+        seen: list[RowChange] = []
+        self.execute("SELECT set_config('hotmem.recording', 'on', true)")
+        yield seen
+        self.execute("SELECT set_config('hotmem.recording', '', true)")
+        changes = self.execute(
+            "DELETE FROM row_changes RETURNING place, relation, before::TEXT, after::TEXT"
+        ).fetchall()
+        columns: dict[str, list[tuple[str, int, bool]]] = {}
+        for _, relation, before, after in sorted(changes):
+            if relation in tables:
+                if relation not in columns:
+                    columns[relation] = self._columns(relation)
+                seen.append((relation, *(_row(columns[relation], row) for row in (before, after))))
+
+    def _columns(self, relation: str) -> list[tuple[str, int, bool]]:
+        return self.execute(COLUMNS, (f"{SCHEMA}.{relation}",)).fetchall()
+
+
+def _row(columns: list[tuple[str, int, bool]], text: str | None) -> tuple[Any, ...] | None:
+    """A row from JSON, in the order of its columns."""
+    if text is None:
+        return None
+    values = json.loads(text)
+    return tuple(
+        bytes.fromhex(values[name][2:]) if is_bytes and values[name] is not None else values[name]
+        for name, _, is_bytes in columns
+    )
+
+
+@contextmanager
+def mapped_errors(location: str) -> Iterator[None]:
+    """Raises psycopg's errors as ours, with the fact and the fix."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise as_ours(error, location) from error
+    except UnicodeEncodeError:
+        raise StoreError(f"{location}: a text has characters that cannot be stored.") from None
+
+
+def as_ours(error: psycopg.Error, location: str) -> HotMemError:
+    """Our error for one of psycopg's. Its text never holds values of a statement."""
+    errors = psycopg.errors
+    match error:
+        case errors.QueryCanceled():
+            return DeadlineExceeded("A search did not finish in its time and was stopped.")
+        case errors.LockNotAvailable() | errors.DeadlockDetected():
+            return StoreLocked(
+                f"{location}: rows of this user have been locked for over {LOCK_WAIT_S:.0f} s by"
+                " another program. Nothing of this was stored; try again."
+            )
+        case errors.ReadOnlySqlTransaction():
+            return StoreReadOnly(
+                f"{location} cannot be written: it is a replica or set to read-only. Name the"
+                " primary server."
+            )
+        case errors.DiskFull():
+            return StoreFull(
+                f"The disk of {location} is full. Free some space; what was stored before is"
+                " intact."
+            )
+        case errors.InvalidPassword() | errors.InvalidAuthorizationSpecification():
+            return StoreUnusable(
+                f"{location} refuses this user or password. Check the URL, or set PGPASSWORD."
+            )
+        case errors.InvalidCatalogName():
+            return StoreUnusable(f"{location}: there is no such database. Create it first.")
+        case errors.InsufficientPrivilege():
+            return StoreUnusable(
+                f"{location}: this user lacks rights ({_reason(error)}). Grant them as"
+                " docs/deploy.md describes."
+            )
+        case psycopg.OperationalError():
+            return StoreUnreachable(
+                f"{location} cannot be reached ({_reason(error)}). Check that the server runs and"
+                " that host and port are right."
+            )
+    return StoreError(
+        f"{location}: PostgreSQL refused an operation ({type(error).__name__}"
+        f" {error.sqlstate or ''}: {_reason(error)}). The last change was rolled back."
+    )
+
+
+def _reason(error: psycopg.Error) -> str:
+    """The server's primary message, which names no values; else the first line of the error."""
+    primary = error.diag.message_primary
+    return primary or (str(error).strip().splitlines() or ["no reason given"])[0]

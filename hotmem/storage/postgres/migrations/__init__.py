@@ -1,0 +1,91 @@
+"""Ordered steps from an empty database to today's schema, all in one transaction under a lock."""
+
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any, Final
+
+import psycopg
+
+from hotmem.errors import StoreTooNew, StoreUnusable
+from hotmem.storage.postgres.connection import SCHEMA
+
+OLDEST_SERVER: Final = 150000
+"""The oldest server version: PostgreSQL 15 knows SET NULL of single columns."""
+
+LOCK: Final = 0x484D454D
+"""The advisory lock of migrations ("HMEM")."""
+
+
+def _first(conn: "psycopg.Connection[Any]") -> None:
+    script = files("hotmem.storage.postgres.migrations").joinpath("m0001_first.sql")
+    conn.execute(script.read_text("utf-8").encode())
+
+
+STEPS: Final[tuple[Callable[["psycopg.Connection[Any]"], None], ...]] = (_first,)
+"""The step at place n brings a schema of version n to version n + 1."""
+
+
+def migrate(conn: "psycopg.Connection[Any]", location: str) -> None:
+    """Brings the schema to the newest version; one that cannot be used is left as it is.
+
+    Raises:
+        StoreUnusable: If the server is too old, its encoding is not UTF-8, or the schema is
+            another program's.
+        StoreTooNew: If a newer HotMem wrote it.
+        psycopg.Error: If the user may not create the schema, or the server cannot be reached.
+    """
+    if conn.info.server_version < OLDEST_SERVER:
+        raise StoreUnusable(
+            f"{location} is PostgreSQL {conn.info.server_version // 10000}; 15 or newer is needed."
+        )
+    encoding = conn.execute("SHOW server_encoding").fetchone()
+    if encoding is None or encoding[0] != "UTF8":
+        raise StoreUnusable(
+            f"{location} has the encoding {encoding and encoding[0]}. Create a database with"
+            " ENCODING 'UTF8'."
+        )
+    if checked_version(conn, location) == len(STEPS):
+        return
+    with conn.transaction():
+        conn.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+        version = checked_version(conn, location)  # another program may have migrated meanwhile
+        conn.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        conn.execute(f"SET LOCAL search_path = {SCHEMA}, pg_catalog")
+        for number in range(version, len(STEPS)):
+            STEPS[number](conn)
+        conn.execute(
+            """INSERT INTO meta (key, value) VALUES ('version', %s)
+               ON CONFLICT (key) DO UPDATE SET value = excluded.value""",
+            (str(len(STEPS)),),
+        )
+
+
+def checked_version(conn: "psycopg.Connection[Any]", location: str) -> int:
+    """The version of the schema; 0 if there is none.
+
+    Raises:
+        StoreUnusable: If the schema is another program's.
+        StoreTooNew: If a newer HotMem wrote it.
+    """
+    found = conn.execute(
+        "SELECT to_regnamespace(%s) IS NOT NULL, to_regclass(%s) IS NOT NULL",
+        (SCHEMA, f"{SCHEMA}.meta"),
+    ).fetchone()
+    exists, has_meta = found or (False, False)
+    if not has_meta:
+        tables = conn.execute(
+            "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(%s)", (SCHEMA,)
+        ).fetchone()
+        if exists and tables and tables[0]:
+            raise StoreUnusable(
+                f"{location}: the schema {SCHEMA} is another program's. Use another database."
+            )
+        return 0
+    row = conn.execute(f"SELECT value FROM {SCHEMA}.meta WHERE key = 'version'").fetchone()
+    version = int(row[0]) if row else 0
+    if version > len(STEPS):
+        raise StoreTooNew(
+            f"{location} has schema {version}, this HotMem knows up to {len(STEPS)}. Update HotMem:"
+            " pip install -U pipecat-hotmem."
+        )
+    return version

@@ -1,0 +1,137 @@
+"""The search index in PostgreSQL: entries in a table, terms as arrays of rows in blocks."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotmem.storage.database import Connection
+from hotmem.storage.search.primitives import IndexPage, IndexState
+from hotmem.types import EvidenceKind, UserKey
+
+TABLES: Final = {
+    EvidenceKind.PASSAGE: "passages",
+    EvidenceKind.MEMORY: "memories",
+    EvidenceKind.SUMMARY: "summaries",
+}
+
+BLOCK: Final = 256
+"""Rows of a user in a block of the word index. A new row rewrites the last block of each of its
+terms, 2 KB at most; a term is read with one array for each block that it occurs in."""
+
+STATE: Final = """
+    SELECT coalesce((SELECT max(id) FROM {kind}_entries WHERE user_key = :user), 0),
+        coalesce((SELECT number FROM index_revisions WHERE user_key = :user AND kind = :kind), 0),
+        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user_key = :user AND id = :waiting),
+        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user_key = :user AND id = :latest),
+        coalesce((SELECT upto FROM former_vectors WHERE kind = :kind), 0)"""
+
+PAGE: Final = """
+    SELECT string_agg(id::text, ',' ORDER BY id), string_agg(session::text, ',' ORDER BY id),
+        string_agg(length::text, ',' ORDER BY id),
+        string_agg(CASE WHEN bits IS NULL THEN '0' ELSE '1' END, '' ORDER BY id),
+        string_agg(bits, ''::bytea ORDER BY id)
+    FROM (SELECT id, session, length, bits FROM {kind}_entries
+          WHERE user_key = ? AND id > ? ORDER BY id LIMIT ?) AS page"""
+"""A page as one row of joined values, which numpy reads at once."""
+
+POSTINGS: Final = """
+    SELECT string_agg(array_to_string(ids, ','), ',' ORDER BY block) FROM {kind}_postings
+    WHERE user_key = ? AND term = ? AND last_id > ?"""
+
+ADD_TERMS: Final = """
+    WITH counted AS (
+        INSERT INTO posting_counts AS c (user_key, kind, entries) VALUES (:user, :kind, 1)
+        ON CONFLICT (user_key, kind) DO UPDATE SET entries = c.entries + 1
+        RETURNING entries / :block AS block
+    ), kept AS (
+        INSERT INTO {kind}_words (id, user_key, block, terms)
+        SELECT :key, :user, block, :terms FROM counted
+    )
+    INSERT INTO {kind}_postings AS p (user_key, term, block, last_id, ids)
+    SELECT :user, t.term, c.block, :key, ARRAY[:key]::BIGINT[]
+    FROM counted AS c, unnest(:terms) AS t (term)
+    ON CONFLICT (user_key, term, block) DO UPDATE
+    SET ids = p.ids || excluded.ids, last_id = greatest(p.last_id, excluded.last_id)"""
+
+
+class PostgresSearch:
+    """Implements `hotmem.storage.database.SearchPrimitives`."""
+
+    def index_state(
+        self, conn: Connection, user: UserKey, kind: EvidenceKind, waiting: int, latest: int
+    ) -> IndexState:
+        """The state of a user's index."""
+        values = {"user": user, "kind": kind, "waiting": waiting, "latest": latest}
+        last, revision, first, second, boundary = conn.execute(
+            STATE.format(kind=kind), values
+        ).fetchone()
+        return IndexState(last, revision, bool(first), bool(second), boundary)
+
+    def index_page(
+        self, conn: Connection, user: UserKey, kind: EvidenceKind, after: int, limit: int
+    ) -> IndexPage:
+        """The user's next entries after a row number."""
+        keys, sessions, lengths, embedded, bits = conn.execute(
+            PAGE.format(kind=kind), (user, after, limit)
+        ).fetchone()
+        return IndexPage(
+            _numbers(keys),
+            _numbers(sessions),
+            _numbers(lengths),
+            np.frombuffer((embedded or "").encode(), dtype=np.uint8) == ord("1"),
+            bits or b"",
+        )
+
+    def postings(
+        self, conn: Connection, user: UserKey, kind: EvidenceKind, term: str, after: int
+    ) -> NDArray[np.int64]:
+        """Row numbers above `after` of the user's rows that contain a term, ascending."""
+        joined = conn.execute(POSTINGS.format(kind=kind), (user, term, after)).fetchone()[0]
+        keys = np.sort(_numbers(joined))
+        return keys[np.searchsorted(keys, after, side="right") :]
+
+    def vectors(
+        self,
+        conn: Connection,
+        user: UserKey,
+        kind: EvidenceKind,
+        column: str,
+        values: Sequence[int],
+    ) -> list[tuple[int, bytes]]:
+        """Row numbers and stored vectors of the user's embedded rows with these column values."""
+        return conn.execute(
+            f"""SELECT id, vector FROM {TABLES[kind]}
+                WHERE {column} = ANY(?) AND user_key = ? AND vector IS NOT NULL""",
+            (list(values), user),
+        ).fetchall()
+
+    def add_terms(
+        self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int, terms: Iterable[str]
+    ) -> None:
+        """Adds the terms of a row."""
+        values = {"user": user, "kind": kind, "key": key, "block": BLOCK}
+        conn.execute(ADD_TERMS.format(kind=kind), values | {"terms": sorted(set(terms))})
+
+    def remove_terms(self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int) -> None:
+        """Removes the terms of a row."""
+        conn.execute(f"DELETE FROM {kind}_words WHERE id = ? AND user_key = ?", (key, user))
+
+    def has_terms(self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int) -> bool:
+        """Whether the index has terms of a row."""
+        sql = f"SELECT 1 FROM {kind}_words WHERE id = ? AND user_key = ?"
+        return conn.execute(sql, (key, user)).fetchone() is not None
+
+    def clear_terms(self, conn: Connection, kind: EvidenceKind) -> None:
+        """Removes the terms of all rows."""
+        conn.execute(f"DELETE FROM {kind}_postings")
+        conn.execute(f"DELETE FROM {kind}_words")
+
+    def compact_terms(self, conn: Connection, kind: EvidenceKind) -> None:
+        """Does nothing: the terms of a deleted row are removed with it."""
+
+
+def _numbers(joined: str | None) -> NDArray[np.int64]:
+    """Numbers joined with commas."""
+    return np.fromstring(joined, dtype=np.int64, sep=",") if joined else np.empty(0, dtype=np.int64)

