@@ -87,7 +87,7 @@ class JobRunner:
         """Counts a failed try; the job pauses, or is set aside after its last try."""
         log.warning("job failed", kind=kind, key=key, error=type(error).__name__)
         await self._database.write_all(
-            queries.claims.finish,
+            queries.claims.finish_all,
             self._context.worker_id,
             kind,
             queries.job_failures.record,

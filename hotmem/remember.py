@@ -22,6 +22,7 @@ from hotmem.consolidation.supersession import apply_correction, find_supersessio
 from hotmem.models import Encoder, encode_tokens
 from hotmem.retrieval.context import FormerEncoder
 from hotmem.storage import Storage, queries
+from hotmem.storage.queries.jobs import DueSession
 from hotmem.types import (
     EvidenceKind,
     JobKind,
@@ -87,7 +88,7 @@ async def embed_rows(
     kind = rows[0][0]
     vectors, signs = await asyncio.to_thread(_encode, context.encoder, kind, texts)
     await context.storage.database.write_all(
-        queries.claims.finish,
+        queries.claims.finish_all,
         context.worker_id,
         JobKind(kind),
         queries.embedding.put,
@@ -107,7 +108,7 @@ async def understand_turns(context: WriteContext, waiting: Sequence[tuple[int, T
     understandings = await asyncio.to_thread(context.reader.read, turns, names, owners)
     stated = dict(zip((key for key, _ in waiting), understandings, strict=True))
     await context.storage.database.write_all(
-        queries.claims.finish,
+        queries.claims.finish_all,
         context.worker_id,
         JobKind.TURN,
         queries.understandings.store_all,
@@ -118,22 +119,24 @@ async def understand_turns(context: WriteContext, waiting: Sequence[tuple[int, T
     )
 
 
-async def summarise_session(context: WriteContext, session: int) -> None:
+async def summarise_session(context: WriteContext, session: DueSession) -> None:
     """Extends a session's summary by the turns that it does not cover yet."""
     database = context.storage.database
-    seen = await database.read_all(queries.summaries.unsummarised, session)
+    seen = await database.read(queries.summaries.unsummarised, session.user, session.key)
     if seen is None:
-        await database.write_all(
+        await database.write(
             queries.claims.finish,
+            session.user,
             context.worker_id,
             JobKind.SESSION,
             queries.summaries.done,
-            session,
+            session.key,
         )
         return
     summary, topics = await asyncio.to_thread(_summary, context.reader, seen)
-    await database.write_all(
+    await database.write(
         queries.claims.finish,
+        session.user,
         context.worker_id,
         JobKind.SESSION,
         queries.summaries.put,

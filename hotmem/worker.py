@@ -269,15 +269,15 @@ class Worker:
         return bool(waiting)
 
     async def _roll_back_imports(self) -> bool:
-        key = await self._database.read_all(queries.import_rollback.due)
-        if key is not None:
+        found = await self._database.read_all(queries.import_rollback.due)
+        if found is not None:
             await self._runner.attempt(
                 JobKind.IMPORT,
-                [key],
-                lambda key: key,
+                [found],
+                lambda found: found.key,
                 lambda _: steps.roll_back_imports(self._database, WRITE_S),
             )
-        return key is not None
+        return found is not None
 
     async def _summarise(self, *, thorough: bool) -> bool:
         session = await steps.session_due(
@@ -289,11 +289,13 @@ class Worker:
         )
         if session is None:
             return False
-        if await self._database.write_all(queries.claims.claim_session, self._claimant(), session):
+        if await self._database.write(
+            queries.claims.claim_session, session.user, self._claimant(), session.key
+        ):
             await self._runner.attempt(
                 JobKind.SESSION,
                 [session],
-                lambda session: session,
+                lambda session: session.key,
                 lambda sessions: summarise_session(self._context, sessions[0]),
             )
             return True
@@ -315,9 +317,7 @@ class Worker:
             self._evolution_checked_at = now
             return False
         user, category = found
-        if not await self._database.write_all(
-            queries.claims.claim_category, self._claimant(), user, category
-        ):
+        if not await self._database.write(queries.claims.claim_category, user, self._claimant()):
             self._evolution_checked_at = now
             return False
         try:
@@ -327,14 +327,14 @@ class Worker:
         except Exception as error:  # a category that cannot evolve must not hold up the others
             await self._runner.count_failure(JobKind.CATEGORY, category, error, user)
         else:
-            await self._database.write_all(
+            await self._database.write(
                 queries.claims.finish,
+                user,
                 self._context.worker_id,
                 JobKind.CATEGORY,
                 queries.job_failures.clear,
                 JobKind.CATEGORY,
                 category,
-                user,
             )
         return True
 

@@ -20,7 +20,7 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.storage import Storage, open_storage, queries, steps
-from hotmem.storage.queries import jobs, turns
+from hotmem.storage.queries import jobs, summaries, turns
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
@@ -424,12 +424,10 @@ def test_sessions_are_summarised_in_turn_for_all_users(conn: Connection) -> None
     assert not jobs.any_idle_session(conn, NOW + timedelta(hours=1), 600)
     served, owners = jobs.UserRotation(), []
     for _ in range(3):
-        key = jobs.next_session(conn, served)[0] or jobs.next_session(conn, served)[0]
-        owners.append(
-            conn.execute(
-                "UPDATE sessions SET summary_due = 0 WHERE id = ? RETURNING user_key", (key,)
-            ).fetchone()[0]
-        )
+        due = jobs.next_session(conn, served)[0] or jobs.next_session(conn, served)[0]
+        assert due is not None
+        summaries.done(conn, due.user, due.key)
+        owners.append(due.user)
     assert owners == [1, 2, 1]
 
 

@@ -285,8 +285,8 @@ def _embed(
 def _summarise(conn: Connection, user_id: str, session_id: str, now: datetime) -> None:
     user = users.ensure(conn, user_id)
     summaries.end(conn, user, session_id)
-    session = jobs.next_session(conn, jobs.UserRotation())[0]
-    seen = None if session is None else summaries.unsummarised(conn, session)
+    due = jobs.next_session(conn, jobs.UserRotation())[0]
+    seen = None if due is None else summaries.unsummarised(conn, due.user, due.key)
     if seen is None:
         return
     told = sorted(
@@ -296,4 +296,4 @@ def _summarise(conn: Connection, user_id: str, session_id: str, now: datetime) -
     summary = SessionSummary(
         narrative=tuple(SummarySentence(*pair) for pair in told[:SUMMARY_SENTENCES])
     )
-    summaries.put(conn, seen, summary, {}, render_summary(summary))
+    summaries.put(conn, user, seen, summary, {}, render_summary(summary))

@@ -63,14 +63,14 @@ async def evolve(
     after: int | None = 0
     while after is not None:
         await priority.wait_idle()
-        after = await database.write_all(queries.placement.assign_batch, evolution, after)
+        after = await database.write(queries.placement.assign_batch, user, evolution, after)
     named = tuple(one.name for one in drafts)
     new = tuple(name for name in named if name not in before)
     reason = (
         f"{members.total} memories of {category} are in {len(named)} subcategories: "
         f"{len(named) - len(new)} as before, {len(new)} new"
     )
-    decision = await database.write_all(queries.evolutions.adopt, evolution, reason, now)
+    decision = await database.write(queries.evolutions.adopt, user, evolution, reason, now)
     if not decision:
         return unchanged
     return EvolutionResult(category, members.total, named, new, decision)

@@ -80,9 +80,11 @@ class MemoryBase:
         if not self.options.audit.on or self._database.read_only:
             return
         try:
-            await self._database.write_all(
-                queries.audit.record, user, actor(), act, datetime.now(UTC)
-            )
+            now = datetime.now(UTC)
+            if user is None:
+                await self._database.write_all(queries.audit.record, None, actor(), act, now)
+            else:
+                await self._database.write(queries.audit.record, user, actor(), act, now)
         except StoreError as error:
             log.warning(
                 "audit entry not written",

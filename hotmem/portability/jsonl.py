@@ -121,10 +121,10 @@ async def _records(storage: Storage, user: UserKey, user_id: str) -> AsyncIterat
         last_turn = page[-1][0]
         keys = [key for key, _ in page]
         entities = await database.read(queries.export_rows.entities_of, user, keys)
-        event_times = await database.read_all(queries.event_times.of_turns, keys)
-        corrections = await database.read_all(queries.export_rows.doubts_of, keys)
-        waiting = await database.read_all(queries.export_rows.waiting_among, keys)
-        order_times = await database.read_all(queries.turns.places, keys)
+        event_times = await database.read(queries.event_times.of_turns, user, keys)
+        corrections = await database.read(queries.export_rows.doubts_of, user, keys)
+        waiting = await database.read(queries.export_rows.waiting_among, user, keys)
+        order_times = await database.read(queries.turns.places, user, keys)
         for key, turn in page:
             record = {
                 "id": turn.id,

@@ -55,9 +55,10 @@ async def retry_failures(database: Database, before: datetime, given: int, limit
 
 async def roll_back_imports(database: Database, limit_s: float) -> bool:
     """Rolls back failed or undone imports for so many seconds; False if there is none."""
-    if await database.read_all(import_rollback.due) is None:
+    found = await database.read_all(import_rollback.due)
+    if found is None:
         return False
-    return await database.write_all(import_rollback.roll_back, limit_s)
+    return await database.write(import_rollback.roll_back, found.user, found.key, limit_s)
 
 
 async def session_due(
@@ -67,7 +68,7 @@ async def session_due(
     idle_s: float,
     *,
     thorough: bool = True,
-) -> int | None:
+) -> jobs.DueSession | None:
     """A session to summarise: ended, or idle for so many seconds; users in turn.
 
     Args:

@@ -95,8 +95,9 @@ async def merge_tags(
     await precedence.wait_idle()
     while waiting := await database.read(queries.tags.unembedded, user, EMBEDDING_BATCH):
         rows = await asyncio.to_thread(encoder.encode, [name for _, name in waiting])
-        await database.write_all(
+        await database.write(
             queries.embedding.embed_tags,
+            user,
             queries.encoders.identified(encoder.name, encoder.dimension),
             [key for key, _ in waiting],
             list(rows),

@@ -399,12 +399,12 @@ async def test_forgetting_during_an_evolution(memory: Memory) -> None:
     before = await memory.subcategories("ana")
     await memory.forget(user_id="ana", memory_id=ids[0])
     assert (
-        await memory.runtime.storage.database.write_all(queries.placement.assign_batch, draft, 0)
+        await memory.runtime.storage.database.write(queries.placement.assign_batch, user, draft, 0)
         is None
     )
     assert (
-        await memory.runtime.storage.database.write_all(
-            queries.evolutions.adopt, draft, "too late", START
+        await memory.runtime.storage.database.write(
+            queries.evolutions.adopt, user, draft, "too late", START
         )
         is None
     )

@@ -28,6 +28,7 @@ from hotmem.types import (
     SummarySentence,
     Topic,
     Turn,
+    UserKey,
 )
 from hotmem.types.forgetting import ForgetTurns
 from tests.consolidation.test_summary import SPOKEN
@@ -35,6 +36,7 @@ from tests.conversation import START
 from tests.letters import LetterEncoder
 
 SERVED = UserRotation()
+USER = UserKey(1)
 
 MOST_AGAIN = 15 + 5 * summaries.REPLIED_WITHIN
 """Turns that a full summary quotes, and those after its open loops."""
@@ -84,7 +86,7 @@ async def due(storage: Storage) -> SummaryInput | None:
     return (
         None
         if session is None
-        else await storage.database.read_all(queries.summaries.unsummarised, session)
+        else await storage.database.read(queries.summaries.unsummarised, session.user, session.key)
     )
 
 
@@ -99,8 +101,9 @@ async def summarised_to_the_end(storage: Storage) -> list[int]:
     read = []
     while (seen := await due(storage)) is not None:
         read.append(len(seen.turns))
-        await storage.database.write_all(
+        await storage.database.write(
             queries.summaries.put,
+            USER,
             seen,
             of_first(seen),
             {"ferry": Topic("ferry", float(seen.through))},
@@ -138,7 +141,7 @@ async def test_no_query_reads_a_whole_session(storage: Storage) -> None:
                 return conn.execute(sql, values)
 
         jobs.next_session(Explaining(), jobs.UserRotation())  # type: ignore[arg-type]
-        summaries.unsummarised(Explaining(), 1)  # type: ignore[arg-type]
+        summaries.unsummarised(Explaining(), USER, 1)  # type: ignore[arg-type]
         return asked
 
     tables = (
@@ -162,7 +165,9 @@ async def test_up_to_two_hundred_sessionare_summarised_in_one_step(
     assert seen.turns == tuple(session)
     docs = language.parse([turn.text for turn in session])
     first = summarise(seen.turns, docs, seen.vectors)
-    await storage.database.write_all(queries.summaries.put, seen, first, {}, render_summary(first))
+    await storage.database.write(
+        queries.summaries.put, USER, seen, first, {}, render_summary(first)
+    )
     again = await due(storage)
     assert again is not None
     assert again.turns == seen.turns
@@ -197,8 +202,9 @@ async def test_questions_answered_later_are_not_open(storage: Storage) -> None:
     await add(storage, [said(WHOLE, "Does the ferry take bicycles?")])
     while (seen := await due(storage)) is not None:
         open_loops = (SummarySentence(seen.turns[-1].text, seen.turns[-1].id),)
-        await storage.database.write_all(
+        await storage.database.write(
             queries.summaries.put,
+            USER,
             seen,
             SessionSummary(("ferry",), (), (), open_loops),
             {},
@@ -224,8 +230,8 @@ async def test_summary_of_sessionforgotten_meanwhile_is_dropped(
     assert seen is not None and user is not None
     gone = seen.turns[0].id if goes == "quoted" else f"t{WHOLE + 50}"
     await storage.forgetting.forget(user, ForgetTurns((gone,)))
-    await storage.database.write_all(
-        queries.summaries.put, seen, of_first(seen), seen.topics, "About the ferry."
+    await storage.database.write(
+        queries.summaries.put, USER, seen, of_first(seen), seen.topics, "About the ferry."
     )
     assert await storage.database.read(queries.summaries.of_session, user, "long") is None
     again = await due(storage)

@@ -389,7 +389,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
     await storage.database.write(queries.summaries.end, user, "secret")
     session = await steps.session_due(storage.database, SERVED, START, 0)
     assert session is not None
-    seen = await storage.database.read_all(queries.summaries.unsummarised, session)
+    seen = await storage.database.read(queries.summaries.unsummarised, user, session.key)
     assert seen is not None
     summary = SessionSummary(("dogs",), (SummarySentence(turn.text, turn.id),))
 
@@ -411,7 +411,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
         apply_correction,
         queries.understandings.match_exact,
     )
-    await storage.database.write_all(queries.summaries.put, seen, summary, {}, turn.text)
+    await storage.database.write(queries.summaries.put, user, seen, summary, {}, turn.text)
 
     ben = await storage.database.read_all(queries.users.find, "ben")
     assert ben is not None
@@ -446,14 +446,15 @@ async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: P
     await storage.database.write_all(queries.embedding.put, ENCODER, waiting, rows, [NO_SIGNS] * 2)
     session = await steps.session_due(storage.database, SERVED, START, 0)
     assert session is not None
-    seen = await storage.database.read_all(queries.summaries.unsummarised, session)
+    seen = await storage.database.read(queries.summaries.unsummarised, user, session.key)
     assert seen is not None
     await storage.forgetting.forget(user, ForgetEntity(SECRET))
     await storage.database.write_all(
         queries.turns.add, said("I like the ferry.", name="three"), START
     )
-    await storage.database.write_all(
+    await storage.database.write(
         queries.summaries.put,
+        user,
         seen,
         SessionSummary(("dogs",), (SummarySentence(seen.turns[0].text, "one"),)),
         {},

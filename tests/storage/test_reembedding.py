@@ -299,9 +299,8 @@ def test_no_summary_is_made_of_vectors_of_two_encoders(conn: Connection) -> None
     assert jobs.next_session(conn, jobs.UserRotation())[0] is None
     renew(conn, 4)
     second = conn.execute("SELECT id FROM sessions WHERE public_id = 's1'").fetchone()[0]
-    assert jobs.next_session(conn, jobs.UserRotation())[0] == second, (
-        "the first session is still of the former one"
-    )
+    due, _ = jobs.next_session(conn, jobs.UserRotation())
+    assert due is not None and due.key == second, "the first session is still of the former one"
 
 
 def test_what_is_brought_back_meanwhile_is_embedded_by_the_new_encoder(conn: Connection) -> None:

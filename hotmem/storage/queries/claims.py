@@ -7,7 +7,7 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import embedding, jobs, leases, turns
 from hotmem.storage.queries.leases import Claimant
-from hotmem.types import Category, EvidenceKind, JobKind, Turn, UserKey
+from hotmem.types import EvidenceKind, JobKind, Turn, UserKey
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -61,20 +61,35 @@ def claim(
     )
 
 
-def claim_session(conn: Connection, claimant: Claimant, session: int) -> bool:
+def claim_session(conn: Connection, user: UserKey, claimant: Claimant, session: int) -> bool:
     """Takes the lease of summarising a session; False if another worker has it, or it is gone."""
-    row = conn.execute("SELECT user_key FROM sessions WHERE id = ?", (session,)).fetchone()
-    return row is not None and _claim_one(
-        conn, claimant, JobKind.SESSION, UserKey(row[0]), leases.LEASE_S
-    )
+    there = conn.execute(
+        "SELECT 1 FROM sessions WHERE id = ? AND user_key = ?", (session, user)
+    ).fetchone()
+    return there is not None and _claim_one(conn, user, claimant, JobKind.SESSION, leases.LEASE_S)
 
 
-def claim_category(conn: Connection, claimant: Claimant, user: UserKey, category: Category) -> bool:
+def claim_category(conn: Connection, user: UserKey, claimant: Claimant) -> bool:
     """Takes the lease of evolving a user's categories; False if another worker has it."""
-    return _claim_one(conn, claimant, JobKind.CATEGORY, user, leases.LONG_LEASE_S)
+    return _claim_one(conn, user, claimant, JobKind.CATEGORY, leases.LONG_LEASE_S)
 
 
 def finish(
+    conn: Connection,
+    user: UserKey,
+    owner: str,
+    kind: JobKind,
+    store: Callable[Concatenate[Connection, UserKey, P], T],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> T:
+    """Stores the result of a user's job and releases its lease."""
+    result = store(conn, user, *args, **kwargs)
+    leases.release(conn, user, owner, kind)
+    return result
+
+
+def finish_all(
     conn: Connection,
     owner: str,
     kind: JobKind,
@@ -82,16 +97,16 @@ def finish(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> T:
-    """Stores the result of jobs and releases their leases."""
+    """Stores the result of jobs of several users and releases all leases of the kind."""
     result = store(conn, *args, **kwargs)
-    leases.release(conn, owner, kind)
+    leases.release_kind(conn, owner, kind)
     return result
 
 
 def _claim_one(
-    conn: Connection, claimant: Claimant, kind: JobKind, user: UserKey, seconds: float
+    conn: Connection, user: UserKey, claimant: Claimant, kind: JobKind, seconds: float
 ) -> bool:
-    if not leases.is_free(conn, claimant, kind, user):
+    if not leases.is_free(conn, user, claimant, kind):
         return False
     leases.take(conn, claimant, kind, [user], seconds)
     return True

@@ -135,10 +135,12 @@ def confirm_memory(
     return new_memories.confirm(conn, user, memory_id, memory, now, reason)
 
 
-def embed_tags(conn: Connection, encoder: str, keys: Sequence[int], rows: Sequence[Vector]) -> None:
+def embed_tags(
+    conn: Connection, user: UserKey, encoder: str, keys: Sequence[int], rows: Sequence[Vector]
+) -> None:
     """Stores the vectors of tags."""
     if not superseded(conn, encoder):
-        tags.embed(conn, keys, rows)
+        tags.embed(conn, user, keys, rows)
 
 
 def refile(

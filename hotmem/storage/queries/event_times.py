@@ -15,10 +15,10 @@ MATCHES: Final = "h.since < :end AND h.until > :start AND h.until - h.since <= :
 OF: Final = {
     EvidenceKind.PASSAGE: f"""SELECT p.id FROM passages p JOIN event_times h ON h.turn = p.turn
         AND h.start < p.stop AND h.stop > p.start
-        WHERE p.id = ANY(:keys) AND {MATCHES}""",
+        WHERE p.id = ANY(:keys) AND +h.user_key = :user AND {MATCHES}""",
     EvidenceKind.MEMORY: f"""SELECT x.memory FROM sources x JOIN event_times h ON h.turn = x.turn
         AND h.start < x.stop AND h.stop > x.start
-        WHERE x.memory = ANY(:keys) AND {MATCHES}""",
+        WHERE x.memory = ANY(:keys) AND +h.user_key = :user AND {MATCHES}""",
 }
 """Rows whose text mentions a time within an interval."""
 
@@ -27,12 +27,12 @@ NAMED: Final = {
         h.until
         FROM passages p JOIN event_times h ON h.turn = p.turn AND h.start < p.stop
             AND h.stop > p.start JOIN turns t ON t.id = h.turn
-        WHERE p.id = ANY(?) ORDER BY p.id, h.start""",
+        WHERE p.id = ANY(?) AND +h.user_key = ? ORDER BY p.id, h.start""",
     EvidenceKind.MEMORY: """SELECT x.memory, substr(t.text, h.start + 1, h.stop - h.start), h.since,
         h.until
         FROM sources x JOIN event_times h ON h.turn = x.turn AND h.start < x.stop
             AND h.stop > x.start JOIN turns t ON t.id = h.turn
-        WHERE x.memory = ANY(?) ORDER BY x.memory, h.turn, h.start""",
+        WHERE x.memory = ANY(?) AND +h.user_key = ? ORDER BY x.memory, h.turn, h.start""",
 }
 """Times that rows mention, with their words."""
 
@@ -50,12 +50,11 @@ IN_WINDOW: Final = {
 bounded by the longest matching time, so that the index bounds the rows read on both sides."""
 
 
-def put(conn: Connection, turn: int, happenings: Sequence[EventTime]) -> None:
+def put(conn: Connection, user: UserKey, turn: int, happenings: Sequence[EventTime]) -> None:
     """Stores the event times of a turn."""
     conn.executemany(
         """INSERT INTO event_times (turn, start, stop, since, until, user_key)
-           VALUES (?, ?, ?, ?, ?, (SELECT user_key FROM turns WHERE id = ?))
-               ON CONFLICT DO NOTHING""",
+           VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING""",
         [
             (
                 turn,
@@ -63,18 +62,20 @@ def put(conn: Connection, turn: int, happenings: Sequence[EventTime]) -> None:
                 one.stop,
                 to_stored(one.interval.start),
                 to_stored(one.interval.end),
-                turn,
+                user,
             )
             for one in happenings
         ],
     )
 
 
-def within(conn: Connection, kind: EvidenceKind, keys: Sequence[int], asked: Interval) -> set[int]:
+def within(
+    conn: Connection, user: UserKey, kind: EvidenceKind, keys: Sequence[int], asked: Interval
+) -> set[int]:
     """Those of the passages or memories that mention a time in the interval, about as precisely."""
     if kind not in OF or not keys:
         return set()
-    values = {"keys": [*keys], **_window(asked)}
+    values = {"user": user, "keys": [*keys], **_window(asked)}
     return {row[0] for row in conn.execute(OF[kind], values)}
 
 
@@ -98,25 +99,27 @@ def _window(asked: Interval) -> dict[str, int]:
 
 
 def named(
-    conn: Connection, kind: EvidenceKind, keys: Sequence[int]
+    conn: Connection, user: UserKey, kind: EvidenceKind, keys: Sequence[int]
 ) -> dict[int, tuple[TimedWords, ...]]:
     """Words that state times in passages or in turns of memories, with their intervals."""
     found: dict[int, list[TimedWords]] = {}
     if kind in NAMED and keys:
-        for key, words, since, until in conn.execute(NAMED[kind], ([*keys],)):
+        for key, words, since, until in conn.execute(NAMED[kind], ([*keys], user)):
             found.setdefault(key, []).append(
                 TimedWords(words, Interval(from_stored(since), from_stored(until)))
             )
     return {key: tuple(mentioned) for key, mentioned in found.items()}
 
 
-def of_turns(conn: Connection, keys: Sequence[int]) -> dict[int, tuple[EventTime, ...]]:
+def of_turns(
+    conn: Connection, user: UserKey, keys: Sequence[int]
+) -> dict[int, tuple[EventTime, ...]]:
     """The event times of turns, by row number."""
     found: dict[int, list[EventTime]] = {}
     rows = conn.execute(
         """SELECT turn, start, stop, since, until FROM event_times
-            WHERE turn = ANY(?) ORDER BY turn, start""",
-        ([*keys],),
+            WHERE turn = ANY(?) AND +user_key = ? ORDER BY turn, start""",
+        ([*keys], user),
     )
     for turn, start, stop, since, until in rows:
         found.setdefault(turn, []).append(

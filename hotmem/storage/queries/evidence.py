@@ -65,8 +65,8 @@ def load(
         sorted({one.replaced_by for one in found if one.replaced_by is not None} - set(known)),
     )
     found += summaries(conn, user, keys.get(EvidenceKind.SUMMARY, ()))
-    found = _dated(conn, _of_former(conn, found))
-    return found if asked is None else _timed(conn, found, asked)
+    found = _dated(conn, user, _of_former(conn, found))
+    return found if asked is None else _timed(conn, user, found, asked)
 
 
 def passages(
@@ -266,10 +266,10 @@ def _sources(stored: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     return tuple(int(turn) for turn, _ in pairs), tuple(name for _, name in pairs)
 
 
-def _dated(conn: Connection, found: Sequence[Evidence]) -> list[Evidence]:
+def _dated(conn: Connection, user: UserKey, found: Sequence[Evidence]) -> list[Evidence]:
     """The evidence with the times that it mentions."""
     times = {
-        kind: event_times.named(conn, kind, [one.key for one in found if one.kind is kind])
+        kind: event_times.named(conn, user, kind, [one.key for one in found if one.kind is kind])
         for kind in EvidenceKind
     }
     return [
@@ -291,10 +291,14 @@ def _of_former(conn: Connection, found: list[Evidence]) -> list[Evidence]:
     )
 
 
-def _timed(conn: Connection, found: Sequence[Evidence], asked: Interval) -> list[Evidence]:
+def _timed(
+    conn: Connection, user: UserKey, found: Sequence[Evidence], asked: Interval
+) -> list[Evidence]:
     """The evidence, marked where it mentions the time the query is about."""
     matching = {
-        kind: event_times.within(conn, kind, [one.key for one in found if one.kind is kind], asked)
+        kind: event_times.within(
+            conn, user, kind, [one.key for one in found if one.kind is kind], asked
+        )
         for kind in EvidenceKind
     }
     return [

@@ -167,29 +167,32 @@ def draft(
     return evolution
 
 
-def adopt(conn: Connection, evolution: int, reason: str, now: datetime) -> str | None:
+def adopt(
+    conn: Connection, user: UserKey, evolution: int, reason: str, now: datetime
+) -> str | None:
     """Makes a draft live, assigns memories added meanwhile, and records the decision.
 
     Returns:
         The decision's id; None if the draft was deleted because something was forgotten.
     """
-    owner = conn.execute(
-        "SELECT user_key, category FROM evolutions WHERE id = ?", (evolution,)
+    row = conn.execute(
+        "SELECT category FROM evolutions WHERE id = ? AND user_key = ?", (evolution, user)
     ).fetchone()
-    if owner is None:
+    if row is None:
         return None
+    owner = (user, row[0])
     conn.execute(
         """UPDATE evolutions SET state = 'past' WHERE user_key = ? AND category = ?
             AND state = 'live'""",
         owner,
     )
-    name = record(conn, owner[0], EVOLVED, reason, [], now)
+    name = record(conn, user, EVOLVED, reason, [], now)
     conn.execute(
         """UPDATE evolutions SET state = 'live', decision = (SELECT id FROM decisions
             WHERE public_id = ?) WHERE id = ?""",
         (name, evolution),
     )
-    assign_evolution(conn, evolution)
+    assign_evolution(conn, user, evolution)
     conn.execute(
         """DELETE FROM evolutions WHERE user_key = ? AND category = ?
                AND state IN ('past', 'undone', 'nothing') AND id NOT IN (

@@ -72,11 +72,12 @@ def entities_of(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[in
     return {turn: tuple(json.loads(names)) for turn, names in rows}
 
 
-def waiting_among(conn: Connection, keys: Sequence[int]) -> set[int]:
+def waiting_among(conn: Connection, user: UserKey, keys: Sequence[int]) -> set[int]:
     """Those of the turns that wait to be understood."""
     rows = conn.execute(
-        "SELECT turn FROM pending_turns WHERE turn IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(keys)),),
+        """SELECT turn FROM pending_turns WHERE turn IN (SELECT value FROM json_each(?))
+            AND +user_key = ?""",
+        (json.dumps(list(keys)), user),
     )
     return {row[0] for row in rows}
 
@@ -142,11 +143,12 @@ def summaries(conn: Connection, user: UserKey) -> list[SummaryRecord]:
     return found
 
 
-def doubts_of(conn: Connection, keys: Sequence[int]) -> dict[int, int]:
+def doubts_of(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, int]:
     """Correction counts of turns, by row number, where they are not 0."""
     rows = conn.execute(
-        """SELECT turn, times FROM correction_counts WHERE times > 0
-            AND turn IN (SELECT value FROM json_each(?))""",
-        (json.dumps(list(keys)),),
+        """SELECT c.turn, c.times FROM correction_counts c JOIN turns t ON t.id = c.turn
+            WHERE c.times > 0 AND c.turn IN (SELECT value FROM json_each(?))
+            AND +t.user_key = ?""",
+        (json.dumps(list(keys)), user),
     )
     return dict(rows.fetchall())

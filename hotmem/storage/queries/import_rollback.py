@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import decisions, imports, job_failures, order, quality, subcategories
 from hotmem.storage.queries.cascade import column
+from hotmem.storage.queries.imports import Import
 from hotmem.storage.queries.jobs import WHEN_ENDED
 from hotmem.types import Category, JobKind, QualityRecord, UserKey
 
@@ -82,29 +83,29 @@ NOT_HELD: Final = job_failures.NOT_HELD.format(
     work=JobKind.IMPORT, key="imports.id", user="imports.user_key"
 )
 
-DUE: Final = f"""state IN (?, ?)
-    AND {NOT_HELD}
-    ORDER BY id LIMIT 1"""
-"""Condition and order of imports to roll back."""
+DUE: Final = f"state IN (?, ?) AND {NOT_HELD}"
+"""Condition of imports to roll back."""
 
 
-def due(conn: Connection) -> int | None:
-    """The row number of the next import to roll back; None without one.
+def due(conn: Connection) -> Import | None:
+    """The next import to roll back; None without one.
 
     Imports whose rollback failed and pauses are left out.
     """
     row = conn.execute(
-        f"SELECT id FROM imports WHERE {DUE}", (imports.UNDONE, imports.FAILED)
+        f"SELECT id, user_key FROM imports WHERE {DUE} ORDER BY id LIMIT 1",
+        (imports.UNDONE, imports.FAILED),
     ).fetchone()
-    return None if row is None else int(row[0])
+    return None if row is None else Import(*row)
 
 
-def roll_back(conn: Connection, limit_s: float) -> bool:
-    """Rolls imports back for so many seconds; False if there is none."""
+def roll_back(conn: Connection, user: UserKey, key: int, limit_s: float) -> bool:
+    """Rolls an import back for so many seconds; False if it is not due."""
     until = monotonic() + limit_s
     row = conn.execute(
-        f"SELECT id, user_key, state = ?, new_user, begun_at, decision FROM imports WHERE {DUE}",
-        (imports.UNDONE, imports.UNDONE, imports.FAILED),
+        f"""SELECT id, user_key, state = ?, new_user, begun_at, decision FROM imports
+            WHERE id = ? AND user_key = ? AND {DUE}""",
+        (imports.UNDONE, key, user, imports.UNDONE, imports.FAILED),
     ).fetchone()
     if row is None:
         return False

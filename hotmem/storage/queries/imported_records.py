@@ -157,7 +157,7 @@ def _store_understanding(conn: Connection, user: UserKey, read: ExportedTurn) ->
             "INSERT INTO turn_entities (entity, turn) VALUES (?, ?) ON CONFLICT DO NOTHING",
             (entity, key),
         )
-    event_times.put(conn, key, read.event_times)
+    event_times.put(conn, user, key, read.event_times)
     if read.correction_count:
         conn.execute(
             "INSERT INTO correction_counts (turn, times) VALUES (?, ?)",

@@ -97,7 +97,7 @@ def record(
     )
 
 
-def clear(conn: Connection, work: JobKind, key: int | str, user: UserKey) -> None:
+def clear(conn: Connection, user: UserKey, work: JobKind, key: int | str) -> None:
     """Deletes the failure of a category's job that succeeded.
 
     Failures of other jobs are deleted with their rows.

@@ -21,7 +21,7 @@ from hotmem.storage.queries.imports import FINISHED
 from hotmem.storage.queries.leases import Claimant
 from hotmem.storage.queries.order import BEHIND
 from hotmem.storage.queries.times import to_stored
-from hotmem.types import JobKind
+from hotmem.types import JobKind, UserKey
 
 
 class Queue(NamedTuple):
@@ -68,6 +68,13 @@ LAST: Final = 2**62
 """Above every row number."""
 
 
+class DueSession(NamedTuple):
+    """A session whose summary is due: the user and its row number."""
+
+    user: UserKey
+    key: int
+
+
 class UserRotation:
     """The users and imports whose jobs were selected last, by kind of job.
 
@@ -105,7 +112,7 @@ def next_rows(
         keys += _oldest(conn, queue, f"{own} AND user_key = ?", user, share)
         rotation.user[kind] = user
     if claimant is not None:
-        leases.take(conn, claimant, kind, users)
+        leases.take(conn, claimant, kind, map(UserKey, users))
     if len(keys) < limit:
         imports = _next_owners(
             conn,
@@ -162,8 +169,8 @@ def _next_owners(
             if owner == "import" and not _is_finished_import(conn, low):
                 continue
             if claimant is not None:
-                user = low if owner == "user_key" else _importing_user(conn, low)
-                if not leases.is_free(conn, claimant, kind, user):
+                user = UserKey(low) if owner == "user_key" else _importing_user(conn, low)
+                if not leases.is_free(conn, user, claimant, kind):
                     continue
             found.append(low)
     return found
@@ -174,8 +181,9 @@ def _is_finished_import(conn: Connection, key: int) -> bool:
     return conn.execute(sql, (key, FINISHED)).fetchone() is not None
 
 
-def _importing_user(conn: Connection, key: int) -> int:
-    return int(conn.execute("SELECT user_key FROM imports WHERE id = ?", (key,)).fetchone()[0])
+def _importing_user(conn: Connection, key: int) -> UserKey:
+    sql = "SELECT user_key FROM imports WHERE id = ?"
+    return UserKey(conn.execute(sql, (key,)).fetchone()[0])
 
 
 def _oldest(conn: Connection, queue: Queue, condition: str, owner: int, limit: int) -> list[int]:
@@ -211,7 +219,7 @@ def _idle_times(now: datetime, idle_s: float) -> tuple[int, int]:
     return to_stored(now - timedelta(seconds=idle_s)), to_stored(now) + BEHIND
 
 
-def next_session(conn: Connection, rotation: UserRotation) -> tuple[int | None, bool]:
+def next_session(conn: Connection, rotation: UserRotation) -> tuple[DueSession | None, bool]:
     """The next ended session all of whose passages are embedded.
 
     Returns:
@@ -238,7 +246,7 @@ def next_session(conn: Connection, rotation: UserRotation) -> tuple[int | None, 
             (user,),
         ).fetchone()
         if found is not None:
-            return found[0], True
+            return DueSession(user, found[0]), True
     return None, True
 
 

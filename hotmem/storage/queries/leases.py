@@ -12,7 +12,7 @@ from typing import Final
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.times import to_stored
-from hotmem.types import JobKind
+from hotmem.types import JobKind, UserKey
 
 LEASE_S: Final = 60.0
 """Seconds after which the jobs of a worker that died are taken over."""
@@ -43,7 +43,7 @@ def take(
     conn: Connection,
     claimant: Claimant,
     kind: JobKind,
-    users: Iterable[int],
+    users: Iterable[UserKey],
     seconds: float = LEASE_S,
 ) -> None:
     """Takes or extends the leases of users whose jobs are free (`is_free`)."""
@@ -56,8 +56,14 @@ def take(
     )
 
 
-def release(conn: Connection, owner: str, kind: JobKind) -> None:
-    """Releases a worker's leases of a kind."""
+def release(conn: Connection, user: UserKey, owner: str, kind: JobKind) -> None:
+    """Releases a worker's lease of a user's jobs of a kind."""
+    sql = "DELETE FROM leases WHERE kind = ? AND user_key = ? AND owner = ?"
+    conn.execute(sql, (kind, user, owner))
+
+
+def release_kind(conn: Connection, owner: str, kind: JobKind) -> None:
+    """Releases a worker's leases of all users' jobs of a kind."""
     conn.execute("DELETE FROM leases WHERE kind = ? AND owner = ?", (kind, owner))
 
 
@@ -82,7 +88,7 @@ def release_all(conn: Connection, owner: str) -> None:
     conn.execute("DELETE FROM leases WHERE owner = ?", (owner,))
 
 
-def is_free(conn: Connection, claimant: Claimant, kind: JobKind, user: int) -> bool:
+def is_free(conn: Connection, user: UserKey, claimant: Claimant, kind: JobKind) -> bool:
     """Whether no other worker has the lease of a user's jobs of a kind."""
     sql = f"SELECT 1 FROM leases WHERE kind = ? AND user_key = ? AND owner <> ? AND {VALID}"
     values = (kind, user, claimant.owner, *_validity(claimant))

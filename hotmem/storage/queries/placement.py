@@ -40,22 +40,22 @@ LIVE_EVOLUTION: Final = (
 """The live evolution of a user's category."""
 
 
-def assign_batch(conn: Connection, evolution: int, after: int) -> int | None:
-    """Assigns the next memories of the evolution's category after a row number.
+def assign_batch(conn: Connection, user: UserKey, evolution: int, after: int) -> int | None:
+    """Assigns the user's next memories of the evolution's category after a row number.
 
     Returns:
         The last one's row number; None at the end.
     """
-    owner = conn.execute(
-        "SELECT user_key, category FROM evolutions WHERE id = ?", (evolution,)
+    row = conn.execute(
+        "SELECT category FROM evolutions WHERE id = ? AND user_key = ?", (evolution, user)
     ).fetchone()
-    if owner is None:
+    if row is None:
         return None
     rows = conn.execute(
         UNASSIGNED,
         {
-            "user": owner[0],
-            "category": owner[1],
+            "user": user,
+            "category": row[0],
             "after": after,
             "evolution": evolution,
             "portion": BATCH,
@@ -85,13 +85,17 @@ def assign_remaining(conn: Connection, user: UserKey) -> None:
     for (evolution,) in conn.execute(
         "SELECT id FROM evolutions WHERE user_key = ? AND state = 'live'", (user,)
     ).fetchall():
-        assign_evolution(conn, evolution)
+        assign_evolution(conn, user, evolution)
 
 
 def assign_all_users(conn: Connection) -> None:
     """Assigns the unassigned memories of all users."""
-    for (evolution,) in conn.execute("SELECT id FROM evolutions WHERE state = 'live'").fetchall():
-        assign_evolution(conn, evolution)
+    rows = conn.execute(
+        "SELECT DISTINCT user_key FROM evolutions WHERE state = 'live' ORDER BY user_key"
+    ).fetchall()
+    for (user,) in rows:
+        conn.lock_user(user)
+        assign_remaining(conn, user)
 
 
 def assign_by_name(
@@ -106,11 +110,11 @@ def assign_by_name(
     )
 
 
-def assign_evolution(conn: Connection, evolution: int) -> None:
+def assign_evolution(conn: Connection, user: UserKey, evolution: int) -> None:
     """Assigns all unassigned memories of an evolution's category."""
     after: int | None = 0
     while after is not None:
-        after = assign_batch(conn, evolution, after)
+        after = assign_batch(conn, user, evolution, after)
 
 
 def _assign_nearest(

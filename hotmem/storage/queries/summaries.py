@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -33,30 +33,32 @@ def end(conn: Connection, user: UserKey, session_name: str) -> bool:
     return row is not None
 
 
-def unsummarised(conn: Connection, session: int) -> SummaryInput | None:
+def unsummarised(conn: Connection, user: UserKey, session: int) -> SummaryInput | None:
     """The turns of the next summary of a session, at bounded cost; None if it is up to date.
 
     A session of up to `WHOLE` turns is summarised as a whole. Of a longer one, the turns its
     summary quotes, with the replies to open loops, are read again with the turns since, `WHOLE` at
     once.
     """
-    (latest,) = conn.execute("SELECT max(id) FROM turns WHERE session = ?", (session,)).fetchone()
-    held = conn.execute("SELECT through FROM summaries WHERE id = ?", (session,)).fetchone()
+    (latest,) = conn.execute(
+        "SELECT max(id) FROM turns WHERE session = ? AND +user_key = ?", (session, user)
+    ).fetchone()
+    held = _through(conn, user, session)
     summarised = None if held is None else held[0]
-    new = _following(conn, session, 0, WHOLE + 1)
+    new = _following(conn, user, session, 0, WHOLE + 1)
     topics: dict[str, Topic] = {}
     again: set[int] = set()
     if len(new) > WHOLE:
-        new = _following(conn, session, summarised or 0, WHOLE)
-        again = _quoted(conn, session)
+        new = _following(conn, user, session, summarised or 0, WHOLE)
+        again = _quoted(conn, user, session)
         rows = conn.execute(
             "SELECT name, written, weight FROM summary_topics WHERE summary = ?", (session,)
         )
         topics = {name: Topic(written, weight) for name, written, weight in rows}
     if not new:
         return None
-    spoken = of_keys(conn, {*new, *again})
-    rows_of = vectors.of_turns(conn, [key for key, _ in spoken])
+    spoken = of_keys(conn, user, {*new, *again})
+    rows_of = vectors.of_turns(conn, user, [key for key, _ in spoken])
     embedded = [(key, turn) for key, turn in spoken if key in rows_of]
     return SummaryInput(
         session=session,
@@ -71,36 +73,46 @@ def unsummarised(conn: Connection, session: int) -> SummaryInput | None:
     )
 
 
-def _following(conn: Connection, session: int, after: int, limit: int) -> list[int]:
+def _following(conn: Connection, user: UserKey, session: int, after: int, limit: int) -> list[int]:
     return [
         row[0]
         for row in conn.execute(
-            "SELECT id FROM turns WHERE session = ? AND id > ? ORDER BY id LIMIT ?",
-            (session, after, limit),
+            """SELECT id FROM turns WHERE session = ? AND +user_key = ? AND id > ? ORDER BY id
+                LIMIT ?""",
+            (session, user, after, limit),
         )
     ]
 
 
-def _quoted(conn: Connection, session: int) -> set[int]:
+def _quoted(conn: Connection, user: UserKey, session: int) -> set[int]:
     """The turns that the summary quotes, and those that may answer its open loops."""
     quoted = conn.execute(
         "SELECT part, turn FROM summary_sentences WHERE summary = ?", (session,)
     ).fetchall()
     replies = (
-        _following(conn, session, turn, REPLIED_WITHIN)
+        _following(conn, user, session, turn, REPLIED_WITHIN)
         for part, turn in quoted
         if part == "open_loops"
     )
     return {*(turn for _, turn in quoted), *chain.from_iterable(replies)}
 
 
-def done(conn: Connection, session: int) -> None:
+def _through(conn: Connection, user: UserKey, session: int) -> Any:  # noqa: ANN401 - a row
+    """The last turn that the session's summary covers, as a row; None without a summary."""
+    sql = "SELECT through FROM summaries WHERE id = ? AND user_key = ?"
+    return conn.execute(sql, (session, user)).fetchone()
+
+
+def done(conn: Connection, user: UserKey, session: int) -> None:
     """Marks a session as completely summarised."""
-    conn.execute("UPDATE sessions SET summary_due = 0 WHERE id = ?", (session,))
+    conn.execute(
+        "UPDATE sessions SET summary_due = 0 WHERE id = ? AND user_key = ?", (session, user)
+    )
 
 
 def put(
     conn: Connection,
+    user: UserKey,
     seen: SummaryInput,
     summary: SessionSummary,
     topics: Mapping[str, Topic],
@@ -112,26 +124,25 @@ def put(
     """
     session = seen.session
     row = conn.execute(
-        """SELECT user_key, (SELECT max(t.id) FROM turns t WHERE t.session = s.id) FROM sessions s
-            WHERE s.id = ?""",
-        (session,),
+        """SELECT (SELECT max(t.id) FROM turns t WHERE t.session = s.id) FROM sessions s
+            WHERE s.id = ? AND s.user_key = ?""",
+        (session, user),
     ).fetchone()
-    held = conn.execute("SELECT through FROM summaries WHERE id = ?", (session,)).fetchone()
+    held = _through(conn, user, session)
     (left,) = conn.execute(
         "SELECT count(*) FROM turns WHERE id IN (SELECT value FROM json_each(?))",
         (json.dumps(seen.keys),),
     ).fetchone()
     if (
         row is None
-        or row[1] != seen.latest
+        or row[0] != seen.latest
         or (held and held[0]) != seen.summarised
         or left != len(seen.keys)
     ):
         return
-    user = row[0]
-    conn.execute("DELETE FROM summaries WHERE id = ?", (session,))
+    conn.execute("DELETE FROM summaries WHERE id = ? AND user_key = ?", (session, user))
     if seen.through == seen.latest:
-        done(conn, session)
+        done(conn, user, session)
     conn.execute(
         "INSERT INTO summaries (id, user_key, topics, text, through) VALUES (?, ?, ?, ?, ?)",
         (session, user, json.dumps(summary.topics), text, seen.through),

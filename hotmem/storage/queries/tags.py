@@ -76,11 +76,11 @@ def unembedded(conn: Connection, user: UserKey, limit: int) -> list[tuple[int, s
     ).fetchall()
 
 
-def embed(conn: Connection, keys: Sequence[int], rows: Sequence[Vector]) -> None:
-    """Stores the vectors of tags that still exist."""
+def embed(conn: Connection, user: UserKey, keys: Sequence[int], rows: Sequence[Vector]) -> None:
+    """Stores the vectors of the user's tags that still exist."""
     conn.executemany(
-        "UPDATE tags SET vector = ? WHERE id = ?",
-        [(to_bytes(row), key) for key, row in zip(keys, rows, strict=True)],
+        "UPDATE tags SET vector = ? WHERE id = ? AND user_key = ?",
+        [(to_bytes(row), key, user) for key, row in zip(keys, rows, strict=True)],
     )
 
 

@@ -102,9 +102,10 @@ def add(
     return True
 
 
-def of_keys(conn: Connection, keys: Collection[int]) -> list[tuple[int, Turn]]:
-    """The turns of row numbers, in order."""
-    return list(select(conn, "t.id = ANY(?) ORDER BY t.order_time, t.id", ([*keys],)))
+def of_keys(conn: Connection, user: UserKey, keys: Collection[int]) -> list[tuple[int, Turn]]:
+    """The user's turns of row numbers, in order."""
+    where = "t.id = ANY(?) AND +t.user_key = ? ORDER BY t.order_time, t.id"
+    return list(select(conn, where, ([*keys], user)))
 
 
 def latest(conn: Connection, user: UserKey, session_name: str, limit: int) -> list[Turn]:
@@ -138,11 +139,12 @@ def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tup
     )
 
 
-def places(conn: Connection, keys: Sequence[int]) -> dict[int, datetime]:
-    """Order times of those turns whose order time differs from the time they were said."""
+def places(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, datetime]:
+    """Order times of the user's turns, where they differ from the times they were said."""
     rows = conn.execute(
-        "SELECT id, order_time FROM turns WHERE order_time <> spoken_at AND id = ANY(?)",
-        ([*keys],),
+        """SELECT id, order_time FROM turns WHERE order_time <> spoken_at AND id = ANY(?)
+            AND +user_key = ?""",
+        ([*keys], user),
     )
     return {key: from_stored(order_time) for key, order_time in rows}
 

@@ -95,7 +95,7 @@ def store(
             "INSERT INTO turn_entities (entity, turn) VALUES (?, ?) ON CONFLICT DO NOTHING",
             (entity, turn),
         )
-    event_times.put(conn, turn, understanding.event_times)
+    event_times.put(conn, user, turn, understanding.event_times)
     if understanding.jest:
         _retract_previous_turn(conn, user, turn)
     corrected: list[Correction] = []

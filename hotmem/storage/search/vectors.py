@@ -241,12 +241,13 @@ def _cosines(blobs: Sequence[bytes], vector: Vector) -> NDArray[np.float64]:
     return np.asarray(np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0))
 
 
-def of_turns(conn: Connection, keys: Sequence[int]) -> dict[int, Vector]:
-    """The mean vector of each embedded turn, a unit row, by the turn's row number."""
+def of_turns(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, Vector]:
+    """The mean vector of each embedded turn of the user, a unit row, by the turn's row number."""
     rows = conn.execute(
         """SELECT turn, vector FROM passages
-           WHERE turn = ANY(?) AND vector IS NOT NULL ORDER BY turn, id""",
-        ([*keys],),
+           WHERE turn = ANY(?) AND +user_key = ? AND vector IS NOT NULL
+           ORDER BY turn, id""",
+        ([*keys], user),
     ).fetchall()
     if not rows:
         return {}

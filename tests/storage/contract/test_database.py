@@ -55,7 +55,7 @@ def keys_by_text(conn: Connection, user: UserKey) -> dict[str, int]:
 
 def in_order(conn: Connection, user: UserKey) -> list[str]:
     keys = [key for key, _ in queries.turns.of_user(conn, user, 0, 100)]
-    return [said.text for _, said in queries.turns.of_keys(conn, keys)]
+    return [said.text for _, said in queries.turns.of_keys(conn, user, keys)]
 
 
 @pytest.mark.parametrize("back", [timedelta(seconds=1), timedelta(hours=2), 400 * DAY])
@@ -70,7 +70,7 @@ async def test_live_turns_stay_in_order_when_the_clock_is_set_back(
     latest = await database.read(queries.turns.latest, ana, "harbour", 3)
     assert [said.text for said in latest] == expected[1:]
     keys = await database.read(keys_by_text, ana)
-    moved = await database.read_all(queries.turns.places, list(keys.values()))
+    moved = await database.read(queries.turns.places, ana, list(keys.values()))
     assert keys["Remark 1."] in moved and keys["Remark 0."] not in moved
     assert moved[keys["Remark 1."]] > NOW
 
@@ -261,7 +261,7 @@ async def test_concurrent_writers_lose_no_turn_and_share_one_order(
     )
     keys = await database.read(keys_by_text, ana)
     assert len(keys) == WRITES
-    moved = await second.read_all(queries.turns.places, list(keys.values()))
+    moved = await second.read(queries.turns.places, ana, list(keys.values()))
     assert len(set(moved.values())) == WRITES - 1, "all but the first have a later place"
 
 

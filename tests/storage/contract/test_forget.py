@@ -73,7 +73,7 @@ def seen(conn: Connection, user: UserKey) -> dict[str, Any]:
     return {
         "turns": queries.turns.of_user(conn, user, 0, 99),
         "order": queries.turns.places(
-            conn, [key for key, _ in queries.turns.of_user(conn, user, 0, 99)]
+            conn, user, [key for key, _ in queries.turns.of_user(conn, user, 0, 99)]
         ),
         "memories": memories,
         "found": found,

@@ -90,10 +90,11 @@ async def take(
 
 
 async def roll_back(database: Database) -> None:
-    assert await database.read_all(queries.import_rollback.due) is not None
-    while await database.write_all(queries.import_rollback.roll_back, 0.0):
-        pass
-    assert await database.read_all(queries.import_rollback.due) is None
+    due = await database.read_all(queries.import_rollback.due)
+    assert due is not None
+    while due is not None:
+        assert await database.write(queries.import_rollback.roll_back, due.user, due.key, 0.0)
+        due = await database.read_all(queries.import_rollback.due)
 
 
 async def waiting(database: Database) -> list[Turn]:

@@ -11,7 +11,16 @@ from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.queries.leases import LEASE_S, LONG_LEASE_S, Claimant
 from hotmem.types import Category, FailedJob, JobKind, Turn, Understanding, UserKey
-from tests.storage.contract.story import ENCODER, NOW, embed, say, turn, understand
+from tests.storage.contract.story import (
+    ENCODER,
+    NOW,
+    embed,
+    memories_of,
+    note,
+    say,
+    turn,
+    understand,
+)
 
 SECOND = timedelta(seconds=1)
 ATTEMPTS = 3
@@ -161,7 +170,7 @@ async def test_failures_end_with_the_job(database: Database, ana: UserKey) -> No
     await database.write_all(embed)
     (left,) = await database.read_all(queries.job_failures.latest, 9)
     assert (left.work, left.piece) == (JobKind.CATEGORY, Category.CONTEXTS)
-    await database.write_all(queries.job_failures.clear, JobKind.CATEGORY, Category.CONTEXTS, ana)
+    await database.write(queries.job_failures.clear, ana, JobKind.CATEGORY, Category.CONTEXTS)
     assert await database.read_all(queries.job_failures.latest, 9) == []
 
 
@@ -177,17 +186,17 @@ async def test_a_session_is_summarised_once_it_ends(database: Database, ana: Use
     assert await database.read_all(queries.jobs.next_session, UserRotation()) == (None, False)
     assert await database.write(queries.summaries.end, ana, "cabin")
     assert not await database.write(queries.summaries.end, ana, "attic")
-    key, _ = await database.read_all(queries.jobs.next_session, UserRotation())
-    assert key is not None
-    assert await database.read_all(queries.summaries.unsummarised, key) is not None
-    await database.write_all(queries.summaries.done, key)
+    due, _ = await database.read_all(queries.jobs.next_session, UserRotation())
+    assert due is not None and due.user == ana
+    assert await database.read(queries.summaries.unsummarised, ana, due.key) is not None
+    await database.write(queries.summaries.done, ana, due.key)
     assert await database.read_all(queries.jobs.next_session, UserRotation()) == (None, False)
     assert not await database.read_all(queries.jobs.any_idle_session, NOW, 60)
     later = NOW + timedelta(minutes=5)
     assert await database.read_all(queries.jobs.any_idle_session, later, 60)
     await database.write_all(queries.jobs.end_idle_sessions, later, 60)
     other, _ = await database.read_all(queries.jobs.next_session, UserRotation())
-    assert other not in (None, key)
+    assert other not in (None, due)
 
 
 async def test_a_session_waits_for_its_passages(database: Database, ana: UserKey) -> None:
@@ -233,9 +242,9 @@ async def test_an_expired_lease_is_taken_over(database: Database, ana: UserKey) 
     just = Claimant(OTHER.owner, NOW + timedelta(seconds=LEASE_S) - SECOND)
     late = Claimant(OTHER.owner, NOW + timedelta(seconds=LEASE_S))
     assert not await database.read_all(queries.claims.any_waiting, ENCODER, just)
-    assert not await database.read_all(queries.leases.is_free, just, JobKind.TURN, ana)
+    assert not await database.read(queries.leases.is_free, ana, just, JobKind.TURN)
     assert await database.read_all(queries.claims.any_waiting, ENCODER, late)
-    assert await database.read_all(queries.leases.is_free, late, JobKind.TURN, ana)
+    assert await database.read(queries.leases.is_free, ana, late, JobKind.TURN)
     assert not await database.read_all(queries.leases.any_other, late)
     claimed = await database.write_all(queries.claims.claim, ENCODER, UserRotation(), late, 9, 9)
     assert len(claimed.turns) == len(claimed.texts) == 1
@@ -247,18 +256,37 @@ async def test_a_lease_is_extended_by_its_owner(database: Database, ana: UserKey
     renewed = Claimant(FIRST.owner, NOW + 30 * SECOND)
     await database.write_all(queries.leases.take, renewed, JobKind.TURN, [ana])
     then = Claimant(OTHER.owner, NOW + timedelta(seconds=LEASE_S))
-    assert not await database.read_all(queries.leases.is_free, then, JobKind.TURN, ana)
-    assert await database.read_all(queries.leases.is_free, then, JobKind.PASSAGE, ana)
-    await database.write_all(queries.leases.release, FIRST.owner, JobKind.PASSAGE)
+    assert not await database.read(queries.leases.is_free, ana, then, JobKind.TURN)
+    assert await database.read(queries.leases.is_free, ana, then, JobKind.PASSAGE)
+    await database.write_all(queries.leases.release_kind, FIRST.owner, JobKind.PASSAGE)
+    await database.write(queries.leases.release, ana, FIRST.owner, JobKind.PASSAGE)
     assert await database.read_all(queries.leases.any_of, FIRST.owner)
-    await database.write_all(queries.leases.release, OTHER.owner, JobKind.TURN)
+    await database.write_all(queries.leases.release_kind, OTHER.owner, JobKind.TURN)
+    await database.write(queries.leases.release, ana, OTHER.owner, JobKind.TURN)
     assert await database.read_all(queries.leases.any_of, FIRST.owner)
 
 
-async def test_a_finished_job_releases_its_lease(database: Database) -> None:
+async def test_a_finished_job_of_one_user_leaves_the_leases_of_others(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    def store(conn: Connection, user: UserKey, text: str) -> UserKey:
+        note(conn, text, user)
+        return user
+
+    await database.write_all(queries.leases.take, FIRST, JobKind.SESSION, [ana, ben])
+    finish = queries.claims.finish
+    assert (
+        await database.write(finish, ana, FIRST.owner, JobKind.SESSION, store, "It leaks.") == ana
+    )
+    assert await database.read(memories_of, ana) == ["It leaks."]
+    assert await database.read(queries.leases.is_free, ana, OTHER, JobKind.SESSION)
+    assert not await database.read(queries.leases.is_free, ben, OTHER, JobKind.SESSION)
+
+
+async def test_finished_jobs_release_their_leases(database: Database) -> None:
     await database.write_all(say, "Remark.")
     await database.write_all(queries.claims.claim, ENCODER, UserRotation(), FIRST, 9, 9)
-    finish = queries.claims.finish
+    finish = queries.claims.finish_all
     said = turn("More.", name="t2")
     stored = await database.write_all(
         finish, FIRST.owner, JobKind.TURN, queries.turns.add, said, now=NOW
@@ -280,14 +308,14 @@ async def test_sessions_and_categories_are_claimed_by_one_worker(
     session, _ = await database.read_all(queries.jobs.next_session, UserRotation())
     assert session is not None
     claim_session, claim_category = queries.claims.claim_session, queries.claims.claim_category
-    assert await database.write_all(claim_session, FIRST, session)
-    assert await database.write_all(claim_session, FIRST, session)
-    assert not await database.write_all(claim_session, OTHER, session)
-    assert not await database.write_all(claim_session, FIRST, 99)
-    assert await database.write_all(claim_category, FIRST, ana, Category.CONTEXTS)
-    assert not await database.write_all(claim_category, OTHER, ana, Category.PROJECTS)
+    assert await database.write(claim_session, ana, FIRST, session.key)
+    assert await database.write(claim_session, ana, FIRST, session.key)
+    assert not await database.write(claim_session, ana, OTHER, session.key)
+    assert not await database.write(claim_session, ana, FIRST, 99)
+    assert await database.write(claim_category, ana, FIRST)
+    assert not await database.write(claim_category, ana, OTHER)
     late = Claimant(OTHER.owner, NOW + timedelta(seconds=LONG_LEASE_S))
-    assert await database.write_all(claim_category, late, ana, Category.PROJECTS)
+    assert await database.write(claim_category, ana, late)
 
 
 async def test_kinds_of_rows_to_embed_take_turns() -> None:

@@ -64,10 +64,10 @@ def session_of(conn: Connection, user: UserKey, key: int) -> int:
 
 
 def summarise(conn: Connection, user: UserKey, session: int, text: str) -> None:
-    seen = queries.summaries.unsummarised(conn, session)
+    seen = queries.summaries.unsummarised(conn, user, session)
     assert seen is not None
     summary = SessionSummary(("ferry",))
-    queries.summaries.put(conn, seen, summary, {"ferry": Topic("Ferry", 1.0)}, text)
+    queries.summaries.put(conn, user, seen, summary, {"ferry": Topic("Ferry", 1.0)}, text)
     embed(conn)
 
 
@@ -257,8 +257,8 @@ async def test_clusters(storage: Storage, ana: UserKey, ben: UserKey) -> None:
     )
     search = ClusterSearch(sought("The ferry costs two euros."), 1)
     assert draft is not None and await storage.engine.search(ana, search) == [[]]
-    assert await database.write_all(queries.placement.assign_batch, draft, 0) is None
-    assert await database.write_all(queries.evolutions.adopt, draft, "a test", NOW)
+    assert await database.write(queries.placement.assign_batch, ana, draft, 0) is None
+    assert await database.write(queries.evolutions.adopt, ana, draft, "a test", NOW)
     ((best,),) = await storage.engine.search(ana, search)
     assert best[0] == members.keys[1] and best[1] == pytest.approx(1, abs=1e-2)
     assert await storage.engine.search(ben, search) == [[]]
@@ -307,8 +307,8 @@ async def test_windows_of_time(storage: Storage, ana: UserKey, ben: UserKey) -> 
     )
     assert [key for key, _ in said] == [key for key, _ in happening] == [mine]
     assert len(of_memory) == 1 and unsaid == not_then == []
-    assert await database.read_all(queries.event_times.within, PASSAGE, [mine], around) == {mine}
-    named = await database.read_all(queries.event_times.named, PASSAGE, [mine])
+    assert await database.read(queries.event_times.within, ana, PASSAGE, [mine], around) == {mine}
+    named = await database.read(queries.event_times.named, ana, PASSAGE, [mine])
     assert [one.interval for one in named[mine]] == [week]
 
 

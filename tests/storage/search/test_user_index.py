@@ -51,11 +51,11 @@ def embed(conn: Connection, limit: int = 100) -> None:
 
 
 def summarise(conn: Connection, session: int) -> None:
-    seen = summaries.unsummarised(conn, session)
+    (user,) = conn.execute("SELECT user_key FROM sessions WHERE id = ?", (session,)).fetchone()
+    seen = summaries.unsummarised(conn, user, session)
     if seen is not None:
-        summaries.put(
-            conn, seen, SessionSummary(topics=("talk",)), {}, f"About {len(seen.turns)} turns."
-        )
+        text = f"About {len(seen.turns)} turns."
+        summaries.put(conn, user, seen, SessionSummary(topics=("talk",)), {}, text)
 
 
 def ana(conn: Connection) -> UserKey:
