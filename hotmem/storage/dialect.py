@@ -12,10 +12,10 @@ Each engine translates a statement once and caches the result.
 | `?`, `:name`                      | the same                                | `%s`, `%(name)s`   |
 | `INDEXED BY index`                | the same                                | nothing            |
 
-`json_each(text)`, for a stored JSON array, and `json_group_array(x)` are functions of both: the
-PostgreSQL schema defines them. Flags are integers (`archived = 0`, not `NOT archived`), text is
-compared by code point, `lower` folds ASCII letters, and NULL is compared with
-`IS [NOT] DISTINCT FROM`.
+`json_each(text)`, for a stored JSON array, `json_group_array(x)` and `substr(text, start, length)`
+of columns are functions of both: the PostgreSQL schema defines them. Flags are integers
+(`archived = 0`, not `NOT archived`), text is compared by code point, `lower` folds ASCII letters,
+and NULL is compared with `IS [NOT] DISTINCT FROM`.
 """
 
 import re

@@ -20,6 +20,10 @@ $$;
 CREATE FUNCTION to_json_text(list ANYARRAY) RETURNS TEXT LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ SELECT coalesce(array_to_json(list)::TEXT, '[]') $$;
 
+CREATE FUNCTION substr(text TEXT, start BIGINT, length BIGINT) RETURNS TEXT
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN pg_catalog.substr(text, start::INTEGER, length::INTEGER);
+
 CREATE AGGREGATE json_group_array(BIGINT) (
     SFUNC = array_append, STYPE = BIGINT[], FINALFUNC = to_json_text, INITCOND = '{}'
 );
