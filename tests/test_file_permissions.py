@@ -10,8 +10,8 @@ import pytest
 
 from hotmem import Memory
 from hotmem.core.encryption_key import EncryptionKey
-from hotmem.storage.queries.maintenance import restore
 from hotmem.storage.sqlite import connection
+from hotmem.storage.sqlite.backups import restore
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.tools.backups import BackupArguments, backup_restore

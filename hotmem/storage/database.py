@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from hotmem.errors import StoreLocked
 from hotmem.storage.search.primitives import IndexPage, IndexState
-from hotmem.types import EvidenceKind, UserKey
+from hotmem.types import EvidenceKind, Fault, UserKey
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -149,6 +149,14 @@ class Connection(Protocol):
         A function run by `write_all` calls it before it reads what it changes of the user; for one
         run by `write` the database has done so. An engine with one writer at a time does nothing.
         """
+        ...
+
+    def size_bytes(self, user: UserKey) -> int:
+        """Size of the stored data of a user in bytes, or of all users if they share one file."""
+        ...
+
+    def integrity_faults(self) -> list[Fault]:
+        """Faults that the engine finds in its own structures, such as dangling references."""
         ...
 
 

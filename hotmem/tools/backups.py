@@ -12,7 +12,7 @@ from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
 from hotmem.operations.requests import CLOSED
-from hotmem.storage.queries import maintenance
+from hotmem.storage.sqlite import backups
 from hotmem.types import Act, Action
 
 
@@ -73,13 +73,13 @@ async def backup_restore(
         if arguments.target is not None:
             raise InvalidInput("target is given for a backup. Pass the copy as file.")
         created = Path(arguments.file)
-        await memory.runtime.database.read_all(maintenance.backup, created, progress)
+        await memory.runtime.database.read_all(backups.backup, created, progress)
         await memory.audit(Act(Action.BACKUP, "backup"), user_id=None)
     else:
         if arguments.target is None:
             raise InvalidInput("target is missing. Pass the memory file to create.")
         created = Path(arguments.target)
         key = await asyncio.to_thread(EncryptionKey.from_source, memory.options.key)
-        await asyncio.to_thread(maintenance.restore, Path(arguments.file), created, key)
+        await asyncio.to_thread(backups.restore, Path(arguments.file), created, key)
     size = (await asyncio.to_thread(created.stat)).st_size
     return BackupResult(str(created), size, memory.options.key is not None)

@@ -5,7 +5,6 @@ counts as an access of its results.
 """
 
 import asyncio
-import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -135,7 +134,7 @@ async def usage_patterns(memory: Memory, user_id: str, arguments: UsageArguments
         queries.usage_stats.asked, user, arguments.after, arguments.before, MAX_RECALLS
     )
     ngrams = await asyncio.to_thread(_count_ngrams, recalls)
-    names = await database.read(queries.usage_stats.known_names, user, json.dumps(list(ngrams)))
+    names = await database.read(queries.usage_stats.known_names, user, ngrams)
     shares = await database.read(
         queries.usage_stats.shares, user, arguments.after, arguments.before, arguments.limit
     )

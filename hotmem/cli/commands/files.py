@@ -150,11 +150,11 @@ def restore(
     database: Database = None,
 ) -> None:
     """Create a memory file from a backup; an existing file is never overwritten."""
-    from hotmem.storage.queries import maintenance
+    from hotmem.storage.sqlite import backups
 
     target = database or Settings().database
     copy = existing_file(source, "Name a file made by `hotmem backup`.")
-    maintenance.restore(copy, target, encryption_key())
+    backups.restore(copy, target, encryption_key())
     console.print_line(f"{target} restored from {source}")
 
 

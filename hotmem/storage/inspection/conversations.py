@@ -55,7 +55,8 @@ def totals(conn: Connection, user: UserKey) -> Totals:
 def zone(conn: Connection, user: UserKey) -> str | None:
     """The time zone of the user's last turn, if it is known."""
     row = conn.execute(
-        "SELECT zone FROM turns WHERE user_key = ? ORDER BY spoken_at DESC LIMIT 1", (user,)
+        "SELECT zone FROM turns WHERE user_key = ? ORDER BY spoken_at DESC, id DESC LIMIT 1",
+        (user,),
     ).fetchone()
     return None if row is None else row[0]
 
@@ -122,11 +123,10 @@ def mentioning(
     """
     turns = TURNS.replace(
         "FROM turns t",
-        """FROM entities e CROSS JOIN turn_entities x ON x.entity = e.id CROSS JOIN turns t
-            ON t.id = x.turn""",
+        "FROM entities e CROSS JOIN turn_entities x CROSS JOIN turns t",
     )
     sql = f"""{turns.replace("t.spoken_at, t.id", "x.turn, x.entity, t.spoken_at, t.id", 1)}
-        AND e.user_key = t.user_key AND e.id = ?"""
+        AND x.entity = e.id AND t.id = x.turn AND e.user_key = t.user_key AND e.id = ?"""
     return screen(
         conn,
         sql,
@@ -141,9 +141,8 @@ def mentioning(
 def turn_keys(conn: Connection, user: UserKey, names: Sequence[str]) -> dict[str, int]:
     """Row numbers of turns by id; ids that no longer exist are left out."""
     rows = conn.execute(
-        """SELECT public_id, id FROM turns WHERE user_key = ?
-            AND public_id IN (SELECT value FROM json_each(?))""",
-        (user, json.dumps(list(names))),
+        "SELECT public_id, id FROM turns WHERE user_key = ? AND public_id = ANY(?)",
+        (user, list(names)),
     )
     return dict(rows.fetchall())
 

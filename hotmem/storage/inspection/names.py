@@ -11,9 +11,11 @@ from hotmem.types import UserKey
 from hotmem.types.inspection import Cursor, EntityGraph, EntityRow, Page
 
 MENTIONS: Final = """
-    SELECT e.id, e.name, (SELECT count(*) FROM (SELECT 1 FROM turn_entities x WHERE x.entity = e.id
-        LIMIT :most)),
-        (SELECT count(*) FROM (SELECT 1 FROM memory_entities x WHERE x.entity = e.id LIMIT :most))
+    SELECT e.id, e.name,
+        (SELECT count(*) FROM (SELECT 1 FROM turn_entities x WHERE x.entity = e.id LIMIT :most) t)
+            AS turns,
+        (SELECT count(*) FROM (SELECT 1 FROM memory_entities x WHERE x.entity = e.id LIMIT :most) m)
+            AS memories
     FROM entities e WHERE e.user_key = :user"""
 
 COUNTED: Final = """
@@ -24,15 +26,16 @@ COUNTED: Final = """
 LATEST_LINKED: Final = 2_000
 """Latest turns, and latest memories, in which entities that occur together are counted."""
 
-TOGETHER: Final = """
-    SELECT json_group_array(x.entity) FROM (SELECT id FROM turns WHERE user_key = :user
-        ORDER BY spoken_at DESC LIMIT :latest) t
-        JOIN turn_entities x ON x.turn = t.id GROUP BY t.id
-    UNION ALL
+TOGETHER_IN_TURNS: Final = """
+    SELECT json_group_array(x.entity) FROM (SELECT id FROM turns WHERE user_key = ?
+        ORDER BY spoken_at DESC, id DESC LIMIT ?) t
+        JOIN turn_entities x ON x.turn = t.id GROUP BY t.id ORDER BY t.id"""
+
+TOGETHER_IN_MEMORIES: Final = """
     SELECT json_group_array(x.entity) FROM (SELECT id FROM memories INDEXED BY memories_by_time
-        WHERE user_key = :user AND merged_into IS NULL
-        ORDER BY said_at DESC LIMIT :latest) m JOIN memory_entities x ON x.memory = m.id
-            GROUP BY m.id"""
+        WHERE user_key = ? AND merged_into IS NULL
+        ORDER BY said_at DESC, id DESC LIMIT ?) m
+        JOIN memory_entities x ON x.memory = m.id GROUP BY m.id ORDER BY m.id"""
 
 
 def entities(
@@ -40,8 +43,8 @@ def entities(
 ) -> Page[EntityRow]:
     """The user's entities whose name has a prefix, the most mentioned first; case is ignored."""
     first = begins.casefold()
-    counted = f"""SELECT turns + memories AS often, id, name, turns, memories
-        FROM ({COUNTED} AND e.key >= ? AND e.key < ?) WHERE true"""
+    counted = f"""SELECT * FROM (SELECT c.turns + c.memories AS often, c.* FROM (
+        {COUNTED} AND e.key >= ? AND e.key < ?) c) f WHERE true"""
     return screen(
         conn,
         counted,
@@ -73,7 +76,7 @@ def beside(conn: Connection, user: UserKey, key: int, rows: int) -> list[tuple[E
                        UNION ALL SELECT y.entity FROM memories_of m JOIN memory_entities y
                            ON y.memory = m.memory),
             together AS (SELECT entity, count(*) AS often FROM others WHERE entity <> :key
-                GROUP BY 1 ORDER BY 2 DESC LIMIT :rows)
+                GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :rows)
             SELECT w.often, f.* FROM together w JOIN ({MENTIONS}) f ON f.id = w.entity
                 ORDER BY 1 DESC, f.name""",
         {"user": user, "key": key, "rows": rows, "latest": LATEST_LINKED, "most": MOST_COUNTED},
@@ -83,12 +86,15 @@ def beside(conn: Connection, user: UserKey, key: int, rows: int) -> list[tuple[E
 
 def graph(conn: Connection, user: UserKey, most: int) -> EntityGraph:
     """The entities mentioned most in the latest turns and memories, and which occur together."""
-    rows = conn.execute(TOGETHER, {"user": user, "latest": LATEST_LINKED})
-    groups = [set(json.loads(row[0])) for row in rows]
+    groups = [
+        set(json.loads(entities))
+        for sql in (TOGETHER_IN_TURNS, TOGETHER_IN_MEMORIES)
+        for (entities,) in conn.execute(sql, (user, LATEST_LINKED))
+    ]
     chosen = [key for key, _ in Counter(key for group in groups for key in group).most_common(most)]
     counted = conn.execute(
-        f"{MENTIONS} AND e.id IN (SELECT value FROM json_each(:keys))",
-        {"user": user, "keys": json.dumps(chosen), "most": MOST_COUNTED},
+        f"{MENTIONS} AND e.id = ANY(:keys)",
+        {"user": user, "keys": chosen, "most": MOST_COUNTED},
     )
     found = {row[0]: EntityRow(*row) for row in counted}
     ordered = [found[key] for key in chosen if key in found]

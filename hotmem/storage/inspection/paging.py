@@ -58,6 +58,6 @@ def screen(
 def bounded(conn: Connection, sql: str, values: Sequence[object]) -> Count:
     """Number of rows of a SELECT, counted up to `MOST_COUNTED`."""
     rows = conn.execute(
-        f"SELECT count(*) FROM ({sql} LIMIT ?)", (*values, MOST_COUNTED + 1)
+        f"SELECT count(*) FROM ({sql} LIMIT ?) counted", (*values, MOST_COUNTED + 1)
     ).fetchone()[0]
     return Count(min(rows, MOST_COUNTED), rows <= MOST_COUNTED)

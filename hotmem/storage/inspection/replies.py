@@ -1,6 +1,7 @@
 """Recorded recalls with their items, the quality record, and learnt weights."""
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any, Final
@@ -37,7 +38,7 @@ def recalls_for(
     """The recalls of a turn: its text as the query, in its session, between two times."""
     rows = conn.execute(
         f"""{RECALLS} AND r.asked_at BETWEEN ? AND ? AND r.session = ? AND r.query = ?
-            ORDER BY r.asked_at""",
+            ORDER BY r.asked_at, r.id""",
         (user, to_stored(first), to_stored(last), session_id, query),
     )
     return [_recall(row) for row in rows]
@@ -55,9 +56,9 @@ def items(conn: Connection, user: UserKey, recall: int) -> list[RecordedItem]:
     found = []
     for layers, use, strength, relevance, memory, text, names in rows:
         turns = conn.execute(
-            """SELECT id, text FROM turns WHERE user_key = ?
-                AND public_id IN (SELECT value FROM json_each(?))""",
-            (user, names),
+            """SELECT id, text FROM turns WHERE user_key = ? AND public_id = ANY(?)
+                ORDER BY public_id""",
+            (user, json.loads(names)),
         ).fetchall()
         words = text if memory is not None else " … ".join(turn[1] for turn in turns)
         found.append(
@@ -87,25 +88,21 @@ def quality(
         letters: Characters of an ISO date that name a period.
         first: The first day; None is the earliest.
     """
-    asked = {"user": user, "letters": letters, "first": (first or date.min).isoformat()}
+    asked = {"user": user, "first": (first or date.min).isoformat()}
     where = "q.user_key = :user AND q.day >= :first"
-    latencies: dict[str, list[tuple[int, int]]] = {}
-    for period, place, count in conn.execute(
-        f"""SELECT substr(q.day, 1, :letters), json_extract(j.value, '$[0]') AS place,
-            sum(json_extract(j.value, '$[1]'))
-            FROM quality q, json_each(q.latencies) j WHERE {where} AND q.layer = '' GROUP BY 1, 2
-                ORDER BY 1, 2""",
-        asked,
+    latencies: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for day, text in conn.execute(
+        f"SELECT q.day, q.latencies FROM quality q WHERE {where} AND q.layer = ''", asked
     ):
-        latencies.setdefault(period, []).append((place, count))
+        latencies[day[:letters]].update(dict(json.loads(text)))
     sums: dict[str, dict[Layer | None, Tally]] = {}
     summed = ", ".join(f"sum(q.{name})" for name in COUNTS)
     for period, layer, *counts in conn.execute(
-        f"""SELECT substr(q.day, 1, :letters), q.layer, {summed} FROM quality q WHERE {where}
-            GROUP BY 1, 2 ORDER BY 1""",
+        f"""SELECT substr(q.day, 1, {letters}), q.layer, {summed} FROM quality q WHERE {where}
+            GROUP BY 1, 2 ORDER BY 1, 2""",
         asked,
     ):
-        taken = Latencies() if layer else Latencies(tuple(latencies.get(period, ())))
+        taken = Latencies() if layer else Latencies(tuple(sorted(latencies[period].items())))
         sums.setdefault(period, {})[Layer(layer) if layer else None] = Tally(
             **dict(zip(COUNTS, counts, strict=True)), latencies=taken
         )

@@ -1,6 +1,5 @@
 """A user's memories in lists, and one with its history and sources."""
 
-import json
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -36,9 +35,9 @@ FILED: Final = """
     WHERE g.user_key = ? AND g.name = ?"""
 
 MENTIONING: Final = f"""
-    SELECT {COLUMNS} FROM entities e CROSS JOIN memory_entities x ON x.entity = e.id CROSS
-        JOIN memories m ON m.id = x.memory
-    WHERE e.user_key = ? AND e.id = ? AND m.user_key = e.user_key AND m.merged_into IS NULL
+    SELECT {COLUMNS} FROM entities e CROSS JOIN memory_entities x CROSS JOIN memories m
+    WHERE e.user_key = ? AND e.id = ? AND x.entity = e.id AND m.id = x.memory
+        AND m.user_key = e.user_key AND m.merged_into IS NULL
         ORDER BY x.memory DESC LIMIT ?"""
 
 MOST_LINKED: Final = 50
@@ -65,8 +64,8 @@ def memories(
         conditions.append(f"m.id IN ({FILED})")
         values += [user, wanted.tag]
     if wanted.keys is not None:
-        conditions.append("m.id IN (SELECT value FROM json_each(?))")
-        values.append(json.dumps(wanted.keys))
+        conditions.append("m.id = ANY(?)")
+        values.append(list(wanted.keys))
     sql = f"{OF_USER} AND +m.merged_into IS NULL" if narrow else BY_TIME
     return screen(
         conn,
@@ -127,30 +126,25 @@ def mentioning(conn: Connection, user: UserKey, entity: int, rows: int) -> list[
 
 def by_keys(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[MemoryRow]:
     """The user's memories of row numbers, in this order."""
-    rows = conn.execute(
-        f"{OF_USER} AND m.id IN (SELECT value FROM json_each(?))", (user, json.dumps(list(keys)))
-    )
+    rows = conn.execute(f"{OF_USER} AND m.id = ANY(?)", (user, list(keys)))
     found = {row.key: row for row in map(memory_row, rows)}
     return [found[key] for key in dict.fromkeys(keys) if key in found]
 
 
 def by_names(conn: Connection, user: UserKey, names: Sequence[str]) -> dict[str, MemoryRow]:
     """The user's memories of ids."""
-    rows = conn.execute(
-        f"{OF_USER} AND m.public_id IN (SELECT value FROM json_each(?))",
-        (user, json.dumps(list(names))),
-    )
+    rows = conn.execute(f"{OF_USER} AND m.public_id = ANY(?)", (user, list(names)))
     return {row.id: row for row in map(memory_row, rows)}
 
 
 def read_from(conn: Connection, user: UserKey, turn: int) -> list[MemoryRow]:
     """The memories extracted from a turn."""
-    return [
-        memory_row(row)
-        for row in conn.execute(
-            f"{OF_USER} AND m.id IN (SELECT x.memory FROM sources x WHERE x.turn = ?)", (user, turn)
-        )
-    ]
+    rows = conn.execute(
+        f"""{OF_USER} AND m.id IN (SELECT x.memory FROM sources x WHERE x.turn = ?)
+            ORDER BY m.id""",
+        (user, turn),
+    )
+    return [memory_row(row) for row in rows]
 
 
 def memory_row(row: Sequence[Any]) -> MemoryRow:
@@ -211,8 +205,8 @@ def _sources(conn: Connection, user: UserKey, key: int) -> tuple[SourceWords, ..
         )
     }
     rows = conn.execute(
-        f"{TURNS} AND t.id IN (SELECT value FROM json_each(?)) ORDER BY t.spoken_at DESC",
-        (user, json.dumps(list(words))),
+        f"{TURNS} AND t.id = ANY(?) ORDER BY t.spoken_at DESC, t.id",
+        (user, list(words)),
     )
     return tuple(SourceWords(row, *words[row.key]) for row in map(turn_row, rows))
 

@@ -24,7 +24,7 @@ from hotmem.errors import (
 from hotmem.storage.database import Cursor, RowChange
 from hotmem.storage.dialect import to_postgres
 from hotmem.storage.postgres.primitives import PostgresSearch
-from hotmem.types import UserKey
+from hotmem.types import Fault, UserKey
 
 SCHEMA: Final = "hotmem"
 """The schema of our tables: a database of another program may hold a memory beside its own."""
@@ -89,6 +89,16 @@ class PostgresConnection:
         self.execute(
             "SELECT set_config('hotmem.user', ?, true), pg_advisory_xact_lock(?)", (str(user), user)
         )
+
+    def size_bytes(self, user: UserKey) -> int:
+        """Size of all tables and indexes in bytes, all users together."""
+        sql = """SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class
+            WHERE relnamespace = ?::REGNAMESPACE AND relkind = 'r'"""
+        return int(self.execute(sql, (SCHEMA,)).fetchone()[0])
+
+    def integrity_faults(self) -> list[Fault]:
+        """None: the server enforces references, and checks the pages that it reads."""
+        return []
 
     def table_columns(self, relation: str) -> list[tuple[str, int]]:
         """Names of a table's columns, each with its place in the primary key, or 0."""

@@ -31,18 +31,18 @@ def entries(
         action: The action; None for any.
         limit: Entries at most.
     """
+    wanted = {
+        "u.public_id = ?": user_id,
+        "a.at >= ?": None if since is None else to_stored(since),
+        "a.action = ?": action,
+    }
+    given = {condition: value for condition, value in wanted.items() if value is not None}
     rows = conn.execute(
-        """SELECT a.id, a.at, u.public_id, a.who, a.action, a.what, a.turns, a.memories, a.sessions
-           FROM audit a LEFT JOIN users u ON u.id = a.user_key
-           WHERE (:user IS NULL OR u.public_id = :user) AND a.at >= :since
-               AND (:action IS NULL OR a.action = :action)
-           ORDER BY a.at DESC, a.id DESC LIMIT :limit""",
-        {
-            "user": user_id,
-            "since": -(2**62) if since is None else to_stored(since),
-            "action": action,
-            "limit": limit,
-        },
+        f"""SELECT a.id, a.at, u.public_id, a.who, a.action, a.what, a.turns, a.memories, a.sessions
+            FROM audit a LEFT JOIN users u ON u.id = a.user_key
+            {"WHERE" if given else ""} {" AND ".join(given)}
+            ORDER BY a.at DESC, a.id DESC LIMIT ?""",
+        (*given.values(), limit),
     )
     return [
         AuditEntry(number, from_stored(at), name, Actor(who), Act(Action(done), *act))

@@ -96,7 +96,8 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResul
     for key, kept in merged:
         unmerge(conn, user, key)
         conn.execute(
-            "UPDATE memories SET confirmations = max(confirmations - 1, 0) WHERE id = ?", (kept,)
+            "UPDATE memories SET confirmations = greatest(confirmations - 1, 0) WHERE id = ?",
+            (kept,),
         )
     tags = conn.execute("SELECT tag FROM decision_tags WHERE decision = ?", (row[0],)).fetchall()
     conn.executemany("UPDATE tags SET merged_into = NULL, archived = 0 WHERE id = ?", tags)
@@ -127,10 +128,11 @@ def of_user(conn: Connection, user: UserKey, limit: int) -> list[Decision]:
     """The user's decisions, latest first."""
     rows = conn.execute(
         """SELECT d.public_id, d.action, d.reason, d.decided_at, d.undone_at,
-               (SELECT json_group_array(m.public_id) FROM decision_memories x JOIN memories m
-                   ON m.id = x.memory WHERE x.decision = d.id),
+               (SELECT json_group_array(o.public_id) FROM (
+                   SELECT m.public_id FROM decision_memories x JOIN memories m ON m.id = x.memory
+                   WHERE x.decision = d.id ORDER BY x.memory) o),
                (SELECT m.public_id FROM decision_memories x JOIN memories m ON m.id = x.into_memory
-                   WHERE x.decision = d.id LIMIT 1)
+                   WHERE x.decision = d.id ORDER BY x.memory LIMIT 1)
            FROM decisions d WHERE d.user_key = ? ORDER BY d.decided_at DESC, d.id DESC LIMIT ?""",
         (user, limit),
     )
@@ -202,7 +204,12 @@ def _undo_edit(conn: Connection, decision: int, old: int, new: int) -> None:
         {"old": old, "new": new},
     )
     conn.execute("UPDATE decision_memories SET into_memory = NULL WHERE decision = ?", (decision,))
-    conn.execute("UPDATE OR IGNORE decision_memories SET memory = ? WHERE memory = ?", (old, new))
+    conn.execute(
+        """UPDATE decision_memories SET memory = :old WHERE memory = :new
+            AND NOT EXISTS (SELECT 1 FROM decision_memories o
+                WHERE o.decision = decision_memories.decision AND o.memory = :old)""",
+        {"old": old, "new": new},
+    )
     conn.execute("DELETE FROM memories WHERE id = ?", (new,))
 
 

@@ -1,8 +1,10 @@
 """Finds the rows of what a search was expected to return."""
 
+import re
 from typing import Final
 
 from hotmem.storage.database import Connection
+from hotmem.text.ascii_case import ascii_lower
 from hotmem.types import EvidenceKind, LocatedRow, UserKey
 
 MEMORY: Final = """
@@ -30,17 +32,17 @@ def located(conn: Connection, user: UserKey, expected: str, most: int) -> list[L
         most: Rows at most.
     """
     found: list[LocatedRow] = []
-    words = "instr(lower({text}), lower(:expected))"
+    words = "lower({text}) LIKE :sought ESCAPE '\\'"
     said = "substr(t.text, p.start + 1, p.stop - p.start)"
-    for memory, passage in (
-        ("m.public_id = :expected", "t.public_id = :expected"),
-        (words.format(text="m.text"), words.format(text=said)),
+    for memory, passage, sought in (
+        ("m.public_id = :sought", "t.public_id = :sought", expected),
+        (words.format(text="m.text"), words.format(text=said), _pattern(expected)),
     ):
         for kind, sql, which in (
             (EvidenceKind.MEMORY, MEMORY, memory),
             (EvidenceKind.PASSAGE, PASSAGE, passage),
         ):
-            asked = {"user": user, "expected": expected, "most": most - len(found)}
+            asked = {"user": user, "sought": sought, "most": most - len(found)}
             rows = conn.execute(sql.format(which=which), asked)
             found += [
                 LocatedRow(kind, key, name, text, bool(embedded), into)
@@ -49,3 +51,9 @@ def located(conn: Connection, user: UserKey, expected: str, most: int) -> list[L
         if found:
             break
     return found
+
+
+def _pattern(words: str) -> str:
+    """The LIKE pattern of texts in lower case that contain the words."""
+    literal = re.sub(r"([%_\\])", r"\\\1", ascii_lower(words))
+    return f"%{literal}%"

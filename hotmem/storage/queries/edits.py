@@ -53,11 +53,12 @@ def reword(
     """
     old = unmerged_key(conn, user, name)
     new_name = uuid4().hex
+    texts = ", ".join(["CAST(? AS TEXT)"] * 6)
     new: int = conn.execute(
         f"""INSERT INTO memories (user_key, public_id, text, subject, relation, object, value,
             stored_at, amends, valid_until, superseded_by, {KEPT})
-            SELECT user_key, ?, ?, ?, ?, ?, ?, ?, id, valid_until, superseded_by, {KEPT}
-                FROM memories WHERE id = ? RETURNING id""",
+            SELECT user_key, {texts}, CAST(? AS BIGINT), id, valid_until, superseded_by, {KEPT}
+                FROM memories WHERE user_key = ? AND id = ? RETURNING id""",
         (
             new_name,
             wording.text,
@@ -66,16 +67,18 @@ def reword(
             wording.object,
             normalize_value(wording.object),
             to_stored(now),
+            user,
             old,
         ),
     ).fetchone()[0]
     conn.execute(
-        """INSERT INTO sources (memory, turn, start, stop) SELECT ?, turn, start, stop FROM sources
-            WHERE memory = ?""",
+        """INSERT INTO sources (memory, turn, start, stop)
+            SELECT CAST(? AS BIGINT), turn, start, stop FROM sources WHERE memory = ?""",
         (new, old),
     )
     conn.execute(
-        "INSERT INTO memory_tags (memory, tag) SELECT ?, tag FROM memory_tags WHERE memory = ?",
+        """INSERT INTO memory_tags (memory, tag)
+            SELECT CAST(? AS BIGINT), tag FROM memory_tags WHERE memory = ?""",
         (new, old),
     )
     conn.execute(

@@ -60,18 +60,25 @@ def due(
             migration that added evolutions; one dated after the clock does not wait.
         least: Memories that a category must have gained.
     """
+    migrated = conn.execute("SELECT value FROM meta WHERE key = 'evolution'").fetchone()
     row = conn.execute(
         f"""SELECT m.user_key, m.category FROM (
                SELECT user_key, category, count(*) AS memories FROM memories
                    WHERE merged_into IS NULL GROUP BY user_key, category) m
            LEFT JOIN evolutions e ON e.id = (SELECT max(id) FROM evolutions
                WHERE user_key = m.user_key AND category = m.category AND state <> 'draft')
-           WHERE coalesce(e.evolved_at, (SELECT 1000000 * value FROM meta
-               WHERE key = 'evolution')) NOT BETWEEN ? AND ?
-               AND m.memories >= coalesce(e.memories, 0) + max(?, ? * coalesce(e.memories, 0))
+           WHERE coalesce(e.evolved_at, ?) NOT BETWEEN ? AND ?
+               AND m.memories >= coalesce(e.memories, 0) + greatest(?, ? * coalesce(e.memories, 0))
                AND m.user_key NOT IN (SELECT user_key FROM imports WHERE state <> ?) AND {NOT_HELD}
                    LIMIT 1""",
-        (to_stored(now - every) + 1, to_stored(now) + BEHIND, least, GROWTH, FINISHED),
+        (
+            1_000_000 * int(migrated[0]),
+            to_stored(now - every) + 1,
+            to_stored(now) + BEHIND,
+            least,
+            GROWTH,
+            FINISHED,
+        ),
     ).fetchone()
     return None if row is None else (UserKey(row[0]), Category(row[1]))
 
@@ -90,7 +97,7 @@ def members(conn: Connection, user: UserKey, category: Category, limit: int) -> 
                SELECT id, public_id, text, vector, row_number() OVER (ORDER BY id) - 1 AS place
                    FROM memories
                WHERE user_key = ? AND category = ? AND merged_into IS NULL AND vector IS NOT NULL
-                   AND id > ?)
+                   AND id > ?) placed
            WHERE place % ? = 0 ORDER BY id""",
         (
             user,
@@ -102,7 +109,7 @@ def members(conn: Connection, user: UserKey, category: Category, limit: int) -> 
     named = conn.execute(
         f"""SELECT s.name, s.since, json_group_array(x.memory) FROM subcategories s
             JOIN subcategory_members x ON x.subcategory = s.id """
-        f"WHERE s.evolution = ({LIVE_EVOLUTION}) GROUP BY s.id",
+        f"WHERE s.evolution = ({LIVE_EVOLUTION}) GROUP BY s.id, s.name, s.since",
         (user, category),
     )
     return CategoryMembers(
@@ -138,8 +145,8 @@ def draft(
     there = {
         row[0]
         for row in conn.execute(
-            "SELECT id FROM memories WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(members.keys),),
+            "SELECT id FROM memories WHERE user_key = ? AND id = ANY(?)",
+            (user, list(members.keys)),
         )
     }
     named = {

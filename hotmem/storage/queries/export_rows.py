@@ -4,6 +4,7 @@ Vectors and index entries are left out, as they are computed from the texts.
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
@@ -47,37 +48,40 @@ LINKED: Final = "(SELECT o.public_id FROM memories o WHERE o.id = m.{link})"
 MEMORY: Final = f"""
     SELECT m.id, m.public_id, {", ".join(f"m.{column}" for column in (*PLAIN, *TIMES))},
         {", ".join(LINKED.format(link=link) for link in LINKS)},
-        (SELECT json_group_array(name) FROM (
+        (SELECT json_group_array(n.name) FROM (
             SELECT DISTINCT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g
                 ON g.id = coalesce(o.merged_into, o.id)
-            WHERE x.memory = m.id ORDER BY g.name)),
-        (SELECT json_group_array(e.name) FROM memory_entities x JOIN entities e ON e.id = x.entity
-            WHERE x.memory = m.id),
-        (SELECT json_group_array(json_array(t.public_id, x.start, x.stop)) FROM sources x
-            JOIN turns t ON t.id = x.turn WHERE x.memory = m.id),
+            WHERE x.memory = m.id ORDER BY g.name) n),
+        (SELECT json_group_array(n.name) FROM (
+            SELECT e.name FROM memory_entities x JOIN entities e ON e.id = x.entity
+            WHERE x.memory = m.id ORDER BY x.entity) n),
         ({subcategories.NAME_OF_MEMORY})
     FROM memories m WHERE m.user_key = ? AND m.id > ?
         AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id AND x.turn > ?)
     ORDER BY m.id LIMIT ?"""
 
+SPANS: Final = """
+    SELECT x.memory, t.public_id, x.start, x.stop FROM sources x JOIN turns t ON t.id = x.turn
+    WHERE x.memory = ANY(?) ORDER BY x.memory, x.turn, x.start"""
+
 
 def entities_of(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, tuple[str, ...]]:
     """Names in each of the turns, by row number."""
     rows = conn.execute(
-        """SELECT x.turn, json_group_array(e.name) FROM turn_entities x JOIN entities e
-           ON e.id = x.entity
-           WHERE e.user_key = ? AND x.turn IN (SELECT value FROM json_each(?)) GROUP BY x.turn""",
-        (user, json.dumps(list(keys))),
+        """SELECT x.turn, e.name FROM turn_entities x JOIN entities e ON e.id = x.entity
+           WHERE e.user_key = ? AND x.turn = ANY(?) ORDER BY x.turn, x.entity""",
+        (user, list(keys)),
     )
-    return {turn: tuple(json.loads(names)) for turn, names in rows}
+    found: defaultdict[int, tuple[str, ...]] = defaultdict(tuple)
+    for turn, name in rows:
+        found[turn] += (name,)
+    return found
 
 
 def waiting_among(conn: Connection, user: UserKey, keys: Sequence[int]) -> set[int]:
     """Those of the turns that wait to be understood."""
     rows = conn.execute(
-        """SELECT turn FROM pending_turns WHERE turn IN (SELECT value FROM json_each(?))
-            AND +user_key = ?""",
-        (json.dumps(list(keys)), user),
+        "SELECT turn FROM pending_turns WHERE turn = ANY(?) AND +user_key = ?", (list(keys), user)
     )
     return {row[0] for row in rows}
 
@@ -89,15 +93,14 @@ def memories(
 
     Memories extracted from turns after the last turn are left out.
     """
+    rows = conn.execute(MEMORY, (user, after, last_turn, limit)).fetchall()
+    spans: defaultdict[int, tuple[SourceSpan, ...]] = defaultdict(tuple)
+    for key, *span in conn.execute(SPANS, ([row[0] for row in rows],)):
+        spans[key] += (SourceSpan(*span),)
     found = []
-    for row in conn.execute(MEMORY, (user, after, last_turn, limit)):
-        key, name, *values = row
+    for key, name, *values in rows:
         columns = dict(
-            zip(
-                (*PLAIN, *TIMES, *LINKS, "tags", "entities", "words", "subcategory"),
-                values,
-                strict=True,
-            )
+            zip((*PLAIN, *TIMES, *LINKS, "tags", "entities", "subcategory"), values, strict=True)
         )
         for moment in TIMES:
             columns[moment] = None if columns[moment] is None else from_stored(columns[moment])
@@ -110,8 +113,7 @@ def memories(
             tuple(json.loads(columns["tags"])),
             tuple(json.loads(columns["entities"])),
         )
-        columns["words"] = tuple(SourceSpan(*words) for words in json.loads(columns["words"]))
-        found.append((key, MemoryRecord(id=name, **columns)))
+        found.append((key, MemoryRecord(id=name, words=spans[key], **columns)))
     return found
 
 
@@ -147,8 +149,7 @@ def doubts_of(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int,
     """Correction counts of turns, by row number, where they are not 0."""
     rows = conn.execute(
         """SELECT c.turn, c.times FROM correction_counts c JOIN turns t ON t.id = c.turn
-            WHERE c.times > 0 AND c.turn IN (SELECT value FROM json_each(?))
-            AND +t.user_key = ?""",
-        (json.dumps(list(keys)), user),
+            WHERE c.times > 0 AND c.turn = ANY(?) AND +t.user_key = ?""",
+        (list(keys), user),
     )
     return dict(rows.fetchall())

@@ -80,7 +80,7 @@ class RollbackState(NamedTuple):
 
 
 NOT_HELD: Final = job_failures.NOT_HELD.format(
-    work=JobKind.IMPORT, key="imports.id", user="imports.user_key"
+    work=JobKind.IMPORT, key="CAST(imports.id AS TEXT)", user="imports.user_key"
 )
 
 DUE: Final = f"state IN (?, ?) AND {NOT_HELD}"

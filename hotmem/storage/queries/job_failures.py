@@ -30,14 +30,14 @@ LONGEST_PAUSE_S: Final = 3600.0
 
 
 PUBLIC_NAME: Final = """CASE f.kind
-    WHEN 'turn' THEN (SELECT public_id FROM turns WHERE id = f.key)
+    WHEN 'turn' THEN (SELECT public_id FROM turns WHERE id = CAST(f.key AS BIGINT))
     WHEN 'passage' THEN (SELECT t.public_id FROM passages p JOIN turns t ON t.id = p.turn
-        WHERE p.id = f.key)
-    WHEN 'memory' THEN (SELECT public_id FROM memories WHERE id = f.key)
-    WHEN 'summary' THEN (SELECT public_id FROM sessions WHERE id = f.key)
-    WHEN 'session' THEN (SELECT public_id FROM sessions WHERE id = f.key)
+        WHERE p.id = CAST(f.key AS BIGINT))
+    WHEN 'memory' THEN (SELECT public_id FROM memories WHERE id = CAST(f.key AS BIGINT))
+    WHEN 'summary' THEN (SELECT public_id FROM sessions WHERE id = CAST(f.key AS BIGINT))
+    WHEN 'session' THEN (SELECT public_id FROM sessions WHERE id = CAST(f.key AS BIGINT))
     WHEN 'import' THEN (SELECT d.public_id FROM imports i JOIN decisions d ON d.id = i.decision
-        WHERE i.id = f.key)
+        WHERE i.id = CAST(f.key AS BIGINT))
     ELSE f.key END"""
 """The public name of a job's row: the id of a turn, memory, session or decision, or a category."""
 
@@ -74,7 +74,7 @@ def record(
         user = row[0]
     elif user is None:
         (user,) = conn.execute("SELECT user_key FROM imports WHERE id = ?", (key,)).fetchone()
-    of_piece = {"work": work, "key": key, "user": user}
+    of_piece = {"work": work, "key": str(key), "user": user}
     before = conn.execute(
         "SELECT tries FROM failures WHERE kind = :work AND key = :key AND user_key = :user",
         of_piece,
@@ -103,7 +103,7 @@ def clear(conn: Connection, user: UserKey, work: JobKind, key: int | str) -> Non
     Failures of other jobs are deleted with their rows.
     """
     conn.execute(
-        "DELETE FROM failures WHERE kind = ? AND key = ? AND user_key = ?", (work, key, user)
+        "DELETE FROM failures WHERE kind = ? AND key = ? AND user_key = ?", (work, str(key), user)
     )
 
 
@@ -171,7 +171,7 @@ def latest(conn: Connection, limit: int) -> list[FailedJob]:
     rows = conn.execute(
         f"""SELECT u.public_id, f.kind, ({PUBLIC_NAME}), f.tries, f.error, f.failed_at, f.again_at
             FROM failures f JOIN users u ON u.id = f.user_key """
-        "ORDER BY f.failed_at DESC LIMIT ?",
+        "ORDER BY f.failed_at DESC, f.kind, f.key, f.user_key LIMIT ?",
         (limit,),
     )
     return [
@@ -188,12 +188,12 @@ def latest(conn: Connection, limit: int) -> list[FailedJob]:
     ]
 
 
-def _release(conn: Connection, pieces: list[tuple[str, int | str, int]]) -> None:
+def _release(conn: Connection, pieces: list[tuple[str, str, int]]) -> None:
     for kind, key, user in pieces:
         work = JobKind(kind)
         if work in HELD:
             table, column = HELD[work]
-            conn.execute(f"UPDATE {table} SET held = 0 WHERE {column} = ?", (key,))
+            conn.execute(f"UPDATE {table} SET held = 0 WHERE {column} = ?", (int(key),))
         conn.execute(
             "UPDATE failures SET again_at = 0 WHERE kind = ? AND key = ? AND user_key = ?",
             (kind, key, user),

@@ -1,27 +1,16 @@
-"""Statistics, checks, reindexing, backup and restore of a database."""
+"""Statistics, timeline, checks and reindexing of a database."""
 
-import json
-from collections.abc import Callable
-from contextlib import closing
-from datetime import datetime
-from pathlib import Path
+from collections import Counter, defaultdict
+from datetime import UTC, date, datetime
 from typing import Final
 
 import numpy as np
 
-from hotmem.core.encryption_key import EncryptionKey
-from hotmem.core.output_files import new_file
-from hotmem.errors import StoreUnusable
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import index_entries, subcategories
 from hotmem.storage.queries.index_entries import TABLES, WORDED
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.sqlite import connection, files
-from hotmem.storage.sqlite.connection import Connection, connect, mapped_errors
-from hotmem.storage.sqlite.migrations import APPLICATION_ID
 from hotmem.types import EvidenceKind, Fault, Period, Stats, UserKey
-
-PAGES: Final = 2000
-"""Pages copied at once in a backup; others may write in between."""
 
 TEXTS: Final = {
     EvidenceKind.PASSAGE: """SELECT b.id, b.user_key, b.session,
@@ -36,13 +25,26 @@ TEXTS: Final = {
 LENGTHS: Final = {"day": 10, "month": 7, "year": 4}
 """Length of the ISO date prefix that names a period."""
 
-IN_PERIODS: Final = """
-    SELECT substr(datetime(r.{moment} / 1000000, 'unixepoch'), 1, :length), {counted} FROM {table} r
-    WHERE r.user_key = :user AND r.{moment} >= :first AND r.{moment} < :last
-        AND (:key IS NULL OR r.id IN (SELECT x.{entity} FROM entities e JOIN {entity}_entities x
-            ON x.entity = e.id
-                                      WHERE e.user_key = :user AND e.key = :key))
+YEAR_1: Final = -to_stored(datetime.min.replace(tzinfo=UTC))
+"""Microseconds from the beginning of year 1 to 1970. Added to a time they make it positive, so that
+every engine rounds its day down."""
+
+DAY: Final = f"(r.{{moment}} + {YEAR_1}) / 86400000000 + 1"
+"""The day of a time, as `date.toordinal` counts."""
+
+TURNS_BY_DAY: Final = f"""
+    SELECT {DAY.format(moment="spoken_at")}, count(*) FROM turns r
+    WHERE r.user_key = :user AND r.spoken_at >= :first AND r.spoken_at < :last {{mentioning}}
     GROUP BY 1"""
+
+MEMORIES_BY_DAY: Final = f"""
+    SELECT {DAY.format(moment="said_at")}, r.text FROM memories r
+    WHERE r.user_key = :user AND r.merged_into IS NULL
+        AND r.said_at >= :first AND r.said_at < :last {{mentioning}}
+    ORDER BY r.said_at, r.id"""
+
+MENTIONING: Final = """AND r.id IN (SELECT x.{row} FROM entities e JOIN {row}_entities x
+        ON x.entity = e.id WHERE e.user_key = :user AND e.key = :key)"""
 
 
 def stats(conn: Connection, user: UserKey) -> Stats:
@@ -92,18 +94,14 @@ def stats(conn: Connection, user: UserKey) -> Stats:
                 """SELECT g.name, count(DISTINCT x.memory) FROM memory_tags x JOIN tags o
                    ON o.id = x.tag
                        JOIN tags g ON g.id = coalesce(o.merged_into, o.id) WHERE g.user_key = ?
-                           AND NOT g.archived
-                   GROUP BY g.id ORDER BY 2 DESC, 1""",
+                           AND g.archived = 0
+                   GROUP BY g.id, g.name ORDER BY 2 DESC, 1""",
                 (user,),
             ).fetchall()
         ),
         first_said=None if first is None else from_stored(first),
         last_said=None if last is None else from_stored(last),
-        file_bytes=int(
-            conn.execute(
-                "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
-            ).fetchone()[0]
-        ),
+        file_bytes=conn.size_bytes(user),
     )
 
 
@@ -125,53 +123,35 @@ def timeline(
         after: Said at or after.
         before: Said before.
     """
-    asked = {
+    asked: dict[str, int | str] = {
         "user": user,
-        "key": None if about is None else about.strip().casefold(),
         "first": -(2**62) if after is None else to_stored(after),
         "last": 2**62 if before is None else to_stored(before),
-        "length": LENGTHS[length],
     }
-    spoken = dict(
-        conn.execute(
-            IN_PERIODS.format(counted="count(*)", table="turns", moment="spoken_at", entity="turn"),
-            asked,
-        ).fetchall()
-    )
-    memories = "(SELECT * FROM memories WHERE merged_into IS NULL)"
-    learnt = dict(
-        conn.execute(
-            IN_PERIODS.format(
-                counted="json_group_array(r.text)",
-                table=memories,
-                moment="said_at",
-                entity="memory",
-            ),
-            asked,
-        ).fetchall()
-    )
+    mentioning = ""
+    if about is not None:
+        mentioning, asked["key"] = MENTIONING, about.strip().casefold()
+
+    def period(day: int) -> str:
+        return date.fromordinal(day).isoformat()[: LENGTHS[length]]
+
+    spoken: Counter[str] = Counter()
+    sql = TURNS_BY_DAY.format(mentioning=mentioning.format(row="turn"))
+    for day, count in conn.execute(sql, asked):
+        spoken[period(day)] += count
+    learnt: defaultdict[str, list[str]] = defaultdict(list)
+    sql = MEMORIES_BY_DAY.format(mentioning=mentioning.format(row="memory"))
+    for day, text in conn.execute(sql, asked):
+        learnt[period(day)].append(text)
     return [
-        Period(name, spoken.get(name, 0), tuple(json.loads(learnt.get(name, "[]"))))
+        Period(name, spoken[name], tuple(learnt[name]))
         for name in sorted(spoken.keys() | learnt.keys())
     ]
 
 
 def faults(conn: Connection) -> list[Fault]:
     """Faults of the database; empty for a sound one."""
-    # A query makes the index reload the file first: its own check would report what others rewrote
-    # since as damage.
-    for kind in WORDED:
-        conn.execute(
-            f"SELECT rowid FROM {kind}_words WHERE {kind}_words MATCH 'u0x' LIMIT 1"
-        ).fetchone()
-    found = [
-        Fault("file", 1, str(row[0]))
-        for row in conn.execute("PRAGMA integrity_check")
-        if row[0] != "ok"
-    ]
-    dangling = conn.execute("PRAGMA foreign_key_check").fetchall()
-    if dangling:
-        found.append(Fault("references", len(dangling), "rows that refer to rows that are gone"))
+    found = conn.integrity_faults()
     for kind, sql in TEXTS.items():
         entry = f"{kind}_entries e WHERE e.user_key = f.user_key AND e.id = f.id"
         unfound = _count(
@@ -210,48 +190,6 @@ def reindex(conn: Connection) -> int:
                 index_entries.sign(conn, user, kind, key, np.frombuffer(vector, dtype=np.int8))
             made += 1
     return made
-
-
-def backup(conn: Connection, target: Path, progress: Callable[[int, int], None]) -> None:
-    """Copies the database as of one moment, while others read and write.
-
-    The copy of an encrypted database has its key.
-
-    Args:
-        conn: A connection.
-        target: Path of the copy, which must not exist.
-        progress: Called now and then with the pages left and the total.
-
-    Raises:
-        InvalidInput: If the target exists.
-        StoreError: If it cannot be written.
-    """
-    files.check_path(target)
-    with new_file(target) as making, mapped_errors(target):
-        conn.execute(
-            "SELECT 1 FROM sqlite_master"
-        ).fetchone()  # all pages are of one snapshot, whatever others write
-        with closing(connect(making, key=conn.key)) as made:
-            connection.copy(conn, made, PAGES, progress)
-
-
-def restore(source: Path, target: Path, key: EncryptionKey | None = None) -> None:
-    """Creates a database from a backup, which is not changed. Blocking.
-
-    Args:
-        source: The backup.
-        target: Path of the database, which must not exist.
-        key: Key of the backup and of the database.
-
-    Raises:
-        InvalidInput: If the target exists.
-        StoreError: If one of them cannot be used.
-    """
-    with mapped_errors(source), closing(connect(source, key=key, read_only=True)) as conn:
-        if conn.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-            raise StoreUnusable(f"{source} is no copy of a memory. Name a file that a backup made.")
-        connection.check(conn, source)
-        backup(conn, target, lambda _left, _whole: None)
 
 
 def _count(conn: Connection, sql: str) -> int:

@@ -1,6 +1,5 @@
 """Memories stored explicitly rather than extracted from turns."""
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from uuid import uuid4
@@ -85,7 +84,7 @@ def confirm(
     """
     row = conn.execute(
         """UPDATE memories SET confirmations = confirmations + 1, said_at = ?, order_time = ?,
-           importance = max(importance, ?)
+           importance = greatest(importance, ?)
            WHERE user_key = ? AND public_id = ? RETURNING id""",
         (
             to_stored(now),
@@ -108,8 +107,8 @@ def metadata(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, 
     rows = conn.execute(
         f"""SELECT m.id, m.kind, m.category, m.importance, coalesce(m.stored_at, m.said_at),
            m.accesses, m.accessed_at, ({subcategories.NAME_OF_MEMORY})
-           FROM memories m WHERE +m.user_key = ? AND m.id IN (SELECT value FROM json_each(?))""",
-        (user, json.dumps(list(keys))),
+           FROM memories m WHERE +m.user_key = ? AND m.id = ANY(?)""",
+        (user, list(keys)),
     )
     return {
         row[0]: MemoryMetadata(

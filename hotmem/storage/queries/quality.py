@@ -88,7 +88,7 @@ def _put(conn: Connection, user: UserKey, record: QualityRecord, tally: Tally) -
 def _prune(conn: Connection, user: UserKey) -> None:
     conn.execute(
         """DELETE FROM quality WHERE user_key = :user AND day <=
-               (SELECT day FROM (SELECT DISTINCT day FROM quality WHERE user_key = :user)
+               (SELECT day FROM (SELECT DISTINCT day FROM quality WHERE user_key = :user) d
                    ORDER BY day DESC LIMIT 1 OFFSET :kept)""",
         {"user": user, "kept": MOST_DAYS},
     )

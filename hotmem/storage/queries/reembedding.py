@@ -7,7 +7,6 @@ with the query vector of the former encoder, and all others with that of the cur
     begin ─▶ former_vectors ─▶ following ─▶ advance ─▶ ... ─▶ none left
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -55,7 +54,7 @@ def begin(conn: Connection, former: str, encoder: str, *, comparable: bool) -> N
             back = older[0] == encoder and older[1] >= latest - older[1]
             _clear(conn, kind, *((older[1], latest) if back else (NONE_LEFT, older[1])))
         for (key,) in conn.execute("SELECT key FROM failures WHERE kind = ?", (kind,)).fetchall():
-            conn.execute(f"UPDATE {table} SET held = 0 WHERE id = ?", (key,))
+            conn.execute(f"UPDATE {table} SET held = 0 WHERE id = ?", (int(key),))
         conn.execute("DELETE FROM failures WHERE kind = ?", (kind,))
         if comparable and not back:
             conn.execute(
@@ -112,7 +111,7 @@ def following(conn: Connection, limit: int) -> list[tuple[EvidenceKind, int, str
 def advance(conn: Connection, kind: EvidenceKind, keys: Iterable[int]) -> None:
     """Records that these rows, which `following` returned, have the new encoder's vectors."""
     conn.execute(
-        "UPDATE former_vectors SET upto = min(upto, ?) WHERE kind = ?", (min(keys) - 1, kind)
+        "UPDATE former_vectors SET upto = least(upto, ?) WHERE kind = ?", (min(keys) - 1, kind)
     )
 
 
@@ -139,8 +138,7 @@ def finish(conn: Connection) -> None:
 def text_of(conn: Connection, kind: EvidenceKind, keys: Iterable[int]) -> list[tuple[int, str]]:
     """Row numbers and texts of some rows, in order."""
     return conn.execute(
-        f"{TEXTS[kind]} WHERE b.id IN (SELECT value FROM json_each(?)) ORDER BY b.id",
-        (json.dumps(list(keys)),),
+        f"{TEXTS[kind]} WHERE b.id = ANY(?) ORDER BY b.id", (list(keys),)
     ).fetchall()
 
 

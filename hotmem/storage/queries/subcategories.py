@@ -12,6 +12,7 @@ from hotmem.storage.queries import reembedding
 from hotmem.storage.queries.placement import LIVE_EVOLUTION, update_centroid
 from hotmem.storage.queries.times import from_stored
 from hotmem.storage.search.vectors import nearest_rows
+from hotmem.text.ascii_case import ascii_lower
 from hotmem.text.labels import KEYWORD_SEPARATOR, propose_names
 from hotmem.text.stemming import terms
 from hotmem.types import (
@@ -25,7 +26,7 @@ from hotmem.types import (
 NAME_OF_MEMORY: Final = """
     SELECT s.name FROM subcategory_members x JOIN subcategories s ON s.id = x.subcategory
         JOIN evolutions e ON e.id = s.evolution
-    WHERE x.memory = m.id AND e.state = 'live'"""
+    WHERE x.memory = m.id AND e.state = 'live' LIMIT 1"""
 """The name of the live subcategory of a memory `m`."""
 
 
@@ -34,12 +35,17 @@ def of_user(conn: Connection, user: UserKey) -> list[Subcategory]:
     rows = conn.execute(
         """SELECT e.category, s.name, s.keywords, s.since, e.evolved_at,
                (SELECT count(*) FROM subcategory_members x JOIN memories m ON m.id = x.memory
-                   WHERE x.subcategory = s.id AND m.merged_into IS NULL) AS held,
-               (SELECT json_group_array(m.text) FROM json_each(s.examples) j JOIN memories m
-                   ON m.public_id = j.value)
+                   WHERE x.subcategory = s.id AND m.merged_into IS NULL) AS held, s.examples
            FROM evolutions e JOIN subcategories s ON s.evolution = e.id
            WHERE e.user_key = ? AND e.state = 'live' ORDER BY e.category, held DESC, s.name""",
         (user,),
+    ).fetchall()
+    examples = [json.loads(row[-1]) for row in rows]
+    texts = dict(
+        conn.execute(
+            "SELECT public_id, text FROM memories WHERE user_key = ? AND public_id = ANY(?)",
+            (user, [name for names in examples for name in names]),
+        ).fetchall()
     )
     return [
         Subcategory(
@@ -47,11 +53,13 @@ def of_user(conn: Connection, user: UserKey) -> list[Subcategory]:
             name,
             tuple(json.loads(words)),
             held,
-            tuple(json.loads(texts)),
+            tuple(texts[name] for name in names if name in texts),
             from_stored(since),
             from_stored(evolved_at),
         )
-        for category, name, words, since, evolved_at, held, texts in rows
+        for (category, name, words, since, evolved_at, held, _), names in zip(
+            rows, examples, strict=True
+        )
     ]
 
 
@@ -74,9 +82,9 @@ def nearest_examples(
     names = [name for key, _ in nearest for name in json.loads(examples[key])]
     rows = conn.execute(
         """SELECT id, vector FROM memories
-           WHERE public_id IN (SELECT value FROM json_each(?)) AND user_key = ?
-               AND merged_into IS NULL AND vector IS NOT NULL""",
-        (json.dumps(names), user),
+           WHERE public_id = ANY(?) AND user_key = ? AND merged_into IS NULL
+               AND vector IS NOT NULL""",
+        (names, user),
     ).fetchall()
     return nearest_rows(rows, sought, boundary, len(rows))
 
@@ -128,10 +136,9 @@ def _has_word(conn: Connection, user: UserKey, subcategory: int, word: str) -> b
     if not lists:
         return False
     keys = reduce(np.intersect1d, lists).tolist()
-    found = conn.execute(
-        """SELECT 1 FROM subcategory_members x JOIN memories m ON m.id = x.memory
-           WHERE x.subcategory = ? AND m.id IN (SELECT value FROM json_each(?))
-               AND instr(lower(m.text), ?) > 0 LIMIT 1""",
-        (subcategory, json.dumps(keys), word),
+    texts = conn.execute(
+        """SELECT m.text FROM subcategory_members x JOIN memories m ON m.id = x.memory
+           WHERE x.subcategory = ? AND m.id = ANY(?)""",
+        (subcategory, keys),
     )
-    return found.fetchone() is not None
+    return any(word in ascii_lower(text) for (text,) in texts.fetchall())

@@ -20,6 +20,10 @@ WHOLE: Final = 200
 REPLIED_WITHIN: Final = 3
 """Turns after a question in which its reply is looked for."""
 
+RARITY: Final = 2_329_089_562_800
+"""Weight of an entity that occurs in one session. Every number up to 30 divides it, so that sums of
+equal shares are equal; whole numbers have the same sum in any order."""
+
 PARTS: Final = ("narrative", "decisions", "open_loops")
 
 
@@ -130,8 +134,7 @@ def put(
     ).fetchone()
     held = _through(conn, user, session)
     (left,) = conn.execute(
-        "SELECT count(*) FROM turns WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(seen.keys),),
+        "SELECT count(*) FROM turns WHERE id = ANY(?)", (list(seen.keys),)
     ).fetchone()
     if (
         row is None
@@ -189,17 +192,18 @@ def related(
     found: dict[int, tuple[str, ...]] = {}
     for session in sessions:
         rows = conn.execute(
-            """WITH own AS (SELECT DISTINCT x.entity FROM turns t JOIN turn_entities x
-               ON x.turn = t.id WHERE t.session = ?),
-                   shared AS (SELECT DISTINCT x.entity, t.session
-                              FROM own o JOIN turn_entities x ON x.entity = o.entity JOIN turns t
-                                  ON t.id = x.turn),
-                   spread AS (SELECT entity, count(*) AS sessions FROM shared GROUP BY entity)
-               SELECT s.public_id FROM shared h JOIN spread p ON p.entity = h.entity JOIN sessions s
-                   ON s.id = h.session
-               WHERE h.session <> ? AND s.user_key = ? GROUP BY s.id
-                   ORDER BY sum(1.0 / p.sessions) DESC, s.last_at DESC LIMIT ?""",
-            (session, session, user, limit),
+            """WITH own AS (SELECT DISTINCT x.entity FROM turns t
+                   JOIN turn_entities x ON x.turn = t.id WHERE t.session = :session),
+               shared AS (SELECT DISTINCT x.entity, t.session FROM own o
+                   JOIN turn_entities x ON x.entity = o.entity JOIN turns t ON t.id = x.turn),
+               spread AS (SELECT entity, count(*) AS sessions FROM shared GROUP BY entity),
+               others AS (SELECT h.session, sum(:rarity / p.sessions) AS weight
+                   FROM shared h JOIN spread p ON p.entity = h.entity
+                   WHERE h.session <> :session GROUP BY h.session)
+               SELECT s.public_id FROM others o JOIN sessions s ON s.id = o.session
+               WHERE +s.user_key = :user ORDER BY o.weight DESC, s.last_at DESC, s.id
+               LIMIT :limit""",
+            {"session": session, "user": user, "rarity": RARITY, "limit": limit},
         )
         found[session] = tuple(row[0] for row in rows)
     return found

@@ -1,7 +1,7 @@
 """Stores what was understood of a turn: entities, event times, corrections and statements."""
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple, Protocol
@@ -110,7 +110,7 @@ def store(
                     WHERE id = ?""",
                 (old.id, new),
             )
-            _count_corrected_memory(conn, old.id)
+            _count_corrected_memory(conn, user, old.id)
             corrected.append(correction)
         elif correction.wrong:
             _count_corrected_turns(conn, turn, correction.wrong)
@@ -200,7 +200,7 @@ def _retract_previous_turn(conn: Connection, user: UserKey, turn: int) -> None:
         SELECT x.memory FROM sources x JOIN (
             SELECT t.id FROM turns t JOIN turns n ON n.session = t.session AND n.role = t.role
             WHERE n.id = ? AND t.id < n.id ORDER BY t.id DESC LIMIT 1
-        ) last ON last.id = x.turn
+        ) previous ON previous.id = x.turn
         WHERE NOT EXISTS (SELECT 1 FROM sources o WHERE o.memory = x.memory AND o.turn <> x.turn)"""
     conn.execute(
         f"""UPDATE memories SET valid_until = NULL, superseded_by = NULL
@@ -218,14 +218,14 @@ def _corrected_names(corrections: Sequence[Correction]) -> tuple[str, ...]:
     return tuple(correction.right for correction in corrections if correction.right[:1].isupper())
 
 
-def _count_corrected_memory(conn: Connection, memory: str) -> None:
+def _count_corrected_memory(conn: Connection, user: UserKey, memory: str) -> None:
     """Increments the correction counts of a memory's turns."""
-    conn.execute(
-        """INSERT INTO correction_counts (turn, times) SELECT x.turn, 1 FROM sources x
-           JOIN memories m ON m.id = x.memory WHERE m.public_id = ?
-           ON CONFLICT (turn) DO UPDATE SET times = times + 1""",
-        (memory,),
+    turns = conn.execute(
+        """SELECT x.turn FROM sources x JOIN memories m ON m.id = x.memory
+            WHERE m.user_key = ? AND m.public_id = ?""",
+        (user, memory),
     )
+    _count_corrections(conn, [turn for (turn,) in turns.fetchall()])
 
 
 def _count_corrected_turns(conn: Connection, turn: int, wrong: str) -> None:
@@ -239,11 +239,16 @@ def _count_corrected_turns(conn: Connection, turn: int, wrong: str) -> None:
         (turn, RECENT_FOR_CORRECTION),
     ).fetchall()
     held = re.compile(rf"(?<!\w){re.escape(wrong)}(?!\w)", re.IGNORECASE)
-    conn.executemany(
-        """INSERT INTO correction_counts (turn, times) VALUES (?, 1) ON CONFLICT (turn) DO UPDATE
-            SET times = times + 1""",
-        [(key,) for key, text in before if held.search(text)],
-    )
+    _count_corrections(conn, [key for key, text in before if held.search(text)])
+
+
+def _count_corrections(conn: Connection, turns: Iterable[int]) -> None:
+    for turn in turns:
+        counted = conn.execute(
+            "UPDATE correction_counts SET times = times + 1 WHERE turn = ? RETURNING 1", (turn,)
+        ).fetchone()
+        if counted is None:
+            conn.execute("INSERT INTO correction_counts (turn, times) VALUES (?, 1)", (turn,))
 
 
 def _confirm(
@@ -252,7 +257,7 @@ def _confirm(
     key = conn.execute(
         """UPDATE memories SET confirmations = confirmations + 1, said_at = CASE
                WHEN ? >= order_time THEN ? ELSE said_at END,
-               order_time = max(order_time, ?) WHERE public_id = ? RETURNING id""",
+               order_time = greatest(order_time, ?) WHERE public_id = ? RETURNING id""",
         (to_stored(said.order_time), to_stored(said.said_at), to_stored(said.order_time), memory),
     ).fetchone()[0]
     conn.execute(

@@ -88,26 +88,22 @@ def record_with_quality(
 
 def _prune(conn: Connection, user: UserKey) -> None:
     conn.execute(
-        """DELETE FROM recalls WHERE id IN (SELECT id FROM recalls WHERE user_key = ?
-            ORDER BY id DESC LIMIT -1 OFFSET ?)""",
-        (user, MOST_RECALLS),
+        """DELETE FROM recalls WHERE user_key = :user AND id <=
+               (SELECT id FROM recalls WHERE user_key = :user
+                   ORDER BY id DESC LIMIT 1 OFFSET :kept)""",
+        {"user": user, "kept": MOST_RECALLS},
     )
 
 
 def recorded(conn: Connection, user: UserKey) -> list[tuple[str, str, int, tuple[str, ...]]]:
     """Recalls that were useful: block id, query, time as stored, and ids of the turns used."""
     rows = conn.execute(
-        """SELECT r.public_id, r.query, r.asked_at, json_group_array(json(u.turns)) FROM recalls r
+        """SELECT r.public_id, r.query, r.asked_at, u.turns FROM recalls r
            JOIN recall_items u ON u.recall = r.id
-           WHERE r.user_key = ? AND u.kind <> 'unused' GROUP BY r.id ORDER BY r.id""",
+           WHERE r.user_key = ? AND u.kind <> 'unused' ORDER BY r.id, u.place""",
         (user,),
     )
-    return [
-        (
-            name,
-            query,
-            asked_at,
-            tuple(dict.fromkeys(turn for turns in json.loads(used) for turn in turns)),
-        )
-        for name, query, asked_at, used in rows
-    ]
+    found: dict[tuple[str, str, int], dict[str, None]] = {}
+    for name, query, asked_at, turns in rows:
+        found.setdefault((name, query, asked_at), {}).update(dict.fromkeys(json.loads(turns)))
+    return [(*recall, tuple(turns)) for recall, turns in found.items()]

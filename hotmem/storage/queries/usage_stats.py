@@ -1,5 +1,6 @@
 """Statistics of what was asked of a memory and what replies used."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
 
@@ -9,27 +10,29 @@ from hotmem.types import AnsweredRecall, UseCount, UsedMemory, UserKey
 
 SPAN: Final = "r.user_key = :user AND r.asked_at >= :first AND r.asked_at < :last"
 
-COUNTED: Final = "count(*), sum(u.kind <> 'unused')"
+USED: Final = "sum(CASE WHEN u.kind <> 'unused' THEN 1 ELSE 0 END)"
+"""Number of items that a reply used."""
 
 BY_COLUMN: Final = f"""
-    SELECT m.{{column}}, {COUNTED} FROM recalls r JOIN recall_items u ON u.recall = r.id
+    SELECT m.{{column}}, count(*), {USED} FROM recalls r JOIN recall_items u ON u.recall = r.id
         JOIN memories m ON m.public_id = u.memory AND m.user_key = r.user_key
     WHERE {SPAN} GROUP BY 1 ORDER BY 3 DESC, 2 DESC, 1"""
 
 BY_TAG: Final = f"""
-    SELECT g.name, {COUNTED} FROM recalls r JOIN recall_items u ON u.recall = r.id JOIN memories m
-        ON m.public_id = u.memory AND m.user_key = r.user_key
+    SELECT g.name, count(*), {USED} FROM recalls r JOIN recall_items u ON u.recall = r.id
+        JOIN memories m ON m.public_id = u.memory AND m.user_key = r.user_key
         JOIN memory_tags x ON x.memory = m.id JOIN tags o ON o.id = x.tag JOIN tags g
             ON g.id = coalesce(o.merged_into, o.id)
-    WHERE {SPAN} GROUP BY g.id ORDER BY 3 DESC, 2 DESC, 1 LIMIT :limit"""
+    WHERE {SPAN} GROUP BY g.id, g.name ORDER BY 3 DESC, 2 DESC, 1 LIMIT :limit"""
 
 BY_ENTITY: Final = f"""
-    SELECT e.name, count(DISTINCT r.id || ' ' || u.place), count(DISTINCT CASE
-        WHEN u.kind <> 'unused' THEN r.id || ' ' || u.place END)
-    FROM recalls r JOIN recall_items u ON u.recall = r.id JOIN json_each(u.turns) n JOIN turns t
-        ON t.user_key = r.user_key AND t.public_id = n.value
-        JOIN turn_entities x ON x.turn = t.id JOIN entities e ON e.id = x.entity
-    WHERE {SPAN} GROUP BY e.id ORDER BY 3 DESC, 2 DESC, 1 LIMIT :limit"""
+    SELECT u.name, count(*), {USED} FROM (
+        SELECT DISTINCT e.id, e.name, u.recall, u.place, u.kind
+        FROM recalls r JOIN recall_items u ON u.recall = r.id CROSS JOIN json_each(u.turns) AS n
+            JOIN turns t ON t.user_key = r.user_key AND t.public_id = n.value
+            JOIN turn_entities x ON x.turn = t.id JOIN entities e ON e.id = x.entity
+        WHERE {SPAN}) u
+    GROUP BY u.id, u.name ORDER BY 3 DESC, 2 DESC, 1 LIMIT :limit"""
 
 LEAST_USED: Final = """
     SELECT public_id, text, accesses, accessed_at FROM memories WHERE user_key = :user
@@ -39,7 +42,7 @@ LEAST_USED: Final = """
 MOST_USED: Final = """
     SELECT public_id, text, accesses, accessed_at FROM memories WHERE user_key = :user
         AND merged_into IS NULL AND accesses > 0
-    ORDER BY accesses DESC, accessed_at DESC, id DESC LIMIT :limit"""
+    ORDER BY accesses DESC, accessed_at DESC NULLS LAST, id DESC LIMIT :limit"""
 
 
 def asked(
@@ -47,10 +50,10 @@ def asked(
 ) -> list[AnsweredRecall]:
     """The latest recalls that a reply followed, in order."""
     rows = conn.execute(
-        f"""SELECT r.asked_at, r.session, r.query, count(u.place),
-            coalesce(sum(u.kind <> 'unused'), 0)
-            FROM recalls r LEFT JOIN recall_items u ON u.recall = r.id WHERE {SPAN} GROUP BY r.id
-                ORDER BY r.asked_at DESC, r.id DESC LIMIT :limit""",
+        f"""SELECT r.asked_at, r.session, r.query, count(u.place), {USED}
+            FROM recalls r LEFT JOIN recall_items u ON u.recall = r.id WHERE {SPAN}
+            GROUP BY r.id, r.asked_at, r.session, r.query
+            ORDER BY r.asked_at DESC, r.id DESC LIMIT :limit""",
         _span(user, after, before, most),
     ).fetchall()
     return [
@@ -93,12 +96,10 @@ def memories(
     )
 
 
-def known_names(conn: Connection, user: UserKey, keys: str) -> dict[str, str]:
-    """Names of the user's entities by key, of a JSON list of keys."""
+def known_names(conn: Connection, user: UserKey, keys: Iterable[str]) -> dict[str, str]:
+    """Names of the user's entities by key, of some keys."""
     rows = conn.execute(
-        """SELECT key, name FROM entities WHERE user_key = ?
-            AND key IN (SELECT value FROM json_each(?))""",
-        (user, keys),
+        "SELECT key, name FROM entities WHERE user_key = ? AND key = ANY(?)", (user, list(keys))
     )
     return dict(rows.fetchall())
 

@@ -34,9 +34,10 @@ from hotmem.errors import (
 )
 from hotmem.storage.database import RowChange
 from hotmem.storage.dialect import to_sqlite
+from hotmem.storage.queries.index_entries import WORDED
 from hotmem.storage.sqlite import files
 from hotmem.storage.sqlite.primitives import SqliteSearch
-from hotmem.types import UserKey
+from hotmem.types import Fault, UserKey
 
 __all__ = ["Connection", "complete_statement", "connect", "mapped_errors"]
 
@@ -129,6 +130,30 @@ class Connection(apsw.Connection):
 
     def lock_user(self, user: UserKey) -> None:
         """Does nothing: a write transaction holds the lock of the whole file from its beginning."""
+
+    def size_bytes(self, user: UserKey) -> int:
+        """Size of the whole file in bytes, all users together."""
+        sql = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
+        return int(self.execute(sql).fetchone()[0])
+
+    def integrity_faults(self) -> list[Fault]:
+        """Damaged pages and indexes, and rows that refer to rows that are gone."""
+        # A query makes the index reload the file first: its own check would report what others
+        # rewrote since as damage.
+        for kind in WORDED:
+            self.execute(
+                f"SELECT rowid FROM {kind}_words WHERE {kind}_words MATCH 'u0x' LIMIT 1"
+            ).fetchone()
+        found = [
+            Fault("file", 1, str(row[0]))
+            for row in self.execute("PRAGMA integrity_check")
+            if row[0] != "ok"
+        ]
+        dangling = self.execute("PRAGMA foreign_key_check").fetchall()
+        if dangling:
+            what = "rows that refer to rows that are gone"
+            found.append(Fault("references", len(dangling), what))
+        return found
 
     if TYPE_CHECKING:
 

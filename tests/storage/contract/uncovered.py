@@ -72,7 +72,6 @@ UNCOVERED: Final[frozenset[Callable[..., Any]]] = frozenset(
         queries.index_entries.unsign,
         queries.known_subjects.known_subjects,
         queries.layer_weights.put_weights,
-        queries.maintenance.backup,
         queries.maintenance.timeline,
         queries.memories.latest_until,
         queries.memories.related,

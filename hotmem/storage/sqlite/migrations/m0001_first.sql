@@ -452,7 +452,7 @@ CREATE TABLE summary_topics (
 CREATE TABLE failures (
     kind TEXT NOT NULL,
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
-    key NOT NULL,
+    key TEXT NOT NULL,
     tries INTEGER NOT NULL,
     error TEXT NOT NULL,
     failed_at INTEGER NOT NULL,
@@ -535,11 +535,11 @@ WHEN old.bits IS NOT NULL
 END;
 
 CREATE TRIGGER passage_failure_gone AFTER DELETE ON passages BEGIN
-    DELETE FROM failures WHERE kind = 'passage' AND key = old.id;
+    DELETE FROM failures WHERE kind = 'passage' AND key = CAST(old.id AS TEXT);
 END;
 
 CREATE TRIGGER passage_embedded AFTER UPDATE OF vector ON passages WHEN new.vector NOT NULL BEGIN
-    DELETE FROM failures WHERE kind = 'passage' AND key = old.id;
+    DELETE FROM failures WHERE kind = 'passage' AND key = CAST(old.id AS TEXT);
 END;
 
 CREATE TRIGGER memory_entry_gone AFTER DELETE ON memory_entries BEGIN
@@ -561,11 +561,11 @@ WHEN old.bits IS NOT NULL
 END;
 
 CREATE TRIGGER memory_failure_gone AFTER DELETE ON memories BEGIN
-    DELETE FROM failures WHERE kind = 'memory' AND key = old.id;
+    DELETE FROM failures WHERE kind = 'memory' AND key = CAST(old.id AS TEXT);
 END;
 
 CREATE TRIGGER memory_embedded AFTER UPDATE OF vector ON memories WHEN new.vector NOT NULL BEGIN
-    DELETE FROM failures WHERE kind = 'memory' AND key = old.id;
+    DELETE FROM failures WHERE kind = 'memory' AND key = CAST(old.id AS TEXT);
 END;
 
 CREATE TRIGGER summary_entry_gone AFTER DELETE ON summary_entries BEGIN
@@ -587,11 +587,11 @@ WHEN old.bits IS NOT NULL
 END;
 
 CREATE TRIGGER summary_failure_gone AFTER DELETE ON summaries BEGIN
-    DELETE FROM failures WHERE kind = 'summary' AND key = old.id;
+    DELETE FROM failures WHERE kind = 'summary' AND key = CAST(old.id AS TEXT);
 END;
 
 CREATE TRIGGER summary_embedded AFTER UPDATE OF vector ON summaries WHEN new.vector NOT NULL BEGIN
-    DELETE FROM failures WHERE kind = 'summary' AND key = old.id;
+    DELETE FROM failures WHERE kind = 'summary' AND key = CAST(old.id AS TEXT);
 END;
 
 CREATE TRIGGER passages_gone AFTER DELETE ON passages BEGIN
@@ -609,18 +609,18 @@ CREATE TRIGGER summaries_gone AFTER DELETE ON summaries BEGIN
 END;
 
 CREATE TRIGGER turn_failure_gone AFTER DELETE ON pending_turns BEGIN
-    DELETE FROM failures WHERE kind = 'turn' AND key = old.turn;
+    DELETE FROM failures WHERE kind = 'turn' AND key = CAST(old.turn AS TEXT);
 END;
 
 CREATE TRIGGER session_failure_gone AFTER DELETE ON sessions BEGIN
-    DELETE FROM failures WHERE kind = 'session' AND key = old.id;
+    DELETE FROM failures WHERE kind = 'session' AND key = CAST(old.id AS TEXT);
 END;
 
 CREATE TRIGGER import_failure_gone AFTER DELETE ON imports BEGIN
-    DELETE FROM failures WHERE kind = 'import' AND key = old.id;
+    DELETE FROM failures WHERE kind = 'import' AND key = CAST(old.id AS TEXT);
 END;
 
 CREATE TRIGGER session_summarised AFTER UPDATE OF summary_due ON sessions
 WHEN new.summary_due = 0 BEGIN
-    DELETE FROM failures WHERE kind = 'session' AND key = old.id;
+    DELETE FROM failures WHERE kind = 'session' AND key = CAST(old.id AS TEXT);
 END;
