@@ -146,8 +146,10 @@ class Connection(Protocol):
     def lock_user(self, user: UserKey) -> None:
         """Serialises this transaction with other writes of a user, until it ends.
 
-        A function run by `write_all` calls it before it reads what it changes of the user; for one
-        run by `write` the database has done so. An engine with one writer at a time does nothing.
+        A function run by `write_all` calls it before it reads what it changes of the user, and
+        again when it comes back to the user after another: rows that are inserted without a user
+        belong to the last one locked. For a function run by `write` the database has done so. An
+        engine with one writer at a time, whose rows need no user of their own, does nothing.
         """
         ...
 

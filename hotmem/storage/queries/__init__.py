@@ -1,6 +1,7 @@
 """Query functions, one module a topic: each takes a connection, runs SQL and returns plain data.
 
-They hold no state, and pass through `Database.read` and `Database.write`.
+They hold no state. Those about one user take the user second and pass through `Database.read` and
+`Database.write`, the others through `read_all` and `write_all`.
 """
 
 from hotmem.storage.queries import (
@@ -35,6 +36,7 @@ from hotmem.storage.queries import (
     known_subjects,
     layer_weights,
     leases,
+    locks,
     maintenance,
     memories,
     new_memories,
@@ -89,6 +91,7 @@ __all__ = [
     "known_subjects",
     "layer_weights",
     "leases",
+    "locks",
     "maintenance",
     "memories",
     "new_memories",

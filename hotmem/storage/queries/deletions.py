@@ -28,6 +28,7 @@ from hotmem.storage.queries.deleted_rows import (
     table_columns,
     to_json,
 )
+from hotmem.storage.queries.locks import lock_users
 from hotmem.storage.queries.order import BEHIND, FIRST
 from hotmem.storage.queries.restore import Restorer
 from hotmem.storage.queries.times import from_stored, to_stored
@@ -155,10 +156,12 @@ def restore(conn: Connection, user: UserKey) -> tuple[Restorable, list[str]] | N
 
 def erase_due(conn: Connection, now: datetime) -> None:
     """Erases deletions whose period is over, and users of whom nothing else is left."""
+    moment = to_stored(now)
+    _lock_owners(conn, "erase_at <= ?", moment)
     owners = [
         row[0]
         for row in conn.execute(
-            "DELETE FROM deletions WHERE erase_at <= ? RETURNING user_key", (to_stored(now),)
+            "DELETE FROM deletions WHERE erase_at <= ? RETURNING user_key", (moment,)
         ).fetchall()
     ]
     for user in dict.fromkeys(owners):
@@ -191,6 +194,7 @@ def has_misdated(conn: Connection, now: datetime) -> bool:
 def redate(conn: Connection, now: datetime) -> None:
     """Restarts the retention period of deletions made while the clock was wrong."""
     moment = to_stored(now)
+    _lock_owners(conn, MISDATED, FIRST, moment + BEHIND)
     conn.execute(
         f"UPDATE deletions SET erase_at = ? + erase_at - asked_at, asked_at = ? WHERE {MISDATED}",
         (moment, moment, FIRST, moment + BEHIND),
@@ -259,6 +263,12 @@ def erase_matching(conn: Connection, user: UserKey, target: ForgetTarget) -> Non
         } | set(live or ())
         if any(concerns(relation, row, sessions) for relation, row in rows):
             conn.execute("DELETE FROM deletions WHERE id = ?", (key,))
+
+
+def _lock_owners(conn: Connection, condition: str, *values: int) -> None:
+    """Locks the users of the deletions that meet a condition."""
+    rows = conn.execute(f"SELECT DISTINCT user_key FROM deletions WHERE {condition}", values)
+    lock_users(conn, [UserKey(user) for (user,) in rows.fetchall()])
 
 
 def _remove_all(conn: Connection, user: UserKey) -> None:

@@ -21,7 +21,9 @@ from hotmem.storage.queries import (
     users,
 )
 from hotmem.storage.queries.edits import Wording
+from hotmem.storage.queries.index_entries import TABLES
 from hotmem.storage.queries.leases import Claimant
+from hotmem.storage.queries.locks import lock_owners
 from hotmem.storage.search import vectors
 from hotmem.types import EvidenceKind, NewMemory, SignBits, UserKey, Vector
 
@@ -69,6 +71,7 @@ def put(
     if superseded(conn, encoder):
         return
     kind, keys = texts[0][0], [key for _, key, _ in texts]
+    lock_owners(conn, TABLES[kind], keys)
     current = dict(reembedding.text_of(conn, kind, keys))
     unchanged = [place for place, (_, key, text) in enumerate(texts) if current.get(key) == text]
     stored = [keys[place] for place in unchanged]
@@ -91,6 +94,7 @@ def skip(conn: Connection, kind: EvidenceKind, keys: Sequence[int]) -> None:
 
     They wait like new rows.
     """
+    lock_owners(conn, TABLES[kind], keys)
     reembedding.advance(conn, kind, keys)
     reembedding.postpone(conn, kind, keys)
 

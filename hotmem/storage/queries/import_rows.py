@@ -18,6 +18,7 @@ from hotmem.storage.queries import summaries as summaries_of_sessions
 from hotmem.storage.queries.import_session import ImportSession, Link, user_id_of
 from hotmem.storage.queries.imported_records import insert_record
 from hotmem.storage.queries.imports import Import
+from hotmem.storage.queries.locks import lock_users
 from hotmem.types import (
     Category,
     ImportRecord,
@@ -67,6 +68,7 @@ def import_records(
         user_id = user_id_of(record)
         if user_id not in begun:
             begun[user_id] = _user_import(conn, session, user_id, now)
+        conn.lock_user(begun[user_id].user)
         counted[user_id].update(
             ("records", insert_record(conn, begun[user_id], session, record, now))
         )
@@ -80,7 +82,9 @@ def import_records(
 
 def finish(conn: Connection, session: ImportSession, now: datetime) -> ImportResult:
     """Finishes an import: its rows may now be understood, embedded and summarised."""
-    for one in imports.all_in_progress(conn, session.source):
+    parts = imports.all_in_progress(conn, session.source)
+    for one in sorted(parts, key=lambda one: one.user):
+        conn.lock_user(one.user)
         if one.forgotten:
             evolved = conn.execute(
                 "SELECT DISTINCT category FROM evolutions WHERE user_key = ? AND import = ?",
@@ -104,8 +108,10 @@ def link(conn: Connection, session: ImportSession, links: Sequence[Link]) -> Non
 
     Memories that are not in the export stay unset.
     """
+    found = {user_id: users.find(conn, user_id) for user_id, _, _ in links}
+    lock_users(conn, [user for user in found.values() if user is not None])
     for user_id, name, others in links:
-        user = users.find(conn, user_id)
+        user = found[user_id]
         one = None if user is None else imports.in_progress(conn, user, session.source)
         if one is None:
             raise StoreLocked(imports.CONFLICT)
@@ -119,21 +125,22 @@ def link(conn: Connection, session: ImportSession, links: Sequence[Link]) -> Non
 
 def end_sessions(conn: Connection, sessions: Sequence[tuple[str, str]]) -> None:
     """Marks sessions as ended, given with the ids of their users."""
+    found = {user_id: users.find(conn, user_id) for user_id, _ in sessions}
+    lock_users(conn, [user for user in found.values() if user is not None])
     for user_id, session in sessions:
-        user = users.find(conn, user_id)
-        if user is not None:
+        if (user := found[user_id]) is not None:
             summaries_of_sessions.end(conn, user, session)
 
 
 def _user_import(conn: Connection, session: ImportSession, user_id: str, now: datetime) -> Import:
     """The user's part of an import, started with their first record."""
     known = users.find(conn, user_id)
-    one = None if known is None else imports.in_progress(conn, known, session.source)
+    user = users.ensure(conn, user_id)
+    one = imports.in_progress(conn, user, session.source)
     if one is not None:
         return one
     if session.stored[user_id]:
         raise StoreLocked(imports.CONFLICT)
-    user = users.ensure(conn, user_id)
     imports.check_none_in_progress(conn, user)
     decision = decisions.record(conn, user, decisions.IMPORTED, UNFINISHED, [], now)
     return imports.begin(conn, user, session.source, decision, now, new_user=known is None)

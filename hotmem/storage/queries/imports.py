@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from hotmem.errors import InvalidInput, StoreLocked
 from hotmem.storage.database import Connection
+from hotmem.storage.queries.locks import lock_users
 from hotmem.storage.queries.times import to_stored
 from hotmem.types import UserKey
 
@@ -150,6 +151,7 @@ def finish(conn: Connection, source: str, form: str, now: datetime) -> dict[str,
 
 def abort(conn: Connection, source: str) -> None:
     """Marks an unfinished import to be rolled back."""
+    lock_users(conn, [one.user for one in all_in_progress(conn, source)])
     conn.execute(
         "UPDATE imports SET state = ? WHERE source = ? AND state = ?", (FAILED, source, IN_PROGRESS)
     )

@@ -5,6 +5,7 @@ from typing import Final
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.jobs import QUEUES
+from hotmem.storage.queries.locks import lock_users
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.types import FailedJob, JobKind, UserKey
 
@@ -62,18 +63,19 @@ def record(
         attempts: Attempts that a job has.
         pause_s: Seconds of the first pause.
         now: The wall clock.
-        user: The user; needed for a category only.
+        user: The user, needed for a category only; None looks up whose row it is.
     """
-    if work in HELD:
-        table, column = HELD[work]
-        row = conn.execute(
-            f"UPDATE {table} SET held = 1 WHERE {column} = ? RETURNING user_key", (key,)
-        ).fetchone()
+    table, column = HELD.get(work, ("imports", "id"))
+    if user is None:
+        row = conn.execute(f"SELECT user_key FROM {table} WHERE {column} = ?", (key,)).fetchone()
         if row is None:
             return
-        user = row[0]
-    elif user is None:
-        (user,) = conn.execute("SELECT user_key FROM imports WHERE id = ?", (key,)).fetchone()
+        user = UserKey(row[0])
+    conn.lock_user(user)
+    if work in HELD:
+        sql = f"UPDATE {table} SET held = 1 WHERE {column} = ? AND user_key = ? RETURNING user_key"
+        if conn.execute(sql, (key, user)).fetchone() is None:
+            return
     of_piece = {"work": work, "key": str(key), "user": user}
     before = conn.execute(
         "SELECT tries FROM failures WHERE kind = :work AND key = :key AND user_key = :user",
@@ -189,6 +191,7 @@ def latest(conn: Connection, limit: int) -> list[FailedJob]:
 
 
 def _release(conn: Connection, pieces: list[tuple[str, str, int]]) -> None:
+    lock_users(conn, [UserKey(user) for _, _, user in pieces])
     for kind, key, user in pieces:
         work = JobKind(kind)
         if work in HELD:

@@ -19,6 +19,7 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries import leases
 from hotmem.storage.queries.imports import FINISHED
 from hotmem.storage.queries.leases import Claimant
+from hotmem.storage.queries.locks import lock_users
 from hotmem.storage.queries.order import BEHIND
 from hotmem.storage.queries.times import to_stored
 from hotmem.types import JobKind, UserKey
@@ -207,10 +208,15 @@ def any_idle_session(conn: Connection, now: datetime, idle_s: float) -> bool:
 
 def end_idle_sessions(conn: Connection, now: datetime, idle_s: float) -> None:
     """Marks some idle sessions as ended, the longest idle first."""
-    conn.execute(
-        f"""UPDATE sessions SET summary_due = ? WHERE id IN (SELECT id FROM sessions WHERE {IDLE}
-            ORDER BY touched_at LIMIT ?)""",
-        (WHEN_ENDED, *_idle_times(now, idle_s), PROMOTED),
+    times = _idle_times(now, idle_s)
+    rows = conn.execute(
+        f"SELECT id, user_key FROM sessions WHERE {IDLE} ORDER BY touched_at LIMIT ?",
+        (*times, PROMOTED),
+    ).fetchall()
+    lock_users(conn, [UserKey(user) for _, user in rows])
+    conn.executemany(
+        f"UPDATE sessions SET summary_due = ? WHERE id = ? AND {IDLE}",
+        [(WHEN_ENDED, key, *times) for key, _ in rows],
     )
 
 

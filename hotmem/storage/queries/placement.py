@@ -69,15 +69,17 @@ def assign(conn: Connection, memories: Iterable[int]) -> None:
     """Assigns memories with a vector that are in no live subcategory to the nearest one."""
     for memory in memories:
         row = conn.execute(
-            """SELECT e.id, m.vector FROM memories m JOIN evolutions e ON e.user_key = m.user_key
-               AND e.category = m.category AND e.state = 'live'
+            """SELECT e.id, m.vector, m.user_key FROM memories m JOIN evolutions e
+               ON e.user_key = m.user_key AND e.category = m.category AND e.state = 'live'
                WHERE m.id = ? AND m.merged_into IS NULL AND m.vector IS NOT NULL AND NOT EXISTS (
                    SELECT 1 FROM subcategory_members x JOIN subcategories s ON s.id = x.subcategory
                        WHERE x.memory = m.id AND s.evolution = e.id)""",
             (memory,),
         ).fetchone()
         if row is not None:
-            _assign_nearest(conn, row[0], [(memory, row[1])])
+            evolution, vector, user = row
+            conn.lock_user(user)
+            _assign_nearest(conn, evolution, [(memory, vector)])
 
 
 def assign_remaining(conn: Connection, user: UserKey) -> None:
@@ -93,7 +95,7 @@ def assign_all_users(conn: Connection) -> None:
     rows = conn.execute(
         "SELECT DISTINCT user_key FROM evolutions WHERE state = 'live' ORDER BY user_key"
     ).fetchall()
-    for (user,) in rows:
+    for user in (UserKey(row[0]) for row in rows):
         conn.lock_user(user)
         assign_remaining(conn, user)
 

@@ -10,6 +10,7 @@ from uuid import uuid4
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import cascade, decisions, entities, event_times, index_entries, tags
 from hotmem.storage.queries.known_subjects import known_subjects
+from hotmem.storage.queries.locks import lock_owners
 from hotmem.storage.queries.memories import RECENT_FOR_CORRECTION, latest_until, related
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.text.validation import normalize_value
@@ -63,6 +64,7 @@ def store_all(
     identify: MatchSubjects,
 ) -> None:
     """Stores the understandings of turns, by row number, in this order (see `store`)."""
+    lock_owners(conn, "turns", understandings)
     for turn, understanding in understandings.items():
         store(conn, turn, understanding, revise, amend, identify)
 
@@ -87,6 +89,7 @@ def store(
     user, spoken_at, order_time, speaker = conn.execute(
         "SELECT user_key, spoken_at, order_time, speaker FROM turns WHERE id = ?", (turn,)
     ).fetchone()
+    conn.lock_user(user)
     said = StatementTime(from_stored(spoken_at), from_stored(order_time))
     for entity in entities.ensure(
         conn, user, (*understanding.entities, *_corrected_names(understanding.corrections))

@@ -102,6 +102,7 @@ def put(
             (to_bytes(vector), key),
         ).fetchone()
         if row:
+            conn.lock_user(row[0])
             index_entries.sign(conn, row[0], kind, key, vector)
             token_signs.put(conn, kind, key, of_pieces)
 

@@ -172,6 +172,65 @@ async def test_a_rehearsal_returns_the_result_and_changes_nothing(
     assert await database.read(texts_of, ana) == ["My boat is Albatross."]
 
 
+async def test_a_function_about_one_user_is_given_that_user(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    def given(conn: Connection, user: UserKey, greeting: str, *, to: str) -> tuple[str, str, str]:
+        return greeting, to, queries.users.name(conn, user)
+
+    inline = database.inline()
+    for user, name in ((ana, "ana"), (ben, "ben")):
+        expected = ("Hello", "all", name)
+        assert await database.read(given, user, "Hello", to="all") == expected
+        assert await database.write(given, user, "Hello", to="all") == expected
+        assert await database.rehearse(given, user, "Hello", to="all") == expected
+        assert await inline.read(given, user, "Hello", to="all") == expected
+        assert await inline.read_until(None, given, user, "Hello", to="all") == expected
+
+
+async def test_users_are_locked_within_a_write(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    def once_more(conn: Connection, user: UserKey) -> list[str]:
+        conn.lock_user(user)
+        note(conn, "It leaks.", user)
+        return memories_of(conn, user)
+
+    def all_of(conn: Connection, users: list[UserKey]) -> list[list[str]]:
+        queries.locks.lock_users(conn, users)
+        queries.locks.lock_owners(conn, "memories", [1, 99])
+        return [once_more(conn, user) for user in users]
+
+    assert await database.write(once_more, ana) == ["It leaks."]
+    assert await database.write_all(all_of, [ben, ana, ben]) == [
+        ["It leaks."],
+        ["It leaks."] * 2,
+        ["It leaks."] * 2,
+    ]
+
+
+async def test_concurrent_writes_of_one_user_lose_no_change(
+    database: Database, second: Database, ana: UserKey
+) -> None:
+    """Each reads the user's text and appends to it."""
+
+    def append(conn: Connection, user: UserKey, letter: str) -> None:
+        latest = conn.execute("SELECT max(text) FROM memories WHERE user_key = ?", (user,))
+        note(conn, f"{latest.fetchone()[0] or ''}{letter}", user)
+
+    def append_locked(conn: Connection, letter: str) -> None:
+        append(conn, queries.users.ensure(conn, "ana"), letter)
+
+    await asyncio.gather(
+        *(
+            both.write(append, ana, "a") if number % 2 else both.write_all(append_locked, "a")
+            for number in range(WRITES // 2)
+            for both in (database, second)
+        )
+    )
+    assert max(map(len, await database.read(memories_of, ana))) == WRITES
+
+
 async def test_reads_cannot_write(database: Database) -> None:
     with pytest.raises(StoreError):
         await database.read_all(user_key, "ana")
