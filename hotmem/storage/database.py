@@ -140,7 +140,18 @@ class Connection(Protocol):
         ...
 
     def row_changes(self, tables: Container[str]) -> AbstractContextManager[list[RowChange]]:
-        """Collects all changes of rows of some tables, also by cascades and triggers."""
+        """Collects all changes of rows of some tables, also by cascades and triggers.
+
+        Each row has its values in the order of `table_columns`. The list is complete once the
+        context is left.
+        """
+        ...
+
+    def table_columns(self, relation: str) -> list[tuple[str, int]]:
+        """Names of a table's columns in their order, each with its place in the primary key, or 0.
+
+        An engine may have more of them than another, such as a user's row number in every table.
+        """
         ...
 
     def lock_user(self, user: UserKey) -> None:

@@ -1,6 +1,6 @@
 """What differs between the engines' SQL, and how a statement is written for each of them.
 
-Query functions share one SQL text, the common part of both dialects with five forms of its own.
+Query functions share one SQL text, the common part of both dialects with six forms of its own.
 Each engine translates a statement once and caches the result.
 
 | in a query function               | SQLite                                  | PostgreSQL         |
@@ -11,6 +11,7 @@ Each engine translates a statement once and caches the result.
 | `greatest(a, b)`, `least(a, b)`   | `max(a, b)`, `min(a, b)`                | the same           |
 | `?`, `:name`                      | the same                                | `%s`, `%(name)s`   |
 | `INDEXED BY index`                | the same                                | nothing            |
+| `+user_key = ?`, another index    | the same                                | `user_key = %s`    |
 
 `json_each(text)`, for a stored JSON array, `json_group_array(x)` and `substr(text, start, length)`
 of columns are functions of both: the PostgreSQL schema defines them. Flags are integers
@@ -33,6 +34,7 @@ _GREATEST: Final = re.compile(r"\bgreatest\(")
 _LEAST: Final = re.compile(r"\bleast\(")
 _NAMED: Final = re.compile(r"(?<!:):([a-z_]+)")
 _INDEXED: Final = re.compile(r"\bINDEXED BY \w+")
+_HINT: Final = re.compile(r"(?<=[\s(])\+((?:\w+\.)?user_key)\b")
 
 
 @lru_cache(CACHED)
@@ -47,5 +49,5 @@ def to_sqlite(statement: str) -> str:
 @lru_cache(CACHED)
 def to_postgres(statement: str) -> str:
     """The statement for psycopg; a bound list is an array there."""
-    statement = _INDEXED.sub("", statement.replace("%", "%%"))
+    statement = _HINT.sub(r"\1", _INDEXED.sub("", statement.replace("%", "%%")))
     return _NAMED.sub(r"%(\1)s", statement).replace("?", "%s")

@@ -34,6 +34,11 @@ from hotmem.storage.dialect import to_postgres, to_sqlite
             "FROM t INDEXED BY t_by_time WHERE a LIKE 'x%'",
             "FROM t  WHERE a LIKE 'x%%'",
         ),
+        (
+            "WHERE +user_key = ? AND (+m.user_key = 1 OR a +user_keys = 2)",
+            "WHERE +user_key = ? AND (+m.user_key = 1 OR a +user_keys = 2)",
+            "WHERE user_key = %s AND (m.user_key = 1 OR a +user_keys = 2)",
+        ),
         ("SELECT a::bigint, :b", "SELECT a::bigint, :b", "SELECT a::bigint, %(b)s"),
     ],
 )

@@ -4,7 +4,6 @@ Triggers delete the index rows of every passage, memory and summary that goes. S
 freed bytes (`secure_delete`), and the full-text indexes are rewritten without the deleted words.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -15,24 +14,23 @@ from hotmem.storage.queries.jobs import WHEN_ENDED
 from hotmem.types import Category, UserKey
 
 MERGED_AND_AMENDING: Final = """
-    WITH RECURSIVE deleted (id) AS (
-        SELECT value FROM json_each(?)
-        UNION SELECT m.id FROM deleted g JOIN memories m ON m.merged_into = g.id
-        UNION SELECT m.id FROM deleted g JOIN memories m ON m.amends = g.id)
-    SELECT m.id, m.public_id FROM deleted g JOIN memories m ON m.id = g.id"""
+    WITH RECURSIVE deleted (id, public_id) AS (
+        SELECT id, public_id FROM memories WHERE +user_key = :user AND id = ANY(:keys)
+        UNION SELECT m.id, m.public_id FROM deleted g JOIN memories m
+            ON +m.user_key = :user AND (m.merged_into = g.id OR m.amends = g.id))
+    SELECT id, public_id FROM deleted"""
 """Memories with those merged into them and those that amend them."""
 
 
 RECALLS_OF_TURNS: Final = """
     WITH deleted AS MATERIALIZED (SELECT public_id, text FROM turns
-        WHERE id IN (SELECT value FROM json_each(:turns)))
+        WHERE +user_key = :user AND id = ANY(:turns))
     DELETE FROM recalls WHERE user_key = :user AND (
         query IN (SELECT text FROM deleted)
         OR id IN (SELECT u.recall FROM recalls r JOIN recall_items u ON u.recall = r.id
-            JOIN json_each(u.turns) j
+            CROSS JOIN json_each(u.turns) AS j
                   WHERE r.user_key = :user AND j.value IN (SELECT public_id FROM deleted)))"""
-"""Recalls whose query is the text of one of the turns, or whose block contained one. Ids of turns
-are unique within a user."""
+"""Recalls whose query is the text of one of the turns, or whose block contained one."""
 
 
 def delete_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[str]:
@@ -43,29 +41,30 @@ def delete_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> lis
     Returns:
         Public ids of the deleted memories, including those merged into them.
     """
-    deleted = conn.execute(MERGED_AND_AMENDING, (json.dumps(keys),)).fetchall()
+    deleted = conn.execute(MERGED_AND_AMENDING, {"user": user, "keys": list(keys)}).fetchall()
     values = {
         "user": user,
-        "keys": json.dumps([key for key, _ in deleted]),
-        "names": json.dumps([name for _, name in deleted]),
+        "keys": [key for key, _ in deleted],
+        "names": [name for _, name in deleted],
     }
     categories = column(
-        conn, f"SELECT DISTINCT category FROM memories WHERE id IN {json_values('keys')}", values
+        conn,
+        "SELECT DISTINCT category FROM memories WHERE +user_key = :user AND id = ANY(:keys)",
+        values,
     )
     conn.execute(
-        f"""DELETE FROM recalls WHERE id IN (
+        """DELETE FROM recalls WHERE user_key = :user AND id IN (
                 SELECT r.id FROM recalls r JOIN recall_items u ON u.recall = r.id
-                    WHERE r.user_key = :user AND u.memory IN {json_values("names")})""",
+                    WHERE r.user_key = :user AND u.memory = ANY(:names))""",
         values,
     )
     conn.execute(
-        f"""DELETE FROM decisions WHERE id IN (SELECT decision FROM decision_memories
-                WHERE memory IN {json_values("keys")}
-                UNION SELECT decision FROM decision_memories
-                    WHERE into_memory IN {json_values("keys")})""",
+        """DELETE FROM decisions WHERE +user_key = :user AND id IN (
+                SELECT decision FROM decision_memories WHERE memory = ANY(:keys)
+                UNION SELECT decision FROM decision_memories WHERE into_memory = ANY(:keys))""",
         values,
     )
-    conn.execute(f"DELETE FROM memories WHERE id IN {json_values('keys')}", values)
+    conn.execute("DELETE FROM memories WHERE +user_key = :user AND id = ANY(:keys)", values)
     conn.execute(
         """DELETE FROM tags WHERE user_key = :user AND
             NOT EXISTS (SELECT 1 FROM memory_tags x WHERE x.tag = tags.id)""",
@@ -100,21 +99,19 @@ def delete(
         summaries: Further sessions whose summaries are deleted.
     """
     deletion_marks.count(conn, user, everything=False)
-    values = {"user": user, "turns": json.dumps(turns), "memories": json.dumps(memories)}
+    values = {"user": user, "turns": list(turns), "memories": list(memories)}
     sessions_of = [
         *summaries,
         *column(
             conn,
-            f"""SELECT session FROM turns WHERE id IN {json_values("turns")}
+            """SELECT session FROM turns WHERE +user_key = :user AND id = ANY(:turns)
             UNION SELECT t.session FROM sources x JOIN turns t ON t.id = x.turn
-                WHERE x.memory IN {json_values("memories")}""",
+                WHERE x.memory = ANY(:memories)""",
             values,
         ),
     ]
     kept_keys = set(kept)
-    affected = column(
-        conn, f"SELECT DISTINCT memory FROM sources WHERE turn IN {json_values('turns')}", values
-    )
+    affected = column(conn, "SELECT DISTINCT memory FROM sources WHERE turn = ANY(:turns)", values)
     conn.execute(RECALLS_OF_TURNS, values)
     deletion_marks.add(
         conn,
@@ -122,37 +119,39 @@ def delete(
         "turn",
         column(
             conn,
-            f"DELETE FROM turns WHERE id IN {json_values('turns')} RETURNING public_id",
+            "DELETE FROM turns WHERE +user_key = :user AND id = ANY(:turns) RETURNING public_id",
             values,
         ),
     )
     orphans = column(
         conn,
-        f"""SELECT id FROM memories m WHERE id IN {json_values("affected")} AND
+        """SELECT id FROM memories m WHERE +user_key = ? AND id = ANY(?) AND
             NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id)""",
-        {"affected": json.dumps([key for key in affected if key not in kept_keys])},
+        (user, [key for key in affected if key not in kept_keys]),
     )
     for key in orphans:
         decisions.release_merged(conn, user, key)
     deletion_marks.add(conn, user, "memory", delete_memories(conn, user, [*memories, *orphans]))
     subcategories.remove_stale_words(conn, user, categories)
-    sessions = {"sessions": json.dumps(sessions_of), "due": WHEN_ENDED}
+    sessions = {"user": user, "sessions": sessions_of, "due": WHEN_ENDED}
     deletion_marks.add(
         conn,
         user,
         "summary",
         column(
             conn,
-            f"SELECT public_id FROM sessions WHERE id IN {json_values('sessions')}",
+            "SELECT public_id FROM sessions WHERE +user_key = :user AND id = ANY(:sessions)",
             sessions,
         ),
     )
-    conn.execute(f"DELETE FROM summaries WHERE id IN {json_values('sessions')}", sessions)
+    conn.execute("DELETE FROM summaries WHERE user_key = :user AND id = ANY(:sessions)", sessions)
     conn.execute(
-        f"UPDATE sessions SET summary_due = :due WHERE id IN {json_values('sessions')}", sessions
+        """UPDATE sessions SET summary_due = :due
+            WHERE +user_key = :user AND id = ANY(:sessions)""",
+        sessions,
     )
     conn.execute(
-        f"""DELETE FROM sessions WHERE id IN {json_values("sessions")} AND
+        """DELETE FROM sessions WHERE +user_key = :user AND id = ANY(:sessions) AND
             NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = sessions.id)""",
         sessions,
     )
@@ -169,11 +168,6 @@ def delete(
         (user, user),
     )
     rewrite_indexes(conn)
-
-
-def json_values(name: str) -> str:
-    """SQL for the values of the JSON array bound to a name."""
-    return f"(SELECT value FROM json_each(:{name}))"
 
 
 def column(conn: Connection, sql: str, values: Mapping[str, Any] | Sequence[Any]) -> list[Any]:

@@ -84,13 +84,6 @@ class Change(NamedTuple):
     after: Row | None
 
 
-def table_columns(conn: Connection, relation: str) -> list[tuple[str, int]]:
-    """Names of a table's columns, each with its place in the primary key, or 0."""
-    return conn.execute(
-        f"SELECT name, pk FROM pragma_table_info('{relation}') ORDER BY cid"
-    ).fetchall()
-
-
 def net_changes(
     columns: Mapping[str, list[tuple[str, int]]], seen: list[tuple[str, Any, Any]]
 ) -> Iterator[Change]:

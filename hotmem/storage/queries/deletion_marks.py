@@ -100,9 +100,10 @@ def _key(conn: Connection) -> bytes:
     row = conn.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
     if row is None:
         row = conn.execute(
-            "INSERT INTO meta (key, value) VALUES (?, ?) RETURNING value",
+            """INSERT INTO meta (key, value) VALUES (?, ?)
+                ON CONFLICT (key) DO UPDATE SET value = meta.value RETURNING value""",
             (_KEY, secrets.token_hex(KEY_BYTES)),
-        ).fetchone()
+        ).fetchone()  # another program may have made one meanwhile
     return bytes.fromhex(row[0])
 
 

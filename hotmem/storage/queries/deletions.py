@@ -25,7 +25,6 @@ from hotmem.storage.queries.deleted_rows import (
     Row,
     load,
     net_changes,
-    table_columns,
     to_json,
 )
 from hotmem.storage.queries.locks import lock_users
@@ -100,7 +99,7 @@ def delete(
             VALUES (?, ?, ?, ?, ?) RETURNING id""",
         (user, to_stored(asked_at), to_stored(erase_at), counts, _sole_encoder(conn)),
     ).fetchone()
-    columns = {relation: table_columns(conn, relation) for relation in FOREIGN_KEYS}
+    columns = {relation: conn.table_columns(relation) for relation in FOREIGN_KEYS}
     conn.executemany(
         """INSERT INTO deleted_rows (deletion, place, relation, before, after)
             VALUES (?, ?, ?, ?, ?)""",
@@ -145,7 +144,7 @@ def restore(conn: Connection, user: UserKey) -> tuple[Restorable, list[str]] | N
     Restorer(conn, user, description[0], embedded=encoder == encoders.current(conn)).restore(
         changes
     )
-    conn.execute("DELETE FROM deletions WHERE id = ?", (key,))
+    conn.execute("DELETE FROM deletions WHERE user_key = ? AND id = ?", (user, key))
     texts = [
         change.before["text"]
         for change in changes
@@ -262,7 +261,7 @@ def erase_matching(conn: Connection, user: UserKey, target: ForgetTarget) -> Non
             if relation == "sessions" and row["public_id"] == session_id
         } | set(live or ())
         if any(concerns(relation, row, sessions) for relation, row in rows):
-            conn.execute("DELETE FROM deletions WHERE id = ?", (key,))
+            conn.execute("DELETE FROM deletions WHERE user_key = ? AND id = ?", (user, key))
 
 
 def _lock_owners(conn: Connection, condition: str, *values: int) -> None:

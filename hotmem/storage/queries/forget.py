@@ -4,13 +4,13 @@ Texts, memories, summaries, entities, vectors, index entries and recalls are del
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import deletion_marks, derived
-from hotmem.storage.queries.cascade import column, delete, json_values, rewrite_indexes
+from hotmem.storage.queries.cascade import column, delete, rewrite_indexes
 from hotmem.storage.queries.times import to_stored
 from hotmem.text.labels import KEYWORD_SEPARATOR
 from hotmem.text.names import NameFinder, name_finder
@@ -130,18 +130,11 @@ def remove_memory(conn: Connection, user: UserKey, name: str) -> None:
     deleted = column(conn, EARLIER_VERSIONS, (user, name))
     if not deleted:
         return
-    keys = json.dumps(deleted)
-    turns = column(
-        conn,
-        "SELECT DISTINCT turn FROM sources WHERE memory IN (SELECT value FROM json_each(?))",
-        (keys,),
-    )
+    turns = column(conn, "SELECT DISTINCT turn FROM sources WHERE memory = ANY(?)", (deleted,))
     kept = column(
         conn,
-        """SELECT DISTINCT memory FROM sources
-               WHERE turn IN (SELECT value FROM json_each(:turns))
-                   AND memory NOT IN (SELECT value FROM json_each(:keys))""",
-        {"turns": json.dumps(turns), "keys": keys},
+        "SELECT DISTINCT memory FROM sources WHERE turn = ANY(?) AND memory <> ALL(?)",
+        (turns, deleted),
     )
     delete(conn, user, turns, deleted, kept=kept)
 
@@ -159,10 +152,10 @@ def remove_entity(conn: Connection, user: UserKey, name: str) -> None:
     turns = containing("turns", "text", "speaker")
     memories = containing("memories", "text", "subject", "object", "note", "source")
     sessions = containing("summaries", "text", "topics")
-    _delete_rows(conn, "tags", containing("tags", "name"))
-    _delete_rows(conn, "decisions", containing("decisions", "reason"))
-    _delete_rows(conn, "recalls", containing("recalls", "query"))
-    _delete_rows(conn, "entities", containing("entities", "name"))
+    _delete_rows(conn, user, "tags", containing("tags", "name"))
+    _delete_rows(conn, user, "decisions", containing("decisions", "reason"))
+    _delete_rows(conn, user, "recalls", containing("recalls", "query"))
+    _delete_rows(conn, user, "entities", containing("entities", "name"))
     for (speaker,) in conn.execute(
         "SELECT name FROM speakers WHERE user_key = ?", (user,)
     ).fetchall():
@@ -185,24 +178,15 @@ def remove_session(conn: Connection, user: UserKey, name: str) -> None:
     ).fetchone()
     if row is None:
         return
-    turns = column(conn, "SELECT id FROM turns WHERE session = ?", (row[0],))
+    turns = column(conn, "SELECT id FROM turns WHERE +user_key = ? AND session = ?", (user, row[0]))
     conn.execute("DELETE FROM recalls WHERE user_key = ? AND session = ?", (user, name))
     delete(conn, user, turns, [])
 
 
 def remove_turns(conn: Connection, user: UserKey, names: Sequence[str]) -> None:
     """Deletes turns and the memories extracted from them alone."""
-    named = {"user": user, "names": json.dumps(names)}
-    delete(
-        conn,
-        user,
-        column(
-            conn,
-            f"SELECT id FROM turns WHERE user_key = :user AND public_id IN {json_values('names')}",
-            named,
-        ),
-        [],
-    )
+    named = "SELECT id FROM turns WHERE user_key = ? AND public_id = ANY(?)"
+    delete(conn, user, column(conn, named, (user, list(names))), [])
 
 
 def remove_span(
@@ -241,8 +225,8 @@ def _named_categories(conn: Connection, user: UserKey, matches: NameFinder) -> l
     return [Category(category) for category in sorted(found)]
 
 
-def _delete_rows(conn: Connection, table: str, keys: Iterable[int]) -> None:
-    conn.executemany(f"DELETE FROM {table} WHERE id = ?", [(key,) for key in keys])
+def _delete_rows(conn: Connection, user: UserKey, table: str, keys: list[int]) -> None:
+    conn.execute(f"DELETE FROM {table} WHERE +user_key = ? AND id = ANY(?)", (user, keys))
 
 
 def _counts(conn: Connection, user: UserKey) -> list[int]:

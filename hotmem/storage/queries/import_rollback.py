@@ -29,7 +29,7 @@ USER_TABLES: Final = ("turns", "memories", "recalls", "weights", "imports")
 QUALITY: Final = TypeAdapter(QualityRecord)
 
 REPEATED: Final = """
-    SELECT m.id FROM memories m WHERE m.id IN (SELECT value FROM json_each(:keys)) AND (
+    SELECT m.id FROM memories m WHERE +m.user_key = :user AND m.id = ANY(:keys) AND (
         EXISTS (SELECT 1 FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id
             AND t.import IS DISTINCT FROM :import)
         OR EXISTS (SELECT 1 FROM decision_memories x JOIN decisions d ON d.id = x.decision
@@ -37,14 +37,15 @@ REPEATED: Final = """
 """Memories that were said in turns outside the import, or stored again."""
 
 DETACH_REPEATED: Final = """
-    UPDATE memories AS m SET import = NULL, confirmations = max(0,
+    UPDATE memories AS m SET import = NULL, confirmations = greatest(0,
         -1 + s.times + (SELECT count(DISTINCT x.turn) FROM sources x JOIN turns t
             ON t.id = x.turn WHERE x.memory = m.id AND t.import IS DISTINCT FROM :import)),
-        stored_at = CASE WHEN s.times THEN coalesce(m.stored_at, s.at) ELSE m.stored_at END
-    FROM (SELECT k.value AS id, count(d.id) AS times, max(d.decided_at) AS at
-        FROM json_each(:keys) k LEFT JOIN decision_memories x ON x.memory = k.value
-          LEFT JOIN decisions d ON d.id = x.decision AND d.action = 'confirmed' GROUP BY k.value) s
-    WHERE s.id = m.id"""
+        stored_at = CASE WHEN s.times > 0 THEN coalesce(m.stored_at, s.at) ELSE m.stored_at END
+    FROM (SELECT k.id, count(d.id) AS times, max(d.decided_at) AS at
+        FROM memories k LEFT JOIN decision_memories x ON x.memory = k.id
+          LEFT JOIN decisions d ON d.id = x.decision AND d.action = 'confirmed'
+        WHERE +k.user_key = :user AND k.id = ANY(:keys) GROUP BY k.id) AS s
+    WHERE +m.user_key = :user AND s.id = m.id"""
 """Detaches repeated memories from the import."""
 
 STALE_RECALLS: Final = """
@@ -52,8 +53,8 @@ STALE_RECALLS: Final = """
         SELECT r.id FROM recalls r JOIN recall_items u ON u.recall = r.id WHERE r.user_key = :user
             AND (
             (u.memory IS NOT NULL AND NOT EXISTS (SELECT 1 FROM memories m
-                WHERE m.public_id = u.memory))
-            OR EXISTS (SELECT 1 FROM json_each(u.turns) j WHERE
+                WHERE m.user_key = :user AND m.public_id = u.memory))
+            OR EXISTS (SELECT 1 FROM json_each(u.turns) AS j WHERE
                 NOT EXISTS (SELECT 1 FROM turns t WHERE t.user_key = :user
                 AND t.public_id = j.value))))"""
 """Deletes recalls since the import began whose items no longer exist."""
@@ -103,13 +104,14 @@ def roll_back(conn: Connection, user: UserKey, key: int, limit_s: float) -> bool
     """Rolls an import back for so many seconds; False if it is not due."""
     until = monotonic() + limit_s
     row = conn.execute(
-        f"""SELECT id, user_key, state = ?, new_user, begun_at, decision FROM imports
+        f"""SELECT state, new_user, begun_at, decision FROM imports
             WHERE id = ? AND user_key = ? AND {DUE}""",
-        (imports.UNDONE, key, user, imports.UNDONE, imports.FAILED),
+        (key, user, imports.UNDONE, imports.FAILED),
     ).fetchone()
     if row is None:
         return False
-    one = RollbackState(*row)
+    state, new_user, begun_at, decision = row
+    one = RollbackState(key, user, state == imports.UNDONE, bool(new_user), begun_at, decision)
     for step in STEPS:
         while step(conn, one):
             if monotonic() > until:
@@ -121,51 +123,58 @@ def roll_back(conn: Connection, user: UserKey, key: int, limit_s: float) -> bool
 def _delete_memories(conn: Connection, one: RollbackState) -> bool:
     keys = column(
         conn,
-        "SELECT id FROM memories WHERE import = ? ORDER BY id DESC LIMIT ?",
-        (one.key, AT_ONCE),
+        "SELECT id FROM memories WHERE user_key = ? AND import = ? ORDER BY id DESC LIMIT ?",
+        (one.user, one.key, AT_ONCE),
     )
     _delete_imported(conn, one, keys)
     return bool(keys)
 
 
 def _delete_summaries(conn: Connection, one: RollbackState) -> bool:
-    keys = column(conn, "SELECT id FROM summaries WHERE import = ? LIMIT ?", (one.key, AT_ONCE))
-    conn.executemany("DELETE FROM summaries WHERE id = ?", [(key,) for key in keys])
+    keys = column(
+        conn,
+        "SELECT id FROM summaries WHERE user_key = ? AND import = ? LIMIT ?",
+        (one.user, one.key, AT_ONCE),
+    )
+    conn.execute("DELETE FROM summaries WHERE user_key = ? AND id = ANY(?)", (one.user, keys))
     return bool(keys)
 
 
 def _delete_turns(conn: Connection, one: RollbackState) -> bool:
     """Deletes some turns, and the memories extracted from them alone."""
     keys = column(
-        conn, "SELECT id FROM turns WHERE import = ? ORDER BY id DESC LIMIT ?", (one.key, AT_ONCE)
+        conn,
+        "SELECT id FROM turns WHERE user_key = ? AND import = ? ORDER BY id DESC LIMIT ?",
+        (one.user, one.key, AT_ONCE),
     )
-    turns = json.dumps(keys)
-    in_keys = "IN (SELECT value FROM json_each(?))"
     affected = conn.execute(
-        f"SELECT memory, count(DISTINCT turn) FROM sources WHERE turn {in_keys} GROUP BY memory",
-        (turns,),
+        "SELECT memory, count(DISTINCT turn) FROM sources WHERE turn = ANY(?) GROUP BY memory",
+        (keys,),
     ).fetchall()
     entities = column(
-        conn, f"SELECT DISTINCT entity FROM turn_entities WHERE turn {in_keys}", (turns,)
+        conn, "SELECT DISTINCT entity FROM turn_entities WHERE turn = ANY(?)", (keys,)
     )
-    sessions = column(conn, f"SELECT DISTINCT session FROM turns WHERE id {in_keys}", (turns,))
-    conn.execute(f"DELETE FROM turns WHERE id {in_keys}", (turns,))
+    sessions = column(
+        conn,
+        "SELECT DISTINCT session FROM turns WHERE +user_key = ? AND id = ANY(?)",
+        (one.user, keys),
+    )
+    conn.execute("DELETE FROM turns WHERE +user_key = ? AND id = ANY(?)", (one.user, keys))
     conn.executemany(
-        """UPDATE memories AS m SET confirmations = max(confirmations - ?, 0),
+        """UPDATE memories AS m SET confirmations = greatest(confirmations - ?, 0),
                said_at = coalesce((SELECT max(t.spoken_at) FROM sources x JOIN turns t
                    ON t.id = x.turn WHERE x.memory = m.id), said_at),
                order_time = coalesce((SELECT max(t.order_time) FROM sources x JOIN turns t
                    ON t.id = x.turn WHERE x.memory = m.id), order_time)
-           WHERE id = ?""",
-        [(times, memory) for memory, times in affected],
+           WHERE user_key = ? AND id = ?""",
+        [(times, one.user, memory) for memory, times in affected],
     )
-    affected_keys = json.dumps([memory for memory, _ in affected])
-    sourceless = f"""id {in_keys} AND stored_at IS NULL AND
-        NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = memories.id)"""
-    _delete_imported(
-        conn, one, column(conn, f"SELECT id FROM memories WHERE {sourceless}", (affected_keys,))
-    )
-    _delete_unmentioned(conn, entities)
+    sourceless = """SELECT id FROM memories WHERE +user_key = ? AND id = ANY(?)
+        AND stored_at IS NULL AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = memories.id)
+    """
+    affected_keys = [memory for memory, _ in affected]
+    _delete_imported(conn, one, column(conn, sourceless, (one.user, affected_keys)))
+    _delete_unmentioned(conn, one.user, entities)
     for session in sessions:
         _update_session(conn, one, session)
     return bool(keys)
@@ -192,93 +201,110 @@ any."""
 
 def _delete_imported(conn: Connection, one: RollbackState, keys: Sequence[int]) -> None:
     """Deletes memories of the import, except those repeated since."""
-    kept = column(conn, REPEATED, {"keys": json.dumps(keys), "import": one.key})
-    conn.execute(DETACH_REPEATED, {"keys": json.dumps(kept), "import": one.key})
+    kept = column(conn, REPEATED, {"user": one.user, "keys": list(keys), "import": one.key})
+    conn.execute(DETACH_REPEATED, {"user": one.user, "keys": kept, "import": one.key})
     conn.execute(
-        """DELETE FROM sources WHERE memory IN (SELECT value FROM json_each(?))
+        """DELETE FROM sources WHERE memory = ANY(?)
                AND EXISTS (SELECT 1 FROM turns t WHERE t.id = sources.turn AND t.import = ?)""",
-        (json.dumps(kept), one.key),
+        (kept, one.key),
     )
-    deleted = {"keys": json.dumps([key for key in keys if key not in kept])}
-    in_keys = "IN (SELECT value FROM json_each(:keys))"
+    deleted = {"user": one.user, "keys": [key for key in keys if key not in kept]}
     for key in column(
-        conn, f"SELECT id FROM memories WHERE merged_into {in_keys} AND id NOT {in_keys}", deleted
+        conn,
+        """SELECT id FROM memories WHERE +user_key = :user AND merged_into = ANY(:keys)
+            AND id <> ALL(:keys)""",
+        deleted,
     ):
         decisions.unmerge(conn, one.user, key)
-    conn.execute(f"UPDATE memories SET amends = NULL WHERE amends {in_keys}", deleted)
     conn.execute(
-        f"""UPDATE memories SET valid_until = NULL, superseded_by = NULL
-            WHERE superseded_by {in_keys}""",
+        "UPDATE memories SET amends = NULL WHERE +user_key = :user AND amends = ANY(:keys)", deleted
+    )
+    conn.execute(
+        """UPDATE memories SET valid_until = NULL, superseded_by = NULL
+            WHERE +user_key = :user AND superseded_by = ANY(:keys)""",
         deleted,
     )
     conn.execute(
-        f"""UPDATE memories SET confirmations = max(confirmations - 1, 0) WHERE id IN (
+        f"""UPDATE memories SET confirmations = greatest(confirmations - 1, 0)
+            WHERE +user_key = :user AND id IN (
                 SELECT x.into_memory FROM decision_memories x JOIN decisions d ON d.id = x.decision
-                WHERE x.memory {in_keys} AND d.action = '{decisions.MERGED}'
+                WHERE x.memory = ANY(:keys) AND d.action = '{decisions.MERGED}'
                     AND d.undone_at IS NULL)""",
         deleted,
     )
     decided = column(
         conn,
-        f"""SELECT decision FROM decision_memories WHERE memory {in_keys} UNION SELECT decision
-            FROM decision_memories WHERE into_memory {in_keys}""",
+        """SELECT decision FROM decision_memories WHERE memory = ANY(:keys)
+            UNION SELECT decision FROM decision_memories WHERE into_memory = ANY(:keys)""",
         deleted,
     )
-    tags = column(conn, f"SELECT DISTINCT tag FROM memory_tags WHERE memory {in_keys}", deleted)
+    tags = column(conn, "SELECT DISTINCT tag FROM memory_tags WHERE memory = ANY(:keys)", deleted)
     entities = column(
-        conn, f"SELECT DISTINCT entity FROM memory_entities WHERE memory {in_keys}", deleted
+        conn, "SELECT DISTINCT entity FROM memory_entities WHERE memory = ANY(:keys)", deleted
     )
-    conn.execute(f"DELETE FROM memories WHERE id {in_keys}", deleted)
+    conn.execute("DELETE FROM memories WHERE +user_key = :user AND id = ANY(:keys)", deleted)
     _delete_unreferenced(
-        conn, "decisions", decided, "SELECT 1 FROM decision_memories x WHERE x.decision = :key"
+        conn,
+        one.user,
+        "decisions",
+        decided,
+        "SELECT 1 FROM decision_memories x WHERE x.decision = decisions.id",
     )
     _delete_unreferenced(
         conn,
+        one.user,
         "tags",
         tags,
-        """SELECT 1 FROM memory_tags x WHERE x.tag = :key UNION ALL SELECT 1 FROM tags o
-            WHERE o.merged_into = :key""",
+        """SELECT 1 FROM memory_tags x WHERE x.tag = tags.id
+            UNION ALL SELECT 1 FROM tags o WHERE o.merged_into = tags.id""",
     )
-    _delete_unmentioned(conn, entities)
+    _delete_unmentioned(conn, one.user, entities)
 
 
-def _delete_unmentioned(conn: Connection, entities: Sequence[int]) -> None:
+def _delete_unmentioned(conn: Connection, user: UserKey, entities: list[int]) -> None:
     """Deletes those of the entities that nothing mentions any more."""
-    mentioned = """SELECT 1 FROM turn_entities x WHERE x.entity = :key UNION ALL SELECT 1
-        FROM memory_entities x WHERE x.entity = :key"""
-    _delete_unreferenced(conn, "entities", entities, mentioned)
+    mentioned = """SELECT 1 FROM turn_entities x WHERE x.entity = entities.id
+        UNION ALL SELECT 1 FROM memory_entities x WHERE x.entity = entities.id"""
+    _delete_unreferenced(conn, user, "entities", entities, mentioned)
 
 
-def _delete_unreferenced(conn: Connection, table: str, keys: Sequence[int], needed: str) -> None:
+def _delete_unreferenced(
+    conn: Connection, user: UserKey, table: str, keys: list[int], needed: str
+) -> None:
     """Deletes those rows of a table that nothing refers to."""
-    conn.executemany(
-        f"DELETE FROM {table} WHERE id = :key AND NOT EXISTS ({needed})",
-        [{"key": key} for key in keys],
+    conn.execute(
+        f"DELETE FROM {table} WHERE +user_key = ? AND id = ANY(?) AND NOT EXISTS ({needed})",
+        (user, keys),
     )
 
 
 def _update_session(conn: Connection, one: RollbackState, session: int) -> None:
     """Updates a session once all its imported turns are deleted; an empty one is deleted."""
     if conn.execute(
-        "SELECT 1 FROM turns WHERE session = ? AND import = ?", (session, one.key)
+        "SELECT 1 FROM turns WHERE +user_key = ? AND session = ? AND import = ?",
+        (one.user, session, one.key),
     ).fetchone():
         return
     first, last, order_time = conn.execute(
-        "SELECT min(spoken_at), max(spoken_at), max(order_time) FROM turns WHERE session = ?",
-        (session,),
+        """SELECT min(spoken_at), max(spoken_at), max(order_time) FROM turns
+            WHERE +user_key = ? AND session = ?""",
+        (one.user, session),
     ).fetchone()
     if first is None:
-        conn.execute("DELETE FROM sessions WHERE id = ?", (session,))
+        conn.execute("DELETE FROM sessions WHERE user_key = ? AND id = ?", (one.user, session))
         return
     conn.execute(
         """UPDATE sessions SET started_at = ?, last_at = ?, order_time = ?,
-               passages = (SELECT coalesce(max(position) + 1, 0) FROM passages p
-                   WHERE p.session = sessions.id) WHERE id = ?""",
-        (first, last, order_time, session),
+               passages = (SELECT coalesce(max(p.position) + 1, 0) FROM passages p
+                   WHERE p.session = sessions.id) WHERE user_key = ? AND id = ?""",
+        (first, last, order_time, one.user, session),
     )
     if one.undone:
-        conn.execute("DELETE FROM summaries WHERE id = ?", (session,))
-        conn.execute("UPDATE sessions SET summary_due = ? WHERE id = ?", (WHEN_ENDED, session))
+        conn.execute("DELETE FROM summaries WHERE user_key = ? AND id = ?", (one.user, session))
+        conn.execute(
+            "UPDATE sessions SET summary_due = ? WHERE user_key = ? AND id = ?",
+            (WHEN_ENDED, one.user, session),
+        )
 
 
 def _restore_session(
@@ -289,23 +315,26 @@ def _restore_session(
     The latter only if the session is not summarised again anyway.
     """
     touched_at, due, last = before
+    former: dict[str, int | None] = {"touched_at": touched_at}
+    if not one.undone:
+        former["summary_due"] = due
     conn.execute(
-        """UPDATE sessions SET touched_at = ?, summary_due = iif(?, summary_due, ?)
-           WHERE id = ? AND (SELECT max(t.id) FROM turns t
+        f"""UPDATE sessions SET {", ".join(f"{name} = ?" for name in former)}
+           WHERE user_key = ? AND id = ? AND (SELECT max(t.id) FROM turns t
                WHERE t.session = sessions.id) IS NOT DISTINCT FROM ?""",
-        (touched_at, one.undone, due, int(key), last),
+        (*former.values(), one.user, int(key), last),
     )
 
 
 def _restore_tag(
-    conn: Connection, _: RollbackState, key: str, before: Sequence[int | None]
+    conn: Connection, one: RollbackState, key: str, before: Sequence[int | None]
 ) -> None:
     used_at, archived, last = before
     conn.execute(
-        """UPDATE tags SET used_at = ?, archived = ? WHERE id = ?
+        """UPDATE tags SET used_at = ?, archived = ? WHERE user_key = ? AND id = ?
             AND (SELECT max(x.memory) FROM memory_tags x WHERE x.tag = tags.id) IS NOT DISTINCT
                 FROM ?""",
-        (used_at, archived, int(key), last),
+        (used_at, archived, one.user, int(key), last),
     )
 
 
@@ -317,7 +346,7 @@ def _restore_weights(conn: Connection, one: RollbackState, _: str, step: int) ->
         == step
     ):
         conn.execute("DELETE FROM weights WHERE user_key = ?", (one.user,))
-    conn.execute("DELETE FROM weight_history WHERE id = ?", (step,))
+    conn.execute("DELETE FROM weight_history WHERE user_key = ? AND id = ?", (one.user, step))
 
 
 def _restore_quality(conn: Connection, one: RollbackState, _: str, cell: object) -> None:
@@ -345,7 +374,7 @@ def _finish(conn: Connection, one: RollbackState) -> None:
     conn.execute(
         """DELETE FROM speakers WHERE user_key = ? AND import = ? AND
             NOT EXISTS (SELECT 1 FROM turns t WHERE t.user_key = speakers.user_key
-            AND t.speaker = name)""",
+            AND t.speaker = speakers.name)""",
         (one.user, one.key),
     )
     conn.execute(
@@ -353,13 +382,11 @@ def _finish(conn: Connection, one: RollbackState) -> None:
     )
     conn.execute(STALE_RECALLS, {"user": one.user, "begun": one.begun_at})
     order.note_anew(conn, one.user)
-    imports.remove(conn, one.key, None if one.undone else one.decision)
+    imports.remove(conn, one.user, one.key, None if one.undone else one.decision)
     if one.new_user and not one.undone:
-        _delete_unreferenced(
-            conn,
-            "users",
-            [one.user],
-            " UNION ALL ".join(
-                f"SELECT 1 FROM {table} WHERE user_key = :key" for table in USER_TABLES
-            ),
+        rest = " UNION ALL ".join(
+            f"SELECT 1 FROM {table} WHERE user_key = :user" for table in USER_TABLES
+        )
+        conn.execute(
+            f"DELETE FROM users WHERE id = :user AND NOT EXISTS ({rest})", {"user": one.user}
         )

@@ -118,8 +118,8 @@ def link(conn: Connection, session: ImportSession, links: Sequence[Link]) -> Non
         for column, other in others.items():
             conn.execute(
                 f"""UPDATE memories SET {column} = (SELECT id FROM memories WHERE user_key = ?
-                    AND public_id = ?) WHERE public_id = ? AND import = ?""",
-                (one.user, other, name, one.key),
+                    AND public_id = ?) WHERE user_key = ? AND public_id = ? AND import = ?""",
+                (one.user, other, one.user, name, one.key),
             )
 
 

@@ -181,19 +181,15 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
     """Stores a memory without its links to others; False if it exists.
 
     Raises:
-        InvalidInput: If its id belongs to a memory of another user or with another text, or if it
-            comes from a turn that does not exist.
+        InvalidInput: If its id belongs to a memory with another text or, where ids are unique
+            among all users, of another user, or if it comes from a turn that does not exist.
     """
     user = one.user
     known = conn.execute(
-        "SELECT user_key, text FROM memories WHERE public_id = ?", (record.id,)
+        "SELECT text FROM memories WHERE user_key = ? AND public_id = ?", (user, record.id)
     ).fetchone()
     if known is not None:
-        if known[0] != user:
-            raise InvalidInput(
-                f"The memory {record.id} belongs to another user. Import it into a file of its own."
-            )
-        if known[1] != record.text:
+        if known[0] != record.text:
             raise InvalidInput(
                 f"The memory {record.id} has other words here, or stands twice in the "
                 "file. Forget it, or give it another id."
@@ -212,11 +208,16 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
         "value": normalize_value(record.object),
         "import": one.key,
     }
-    key = conn.execute(
+    inserted = conn.execute(
         f"""INSERT INTO memories ({", ".join(values)}) VALUES ({", ".join("?" * len(values))})
-            RETURNING id""",
+            ON CONFLICT DO NOTHING RETURNING id""",
         tuple(values.values()),
-    ).fetchone()[0]
+    ).fetchone()
+    if inserted is None:
+        raise InvalidInput(
+            f"The memory {record.id} belongs to another user. Import it into a file of its own."
+        )
+    key = inserted[0]
     if record.merged_into is None or deletion_marks.has(conn, user, "memory", record.merged_into):
         index_entries.add(conn, user, EvidenceKind.MEMORY, key, 0, record.text)
     for entity in ensure(conn, user, record.entities):
@@ -264,13 +265,15 @@ def _insert_summary(conn: Connection, one: Import, record: SummaryRecord, turn_c
             f"The summary is of the session {record.session_id}, which is not there. "
             "Import the whole export."
         )
-    if conn.execute("SELECT 1 FROM summaries WHERE id = ?", session).fetchone():
+    if conn.execute(
+        "SELECT 1 FROM summaries WHERE user_key = ? AND id = ?", (user, *session)
+    ).fetchone():
         return False
     imports.save_session_state(conn, one, record.session_id)
     conn.execute(
-        """UPDATE sessions SET summary_due = 0 WHERE id = ?
+        """UPDATE sessions SET summary_due = 0 WHERE user_key = ? AND id = ?
             AND (SELECT count(*) FROM turns t WHERE t.session = sessions.id) <= ?""",
-        (*session, turn_count),
+        (user, *session, turn_count),
     )
     conn.execute(
         "INSERT INTO summaries (id, user_key, topics, text, import) VALUES (?, ?, ?, ?, ?)",

@@ -114,11 +114,11 @@ def advance(conn: Connection, one: Import, before: int, counts: Mapping[str, int
     values = (
         dict.fromkeys(COUNTS, 0)
         | dict(counts)
-        | {"key": one.key, "before": before, "taking": IN_PROGRESS}
+        | {"key": one.key, "user": one.user, "before": before, "taking": IN_PROGRESS}
     )
     if not conn.execute(
-        f"""UPDATE imports SET {added} WHERE id = :key AND records = :before AND state = :taking
-            RETURNING id""",
+        f"""UPDATE imports SET {added} WHERE user_key = :user AND id = :key
+            AND records = :before AND state = :taking RETURNING id""",
         values,
     ).fetchone():
         raise StoreLocked(CONFLICT)
@@ -130,23 +130,26 @@ def finish(conn: Connection, source: str, form: str, now: datetime) -> dict[str,
     An import that added nothing is deleted with its decision.
     """
     rows = conn.execute(
-        f"SELECT id, decision, {', '.join(COUNTS)} FROM imports WHERE source = ? AND state = ?",
+        f"""SELECT id, user_key, decision, {", ".join(COUNTS)} FROM imports
+            WHERE source = ? AND state = ?""",
         (source, IN_PROGRESS),
     ).fetchall()
-    for key, decision, *counts in rows:
+    for key, user, decision, *counts in rows:
         _, turns, memories, known, others, forgotten = counts
         if turns or memories or others:
             reason = f"{form}: {turns} turns and {memories} memories were not there, {known} were"
             if forgotten:
                 reason += f", {forgotten} were forgotten before and stay out"
-            conn.execute("UPDATE imports SET state = ? WHERE id = ?", (FINISHED, key))
             conn.execute(
-                "UPDATE decisions SET reason = ?, decided_at = ? WHERE id = ?",
-                (reason, to_stored(now), decision),
+                "UPDATE imports SET state = ? WHERE user_key = ? AND id = ?", (FINISHED, user, key)
+            )
+            conn.execute(
+                "UPDATE decisions SET reason = ?, decided_at = ? WHERE user_key = ? AND id = ?",
+                (reason, to_stored(now), user, decision),
             )
         else:
-            remove(conn, key, decision)
-    return {name: sum(row[place] for row in rows) for place, name in enumerate(COUNTS, 2)}
+            remove(conn, user, key, decision)
+    return {name: sum(row[place] for row in rows) for place, name in enumerate(COUNTS, 3)}
 
 
 def abort(conn: Connection, source: str) -> None:
@@ -157,10 +160,10 @@ def abort(conn: Connection, source: str) -> None:
     )
 
 
-def remove(conn: Connection, key: int, decision: int | None) -> None:
+def remove(conn: Connection, user: UserKey, key: int, decision: int | None) -> None:
     """Deletes an import and its decision."""
-    conn.execute("DELETE FROM imports WHERE id = ?", (key,))
-    conn.execute("DELETE FROM decisions WHERE id = ?", (decision,))
+    conn.execute("DELETE FROM imports WHERE user_key = ? AND id = ?", (user, key))
+    conn.execute("DELETE FROM decisions WHERE user_key = ? AND id = ?", (user, decision))
 
 
 def save_session_state(conn: Connection, one: Import, name: str) -> None:
@@ -168,15 +171,16 @@ def save_session_state(conn: Connection, one: Import, name: str) -> None:
 
     It consists of its last change, whether its summary is due, and its last turn.
     """
-    conn.execute(
-        """INSERT INTO import_changes
-               SELECT :key, 'session', s.id, json_array(s.touched_at, s.summary_due,
-               (SELECT max(t.id) FROM turns t WHERE t.session = s.id)) FROM sessions s
-                   WHERE s.user_key = :user AND s.public_id = :name
+    row = conn.execute(
+        """SELECT s.id, s.touched_at, s.summary_due,
+               (SELECT max(t.id) FROM turns t WHERE t.session = s.id) FROM sessions s
+           WHERE s.user_key = ? AND s.public_id = ?
                AND (SELECT t.import FROM turns t WHERE t.session = s.id ORDER BY t.id
-                   LIMIT 1) IS DISTINCT FROM :key ON CONFLICT DO NOTHING""",
-        one._asdict() | {"name": name},
-    )
+                   LIMIT 1) IS DISTINCT FROM ?""",
+        (one.user, name, one.key),
+    ).fetchone()
+    if row is not None:
+        save_change(conn, one, "session", str(row[0]), row[1:])
 
 
 def save_tag_state(conn: Connection, one: Import, name: str) -> None:
@@ -184,18 +188,19 @@ def save_tag_state(conn: Connection, one: Import, name: str) -> None:
 
     It consists of when it was last used, whether it is archived, and its last memory.
     """
-    conn.execute(
-        """INSERT INTO import_changes
-           SELECT ?, 'tag', g.id, json_array(g.used_at, g.archived,
-               (SELECT max(x.memory) FROM memory_tags x WHERE x.tag = g.id))
-           FROM tags o JOIN tags g ON g.id IN (o.id, o.merged_into) WHERE o.user_key = ?
-               AND o.name = ? ON CONFLICT DO NOTHING""",
-        (one.key, one.user, name),
-    )
+    rows = conn.execute(
+        """SELECT g.id, g.used_at, g.archived,
+               (SELECT max(x.memory) FROM memory_tags x WHERE x.tag = g.id)
+           FROM tags o JOIN tags g ON g.id IN (o.id, o.merged_into)
+           WHERE o.user_key = ? AND o.name = ?""",
+        (one.user, name),
+    ).fetchall()
+    for key, *state in rows:
+        save_change(conn, one, "tag", str(key), state)
 
 
 def save_change(conn: Connection, one: Import, what: str, key: str, value: object) -> None:
-    """Saves what the import added where nothing was."""
+    """Saves a value that the import adds or changes, unless it has changed it before."""
     conn.execute(
         """INSERT INTO import_changes (import, what, key, before) VALUES (?, ?, ?, ?)
             ON CONFLICT DO NOTHING""",

@@ -1,6 +1,6 @@
 """Restores a deletion: its rows, their links, and the former values of changed columns."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,7 +13,6 @@ from hotmem.storage.queries.deleted_rows import (
     VECTOR_COLUMNS,
     Change,
     Row,
-    table_columns,
 )
 from hotmem.storage.queries.index_entries import TABLES, WORDED
 from hotmem.storage.queries.jobs import WHEN_IDLE
@@ -24,9 +23,9 @@ NATURAL_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "entities": ("user_key", "key"),
     "tags": ("user_key", "name"),
     "turns": ("user_key", "public_id"),
-    "memories": ("public_id",),
-    "decisions": ("public_id",),
-    "recalls": ("public_id",),
+    "memories": ("user_key", "public_id"),
+    "decisions": ("user_key", "public_id"),
+    "recalls": ("user_key", "public_id"),
 }
 """Columns that identify a row besides its row number: a row that has replaced a deleted one since
 has the same values in them."""
@@ -56,7 +55,7 @@ class Restorer:
 
     def __post_init__(self) -> None:
         self.keys = {
-            relation: [name for name, place in table_columns(self.conn, relation) if place]
+            relation: [name for name, place in self.conn.table_columns(relation) if place]
             for relation in FOREIGN_KEYS
         }
 
@@ -87,8 +86,7 @@ class Restorer:
             return
         keys = self.keys[relation]
         self.conn.execute(
-            f"DELETE FROM {relation} WHERE {' AND '.join(f'{name} = ?' for name in keys)}",
-            [row[name] for name in keys],
+            f"DELETE FROM {relation} WHERE {_equal(keys)}", [row[name] for name in keys]
         )
 
     def _insert(self, relation: str, row: Row) -> None:
@@ -126,21 +124,20 @@ class Restorer:
             row["state"] = "past" if self._has_live(row) else "live"
         returning = " RETURNING id" if former is not None else ""
         inserted = self.conn.execute(
-            f"""INSERT OR IGNORE INTO {relation} ({", ".join(row)})
-                VALUES ({", ".join("?" * len(row))}){returning}""",
+            f"""INSERT INTO {relation} ({", ".join(row)})
+                VALUES ({", ".join("?" * len(row))}) ON CONFLICT DO NOTHING{returning}""",
             tuple(row.values()),
-        ).fetchone()
-        if inserted is not None and former is not None:
-            self.existing.add((relation, inserted[0]))
-            if inserted[0] != former:
-                self.new_keys[relation, former] = inserted[0]
+        )
+        if former is not None and (found := inserted.fetchone()) is not None:
+            self.existing.add((relation, found[0]))
+            if found[0] != former:
+                self.new_keys[relation, former] = found[0]
 
     def _find_equal(self, relation: str, row: Row) -> int | None:
         """The row number of the row that has replaced this one."""
-        same = " AND ".join(f"{name} = ?" for name in NATURAL_KEYS[relation])
+        keys = NATURAL_KEYS[relation]
         found = self.conn.execute(
-            f"SELECT id FROM {relation} WHERE {same}",
-            [row[name] for name in NATURAL_KEYS[relation]],
+            f"SELECT id FROM {relation} WHERE {_equal(keys)}", [row[name] for name in keys]
         ).fetchone()
         return None if found is None else int(found[0])
 
@@ -151,10 +148,12 @@ class Restorer:
 
     def _exists(self, relation: str, key: int) -> bool:
         if (relation, key) not in self.existing:
-            if (
-                self.conn.execute(f"SELECT 1 FROM {relation} WHERE id = ?", (key,)).fetchone()
-                is None
-            ):
+            keys = self.keys[relation]
+            found = self.conn.execute(
+                f"SELECT 1 FROM {relation} WHERE {_equal(keys)}",
+                [self.user if name == "user_key" else key for name in keys],
+            ).fetchone()
+            if found is None:
                 return False
             self.existing.add((relation, key))
         return True
@@ -165,16 +164,20 @@ class Restorer:
 
     def _join_session(self, key: int, row: Row) -> None:
         """Makes room for the former turns at the beginning of a session that has continued."""
-        self.conn.execute("UPDATE passages SET position = -1 - position WHERE session = ?", (key,))
         self.conn.execute(
-            "UPDATE passages SET position = -1 - position + ? WHERE session = ?",
-            (row["passages"], key),
+            "UPDATE passages SET position = -1 - position WHERE user_key = ? AND session = ?",
+            (self.user, key),
         )
         self.conn.execute(
-            """UPDATE sessions SET started_at = min(started_at, :started_at),
-                   last_at = max(last_at, :last_at), order_time = max(order_time, :order_time),
-                   passages = passages + :passages,
-                   summary_due = max(summary_due, :due) WHERE id = :key""",
+            "UPDATE passages SET position = -1 - position + ? WHERE user_key = ? AND session = ?",
+            (row["passages"], self.user, key),
+        )
+        self.conn.execute(
+            """UPDATE sessions SET started_at = least(started_at, :started_at),
+                   last_at = greatest(last_at, :last_at),
+                   order_time = greatest(order_time, :order_time),
+                   passages = passages + :passages, summary_due = greatest(summary_due, :due)
+                   WHERE user_key = :user_key AND id = :key""",
             {**row, "due": WHEN_IDLE, "key": key},
         )
 
@@ -183,10 +186,13 @@ class Restorer:
 
         The restored one becomes due again if the session has continued.
         """
-        self.conn.execute("DELETE FROM summaries WHERE id = ?", (row["id"],))
         self.conn.execute(
-            "UPDATE sessions SET summary_due = max(summary_due, ?) WHERE id = ? AND touched_at > ?",
-            (WHEN_IDLE, row["id"], self.asked_at),
+            "DELETE FROM summaries WHERE user_key = ? AND id = ?", (self.user, row["id"])
+        )
+        self.conn.execute(
+            """UPDATE sessions SET summary_due = greatest(summary_due, ?)
+                WHERE user_key = ? AND id = ? AND touched_at > ?""",
+            (WHEN_IDLE, self.user, row["id"], self.asked_at),
         )
 
     def _restore_links(self, relation: str, row: Row) -> None:
@@ -199,19 +205,19 @@ class Restorer:
             ):
                 keys = self.keys[relation]
                 values = [
-                    self._current_key(FOREIGN_KEYS[relation].get(key, relation), row[key])
+                    self.user
+                    if key == "user_key"
+                    else self._current_key(FOREIGN_KEYS[relation].get(key, relation), row[key])
                     for key in keys
                 ]
-                same = " AND ".join(f"{key} = ?" for key in keys)
                 self.conn.execute(
-                    f"UPDATE {relation} SET {name} = ? WHERE {same} AND {name} IS NULL",
+                    f"UPDATE {relation} SET {name} = ? WHERE {_equal(keys)} AND {name} IS NULL",
                     (now, *values),
                 )
 
     def _restore_columns(self, relation: str, before: Row, after: Row) -> None:
         """Resets columns that still have the value that the deletion gave them."""
         keys = self.keys[relation]
-        same = " AND ".join(f"{key} = ?" for key in keys)
         for name in before:
             if before[name] == after[name]:
                 continue
@@ -221,11 +227,19 @@ class Restorer:
                 if target is None or before[name] is None
                 else self._current_key(target, before[name])
             )
+            if (relation, name) == ("subcategories", "name") and self._is_taken(before):
+                continue
             self.conn.execute(
-                f"""UPDATE OR IGNORE {relation} SET {name} = ? WHERE {same}
+                f"""UPDATE {relation} SET {name} = ? WHERE {_equal(keys)}
                     AND {name} IS NOT DISTINCT FROM ?""",
                 (value, *(before[key] for key in keys), after[name]),
             )
+
+    def _is_taken(self, subcategory: Row) -> bool:
+        """Whether another subcategory has the name by now."""
+        same = "SELECT 1 FROM subcategories WHERE evolution = ? AND name = ?"
+        row = self.conn.execute(same, (subcategory["evolution"], subcategory["name"])).fetchone()
+        return row is not None
 
     def _index_terms(self, deleted: list[tuple[str, Row]]) -> None:
         """Adds the terms of restored rows to the full-text indexes."""
@@ -240,10 +254,15 @@ class Restorer:
         if self.conn.search.has_terms(self.conn, self.user, kind, key):
             return None
         sql = (
-            """SELECT substr(t.text, b.start + 1, b.stop - b.start) FROM passages b JOIN turns t
-                ON t.id = b.turn WHERE b.id = ?"""
+            """SELECT t.text, p.start, p.stop FROM passages p JOIN turns t ON t.id = p.turn
+                WHERE p.user_key = ? AND p.id = ?"""
             if kind is EvidenceKind.PASSAGE
-            else f"SELECT text FROM {TABLES[kind]} WHERE id = ?"
+            else f"SELECT text, 0, length(text) FROM {TABLES[kind]} WHERE user_key = ? AND id = ?"
         )
-        row = self.conn.execute(sql, (key,)).fetchone()
-        return None if row is None else str(row[0])
+        row = self.conn.execute(sql, (self.user, key)).fetchone()
+        return None if row is None else row[0][row[1] : row[2]]
+
+
+def _equal(columns: Iterable[str]) -> str:
+    """The condition that these columns have the bound values."""
+    return " AND ".join(f"{name} = ?" for name in columns)

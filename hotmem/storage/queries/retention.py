@@ -23,9 +23,9 @@ OLD_MEMORIES: Final = f"""
     SELECT m.id, m.public_id FROM memories m WHERE m.user_key = :user AND m.said_at < :before
         AND m.merged_into IS NULL
         AND abs(m.order_time - m.said_at) <= {BEHIND}
-        AND (:category IS NULL OR m.category = :category)
         AND NOT EXISTS (SELECT 1 FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id
             AND t.spoken_at >= :before)
+        {{of_category}}
     ORDER BY m.said_at LIMIT :limit"""
 """Old memories; the turns they were extracted from are deleted too, so none may be younger."""
 
@@ -50,7 +50,7 @@ def clock(conn: Connection) -> Clock:
     (newest,) = conn.execute(
         """SELECT max(at) FROM (SELECT max(touched_at) AS at FROM sessions UNION ALL
                SELECT max(decided_at) FROM decisions
-               UNION ALL SELECT max(at) FROM audit)"""
+               UNION ALL SELECT max(at) FROM audit) AS latest"""
     ).fetchone()
     return Clock(
         None if row is None else from_stored(int(row[0])),
@@ -64,7 +64,7 @@ def note_clock(conn: Connection, now: datetime) -> None:
         """INSERT INTO meta (key, value) VALUES ('clock', ?)
             ON CONFLICT (key) DO UPDATE
             SET value = excluded.value""",
-        (to_stored(now),),
+        (str(to_stored(now)),),
     )
 
 
@@ -120,7 +120,10 @@ def remove(
         for _, name in _found(conn, OLD_MEMORIES, user, category, before, limit - len(turns)):
             forget.remove_memory(conn, user, name)
         old = [] if category else _found(conn, OLD_RECALLS, user, None, before, limit)
-        conn.executemany("DELETE FROM recalls WHERE id = ?", [(key,) for key, _ in old])
+        conn.execute(
+            "DELETE FROM recalls WHERE +user_key = ? AND id = ANY(?)",
+            (user, [key for key, _ in old]),
+        )
         recalls = len(old)
 
     went = forget.count_removed(conn, user, go)
@@ -135,7 +138,6 @@ def _found(
     before: datetime,
     limit: int,
 ) -> list[tuple[int, str]]:
+    of_category = "AND m.category = :category" if category else ""
     values = {"user": user, "category": category, "before": to_stored(before), "limit": limit}
-    return conn.execute(
-        sql, {name: value for name, value in values.items() if f":{name}" in sql}
-    ).fetchall()
+    return conn.execute(sql.format(of_category=of_category), values).fetchall()

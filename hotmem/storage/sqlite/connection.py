@@ -128,6 +128,16 @@ class Connection(apsw.Connection):
         finally:
             self.preupdate_hook(None)
 
+    def table_columns(self, relation: str) -> list[tuple[str, int]]:
+        """Names of a table's columns in their order, each with its place in the primary key, or 0.
+
+        Args:
+            relation: The table.
+        """
+        return self.execute(
+            f"SELECT name, pk FROM pragma_table_info('{relation}') ORDER BY cid"
+        ).fetchall()
+
     def lock_user(self, user: UserKey) -> None:
         """Does nothing: a write transaction holds the lock of the whole file from its beginning."""
 

@@ -22,7 +22,6 @@ UNCOVERED: Final[frozenset[Callable[..., Any]]] = frozenset(
         queries.decisions.unmerge,
         queries.decisions.unmerged_key,
         queries.deleted_rows.load,
-        queries.deleted_rows.table_columns,
         queries.deletion_marks.add,
         queries.deletion_marks.count,
         queries.deletions.erase_matching,
