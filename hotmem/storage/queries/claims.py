@@ -106,7 +106,4 @@ def finish_all(
 def _claim_one(
     conn: Connection, user: UserKey, claimant: Claimant, kind: JobKind, seconds: float
 ) -> bool:
-    if not leases.is_free(conn, user, claimant, kind):
-        return False
-    leases.take(conn, claimant, kind, [user], seconds)
-    return True
+    return bool(leases.take(conn, claimant, kind, [user], seconds))

@@ -107,13 +107,14 @@ def next_rows(
     queue = QUEUES[kind]
     own = "import IS NULL"
     users = _next_owners(conn, kind, own, "user_key", rotation.user[kind], limit, claimant)
+    if claimant is not None:
+        taken = leases.take(conn, claimant, kind, map(UserKey, users))
+        users = [user for user in users if user in taken]
     keys: list[int] = []
     for place, user in enumerate(users):
         share = -(-(limit - len(keys)) // (len(users) - place))
         keys += _oldest(conn, queue, f"{own} AND user_key = ?", user, share)
         rotation.user[kind] = user
-    if claimant is not None:
-        leases.take(conn, claimant, kind, map(UserKey, users))
     if len(keys) < limit:
         imports = _next_owners(
             conn,
@@ -124,12 +125,14 @@ def next_rows(
             limit - len(keys),
             claimant,
         )
+        if claimant is not None:
+            owners = {key: _importing_user(conn, key) for key in imports}
+            taken = leases.take(conn, claimant, kind, owners.values())
+            imports = [key for key in imports if owners[key] in taken]
         for place, key in enumerate(imports):
             share = -(-(limit - len(keys)) // (len(imports) - place))
             keys += _oldest(conn, queue, "import = ?", key, share)
             rotation.imported[kind] = key
-        if claimant is not None:
-            leases.take(conn, claimant, kind, [_importing_user(conn, key) for key in imports])
     return keys
 
 

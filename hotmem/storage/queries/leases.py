@@ -45,15 +45,25 @@ def take(
     kind: JobKind,
     users: Iterable[UserKey],
     seconds: float = LEASE_S,
-) -> None:
-    """Takes or extends the leases of users whose jobs are free (`is_free`)."""
+) -> set[UserKey]:
+    """Takes or extends leases of users, in ascending order; returns whose it got.
+
+    Another worker may have taken one since it was free (`is_free`).
+    """
     expires_at = to_stored(claimant.now + timedelta(seconds=seconds))
-    conn.executemany(
-        """INSERT INTO leases (kind, user_key, owner, expires_at) VALUES (?, ?, ?, ?)
-           ON CONFLICT (kind, user_key) DO UPDATE
-           SET owner = excluded.owner, expires_at = excluded.expires_at""",
-        [(kind, user, claimant.owner, expires_at) for user in users],
-    )
+    taken = set()
+    for user in sorted(set(users)):
+        row = conn.execute(
+            """INSERT INTO leases (kind, user_key, owner, expires_at) VALUES (?, ?, ?, ?)
+               ON CONFLICT (kind, user_key) DO UPDATE
+               SET owner = excluded.owner, expires_at = excluded.expires_at
+               WHERE leases.owner = excluded.owner OR leases.expires_at <= ?
+                   OR leases.expires_at > ? RETURNING user_key""",
+            (kind, user, claimant.owner, expires_at, *_validity(claimant)),
+        ).fetchone()
+        if row is not None:
+            taken.add(user)
+    return taken
 
 
 def release(conn: Connection, user: UserKey, owner: str, kind: JobKind) -> None:
