@@ -14,11 +14,12 @@ from hotmem.types import EvidenceKind, Fault, Period, Stats, UserKey
 
 TEXTS: Final = {
     EvidenceKind.PASSAGE: """SELECT b.id, b.user_key, b.session,
-        substr(t.text, b.start + 1, b.stop - b.start), b.vector
+        substr(t.text, b.start + 1, b.stop - b.start) AS text, b.vector
         FROM passages b JOIN turns t ON t.id = b.turn""",
-    EvidenceKind.MEMORY: """SELECT b.id, b.user_key, 0, b.text, b.vector FROM memories b
+    EvidenceKind.MEMORY: """SELECT b.id, b.user_key, 0 AS session, b.text, b.vector FROM memories b
         WHERE b.merged_into IS NULL""",
-    EvidenceKind.SUMMARY: "SELECT b.id, b.user_key, b.id, '', b.vector FROM summaries b",
+    EvidenceKind.SUMMARY: """SELECT b.id, b.user_key, b.id AS session, '' AS text, b.vector
+        FROM summaries b""",
 }
 """The source of each index: row number, user, session, text, vector."""
 
