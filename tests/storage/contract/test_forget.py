@@ -350,14 +350,14 @@ async def test_deletions_by_a_wrong_clock_get_a_new_grace(database: Database, an
 async def test_row_changes_include_cascades(database: Database, ana: UserKey) -> None:
     await database.write_all(live)
 
-    def change(conn: Connection) -> list[tuple[str, bool, bool]]:
+    def change(conn: Connection, user: UserKey) -> list[tuple[str, bool, bool]]:
         with conn.row_changes({"turns", "passages", "memories"}) as changes:
-            queries.forget.remove(conn, ana, ForgetTurns(("t1",)))
+            queries.forget.remove(conn, user, ForgetTurns(("t1",)))
             queries.turns.add(conn, turn("New.", name="t5"), NOW)
         conn.execute("UPDATE turns SET speaker = 'Mate' WHERE public_id = 't5'")
         return [(table, old is not None, new is not None) for table, old, new in changes]
 
-    changes = await database.write_all(change)
+    changes = await database.write(change, ana)
     for table in ("turns", "passages", "memories"):
         assert (table, True, False) in changes, f"a removed row of {table}"
     for table in ("turns", "passages"):
