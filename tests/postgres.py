@@ -96,16 +96,17 @@ class PostgresServer:
         options = [
             part for name, value in self._settings.items() for part in ("-c", f"{name}={value}")
         ]
-        self._process = subprocess.Popen(
-            [
-                *(self._programs / "postgres", "-D", self.data, "-p", str(self.port)),
-                *("-h", "127.0.0.1", "-k", "", *options),
-            ],
-            stdout=subprocess.DEVNULL,
-            stderr=(self.data.parent / "log").open("ab"),
-            cwd=self.data.parent,
-            **self._as,
-        )
+        with (self.data.parent / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [
+                    *(self._programs / "postgres", "-D", self.data, "-p", str(self.port)),
+                    *("-h", "127.0.0.1", "-k", "", *options),
+                ],
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                cwd=self.data.parent,
+                **self._as,
+            )
         until = time.monotonic() + START_S
         while True:
             try:

@@ -1,0 +1,240 @@
+"""Edits of memories, corrections by a later turn, and evolutions of a category."""
+
+from datetime import timedelta
+from typing import Final
+
+import pytest
+
+from hotmem.consolidation.supersession import apply_correction, find_supersession
+from hotmem.errors import InvalidInput
+from hotmem.storage import queries
+from hotmem.storage.database import Connection, Database
+from hotmem.storage.queries.edits import Wording
+from hotmem.storage.queries.imports import Import
+from hotmem.storage.queries.jobs import UserRotation
+from hotmem.types import (
+    Category,
+    Correction,
+    EvolutionRecord,
+    Kind,
+    NewMemory,
+    SubcategoryDraft,
+    SubcategoryRecord,
+    Understanding,
+    UserKey,
+)
+from tests.letters import NO_SIGNS, LetterEncoder
+from tests.storage.contract.story import (
+    ENCODER,
+    NOW,
+    embed,
+    memories_of,
+    note,
+    say,
+    sought,
+    understand,
+)
+
+DAY: Final = timedelta(days=1)
+
+
+def wording(text: str) -> Wording:
+    """A new text, with its vector."""
+    return Wording(text, "Lira", "is", "boat", ("Lira",), LetterEncoder().encode([text])[0])
+
+
+async def test_a_reworded_memory_can_be_restored(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    old = await database.write_all(note, "The Lira is a ship.", ana, tags=["boats"])
+    other = await database.write_all(note, "It is wet.", ana)
+    merged = await database.write(queries.decisions.merge, ana, old, [other], "a test", NOW)
+    reword = queries.embedding.reword
+    with pytest.raises(InvalidInput):
+        await database.write(reword, ben, ENCODER, old, wording("x"), NOW, "a test")
+    new = await database.write(reword, ana, ENCODER, old, wording("The Lira is a boat."), NOW, "x")
+    held = await database.read(queries.edits.standing, ana, new)
+    assert (held["text"], held["kind"], held["valid_until"]) == (
+        "The Lira is a boat.",
+        "fact",
+        None,
+    )
+    assert (await database.read(queries.edits.standing, ana, old))["valid_until"] == NOW
+    edit, merge, *_ = await database.read(queries.decisions.of_user, ana, 9)
+    assert (edit.memory_ids, edit.into) == ((old,), new)
+    assert (merge.id, merge.memory_ids, merge.into) == (merged, (other,), old)
+    assert (await database.write(queries.edits.undo, ana, edit.id, NOW)).restored == 1
+    assert memories_of_named(await database.read(memories_of, ana), "Lira") == [
+        "The Lira is a ship."
+    ]
+    with pytest.raises(InvalidInput):
+        await database.write(queries.edits.undo, ana, edit.id, NOW)
+    assert (await database.write(queries.edits.undo, ana, merged, NOW)).restored == 1
+    assert len(await database.read(memories_of, ana)) == 2
+
+
+def memories_of_named(texts: list[str], name: str) -> list[str]:
+    return [text for text in texts if name in text]
+
+
+async def test_a_refiled_memory(database: Database, ana: UserKey) -> None:
+    name = await database.write_all(note, "The Lira is a ship.", ana, tags=["ships", "wood"])
+    row = LetterEncoder().encode(["boats"])[0]
+    columns = {"category": Category.LEARNINGS, "importance": 5, "valid_until": NOW + DAY}
+    refile = queries.embedding.refile
+    await database.write(refile, ana, ENCODER, name, columns, {"boats": row}, NOW, "a test")
+    held = await database.read(queries.edits.standing, ana, name)
+    assert (held["category"], held["importance"]) == ("learnings", 5)
+    assert held["valid_until"] == NOW + DAY
+    uses, _ = await database.read(queries.tags.counted, ana, 9)
+    assert len(uses) == 1, "tags that nothing has are gone"
+
+
+async def test_a_memory_stored_again_counts_as_confirmed(database: Database, ana: UserKey) -> None:
+    new = NewMemory("The Lira leaks.", Kind.FACT, Category.CONTEXTS, 4, entities=("Lira",))
+    vector = LetterEncoder().encode([new.text])[0]
+    name = await database.write_all(
+        queries.embedding.insert_memory, ENCODER, "ana", new, vector, NO_SIGNS, NOW, "a test"
+    )
+    confirm = queries.embedding.confirm_memory
+    assert await database.write(confirm, ana, ENCODER, name, new, NOW + DAY, "a test")
+    assert not await database.write(confirm, ana, ENCODER, "gone", new, NOW + DAY, "a test")
+    ((_, record),) = await database.read(queries.export_rows.memories, ana, 0, 9, 0)
+    assert (record.confirmations, record.importance, record.said_at) == (1, 4, NOW + DAY)
+
+
+def correct(conn: Connection, wrong: str, right: str, *, jest: bool = False) -> None:
+    """Understand the next turn as a correction, or as a sign that the last was a joke."""
+    ((key, said),) = queries.turns.waiting(conn, UserRotation(), 1)
+    corrections = () if jest else (Correction(wrong, right, 0, len(said.text)),)
+    read = Understanding((), corrections=corrections, jest=jest)
+    queries.understandings.store_all(conn, {key: read}, find_supersession, apply_correction, _same)
+
+
+def _same(subject: str, known: object, *, denies: bool) -> tuple[str, ...]:
+    return (subject,)
+
+
+async def test_corrections_are_counted_at_their_turns(database: Database, ana: UserKey) -> None:
+    await database.write_all(say, "I own the Lira.", "It is old, she said.")
+    await database.write_all(understand, "the Lira")
+    await database.write_all(say, "No, the Mira.", session="quay")
+    await database.write_all(correct, "Lira", "Mira")
+    assert await database.read(memories_of, ana) == [
+        "Skipper owns the Lira.",
+        "Skipper owns the Mira.",
+    ]
+    for number in (1, 2):
+        await database.write_all(say, "Not old.", session=f"pier-{number}")
+        await database.write_all(correct, "old", "new")
+    keys = [key for key, _ in await database.read(queries.turns.of_user, ana, 0, 9)]
+    assert await database.read(queries.export_rows.doubts_of, ana, keys) == {keys[0]: 1, keys[1]: 1}
+    await database.write_all(say, "Just kidding.", session="quay-2")
+    await database.write_all(correct, "", "", jest=True)
+    assert len(await database.read(memories_of, ana)) == 2
+
+
+async def evolve(database: Database, user: UserKey) -> str | None:
+    """Make two subcategories live; return the decision's id."""
+    members = await database.read(queries.evolutions.members, user, Category.CONTEXTS, 99)
+    drafts = [
+        SubcategoryDraft(name, (name, "old"), (memory,), NOW, row, (key,))
+        for name, key, memory, row in zip(
+            ("heron", "ferry"), members.keys, members.ids, members.rows, strict=True
+        )
+    ]
+    draft = await database.write(
+        queries.evolutions.draft, user, Category.CONTEXTS, drafts, members, NOW
+    )
+    assert draft is not None
+    return await database.write(queries.evolutions.adopt, user, draft, "a test", NOW)
+
+
+async def test_evolutions_of_a_category(database: Database, ana: UserKey, ben: UserKey) -> None:
+    for user in (ana, ben):
+        await database.write_all(note, "The Heron likes fish.", user)
+        await database.write_all(note, "The ferry costs two euros.", user)
+    due = queries.evolutions.due
+    later = NOW + timedelta(days=3000)
+    assert await database.read_all(due, later, DAY, 3) is None, "too few"
+    assert await database.read_all(due, later, DAY, 2) in ((ana, "contexts"), (ben, "contexts"))
+    first = await evolve(database, ana)
+    second = await evolve(database, ana)
+    assert first and second
+    assert await database.read_all(due, later, DAY, 2) == (ben, "contexts")
+    members = await database.read(queries.evolutions.members, ana, Category.CONTEXTS, 1)
+    assert (members.total, len(members.keys)) == (2, 1)
+    assert {name: len(keys) for name, (keys, _) in members.named.items()} == {
+        "heron": 1,
+        "ferry": 1,
+    }
+    (found,) = await database.read(queries.evolutions.records, ana)
+    assert [one.name for one in found.subcategories] == ["heron", "ferry"]
+    nearest = await database.read(
+        queries.subcategories.nearest_examples, ana, sought("The ferry costs two euros."), 1
+    )
+    assert len(nearest) == 1 and nearest[0][1] == pytest.approx(1, abs=1e-2)
+    live = await database.read(queries.subcategories.of_user, ana)
+    assert {(one.name, one.digest) for one in live} == {
+        ("heron", ("The Heron likes fish.",)),
+        ("ferry", ("The ferry costs two euros.",)),
+    }
+    assert (await database.write(queries.edits.undo, ana, second, NOW)).restored == 2
+    await database.write(queries.subcategories.remove_stale_words, ana, [Category.CONTEXTS])
+    live = await database.read(queries.subcategories.of_user, ana)
+    assert {(one.name, one.keywords) for one in live} == {
+        ("heron", ("heron",)),
+        ("ferry", ("ferry",)),
+    }
+    with pytest.raises(InvalidInput):
+        await database.write(queries.edits.undo, ana, second, NOW)
+
+
+def import_evolution(conn: Connection, user: UserKey) -> tuple[bool, bool]:
+    """Import an evolution twice; return which was stored."""
+    conn.lock_user(user)
+    decision = queries.decisions.record(conn, user, "imported", "a test", [], NOW)
+    source: Import = queries.imports.begin(conn, user, "file", decision, NOW, new_user=False)
+    one = SubcategoryRecord("birds", ("heron",), (), NOW)
+    record = EvolutionRecord(Category.CONTEXTS, NOW, 3, (one,))
+    insert = queries.evolutions.insert_imported
+    return insert(conn, source, record), insert(conn, source, record)
+
+
+async def test_an_evolution_is_imported_once(database: Database, ana: UserKey) -> None:
+    assert await database.write_all(import_evolution, ana) == (True, False)
+    (found,) = await database.read(queries.evolutions.records, ana)
+    assert (found.memories, found.subcategories[0].keywords) == (3, ("heron",))
+    await database.write_all(note, "A heron stands here.", ana)
+    later = NOW + timedelta(days=3000)
+    assert await database.read_all(queries.evolutions.due, later, DAY, 1) is None, "import goes on"
+
+
+async def test_related_sessions(database: Database, ana: UserKey, ben: UserKey) -> None:
+    for user in ("ana", "ben"):
+        for session, names in (
+            ("harbour", ["Lira", "Mira", "Gustav"]),
+            ("quay", ["Gustav"]),
+            ("pier", ["Lira", "Mira"]),
+            ("shore", ["Paul"]),
+        ):
+            await database.write_all(say, "Hello.", user=user, session=session)
+            await database.write_all(understand, "x", entities=names)
+    await database.write_all(embed)
+    page = await database.read(queries.turns.of_user, ana, 0, 9)
+    assert len(page) == 4
+    first = await database.read(sessions_of, ana)
+    related = await database.read(queries.summaries.related, ana, first, 9)
+    assert related == {
+        first[0]: ("pier", "quay"),
+        first[1]: ("harbour",),
+        first[2]: ("harbour",),
+        first[3]: (),
+    }
+    assert await database.read(queries.summaries.related, ben, first[:1], 9) == {first[0]: ()}
+
+
+def sessions_of(conn: Connection, user: UserKey) -> list[int]:
+    """Row numbers of the user's sessions."""
+    rows = conn.execute("SELECT id FROM sessions WHERE user_key = ? ORDER BY id", (user,))
+    return [key for (key,) in rows]

@@ -1,0 +1,246 @@
+"""Reading what is stored: statistics, usage, the audit trail, exports, and pages for people."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from hotmem.storage import queries
+from hotmem.storage.database import Connection, Database
+from hotmem.storage.inspection import Inspection
+from hotmem.types import (
+    Act,
+    Action,
+    Actor,
+    Category,
+    ContextBlock,
+    Intent,
+    ItemUse,
+    Latencies,
+    Layer,
+    QualityRecord,
+    Tally,
+    Trace,
+    UsageKind,
+    UseCount,
+    UserKey,
+)
+from hotmem.types.inspection import Cursor, MemoryFilter
+from tests.ranking.statements import QUOTE
+from tests.storage.contract.story import NOW, note, say, turn, understand
+
+HOUR: Final = timedelta(hours=1)
+
+TALLY: Final = Tally(turns=1, given=2, used=1, latencies=Latencies(((3, 2), (5, 1))))
+
+
+def talk(conn: Connection) -> None:
+    """Two sessions of two turns, both about a boat called Lira."""
+    for user in ("ana", "ben"):
+        say(conn, "The Lira leaks.", "Mend her, 100 %.", user=user)
+        say(conn, "The LIRA is dry.", "Good.", user=user, session="quay")
+        understand(conn, "the Lira", entities=["Lira", "Gustav"])
+
+
+def block(memory: str, number: int) -> ContextBlock:
+    """A block with a memory and a quote of a turn."""
+    items = (
+        replace(QUOTE, memory_id=memory, turn_ids=("harbour-0",)),
+        replace(QUOTE, memory_id=None, turn_ids=("harbour-0", "quay-0")),
+    )
+    return ContextBlock(
+        "", 7, items, Trace(stages={"layers": 1.5}), "ana", "quay", "Lira?", NOW + number * HOUR
+    )
+
+
+async def use(database: Database, user: UserKey) -> str:
+    """Record two blocks, the memory of which was used in the second; return the memory's id."""
+    memory = await database.write_all(note, "Lira is a boat.", user, tags=["boats"])
+    for number, kind in enumerate((UsageKind.UNUSED, UsageKind.REFERENCE)):
+        given = block(memory, number)
+        uses = (ItemUse(given.items[0], kind, 0.7), ItemUse(given.items[1], UsageKind.UNUSED, 0.0))
+        records = [
+            QualityRecord(NOW.date(), Intent.FACT, layer, TALLY) for layer in (None, Layer.FACTS)
+        ]
+        write = queries.usage.record_with_quality
+        assert await database.write(write, user, given, uses, records, interrupted=False)
+        assert not await database.write(queries.usage.record, user, given, uses, interrupted=False)
+        if kind is UsageKind.REFERENCE:
+            await database.write(queries.memories.record_access, user, [memory], NOW)
+    return memory
+
+
+async def test_usage_of_a_user(database: Database, ana: UserKey, ben: UserKey) -> None:
+    await database.write_all(talk)
+    memory = await use(database, ana)
+    stats = queries.usage_stats
+    first, second = await database.read(stats.asked, ana, None, None, 9)
+    assert (first.given, first.used, second.given, second.used) == (2, 0, 2, 1)
+    assert await database.read(stats.asked, ana, None, NOW + HOUR, 9) == [first]
+    assert await database.read(stats.asked, ana, None, None, 1) == [second]
+    shares = await database.read(stats.shares, ana, None, None, 9)
+    assert {by: dict(found) for by, found in shares.items()} == {
+        "category": {"contexts": UseCount(2, 1)},
+        "kind": {"fact": UseCount(2, 1)},
+        "tag": {"boats": UseCount(2, 1)},
+        "entity": {"Lira": UseCount(4, 1), "Gustav": UseCount(4, 1)},
+    }
+    assert list(shares["entity"]) == ["Gustav", "Lira"]
+    used, unused, never = await database.read(stats.memories, ana, 9)
+    assert [one.id for one in used] == [memory] and never == len(unused) == 1
+    assert await database.read(stats.known_names, ana, {"lira", "x"}) == {"lira": "Lira"}
+    (found,) = await database.read(queries.usage.recorded, ana)
+    assert found[1:2] == ("Lira?",) and found[3] == ("harbour-0",)
+    assert await database.read(queries.usage.recorded, ben) == []
+    assert await database.read(stats.asked, ben, None, None, 9) == []
+
+
+async def test_statistics_and_timeline(database: Database, ana: UserKey, ben: UserKey) -> None:
+    await database.write_all(talk)
+    early = datetime(1969, 12, 31, 23, 59, tzinfo=UTC)
+    for number, at in enumerate((early, datetime(1, 1, 1, tzinfo=UTC))):
+        said = turn("Long ago.", at=at, name=f"early-{number}")
+        assert await database.write_all(queries.turns.add, said, NOW)
+    await database.write_all(note, "Lira is a boat.", ana, tags=["boats"])
+    stats = await database.read(queries.maintenance.stats, ana)
+    assert (stats.turns, stats.sessions, stats.memories, stats.waiting) == (6, 2, 2, 2)
+    assert stats.by_category == {"contexts": 2} and stats.tags == {"boats": 1}
+    assert stats.file_bytes > 0 and stats.first_said == datetime(1, 1, 1, tzinfo=UTC)
+    timeline = queries.maintenance.timeline
+    days = await database.read(timeline, ana, "day", None, None, None)
+    assert [(one.period, one.turns) for one in days] == [
+        ("0001-01-01", 1),
+        ("1969-12-31", 1),
+        ("2026-06-01", 4),
+    ]
+    assert days[2].memories == ("Lira is a boat.", "Skipper owns the Lira.")
+    (year,) = await database.read(timeline, ana, "year", "LIRA", NOW, NOW + HOUR)
+    assert (year.period, year.turns, len(year.memories)) == ("2026", 4, 1)
+    assert await database.read(timeline, ben, "month", "heron", None, None) == []
+
+
+async def test_audit_entries(database: Database, ana: UserKey, ben: UserKey) -> None:
+    audit = queries.audit
+    for number, (user, action) in enumerate(
+        ((ana, Action.READ), (ben, Action.READ), (None, Action.BACKUP), (ana, Action.FORGET))
+    ):
+        at = NOW + number * HOUR
+        await database.write_all(audit.record, user, Actor.TOOL, Act(action, "x", turns=2), at)
+    entries = await database.read_all(audit.entries, None, None, None, 9)
+    assert [one.user_id for one in entries] == ["ana", None, "ben", "ana"]
+    entries = await database.read_all(audit.entries, "ana", NOW + HOUR, None, 9)
+    assert [one.act.action for one in entries] == [Action.FORGET] and entries[0].act.turns == 2
+    assert len(await database.read_all(audit.entries, None, None, Action.READ, 1)) == 1
+    assert await database.read_all(audit.any_before, NOW + HOUR)
+    assert await database.write_all(audit.prune, NOW + 2 * HOUR, 1) == 1
+    assert await database.write_all(audit.prune, NOW + 2 * HOUR, 9) == 1
+    assert not await database.read_all(audit.any_before, NOW + HOUR)
+
+
+async def test_located_rows(database: Database, ana: UserKey, ben: UserKey) -> None:
+    await database.write_all(talk)
+    memory = await database.write_all(note, "Lira is a boat.", ana)
+    located = queries.diagnostics.located
+    (found,) = await database.read(located, ana, memory, 9)
+    assert found.content == "Lira is a boat."
+    texts = [one.content for one in await database.read(located, ana, "LIRA", 9)]
+    assert texts[:2] != texts[2:] and sorted(texts) == sorted(
+        ["Lira is a boat.", "Skipper owns the Lira.", "The Lira leaks.", "The LIRA is dry."]
+    )
+    (found,) = await database.read(located, ana, "her, 100 %", 9)
+    assert found.id == "harbour-1"
+    assert await database.read(located, ana, "her% %", 9) == []
+    assert await database.read(located, ana, "her_ 100", 9) == []
+    assert len(await database.read(located, ana, "lira", 3)) == 3
+    assert await database.read(located, ben, memory, 9) == []
+
+
+async def test_rows_of_an_export(database: Database, ana: UserKey, ben: UserKey) -> None:
+    await database.write_all(talk)
+    await database.write_all(
+        note, "Lira is a boat.", ana, tags=["wood", "boats"], entities=["Lira", "Gustav"]
+    )
+    await database.write_all(say, "The ferry is late.", user="ana", session="pier")
+    rows = queries.export_rows
+    read, stored = await database.read(rows.memories, ana, 0, 9, 2**40)
+    assert [words.turn_id for words in read[1].words] == [
+        "harbour-0",
+        "harbour-1",
+        "quay-0",
+        "quay-1",
+    ]
+    assert stored[1].tags == ("boats", "wood") and stored[1].words == ()
+    assert stored[1].entities == ("Lira", "Gustav")
+    keys = [key for key, _ in await database.read(queries.turns.of_user, ana, 0, 9)]
+    assert await database.read(rows.memories, ana, 0, 9, keys[0]) == [stored]
+    entities = await database.read(rows.entities_of, ana, keys)
+    assert entities == {key: ("Lira", "Gustav") for key in keys[:4]}
+    assert await database.read(rows.waiting_among, ana, keys) == {keys[4]}
+    assert await database.read(rows.doubts_of, ana, keys) == {}
+    assert await database.read(rows.summaries, ana) == []
+    assert await database.read(rows.entities_of, ben, keys) == {}
+
+
+async def test_pages_of_the_inspector(database: Database, ana: UserKey, ben: UserKey) -> None:
+    await database.write_all(talk)
+    memory = await use(database, ana)
+    rows, others = Inspection(database, ana), Inspection(database, ben)
+    totals = await rows.totals()
+    assert (totals.turns.rows, totals.memories.rows, totals.entities.rows) == (4, 2, 2)
+    first = await rows.sessions(None, 1)
+    assert first.next and [one.id for one in first.rows] == ["quay"]
+    assert [one.id for one in (await rows.sessions(first.next, 1)).rows] == ["harbour"]
+    session = first.rows[0].key
+    turns = (await rows.turns(session, None, 9)).rows
+    assert [one.id for one in turns] == ["quay-0", "quay-1"]
+    assert await rows.turn(turns[0].key) == turns[0] and await others.turn(turns[0].key) is None
+    assert await rows.turn_keys(["quay-0", "x"]) == {"quay-0": turns[0].key}
+    assert await rows.zone() is None
+    assert await rows.reply_to("quay", NOW, NOW + HOUR) is None
+
+    entities = (await rows.entities("", None, 9)).rows
+    assert [(one.name, one.turns, one.memories) for one in entities] == [
+        ("Gustav", 4, 1),
+        ("Lira", 4, 1),
+    ]
+    lira = entities[1].key
+    page = await rows.entities("L", Cursor(99, 99), 9)
+    assert page.rows == (entities[1],) and await rows.entity(lira) == entities[1]
+    assert await rows.beside(lira, 9) == [(entities[0], 5)]
+    graph = await rows.graph(9)
+    assert {one.name for one in graph.entities} == {"Lira", "Gustav"}
+    mentioning = await rows.turns_mentioning(lira, None, 3)
+    assert mentioning.next and [one.id for one in mentioning.rows] == [
+        "quay-1",
+        "quay-0",
+        "harbour-1",
+    ]
+    assert len((await rows.turns_mentioning(lira, mentioning.next, 3)).rows) == 1
+    assert (await others.turns_mentioning(lira, None, 3)).rows == ()
+
+    wanted = MemoryFilter(NOW, category=Category.CONTEXTS, tag="boats", holds=True)
+    (tagged,) = (await rows.memories(wanted, None, 9)).rows
+    assert tagged.id == memory and await rows.memories_by_key([tagged.key]) == [tagged]
+    assert await rows.memories_by_id([memory]) == {memory: tagged}
+    (mentioned,) = await rows.memories_mentioning(lira, 9)
+    assert await rows.read_from(turns[0].key) == [mentioned]
+    details = await rows.memory(mentioned.key)
+    assert details and [one.turn.id for one in details.sources] == [
+        "harbour-1",
+        "quay-1",
+        "harbour-0",
+        "quay-0",
+    ]
+    assert details.entities.keys() == {"Lira", "Gustav"}
+    details = await rows.memory(tagged.key)
+    assert details and details.tags == ("boats",) and len(details.decisions) == 1
+    assert await others.memory(tagged.key) is None
+
+    latest, earliest = (await rows.recalls(None, 9)).rows
+    assert (latest.used, earliest.used) == (1, 0) and await rows.recall(latest.key) == latest
+    assert await rows.recalls_for("quay", "Lira?", NOW, NOW + 9 * HOUR) == [earliest, latest]
+    held, quoted = await rows.items(latest.key)
+    assert held.memory == tagged.key and len(quoted.turns) == 2
+    quality = await rows.quality(7, None)
+    assert quality["2026-06"][None].latencies == TALLY.latencies + TALLY.latencies
+    assert quality["2026-06"][Layer.FACTS].given == 4
+    assert await rows.weights() == []
