@@ -12,6 +12,7 @@ from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.edits import Wording
 from hotmem.storage.queries.imports import Import
 from hotmem.storage.queries.jobs import UserRotation
+from hotmem.storage.search import vectors
 from hotmem.types import (
     Category,
     Correction,
@@ -238,3 +239,31 @@ def sessions_of(conn: Connection, user: UserKey) -> list[int]:
     """Row numbers of the user's sessions."""
     rows = conn.execute("SELECT id FROM sessions WHERE user_key = ? ORDER BY id", (user,))
     return [key for (key,) in rows]
+
+
+async def test_rows_that_cannot_be_embedded_again_wait(database: Database, ana: UserKey) -> None:
+    await database.write_all(say, "The ferry is late.", "It rains.")
+    await database.write_all(embed)
+    assert await database.write_all(vectors.adopt, "other", LetterEncoder.dimension)
+    rows = await database.read_all(queries.reembedding.following, 1)
+    ((kind, key, text),) = rows
+    assert await database.read_all(queries.reembedding.text_of, kind, [key]) == [(key, text)]
+    await database.write_all(queries.embedding.skip, kind, [key])
+    assert await database.read_all(queries.reembedding.left) == 1
+    other = queries.encoders.identified("other", LetterEncoder.dimension)
+    waiting = queries.embedding.waiting
+    assert await database.read_all(waiting, other, 9, UserRotation()) == rows
+    assert await database.write_all(vectors.adopt, "third", LetterEncoder.dimension + 1)
+    assert await database.read_all(queries.reembedding.left) == 0
+
+
+async def test_merged_memories_outlive_the_one_they_went_into(
+    database: Database, ana: UserKey
+) -> None:
+    first = await database.write_all(note, "The heron likes fish.", ana)
+    other = await database.write_all(note, "A heron likes fish.", ana)
+    await database.write(queries.decisions.merge, ana, first, [other], "a test", NOW)
+    key = await database.read(queries.decisions.unmerged_key, ana, first)
+    await database.write(queries.decisions.release_merged, ana, key)
+    assert await database.read(queries.decisions.unmerged_key, ana, other) != key
+    assert len(await database.read(memories_of, ana)) == 2

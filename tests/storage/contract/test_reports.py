@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+import pytest
+
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.inspection import Inspection
@@ -15,6 +17,7 @@ from hotmem.types import (
     ContextBlock,
     Intent,
     ItemUse,
+    Kind,
     Latencies,
     Layer,
     QualityRecord,
@@ -23,6 +26,7 @@ from hotmem.types import (
     UsageKind,
     UseCount,
     UserKey,
+    Weights,
 )
 from hotmem.types.inspection import Cursor, MemoryFilter
 from tests.ranking.statements import QUOTE
@@ -72,12 +76,11 @@ async def use(database: Database, user: UserKey) -> str:
 async def test_usage_of_a_user(database: Database, ana: UserKey, ben: UserKey) -> None:
     await database.write_all(talk)
     memory = await use(database, ana)
-    stats = queries.usage_stats
-    first, second = await database.read(stats.asked, ana, None, None, 9)
+    first, second = await database.read(queries.usage_stats.asked, ana, None, None, 9)
     assert (first.given, first.used, second.given, second.used) == (2, 0, 2, 1)
-    assert await database.read(stats.asked, ana, None, NOW + HOUR, 9) == [first]
-    assert await database.read(stats.asked, ana, None, None, 1) == [second]
-    shares = await database.read(stats.shares, ana, None, None, 9)
+    assert await database.read(queries.usage_stats.asked, ana, None, NOW + HOUR, 9) == [first]
+    assert await database.read(queries.usage_stats.asked, ana, None, None, 1) == [second]
+    shares = await database.read(queries.usage_stats.shares, ana, None, None, 9)
     assert {by: dict(found) for by, found in shares.items()} == {
         "category": {"contexts": UseCount(2, 1)},
         "kind": {"fact": UseCount(2, 1)},
@@ -85,13 +88,15 @@ async def test_usage_of_a_user(database: Database, ana: UserKey, ben: UserKey) -
         "entity": {"Lira": UseCount(4, 1), "Gustav": UseCount(4, 1)},
     }
     assert list(shares["entity"]) == ["Gustav", "Lira"]
-    used, unused, never = await database.read(stats.memories, ana, 9)
+    used, unused, never = await database.read(queries.usage_stats.memories, ana, 9)
     assert [one.id for one in used] == [memory] and never == len(unused) == 1
-    assert await database.read(stats.known_names, ana, {"lira", "x"}) == {"lira": "Lira"}
+    assert await database.read(queries.usage_stats.known_names, ana, {"lira", "x"}) == {
+        "lira": "Lira"
+    }
     (found,) = await database.read(queries.usage.recorded, ana)
     assert found[1:2] == ("Lira?",) and found[3] == ("harbour-0",)
     assert await database.read(queries.usage.recorded, ben) == []
-    assert await database.read(stats.asked, ben, None, None, 9) == []
+    assert await database.read(queries.usage_stats.asked, ben, None, None, 9) == []
 
 
 async def test_statistics_and_timeline(database: Database, ana: UserKey, ben: UserKey) -> None:
@@ -119,21 +124,22 @@ async def test_statistics_and_timeline(database: Database, ana: UserKey, ben: Us
 
 
 async def test_audit_entries(database: Database, ana: UserKey, ben: UserKey) -> None:
-    audit = queries.audit
     for number, (user, action) in enumerate(
         ((ana, Action.READ), (ben, Action.READ), (None, Action.BACKUP), (ana, Action.FORGET))
     ):
         at = NOW + number * HOUR
-        await database.write_all(audit.record, user, Actor.TOOL, Act(action, "x", turns=2), at)
-    entries = await database.read_all(audit.entries, None, None, None, 9)
+        await database.write_all(
+            queries.audit.record, user, Actor.TOOL, Act(action, "x", turns=2), at
+        )
+    entries = await database.read_all(queries.audit.entries, None, None, None, 9)
     assert [one.user_id for one in entries] == ["ana", None, "ben", "ana"]
-    entries = await database.read_all(audit.entries, "ana", NOW + HOUR, None, 9)
+    entries = await database.read_all(queries.audit.entries, "ana", NOW + HOUR, None, 9)
     assert [one.act.action for one in entries] == [Action.FORGET] and entries[0].act.turns == 2
-    assert len(await database.read_all(audit.entries, None, None, Action.READ, 1)) == 1
-    assert await database.read_all(audit.any_before, NOW + HOUR)
-    assert await database.write_all(audit.prune, NOW + 2 * HOUR, 1) == 1
-    assert await database.write_all(audit.prune, NOW + 2 * HOUR, 9) == 1
-    assert not await database.read_all(audit.any_before, NOW + HOUR)
+    assert len(await database.read_all(queries.audit.entries, None, None, Action.READ, 1)) == 1
+    assert await database.read_all(queries.audit.any_before, NOW + HOUR)
+    assert await database.write_all(queries.audit.prune, NOW + 2 * HOUR, 1) == 1
+    assert await database.write_all(queries.audit.prune, NOW + 2 * HOUR, 9) == 1
+    assert not await database.read_all(queries.audit.any_before, NOW + HOUR)
 
 
 async def test_located_rows(database: Database, ana: UserKey, ben: UserKey) -> None:
@@ -160,8 +166,7 @@ async def test_rows_of_an_export(database: Database, ana: UserKey, ben: UserKey)
         note, "Lira is a boat.", ana, tags=["wood", "boats"], entities=["Lira", "Gustav"]
     )
     await database.write_all(say, "The ferry is late.", user="ana", session="pier")
-    rows = queries.export_rows
-    read, stored = await database.read(rows.memories, ana, 0, 9, 2**40)
+    read, stored = await database.read(queries.export_rows.memories, ana, 0, 9, 2**40)
     assert [words.turn_id for words in read[1].words] == [
         "harbour-0",
         "harbour-1",
@@ -171,13 +176,13 @@ async def test_rows_of_an_export(database: Database, ana: UserKey, ben: UserKey)
     assert stored[1].tags == ("boats", "wood") and stored[1].words == ()
     assert stored[1].entities == ("Lira", "Gustav")
     keys = [key for key, _ in await database.read(queries.turns.of_user, ana, 0, 9)]
-    assert await database.read(rows.memories, ana, 0, 9, keys[0]) == [stored]
-    entities = await database.read(rows.entities_of, ana, keys)
+    assert await database.read(queries.export_rows.memories, ana, 0, 9, keys[0]) == [stored]
+    entities = await database.read(queries.export_rows.entities_of, ana, keys)
     assert entities == {key: ("Lira", "Gustav") for key in keys[:4]}
-    assert await database.read(rows.waiting_among, ana, keys) == {keys[4]}
-    assert await database.read(rows.doubts_of, ana, keys) == {}
-    assert await database.read(rows.summaries, ana) == []
-    assert await database.read(rows.entities_of, ben, keys) == {}
+    assert await database.read(queries.export_rows.waiting_among, ana, keys) == {keys[4]}
+    assert await database.read(queries.export_rows.doubts_of, ana, keys) == {}
+    assert await database.read(queries.export_rows.summaries, ana) == []
+    assert await database.read(queries.export_rows.entities_of, ben, keys) == {}
 
 
 async def test_pages_of_the_inspector(database: Database, ana: UserKey, ben: UserKey) -> None:
@@ -244,3 +249,53 @@ async def test_pages_of_the_inspector(database: Database, ana: UserKey, ben: Use
     assert quality["2026-06"][None].latencies == TALLY.latencies + TALLY.latencies
     assert quality["2026-06"][Layer.FACTS].given == 4
     assert await rows.weights() == []
+
+
+async def test_the_oldest_records_are_removed(
+    database: Database, ana: UserKey, ben: UserKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries.usage, "MOST_RECALLS", 2)
+    monkeypatch.setattr(queries.usage, "PRUNED_EVERY", 1)
+    monkeypatch.setattr(queries.quality, "MOST_DAYS", 2)
+    monkeypatch.setattr(queries.layer_weights, "KEPT", 2)
+    days = [NOW.date() + timedelta(days=number) for number in range(4)]
+    for user in (ben, ana):
+        for number, day in enumerate(days if user == ana else days[:1]):
+            record = queries.usage.record
+            assert await database.write(record, user, block("x", number), (), interrupted=True)
+            records = [QualityRecord(day, None, layer, TALLY) for layer in (None, Layer.FACTS)]
+            await database.write(queries.quality.add, user, records)
+            weights = Weights(facts=0.2 + number / 10)
+            put = queries.layer_weights.put_weights
+            await database.write(put, user, weights, NOW, f"step {number}")
+    found = await database.read(queries.usage_stats.asked, ana, None, None, 9)
+    assert [one.at for one in found] == [NOW + 2 * HOUR, NOW + 3 * HOUR]
+    kept = await database.read(queries.quality.of_user, ana, None, None)
+    assert [one.day for one in kept] == [days[2], days[2], days[3], days[3]]
+    steps = await database.read(queries.layer_weights.over_time, ana, 9)
+    assert [one.reason for one in steps] == ["step 3", "step 2"]
+    assert len(await database.read(queries.usage_stats.asked, ben, None, None, 9)) == 1
+    assert len(await database.read(queries.quality.of_user, ben, None, None)) == 2
+
+
+async def test_memories_in_lists(database: Database, ana: UserKey, ben: UserKey) -> None:
+    for user in (ana, ben):
+        for text in ("The Lira leaks.", "The Mira leaks.", "The quay is wet."):
+            await database.write_all(note, text, user)
+    rows = Inspection(database, ana)
+    page = await rows.memories(MemoryFilter(NOW, kind=Kind.FACT), None, 2)
+    assert page.next and len(page.rows) == 2
+    rest = await rows.memories(MemoryFilter(NOW, kind=Kind.FACT), page.next, 2)
+    assert rest.previous and rest.next is None and len(rest.rows) == 1
+    assert await rows.memories(MemoryFilter(NOW), rest.previous, 2) == page
+    key = rest.rows[0].key
+    chosen = await rows.memories(MemoryFilter(NOW, keys=(key, 10**9), holds=True), None, 9)
+    assert chosen.rows == rest.rows
+    assert (await rows.memories(MemoryFilter(NOW, holds=False), None, 9)).rows == ()
+    first, other, *_ = page.rows
+    await database.write(queries.decisions.merge, ana, first.id, [other.id], "a test", NOW)
+    details = await rows.memory(first.key)
+    assert details and [one.id for one in details.stands_for] == [other.id]
+    details = await rows.memory(other.key)
+    assert details and details.merged_into and details.merged_into.id == first.id
+    assert len((await rows.memories(MemoryFilter(NOW), None, 9)).rows) == 2
