@@ -62,33 +62,50 @@ class JobRunner:
         kind: JobKind,
         jobs: Sequence[T],
         key: Callable[[T], int | str],
-        run: Callable[[Sequence[T]], Awaitable[Any]],
+        run: Callable[[Sequence[T], bool], Awaitable[Any]],
+        *,
+        last: bool = True,
     ) -> None:
         """Runs some jobs at once; if that fails, each half, until the job that fails is alone.
+
+        Args:
+            kind: Kind of job.
+            jobs: Jobs whose leases this worker has.
+            key: The key of a job's row.
+            run: Runs some of them. Its second argument tells whether they are the last, whose
+                result releases the leases of the kind.
+            last: Whether these are the last.
 
         Raises:
             StoreError: If no job can run, as the database cannot be written.
         """
         try:
-            await run(jobs)
+            await run(jobs, last)
         except DATABASE_ERRORS:
             raise
         except Exception as error:  # a job that fails must not hold up the others
             if len(jobs) == 1:
-                await self.count_failure(kind, key(jobs[0]), error)
+                await self.count_failure(kind, key(jobs[0]), error, last=last)
                 return
-            for half in (jobs[: len(jobs) // 2], jobs[len(jobs) // 2 :]):
+            middle = len(jobs) // 2
+            for half, ends in ((jobs[:middle], False), (jobs[middle:], last)):
                 await self._priority.wait_idle()
-                await self.attempt(kind, half, key, run)
+                await self.attempt(kind, half, key, run, last=ends)
 
     async def count_failure(
-        self, kind: JobKind, key: int | str, error: Exception, user: UserKey | None = None
+        self,
+        kind: JobKind,
+        key: int | str,
+        error: Exception,
+        user: UserKey | None = None,
+        *,
+        last: bool = True,
     ) -> None:
         """Counts a failed try; the job pauses, or is set aside after its last try."""
         log.warning("job failed", kind=kind, key=key, error=type(error).__name__)
         await self._database.write_all(
             queries.claims.finish_all,
-            self._context.worker_id,
+            self._context.worker_id if last else None,
             kind,
             queries.job_failures.record,
             kind,

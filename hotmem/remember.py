@@ -81,15 +81,19 @@ async def store_turn(storage: Storage, turn: Turn, now: datetime) -> bool:
 
 
 async def embed_rows(
-    context: WriteContext, rows: Sequence[WaitingText], *, anew: bool = False
+    context: WriteContext,
+    rows: Sequence[WaitingText],
+    *,
+    anew: bool = False,
+    last: bool = True,
 ) -> None:
-    """Stores vectors and token signs of some rows of one kind."""
+    """Stores vectors and token signs of some rows of one kind (`anew`: see `embedding.put`)."""
     texts = [text for _, _, text in rows]
     kind = rows[0][0]
     vectors, signs = await asyncio.to_thread(_encode, context.encoder, kind, texts)
     await context.storage.database.write_all(
         queries.claims.finish_all,
-        context.worker_id,
+        context.worker_id if last else None,
         JobKind(kind),
         queries.embedding.put,
         context.encoder_id,
@@ -100,7 +104,9 @@ async def embed_rows(
     )
 
 
-async def understand_turns(context: WriteContext, waiting: Sequence[tuple[int, Turn]]) -> None:
+async def understand_turns(
+    context: WriteContext, waiting: Sequence[tuple[int, Turn]], *, last: bool = True
+) -> None:
     """Stores what some turns state, and what it confirms, corrects or supersedes."""
     turns = [turn for _, turn in waiting]
     names = [await _known_names(context.storage, turn) for turn in turns]
@@ -109,7 +115,7 @@ async def understand_turns(context: WriteContext, waiting: Sequence[tuple[int, T
     stated = dict(zip((key for key, _ in waiting), understandings, strict=True))
     await context.storage.database.write_all(
         queries.claims.finish_all,
-        context.worker_id,
+        context.worker_id if last else None,
         JobKind.TURN,
         queries.understandings.store_all,
         stated,

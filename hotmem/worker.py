@@ -8,7 +8,6 @@ pauses that grow, and then set aside; the others go on.
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -18,8 +17,6 @@ from hotmem.consolidation.clustering import can_cluster, check_can_cluster
 from hotmem.consolidation.evolution import evolve
 from hotmem.core.logs import log
 from hotmem.core.priority import ForegroundPriority
-from hotmem.core.process_id import has_died
-from hotmem.errors import StoreError
 from hotmem.job_runner import DATABASE_ERRORS, JobRunner
 from hotmem.operations.retention import Retention
 from hotmem.options import BackgroundOptions, EvolutionOptions
@@ -34,9 +31,9 @@ from hotmem.remember import (
 from hotmem.storage import queries, steps
 from hotmem.storage.queries.claims import Claimed
 from hotmem.storage.queries.jobs import UserRotation
-from hotmem.storage.queries.leases import Claimant
 from hotmem.types import Category, EvolutionResult, JobKind, Turn, UserKey
 from hotmem.understanding.turn_reader import BATCH
+from hotmem.worker_leases import WorkerLeases
 
 OTHERS_CHECK_S: Final = 0.1
 """Seconds between two looks whether other workers are done, while `settle` waits for them."""
@@ -78,6 +75,7 @@ class Worker:
         self._retention = retention
         self._priority = priority
         self._served = UserRotation()
+        self._leases = WorkerLeases(self._database, context.worker_id)
         self._runner = JobRunner(context, options, priority)
         self._evolving = asyncio.Lock()
         self._evolution_checked_at = datetime.min.replace(tzinfo=UTC)
@@ -99,13 +97,14 @@ class Worker:
 
     async def settle(self) -> None:
         """Returns when no job is left, here or in other workers. Those set aside do not count."""
-        self.wake()
-        await self._settled.wait()
-        while await self._database.read_all(queries.leases.any_other, self._claimant()):
-            await asyncio.sleep(OTHERS_CHECK_S)
-            await self._release_dead_workers()
+        others = True
+        while others:  # jobs that another worker releases are found by a round that begins later
+            others = await self._leases.any_other()
             self.wake()
             await self._settled.wait()
+            others = others or await self._leases.any_other()
+            if others:
+                await asyncio.sleep(OTHERS_CHECK_S)
 
     async def evolve(self, user: UserKey, categories: Iterable[Category]) -> list[EvolutionResult]:
         """Finds the subcategories of categories again, one category after the other.
@@ -134,26 +133,17 @@ class Worker:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-            with suppress(StoreError):
-                if await self._database.read_all(queries.leases.any_of, self._context.worker_id):
-                    await self._database.write_all(
-                        queries.leases.release_all, self._context.worker_id
-                    )
+            await self._leases.close()
         self._settled.set()
 
-    async def _release_dead_workers(self) -> None:
-        """Releases leases of workers on this machine that died, before they expire."""
-        for owner in await self._database.read_all(queries.leases.owners):
-            if has_died(owner):
-                await self._database.write_all(queries.leases.release_all, owner)
-
     async def _run(self) -> None:
-        with suppress(StoreError):
-            await self._release_dead_workers()
+        await self._leases.release_dead()
         while True:
             self._wanted.clear()
             await self._priority.wait_idle()
-            if await self._run_round():
+            async with self._leases.renewed():
+                more = await self._run_round()
+            if more or await self._leases.release_dead():
                 continue
             if not self._wanted.is_set() and not self._resumes_at:
                 self._settled.set()
@@ -206,16 +196,15 @@ class Worker:
         self._failed_rounds = 0
         return more
 
-    def _claimant(self) -> Claimant:
-        return Claimant(self._context.worker_id, datetime.now(UTC))
-
     async def _claim(self) -> Claimed:
         """Takes the leases of some jobs; writes only if there are any."""
-        claimant, encoder = self._claimant(), self._context.encoder_id
+        claimant, encoder = self._leases.claimant(), self._context.encoder_id
         if not await self._database.read_all(queries.claims.any_waiting, encoder, claimant):
             return Claimed([], [])
-        return await self._database.write_all(
-            queries.claims.claim, encoder, self._served, claimant, self._options.batch, BATCH
+        return await self._leases.taken(
+            self._database.write_all(
+                queries.claims.claim, encoder, self._served, claimant, self._options.batch, BATCH
+            )
         )
 
     async def _embed(self, waiting: Sequence[WaitingText]) -> bool:
@@ -224,7 +213,7 @@ class Worker:
                 JobKind(kind),
                 list(group),
                 lambda row: row[1],
-                lambda rows: embed_rows(self._context, rows),
+                lambda rows, last: embed_rows(self._context, rows, last=last),
             )
         return bool(waiting)
 
@@ -264,7 +253,7 @@ class Worker:
                 JobKind.TURN,
                 waiting,
                 lambda turn: turn[0],
-                lambda turns: understand_turns(self._context, turns),
+                lambda turns, last: understand_turns(self._context, turns, last=last),
             )
         return bool(waiting)
 
@@ -275,7 +264,7 @@ class Worker:
                 JobKind.IMPORT,
                 [found],
                 lambda found: found.key,
-                lambda _: steps.roll_back_imports(self._database, WRITE_S),
+                lambda *_: steps.roll_back_imports(self._database, WRITE_S),
             )
         return found is not None
 
@@ -289,14 +278,15 @@ class Worker:
         )
         if session is None:
             return False
-        if await self._database.write(
-            queries.claims.claim_session, session.user, self._claimant(), session.key
+        claim = queries.claims.claim_session
+        if await self._leases.taken(
+            self._database.write(claim, session.user, self._leases.claimant(), session.key)
         ):
             await self._runner.attempt(
                 JobKind.SESSION,
                 [session],
                 lambda session: session.key,
-                lambda sessions: summarise_session(self._context, sessions[0]),
+                lambda sessions, _: summarise_session(self._context, sessions[0]),
             )
             return True
         return False
@@ -317,7 +307,8 @@ class Worker:
             self._evolution_checked_at = now
             return False
         user, category = found
-        if not await self._database.write(queries.claims.claim_category, user, self._claimant()):
+        claim = queries.claims.claim_category
+        if not await self._leases.taken(self._database.write(claim, user, self._leases.claimant())):
             self._evolution_checked_at = now
             return False
         try:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
@@ -14,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from hotmem import Memory, Options
+from hotmem import Memory, Options, worker_leases
+from hotmem.core.process_id import new_process_id
 from hotmem.models import Language
 from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundMode
@@ -24,6 +26,7 @@ from hotmem.storage.queries.leases import Claimant
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.types import JobKind
+from hotmem.worker_leases import WorkerLeases
 from tests.conversation import said
 from tests.letters import LetterEncoder
 
@@ -286,3 +289,126 @@ def test_leases_go_with_their_user(database: Path) -> None:
 def count(conn: Connection) -> int:
     """Leases there are."""
     return int(conn.execute("SELECT count(*) FROM leases").fetchone()[0])
+
+
+async def test_jobs_of_a_worker_killed_beside_another_are_taken_over_at_once(
+    database: Path, language: Language
+) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        gone = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+        await gone.wait()
+        dead = Claimant(
+            new_process_id().replace(f"/{os.getpid()}/", f"/{gone.pid}/"), datetime.now(UTC)
+        )
+        await memory.runtime.database.write_all(say_and_claim, dead)
+        memory.runtime.worker.wake()
+        async with asyncio.timeout(5):
+            while not await memory.memories("ana"):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
+
+def say_and_claim(conn: Connection, claimant: Claimant) -> None:
+    """Stores a turn that a worker has claimed."""
+    turns.add(conn, said("My dog is called Potola."), NOW)
+    assert jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, claimant) == [1]
+
+
+async def test_jobs_beside_one_that_fails_keep_their_lease(
+    database: Path, language: Language
+) -> None:
+    """A batch is run again in halves; the first half's result releases nothing."""
+    async with Memory.open(database, background(BackgroundMode.OFF)) as memory:
+        for number in range(4):
+            await memory.remember(said(f"I am at place {number}.", name=str(number)))
+    left: list[list[int]] = []
+    done, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    class Watching(LetterEncoder):
+        def encode(self, texts: Sequence[str]) -> Vectors:
+            if any("place 0" in text for text in texts):
+                raise MemoryError
+            if any("place" in text for text in texts):
+                with closing(connect(database)) as conn:
+                    other, rotation = Claimant("other", datetime.now(UTC)), jobs.UserRotation()
+                    conn.execute("BEGIN")
+                    left.append(jobs.next_rows(conn, JobKind.PASSAGE, rotation, 8, other))
+                    conn.execute("ROLLBACK")
+                if len(left) == 2:
+                    loop.call_soon_threadsafe(done.set)
+            return super().encode(texts)
+
+    async with Memory.open(database, encoder=Watching(), language=language) as memory:
+        await asyncio.wait_for(done.wait(), 5)
+    assert not any(left)
+
+
+async def test_the_lease_of_a_long_job_is_renewed(
+    database: Path, language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_leases, "RENEW_S", 0.02)
+    begun, ended = threading.Event(), threading.Event()
+
+    class Slow(LetterEncoder):
+        def encode(self, texts: Sequence[str]) -> Vectors:
+            begun.set()
+            ended.wait(5)
+            return super().encode(texts)
+
+    async with Memory.open(database, encoder=Slow(), language=language) as memory:
+        await memory.remember(said("My dog is called Potola."))
+        await asyncio.to_thread(begun.wait, 5)
+        expiries = set[int]()
+        async with asyncio.timeout(5):
+            while len(expiries) < 3:
+                expiries.add(await memory.runtime.database.read_all(last_expiry))
+                await asyncio.sleep(0.01)
+        ended.set()
+        await memory.settle()
+
+
+def last_expiry(conn: Connection) -> int:
+    """When the last lease expires."""
+    return int(conn.execute("SELECT max(expires_at) FROM leases").fetchone()[0])
+
+
+async def test_settle_does_not_miss_what_another_worker_releases(
+    database: Path, language: Language
+) -> None:
+    """The other one stops between the last round and the look whether it has jobs."""
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        await memory.settle()
+        await memory.runtime.database.write_all(
+            say_and_claim, other := Claimant("other", datetime.now(UTC))
+        )
+        settled, look = memory.runtime.worker._settled, memory.runtime.worker._settled.wait
+
+        async def released() -> bool:
+            await look()
+            await memory.runtime.database.write_all(leases.release_all, other.owner)
+            return True
+
+        settled.wait = released  # type: ignore[method-assign, assignment]
+        await memory.settle()
+        assert [known.text for known in await memory.memories("ana")]
+
+
+async def test_a_claim_that_is_cancelled_leaves_no_lease(
+    database: Path, language: Language
+) -> None:
+    async with Memory.open(database, background(BackgroundMode.OFF)) as memory:
+        own = WorkerLeases(memory.runtime.database, "own")
+        begun, going = threading.Event(), threading.Event()
+
+        def claim(conn: Connection) -> None:
+            begun.set()
+            going.wait(5)
+            say_and_claim(conn, own.claimant())
+
+        claiming = asyncio.create_task(own.taken(memory.runtime.database.write_all(claim)))
+        await asyncio.to_thread(begun.wait, 5)
+        claiming.cancel()
+        closing_leases = asyncio.create_task(own.close())
+        await asyncio.sleep(0.05)
+        going.set()
+        await closing_leases
+        assert not await memory.runtime.database.read_all(leases.owners)

@@ -66,12 +66,12 @@ def claim_session(conn: Connection, user: UserKey, claimant: Claimant, session: 
     there = conn.execute(
         "SELECT 1 FROM sessions WHERE id = ? AND user_key = ?", (session, user)
     ).fetchone()
-    return there is not None and _claim_one(conn, user, claimant, JobKind.SESSION, leases.LEASE_S)
+    return there is not None and _claim_one(conn, user, claimant, JobKind.SESSION)
 
 
 def claim_category(conn: Connection, user: UserKey, claimant: Claimant) -> bool:
     """Takes the lease of evolving a user's categories; False if another worker has it."""
-    return _claim_one(conn, user, claimant, JobKind.CATEGORY, leases.LONG_LEASE_S)
+    return _claim_one(conn, user, claimant, JobKind.CATEGORY)
 
 
 def finish(
@@ -91,19 +91,21 @@ def finish(
 
 def finish_all(
     conn: Connection,
-    owner: str,
+    owner: str | None,
     kind: JobKind,
     store: Callable[Concatenate[Connection, P], T],
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> T:
-    """Stores the result of jobs of several users and releases all leases of the kind."""
+    """Stores the result of jobs of several users and releases all leases of the kind.
+
+    None are released without an owner, while there are more of the jobs that were claimed.
+    """
     result = store(conn, *args, **kwargs)
-    leases.release_kind(conn, owner, kind)
+    if owner is not None:
+        leases.release_kind(conn, owner, kind)
     return result
 
 
-def _claim_one(
-    conn: Connection, user: UserKey, claimant: Claimant, kind: JobKind, seconds: float
-) -> bool:
-    return bool(leases.take(conn, claimant, kind, [user], seconds))
+def _claim_one(conn: Connection, user: UserKey, claimant: Claimant, kind: JobKind) -> bool:
+    return bool(leases.take(conn, claimant, kind, [user]))

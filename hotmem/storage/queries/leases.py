@@ -17,13 +17,13 @@ from hotmem.types import JobKind, UserKey
 LEASE_S: Final = 60.0
 """Seconds after which the jobs of a worker that died are taken over."""
 
-LONG_LEASE_S: Final = 900.0
-"""The same for jobs that take minutes: clustering a category."""
+AHEAD_S: Final = 2 * LEASE_S
+"""Seconds until a lease ends at most, as the clock of the worker that took it may be ahead."""
 
 
 VALID: Final = "expires_at > ? AND expires_at <= ?"
-"""Condition of leases that have not expired. One that ends later than any lease can was taken by a
-clock that was ahead, and does not count: it would stop all jobs until then."""
+"""Condition of leases that have not expired. One that ends later than that was taken by a clock
+that was far ahead, and does not count: it would stop all jobs until then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,12 @@ def take(
     claimant: Claimant,
     kind: JobKind,
     users: Iterable[UserKey],
-    seconds: float = LEASE_S,
 ) -> set[UserKey]:
     """Takes or extends leases of users, in ascending order; returns whose it got.
 
     Another worker may have taken one since it was free (`is_free`).
     """
-    expires_at = to_stored(claimant.now + timedelta(seconds=seconds))
+    expires_at = _expiry(claimant)
     taken = set()
     for user in sorted(set(users)):
         row = conn.execute(
@@ -64,6 +63,13 @@ def take(
         if row is not None:
             taken.add(user)
     return taken
+
+
+def renew(conn: Connection, claimant: Claimant) -> None:
+    """Extends the leases that a worker still has; those taken over stay with the other."""
+    conn.execute(
+        "UPDATE leases SET expires_at = ? WHERE owner = ?", (_expiry(claimant), claimant.owner)
+    )
 
 
 def release(conn: Connection, user: UserKey, owner: str, kind: JobKind) -> None:
@@ -105,7 +111,12 @@ def is_free(conn: Connection, user: UserKey, claimant: Claimant, kind: JobKind) 
     return conn.execute(sql, values).fetchone() is None
 
 
+def _expiry(claimant: Claimant) -> int:
+    """When a lease taken now expires."""
+    return to_stored(claimant.now + timedelta(seconds=LEASE_S))
+
+
 def _validity(claimant: Claimant) -> tuple[int, int]:
     """The values of `VALID`."""
-    longest = claimant.now + timedelta(seconds=LONG_LEASE_S)
+    longest = claimant.now + timedelta(seconds=AHEAD_S)
     return to_stored(claimant.now), to_stored(longest)

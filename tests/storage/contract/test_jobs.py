@@ -9,7 +9,7 @@ from hotmem.consolidation.supersession import apply_correction, find_supersessio
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import UserRotation
-from hotmem.storage.queries.leases import LEASE_S, LONG_LEASE_S, Claimant
+from hotmem.storage.queries.leases import LEASE_S, Claimant
 from hotmem.types import Category, FailedJob, JobKind, Turn, Understanding, UserKey
 from tests.storage.contract.story import (
     ENCODER,
@@ -266,6 +266,19 @@ async def test_a_lease_is_extended_by_its_owner(database: Database, ana: UserKey
     assert await database.read_all(queries.leases.any_of, FIRST.owner)
 
 
+async def test_a_renewal_extends_leases_and_takes_none_back(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    await database.write_all(queries.leases.take, FIRST, JobKind.TURN, [ana, ben])
+    late = NOW + timedelta(seconds=LEASE_S)
+    await database.write_all(queries.leases.take, Claimant(OTHER.owner, late), JobKind.TURN, [ben])
+    await database.write_all(queries.leases.renew, Claimant(FIRST.owner, late))
+    others = Claimant("third", late + SECOND)
+    assert not await database.read(queries.leases.is_free, ana, others, JobKind.TURN)
+    await database.write_all(queries.leases.release_all, OTHER.owner)
+    assert await database.read(queries.leases.is_free, ben, others, JobKind.TURN)
+
+
 async def test_a_finished_job_of_one_user_leaves_the_leases_of_others(
     database: Database, ana: UserKey, ben: UserKey
 ) -> None:
@@ -314,7 +327,7 @@ async def test_sessions_and_categories_are_claimed_by_one_worker(
     assert not await database.write(claim_session, ana, FIRST, 99)
     assert await database.write(claim_category, ana, FIRST)
     assert not await database.write(claim_category, ana, OTHER)
-    late = Claimant(OTHER.owner, NOW + timedelta(seconds=LONG_LEASE_S))
+    late = Claimant(OTHER.owner, NOW + timedelta(seconds=LEASE_S))
     assert await database.write(claim_category, ana, late)
 
 
