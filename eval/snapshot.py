@@ -209,7 +209,7 @@ def _output(memory: Memory, user: str, command: Sequence[str]) -> dict[str, Any]
     given = (
         [*command]
         if command == ("--help",)
-        else [*command, "--database", str(memory.path), "--user", user]
+        else [*command, "--database", str(memory.location), "--user", user]
     )
     result = CliRunner().invoke(
         hotmem_app, given, env={"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from hotmem.block.assembly import late_block
+from hotmem.core.location import Location, ServerUrl, locate
 from hotmem.core.loop_thread import run_off_loop
 from hotmem.core.validation import validate_number
 from hotmem.errors import InvalidInput, StoreError, StoreLocked, StoreReadOnly
@@ -34,14 +35,15 @@ from hotmem.types.forgetting import ForgetTurns
 
 
 class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
-    """The long-term memory of any number of users, in one SQLite file.
+    """The long-term memory of any number of users, in one SQLite file or PostgreSQL database.
 
     Use it as ``async with Memory.open("memory.db") as memory``, or call `start` and `close`. A file
     can be open in several processes. A file that cannot be written is opened read-only: recalls,
     searches and exports work, and every write raises `StoreReadOnly`.
 
     Args:
-        path: The file, created if missing. None is HOTMEM_DATABASE, else memory.db.
+        location: The file, created if missing, or a URL such as postgresql://user@host/database.
+            None is HOTMEM_DATABASE, else memory.db.
         options: Options, used as they are. None reads the HOTMEM_ variables of the environment;
             `Settings.from_environment(max_facts=3).options()` changes some of them.
         encoder: An encoder instead of the one that the options name.
@@ -53,27 +55,27 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
 
     def __init__(
         self,
-        path: str | Path | None = None,
+        location: str | Path | ServerUrl | None = None,
         options: Options | None = None,
         *,
         encoder: Encoder | None = None,
         language: Language | None = None,
     ) -> None:
-        super().__init__(*_configured(path, options))
+        super().__init__(*_configured(location, options))
         self._given_encoder = encoder
         self._given_language = language
 
     @classmethod
     def open(
         cls,
-        path: str | Path | None = None,
+        location: str | Path | ServerUrl | None = None,
         options: Options | None = None,
         *,
         encoder: Encoder | None = None,
         language: Language | None = None,
     ) -> Self:
         """The memory of a file, to be entered with ``async with``; arguments as for the class."""
-        return cls(path, options, encoder=encoder, language=language)
+        return cls(location, options, encoder=encoder, language=language)
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -97,7 +99,7 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         if self._runtime is not None:
             return
         runtime = await open_runtime(
-            self.path,
+            self.location,
             self.options,
             self._given_encoder,
             self._given_language,
@@ -164,8 +166,8 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         """
         if self._database.read_only:
             raise StoreReadOnly(
-                f"{self.path} is open read-only, so that nothing can be stored later. Make the file"
-                " and its folder writable."
+                f"{self.location} is open read-only, so that nothing can be stored later. Make it"
+                " writable."
             )
         await self.runtime.spool.put(record)
 
@@ -354,11 +356,15 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         return usage
 
 
-def _configured(path: str | Path | None, options: Options | None) -> tuple[Path, Options]:
-    """The file and options as given; what is None is read from the environment."""
-    if path is not None and options is not None:
-        return Path(path), options
+def _configured(
+    location: str | Path | ServerUrl | None, options: Options | None
+) -> tuple[Location, Options]:
+    """The location and options as given; what is None is read from the environment."""
+    if location is not None and options is not None:
+        return locate(location), options
     from hotmem.settings import Settings  # imported late: it takes a tenth of a second
 
     settings = Settings.from_environment()
-    return Path(settings.database if path is None else path), options or settings.options()
+    return locate(
+        settings.database if location is None else location
+    ), options or settings.options()

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from hotmem.core.encryption_key import EncryptionKey
+from hotmem.core.location import Location
 from hotmem.core.logs import log
 from hotmem.core.priority import ForegroundPriority
 from hotmem.core.process_id import new_process_id
@@ -121,7 +121,7 @@ class Runtime:
 
 
 async def open_runtime(
-    path: Path,
+    location: Location,
     options: Options,
     encoder: Encoder | None,
     language: Language | None,
@@ -131,7 +131,7 @@ async def open_runtime(
     """Opens the database, and loads the models; `Runtime.start` resumes the background jobs.
 
     Args:
-        path: The memory file.
+        location: The memory file, or the URL of the database.
         options: The memory's options.
         encoder: An encoder instead of the one that the options name.
         language: A parser instead of the installed one.
@@ -144,7 +144,7 @@ async def open_runtime(
     """
     models = await asyncio.to_thread(Models.load, options, encoder, language)
     key = EncryptionKey.from_source(options.key)
-    storage = await asyncio.to_thread(open_storage, path, key)
+    storage = await asyncio.to_thread(open_storage, location, key)
     try:
         former = await _adopt_encoder(storage, models.encoder, options)
     except BaseException:  # no open file is left behind, cancelled or not
@@ -174,7 +174,7 @@ async def open_runtime(
     )
     retention = Retention(storage, options.retention, options.audit.days)
     worker = Worker(write, options.background, options.evolution, retention, priority)
-    spool = _spool(path, options, key, replay)
+    spool = _spool(location, options, key, replay)
     threads = WorkerThreads.open(networked=rewriter is not None)
     return Runtime(storage, recall, write, worker, threads, spool, options.background.mode)
 
@@ -190,9 +190,9 @@ async def _adopt_encoder(storage: Storage, encoder: Encoder, options: Options) -
 
 
 def _spool(
-    path: Path,
+    location: Location,
     options: Options,
     key: EncryptionKey | None,
     replay: Callable[[Record], Awaitable[None]],
 ) -> Spool:
-    return Spool(path_of(path.absolute(), options.spool_dir), key, replay)
+    return Spool(path_of(location, options.spool_dir), key, replay)

@@ -13,9 +13,10 @@ from typing import Annotated, Any, Final, Self
 from zoneinfo import ZoneInfo
 
 from dotenv import dotenv_values
-from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field, PlainValidator, TypeAdapter, ValidationError
 from pydantic_settings import NoDecode, SettingsConfigDict
 
+from hotmem.core.location import Location, locate
 from hotmem.core.variables import ENV_FILE, Variables, warn_about_unknown
 from hotmem.errors import InvalidInput
 from hotmem.options import (
@@ -55,6 +56,10 @@ LayerWeights = Annotated[
 """Layer weights as comma-separated numbers."""
 
 
+MemoryLocation = Annotated[Location, PlainValidator(locate)]
+"""A path, or a URL."""
+
+
 class Settings(Variables):
     """All settings; every variable has the prefix HOTMEM_.
 
@@ -75,7 +80,10 @@ class Settings(Variables):
         allow_inf_nan=False,
     )
 
-    database: Path = Field(default=Path("memory.db"), description="The memory file.")
+    database: MemoryLocation = Field(
+        default=Path("memory.db"),
+        description="The memory file, or the URL of a PostgreSQL database.",
+    )
     key: str = Field(
         default="",
         repr=False,

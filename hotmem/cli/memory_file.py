@@ -1,4 +1,4 @@
-"""Opening the memory file for a command."""
+"""Opening the memory for a command."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from hotmem.core.encryption_key import EncryptionKey
+from hotmem.core.location import Location, ServerUrl, locate
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
 
@@ -21,16 +22,37 @@ MAX_USERS_LISTED: Final = 10
 """User IDs listed in the error for an unknown user."""
 
 
-def existing_database(database: Path | None) -> Path:
-    """Return the memory file of a command that does not create one.
+def named_database(database: str | None) -> Location:
+    """Return the memory of a command that may create one."""
+    return locate(database) if database else Settings().database
+
+
+def existing_database(database: str | None) -> Location:
+    """Return the memory of a command that does not create one.
 
     Raises:
-        InvalidInput: If the file does not exist.
+        InvalidInput: If it is a file that does not exist.
     """
-    return existing_file(
-        database or Settings().database,
-        "Name a memory file with --database, or set HOTMEM_DATABASE.",
-    )
+    location = named_database(database)
+    if isinstance(location, ServerUrl):
+        return location
+    return existing_file(location, "Name a memory file with --database, or set HOTMEM_DATABASE.")
+
+
+def existing_database_file(database: str | None, instead: str) -> Path:
+    """Return the memory file of a command that works on files only.
+
+    Args:
+        database: What the user named.
+        instead: What to do with a database on a server, the second sentence of the error.
+
+    Raises:
+        InvalidInput: If it is no file, or does not exist.
+    """
+    location = existing_database(database)
+    if isinstance(location, ServerUrl):
+        raise InvalidInput(f"{location} is a database on a server, not a file. {instead}")
+    return location
 
 
 def existing_file(path: Path, fix: str) -> Path:
@@ -58,12 +80,12 @@ def encryption_key() -> EncryptionKey | None:
 
 
 def with_memory(
-    path: Path, run: Callable[["Memory"], Awaitable[None]], *, user: str | None = None
+    location: Location, run: Callable[["Memory"], Awaitable[None]], *, user: str | None = None
 ) -> None:
-    """Open a memory file, run a command on it and close it.
+    """Open a memory, run a command on it and close it.
 
     Args:
-        path: Memory file.
+        location: Memory file or URL.
         run: The command.
         user: User ID that must exist; None skips the check.
 
@@ -75,7 +97,7 @@ def with_memory(
     from hotmem.types import Actor
 
     async def opened() -> None:
-        async with Memory.open(path, Settings().options()) as memory:
+        async with Memory.open(location, Settings().options()) as memory:
             if user is not None:
                 await check_user(memory, user)
             with acting(Actor.COMMAND_LINE):
@@ -84,11 +106,11 @@ def with_memory(
     asyncio.run(opened())
 
 
-def with_storage(path: Path, run: Callable[["Storage"], Awaitable[T]]) -> T:
-    """Open a memory file without models or background work, and return the result of `run`."""
+def with_storage(location: Location, run: Callable[["Storage"], Awaitable[T]]) -> T:
+    """Open a memory without models or background work, and return the result of `run`."""
     from hotmem.storage import open_storage
 
-    storage = open_storage(path, encryption_key())
+    storage = open_storage(location, encryption_key())
 
     async def opened() -> T:
         try:
@@ -114,13 +136,13 @@ async def check_user(memory: "Memory", user_id: str) -> None:
     known = await database.read_all(queries.users.names, MAX_USERS_LISTED + 1)
     if not known:
         raise InvalidInput(
-            f"{memory.path} is empty: no turn has been stored yet. "
+            f"{memory.location} is empty: no turn has been stored yet. "
             "Name another file with --database, or talk to a bot first."
         )
     listed = ", ".join(map(repr, known[:MAX_USERS_LISTED]))
     more = ", …" if len(known) > MAX_USERS_LISTED else ""
     raise InvalidInput(
-        f"{memory.path} has no user {user_id!r}. Name another with --user: {listed}{more}."
+        f"{memory.location} has no user {user_id!r}. Name another with --user: {listed}{more}."
     )
 
 

@@ -35,8 +35,13 @@ def in_zone(time: datetime, zone: tzinfo | None) -> datetime:
 
 
 Database = Annotated[
-    Path | None,
-    typer.Option("--database", "-d", help="Memory file. (default: HOTMEM_DATABASE, memory.db)"),
+    str | None,
+    typer.Option(
+        "--database",
+        "-d",
+        metavar="FILE|URL",
+        help="Memory file, or postgresql:// URL. (default: HOTMEM_DATABASE, memory.db)",
+    ),
 ]
 User = Annotated[str, typer.Option("--user", "-u", help="User ID, as passed by your bot.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]

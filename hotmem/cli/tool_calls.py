@@ -1,10 +1,10 @@
 """Calling a memory tool from a command: options to arguments, result to the screen."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hotmem.cli import console
 from hotmem.cli.memory_file import full_ids, with_memory
+from hotmem.core.location import Location
 
 if TYPE_CHECKING:
     from hotmem import Memory
@@ -52,7 +52,7 @@ def given_only(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def call_tool(
-    name: str, arguments: dict[str, Any], user: str, path: Path, *, json_: bool = False
+    name: str, arguments: dict[str, Any], user: str, location: Location, *, json_: bool = False
 ) -> None:
     """Call a tool with the options that were given, and print the result.
 
@@ -73,7 +73,7 @@ def call_tool(
         )
 
     check = user != ANY_USER and name not in CREATES_USERS
-    with_memory(path, run, user=user if check else None)
+    with_memory(location, run, user=user if check else None)
 
 
 def print_result(name: str, result: Any, *, json_: bool) -> None:  # noqa: ANN401 - JSON

@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from hotmem.core.location import Location
 from hotmem.core.logs import log
 from hotmem.core.priority import ForegroundPriority
-from hotmem.errors import MemoryClosed, StoreError
+from hotmem.errors import InvalidInput, MemoryClosed, StoreError
 from hotmem.operations.actor import actor
 from hotmem.operations.suppression import SuppressedTexts
 from hotmem.options import Options
@@ -28,12 +29,12 @@ class MemoryBase:
     """State that the groups of methods share.
 
     Args:
-        path: The memory file.
+        location: The memory file, or the URL of the database.
         options: The memory's options.
     """
 
-    def __init__(self, path: Path, options: Options) -> None:
-        self.path = path
+    def __init__(self, location: Location, options: Options) -> None:
+        self.location = location
         self.options = options
         self._priority = ForegroundPriority()
         self._suppressed = SuppressedTexts()
@@ -41,6 +42,17 @@ class MemoryBase:
         self._forget_version = 0
         self._fed_back: deque[str] = deque(maxlen=REMEMBERED_BLOCKS)
         self._runtime: Runtime | None = None
+
+    @property
+    def path(self) -> Path:
+        """The memory file.
+
+        Raises:
+            InvalidInput: If the memory is a database on a server.
+        """
+        if isinstance(self.location, Path):
+            return self.location
+        raise InvalidInput(f"{self.location} is no file. Use the server's own tools for it.")
 
     @property
     def runtime(self) -> Runtime:

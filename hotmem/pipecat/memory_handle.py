@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from hotmem.core.location import ServerUrl
 from hotmem.memory import Memory
 from hotmem.options import Options
 
@@ -10,8 +11,8 @@ class MemoryHandle:
     """The memory of a processor, which is absent before the pipeline starts and after it ends.
 
     Args:
-        memory: An open memory, which the caller closes, or the path of one; None for the default
-            path.
+        memory: An open memory, which the caller closes, or the path or URL of one; None for the
+            default.
         options: Options of a memory given by path; None for those of the environment.
 
     Attributes:
@@ -21,7 +22,9 @@ class MemoryHandle:
             and after `release`.
     """
 
-    def __init__(self, memory: Memory | str | Path | None, options: Options | None = None) -> None:
+    def __init__(
+        self, memory: Memory | str | Path | ServerUrl | None, options: Options | None = None
+    ) -> None:
         self.current: Memory | None = None
         if isinstance(memory, Memory):
             self.memory = self.current = memory

@@ -25,6 +25,7 @@ from pipecat.frames.frames import (
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, FrameProcessorSetup
 from pipecat.utils.tracing.tracing_context import TracingContext
 
+from hotmem.core.location import ServerUrl
 from hotmem.core.logs import log
 from hotmem.errors import HotMemError
 from hotmem.memory import Memory
@@ -102,7 +103,7 @@ class HotMemProcessor(FrameProcessor):
 
     def __init__(
         self,
-        memory: Memory | str | Path | None = None,
+        memory: Memory | str | Path | ServerUrl | None = None,
         *,
         user_id: str,
         session_id: str | None = None,
@@ -118,8 +119,8 @@ class HotMemProcessor(FrameProcessor):
         """Create the processor; files are opened when the pipeline starts.
 
         Args:
-            memory: An open memory, which the caller closes, or the path of one, which the
-                processor opens and closes. None for HOTMEM_DATABASE, else memory.db.
+            memory: An open memory, which the caller closes, or the path or URL of one, which
+                the processor opens and closes. None for HOTMEM_DATABASE, else memory.db.
             user_id: The user.
             session_id: The conversation's id; None for a new one.
             user_name: The user's name, the speaker of their turns.

@@ -3,7 +3,9 @@
 database.py   what an engine offers: connections that run SQL, databases that run query functions
 queries/      the query functions: each takes a connection and runs SQL, once for all engines
 search/       search over one user's rows, in Python: BM25, vectors, token signs
+dialect.py    what differs between the engines' SQL
 sqlite/       the SQLite engine
+postgres/     the PostgreSQL engine
 inspection/   what the inspector shows, one page at a time
 """
 
@@ -11,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hotmem.core.encryption_key import EncryptionKey
+from hotmem.core.location import Location
+from hotmem.errors import ExtraMissing
 from hotmem.storage.database import Database, InlineDatabase
 from hotmem.storage.forgetting import Forgetting
 from hotmem.storage.search.engine import SearchEngine
@@ -43,10 +47,23 @@ class Storage:
         return cls(database, inline, engine, Forgetting(database, engine))
 
 
-def open_storage(path: Path, key: EncryptionKey | None = None) -> Storage:
-    """Opens or creates a SQLite file, encrypted if there is a key. Blocking.
+def open_storage(location: Location, key: EncryptionKey | None = None) -> Storage:
+    """Opens or creates a SQLite file or the schema of a PostgreSQL database. Blocking.
+
+    Args:
+        location: The file, or the URL.
+        key: Encrypts the file. A server's disk is encrypted by its operator.
 
     Raises:
-        StoreError: If the file cannot be used.
+        ExtraMissing: If the extra `postgres` is needed and not installed.
+        StoreError: If the database cannot be used.
     """
-    return Storage.of(SqliteDatabase.open(path, key))
+    if isinstance(location, Path):
+        return Storage.of(SqliteDatabase.open(location, key))
+    try:
+        from hotmem.storage.postgres.database import PostgresDatabase  # an extra
+    except ImportError as error:
+        raise ExtraMissing(
+            f"{location} needs the extra `postgres`: pip install 'pipecat-hotmem[postgres]'."
+        ) from error
+    return Storage.of(PostgresDatabase.open(location.url))

@@ -18,7 +18,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
+from platformdirs import user_state_path
+
 from hotmem.core.encryption_key import EncryptionKey
+from hotmem.core.location import Location, ServerUrl
 from hotmem.core.logs import log
 from hotmem.errors import (
     HotMemError,
@@ -78,8 +81,17 @@ Take: TypeAlias = Callable[[Record], Awaitable[object]]
 """Writes a record to the database."""
 
 
-def path_of(database: Path, folder: Path | None = None) -> Path:
-    """Path of a database's spool: beside it, or in a folder under a name unique to the database."""
+def path_of(database: Location, folder: Path | None = None) -> Path:
+    """Path of a database's spool, whose name is unique to the database in a folder of several.
+
+    Args:
+        database: The database.
+        folder: The folder; None is that of the file, or for a server's database the user's folder
+            for state.
+    """
+    if isinstance(database, ServerUrl):
+        return (folder or user_state_path("hotmem")) / f"{database.name}.spool"
+    database = database.absolute()
     if folder is None:
         return database.with_name(f"{database.name}.spool")
     return (

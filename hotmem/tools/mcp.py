@@ -18,6 +18,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from hotmem.block.rendering import render_tool_data
 from hotmem.core import local_server
+from hotmem.core.location import Location, ServerUrl
 from hotmem.core.logs import log
 from hotmem.errors import HotMemError
 from hotmem.memory import Memory
@@ -49,11 +50,11 @@ def create_server(
     Args:
         memory: An open memory.
         user_id: User ID.
-        folder: Folder for exports and imports; None is a folder beside the memory file, created
-            when it is used.
+        folder: Folder for exports and imports; None is a folder beside the memory file,
+            or in the working directory, created when it is used.
         offered: Tools to offer.
     """
-    folder = folder or default_folder(memory.path)
+    folder = folder or default_folder(memory.location)
 
     async def listed(_: object, __: object) -> types.ListToolsResult:
         return types.ListToolsResult(
@@ -93,8 +94,10 @@ def create_server(
     return Server("hotmem", instructions=INSTRUCTIONS, on_list_tools=listed, on_call_tool=called)
 
 
-def default_folder(database: Path) -> Path:
-    """Return the folder for exports and imports of a memory file."""
+def default_folder(database: Location) -> Path:
+    """Return the folder for exports and imports: beside a file, else in the working directory."""
+    if isinstance(database, ServerUrl):
+        return Path(f"{database.name}-files")
     return database.with_name(f"{database.stem}-files")
 
 

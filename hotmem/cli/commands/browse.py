@@ -42,7 +42,7 @@ def inspect(
         ) from error
 
     with_memory(
-        existing_database(file or database),
+        existing_database(database if file is None else str(file)),
         lambda memory: serve(memory, user, port, Settings().time_zone),
         user=user,
     )

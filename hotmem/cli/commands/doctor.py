@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hotmem.cli import console
-from hotmem.cli.memory_file import encryption_key, existing_database, with_storage
+from hotmem.cli.memory_file import encryption_key, existing_database_file, with_storage
 from hotmem.cli.parameters import Database, Json
 from hotmem.settings import Settings
 
@@ -31,7 +31,7 @@ def doctor(
     from hotmem.storage.spool import path_of, waiting_in
     from hotmem.storage.sqlite.diagnosis import diagnosed
 
-    path, key = existing_database(database), encryption_key()
+    path, key = existing_database_file(database, "Use its server's tools."), encryption_key()
     released = 0
     if retry:
         released = with_storage(

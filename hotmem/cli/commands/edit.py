@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hotmem.cli import console
-from hotmem.cli.memory_file import existing_database, full_ids, with_memory
+from hotmem.cli.memory_file import existing_database, full_ids, named_database, with_memory
 from hotmem.cli.parameters import (
     CategoryOption,
     Database,
@@ -18,7 +18,6 @@ from hotmem.cli.parameters import (
 )
 from hotmem.cli.tool_calls import call_tool, given_only, option_name
 from hotmem.errors import InvalidInput
-from hotmem.settings import Settings
 
 if TYPE_CHECKING:
     from hotmem import Memory
@@ -47,7 +46,7 @@ def store(
         "source": source,
         "note": note,
     }
-    call_tool("store_memory", arguments, user, database or Settings().database)
+    call_tool("store_memory", arguments, user, named_database(database))
 
 
 def edit(

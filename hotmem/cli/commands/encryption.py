@@ -4,16 +4,18 @@ The key is never an argument, because other users of the machine can see argumen
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from hotmem.cli import console
-from hotmem.cli.memory_file import encryption_key, existing_database
+from hotmem.cli.memory_file import encryption_key, existing_database_file
 from hotmem.cli.parameters import Database
 from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
+
+SERVER_DISK: Final = "Encrypt the disk of the server."
 
 
 def encrypt(database: Database = None) -> None:
@@ -23,7 +25,7 @@ def encrypt(database: Database = None) -> None:
     """
     from hotmem.storage.sqlite import connection
 
-    path = existing_database(database)
+    path = existing_database_file(database, SERVER_DISK)
     if connection.encrypted(path):
         raise InvalidInput(f"{path} is already encrypted. `hotmem rekey` changes its key.")
     _convert(path, None, encryption_key() or _prompt_new())
@@ -35,7 +37,7 @@ def encrypt(database: Database = None) -> None:
 
 def decrypt(database: Database = None) -> None:
     """Decrypt the memory file in place; no program may have it open."""
-    path = existing_database(database)
+    path = existing_database_file(database, SERVER_DISK)
     _convert(path, encryption_key() or _prompt(), None)
     console.print_line(f"{path} is decrypted. Remove HOTMEM_KEY and HOTMEM_KEY_FILE.")
 
@@ -48,7 +50,7 @@ def rekey(
     ] = None,
 ) -> None:
     """Change the key of an encrypted memory file; no program may have it open."""
-    path = existing_database(database)
+    path = existing_database_file(database, SERVER_DISK)
     new = _prompt_new() if new_key_file is None else EncryptionKey.from_source(new_key_file)
     _convert(path, encryption_key() or _prompt(), new)
     console.print_line(f"{path} has a new key. Earlier copies have the old key.")

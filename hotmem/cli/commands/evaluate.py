@@ -4,17 +4,19 @@ import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.text import Text
 
 from hotmem.cli import console
-from hotmem.cli.memory_file import encryption_key, existing_database
+from hotmem.cli.memory_file import encryption_key, existing_database, existing_database_file
 from hotmem.cli.parameters import After, Before, Database, Json, Overwrite, User
 from hotmem.cli.tool_calls import call_tool
 from hotmem.core.output_files import new_file
 from hotmem.errors import InvalidInput
+
+COPY_FIRST: Final = "Export the user's memory and import it into a file first."
 
 if TYPE_CHECKING:
     from hotmem.replay.study import Study
@@ -64,7 +66,9 @@ def evaluate(
         raise InvalidInput(f"The folder of {report} does not exist. Create it, or name another.")
     if report is not None and not overwrite and os.path.lexists(report):
         raise InvalidInput(f"{report} exists. Name a new file, or pass --overwrite.")
-    recording = read_recording(existing_database(database), user, turns, encryption_key())
+    recording = read_recording(
+        existing_database_file(database, COPY_FIRST), user, turns, encryption_key()
+    )
     compared = settings(setting or (), recording.weights)
     if len(compared) < 2:
         raise InvalidInput(

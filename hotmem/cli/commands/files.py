@@ -1,15 +1,25 @@
 """Commands that export, import, copy and check memory files."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from hotmem.cli import console
-from hotmem.cli.memory_file import encryption_key, existing_database, existing_file, with_memory
+from hotmem.cli.memory_file import (
+    encryption_key,
+    existing_database,
+    existing_database_file,
+    existing_file,
+    named_database,
+    with_memory,
+)
 from hotmem.cli.parameters import Database, Json, User
 from hotmem.cli.tool_calls import ANY_USER, call_tool, given_only, option_name, print_result
-from hotmem.settings import Settings
+from hotmem.core.location import ServerUrl
+from hotmem.errors import InvalidInput
+
+SERVER_TOOLS: Final = "Copy a database on a server with its own tools, such as pg_dump."
 
 if TYPE_CHECKING:
     from hotmem import Memory
@@ -115,7 +125,7 @@ def import_(
             progress.update(bar, total=1, completed=1)
         print_result("import_memories", as_json(report), json_=json_)
 
-    with_memory(database or Settings().database, run)
+    with_memory(named_database(database), run)
 
 
 def backup(
@@ -128,7 +138,7 @@ def backup(
     """
     from hotmem.tools.backups import BackupArguments, backup_restore
 
-    path = existing_database(database)
+    path = existing_database_file(database, SERVER_TOOLS)
 
     async def run(memory: "Memory") -> None:
         with console.progress_bar() as progress:
@@ -152,7 +162,9 @@ def restore(
     """Create a memory file from a backup; an existing file is never overwritten."""
     from hotmem.storage.sqlite import backups
 
-    target = database or Settings().database
+    target = named_database(database)
+    if isinstance(target, ServerUrl):
+        raise InvalidInput(f"{target} is no file. {SERVER_TOOLS}")
     copy = existing_file(source, "Name a file made by `hotmem backup`.")
     backups.restore(copy, target, encryption_key())
     console.print_line(f"{target} restored from {source}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hotmem.cli import console
-from hotmem.cli.memory_file import existing_database, with_memory
+from hotmem.cli.memory_file import existing_database, named_database, with_memory
 from hotmem.cli.parameters import Database, Json, User
 from hotmem.cli.tool_calls import call_tool
 from hotmem.errors import InvalidInput
@@ -74,7 +74,7 @@ def serve_mcp(
         else:
             await serve_stdio(memory, user, None if files is None else files.resolve())
 
-    with_memory(database or Settings().database, run)
+    with_memory(named_database(database), run)
 
 
 def discover(user: User, database: Database = None, json_: Json = False) -> None:

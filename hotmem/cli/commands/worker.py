@@ -4,7 +4,6 @@ import asyncio
 import signal
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -12,6 +11,7 @@ import typer
 from hotmem.cli import console
 from hotmem.cli.memory_file import existing_database
 from hotmem.cli.parameters import Database
+from hotmem.core.location import Location
 from hotmem.options import BackgroundMode
 from hotmem.settings import Settings
 
@@ -33,14 +33,14 @@ def worker(
     """
     options = Settings().options()
     background = replace(options.background, mode=BackgroundMode.HERE, poll_s=POLL_S)
-    path = existing_database(database)
+    location = existing_database(database)
     try:
-        asyncio.run(_run(path, replace(options, background=background), once=once))
+        asyncio.run(_run(location, replace(options, background=background), once=once))
     except KeyboardInterrupt:
         console.screen.print("Stopped.")
 
 
-async def _run(path: Path, options: "Options", *, once: bool) -> None:
+async def _run(location: Location, options: "Options", *, once: bool) -> None:
     from hotmem.memory import Memory
     from hotmem.storage import queries
 
@@ -48,11 +48,11 @@ async def _run(path: Path, options: "Options", *, once: bool) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError):  # Windows: Control-C raises KeyboardInterrupt instead
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    async with Memory.open(path, options) as memory:
+    async with Memory.open(location, options) as memory:
         waiting = sum(
             (await memory.runtime.database.read_all(queries.jobs.waiting_counts)).values()
         )
-        console.print_line(f"{waiting:,} jobs wait in {path}.")
+        console.print_line(f"{waiting:,} jobs wait in {location}.")
         if not once:
             await stopped.wait()
             return
