@@ -98,6 +98,23 @@ def test_only_the_storage_package_speaks_sql() -> None:
     ] == []
 
 
+def test_query_functions_know_no_engine() -> None:
+    """Their SQL is one text for all engines, see `hotmem.storage.dialect`."""
+    shared = ("storage.queries.", "storage.inspection.", "storage.search.")
+    engines = ("storage.sqlite", "storage.postgres")
+    of_one_engine = re.compile(
+        r"json_each\([?:]|json_extract|json_array\(|group_concat|string_agg|\binstr\(|\bstrftime\("
+        r"|\b(INSERT|UPDATE) OR |\bPRAGMA |\bpragma_|sqlite_master|\browid\b|COLLATE|LIMIT -1"
+        r"|::(BIGINT|TEXT)"
+    )
+    names = [name for name in KNOWN if name.startswith(shared)]
+    assert names
+    assert [name for name in names if of_one_engine.search(KNOWN[name].source)] == []
+    assert [
+        (name, found) for name in names for found in GRAPH[name] if found.startswith(engines)
+    ] == []
+
+
 def test_no_module_is_long() -> None:
     long = {
         name
