@@ -87,7 +87,7 @@ def mentions(conn: Connection, user: UserKey, about: str | None, most: int) -> l
 def texts(conn: Connection, user: UserKey, memories: Iterable[int]) -> dict[int, tuple[str, str]]:
     """Ids and texts of memories, by row number."""
     rows = conn.execute(
-        "SELECT id, public_id, text FROM memories WHERE user_key = ? AND id = ANY(?)",
+        "SELECT id, public_id, text FROM memories WHERE user_key = ? AND id = ANY(?) ORDER BY id",
         (user, [*memories]),
     )
     return {key: (name, text) for key, name, text in rows}

@@ -1,6 +1,7 @@
 """The subjects of a user's current facts."""
 
 import re
+from typing import Final
 
 from hotmem.storage.database import Connection
 from hotmem.text.ascii_case import ascii_lower
@@ -10,7 +11,9 @@ NAMES, POSSESSES = "is called", "has"
 """Relations that state a subject's name, and what it has."""
 
 
-SUBJECTS = """
+CURRENT: Final = "m.user_key = :user AND m.valid_until IS NULL AND m.merged_into IS NULL"
+
+SUBJECTS: Final = f"""
     WITH RECURSIVE relations (relation) AS (
         SELECT min(relation) FROM memories INDEXED BY memories_by_relation WHERE user_key = :user
         UNION ALL
@@ -28,9 +31,18 @@ SUBJECTS = """
                                 AND lower(n.subject) > lower(p.subject)
                             ORDER BY lower(n.subject), n.value, n.id LIMIT 1)
         FROM pairs p WHERE p.subject IS NOT NULL)
-    SELECT relation, subject FROM pairs WHERE subject <> ''"""
-"""Pairs of relation and subject of facts, each found by one index seek, as most facts share the
-speaker as their subject."""
+    SELECT p.subject FROM pairs p WHERE p.subject <> '' AND EXISTS (
+        SELECT 1 FROM memories m INDEXED BY memories_by_relation
+        WHERE {CURRENT} AND m.relation = p.relation AND lower(m.subject) = lower(p.subject))
+    ORDER BY p.relation, lower(p.subject)"""
+"""The subjects of a relation's current facts. Each pair of relation and subject is found by one
+index seek, as most facts share the speaker as their subject."""
+
+FACTS: Final = f"""
+    SELECT m.subject, m.object, m.single FROM memories m INDEXED BY memories_by_relation
+    WHERE {CURRENT} AND m.relation = :relation AND m.negated = 0"""
+
+IN_ORDER: Final = "ORDER BY lower(m.subject), m.value, m.id"
 
 
 STEM_LETTERS = 3
@@ -48,39 +60,23 @@ def known_subjects(conn: Connection, user: UserKey, subject: str) -> KnownSubjec
     """
     words = tuple(word[: max(STEM_LETTERS, len(word) - 1)] for word in _own_words(subject))
     owners = [subject[: mark.start()] for mark in _OWNED.finditer(subject)]
-    condition = (
-        "m.user_key = ? AND m.relation = ? AND m.valid_until IS NULL AND m.merged_into IS NULL"
-    )
-    facts_sql = f"""SELECT m.subject, m.object, m.single
-        FROM memories m INDEXED BY memories_by_relation WHERE {condition} AND m.negated = 0"""
-    in_order = "ORDER BY lower(m.subject), m.value, m.id"
-    exists_sql = f"""SELECT 1 FROM memories m INDEXED BY memories_by_relation WHERE {condition}
-        AND lower(m.subject) = ? LIMIT 1"""
-    pairs = [
-        pair
-        for pair in conn.execute(SUBJECTS, {"user": user})
-        if any(word.startswith(words) for word in _own_words(pair[1]))
+    similar = [
+        other
+        for (other,) in conn.execute(SUBJECTS, {"user": user})
+        if any(word.startswith(words) for word in _own_words(other))
     ]
     owned = (
         row
         for owner in owners
         for row in conn.execute(
-            f"{facts_sql} AND lower(m.subject) = ? {in_order}",
-            (user, POSSESSES, ascii_lower(owner)),
+            f"{FACTS} AND lower(m.subject) = :owner {IN_ORDER}",
+            {"user": user, "relation": POSSESSES, "owner": ascii_lower(owner)},
         )
     )
+    names = conn.execute(f"{FACTS} {IN_ORDER}", {"user": user, "relation": NAMES})
     return KnownSubjects(
-        tuple(
-            dict.fromkeys(
-                other
-                for relation, other in pairs
-                if conn.execute(exists_sql, (user, relation, ascii_lower(other))).fetchone()
-            )
-        ),
-        tuple(
-            (owner, name, bool(sole))
-            for owner, name, sole in conn.execute(f"{facts_sql} {in_order}", (user, NAMES))
-        ),
+        tuple(dict.fromkeys(similar)),
+        tuple((owner, name, bool(sole)) for owner, name, sole in names),
         tuple((owner, value) for owner, value, _ in owned),
     )
 
