@@ -1,31 +1,26 @@
 """One PostgreSQL database: a pool of connections, and threads that run query functions on them."""
 
 import asyncio
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from threading import Event
 from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 import psycopg
-from psycopg_pool import ConnectionPool, PoolTimeout
+from psycopg_pool import ConnectionPool
 
 from hotmem.errors import (
-    DeadlineExceeded,
     MemoryClosed,
     StoreLocked,
     StoreReadOnly,
-    StoreUnreachable,
 )
 from hotmem.storage.postgres import migrations
 from hotmem.storage.postgres.connection import (
-    LOCK_WAIT_S,
-    SCHEMA,
     PostgresConnection,
     adapt,
     mapped_errors,
 )
+from hotmem.storage.postgres.transactions import Transactions
 from hotmem.storage.postgres.url import CONNECT_S, parse
 from hotmem.types import UserKey
 
@@ -45,11 +40,6 @@ EVERYONE: Final = None
 class PostgresDatabase:
     """Runs query functions on a PostgreSQL database, in threads of its own.
 
-    A read is one REPEATABLE READ transaction, so that all of its statements see one snapshot. A
-    write is one READ COMMITTED transaction that first takes its user's lock: its statements see
-    what earlier writes of the user committed. All settings are local to the transaction, so that a
-    pooler may share server connections between transactions.
-
     Args:
         location: The URL without its password.
         pool: Connections, adapted and in autocommit mode.
@@ -60,12 +50,11 @@ class PostgresDatabase:
         self, location: str, pool: "ConnectionPool[psycopg.Connection[Any]]", *, read_only: bool
     ) -> None:
         self._location = location
-        self._pool = pool
+        self._transactions = Transactions(location, pool)
         self.read_only = read_only
         self._write_pool = ThreadPoolExecutor(1, thread_name_prefix="hotmem-writer")
         self._read_pool = ThreadPoolExecutor(READERS, thread_name_prefix="hotmem-reader")
         self._closed = Event()
-        self._lock_awaited_since: float | None = None
 
     @classmethod
     def open(cls, url: str) -> Self:
@@ -110,10 +99,7 @@ class PostgresDatabase:
 
     def blocked(self) -> StoreLocked | None:
         """The error of a write that waits for another program's lock now, if one does."""
-        since = self._lock_awaited_since
-        if since is None or time.monotonic() - since < LOCK_WAIT_S:
-            return None
-        return StoreLocked(f"{self._location}: a write waits for a lock of another program.")
+        return self._transactions.blocked()
 
     async def write(
         self,
@@ -169,26 +155,7 @@ class PostgresDatabase:
                 f"{self._location} was opened read-only: it is a replica or set to read-only. Name"
                 " the primary server and open it again."
             )
-        return await self._in(self._write_pool, lambda: self._transact(ending, user, run))
-
-    def _transact(
-        self, ending: str, user: UserKey | None, run: Callable[[PostgresConnection], T]
-    ) -> T:
-        lock = "" if user is None else f", pg_advisory_xact_lock({user:d})"
-        begin = (
-            "BEGIN ISOLATION LEVEL READ COMMITTED;"
-            f" SELECT {_settings(user)}, set_config('lock_timeout', '{LOCK_WAIT_S:.0f}s', true);"
-            f" SELECT 1{lock}"
-        )
-        self._lock_awaited_since = time.monotonic()
-        try:
-            with self._begun(begin) as conn:
-                self._lock_awaited_since = None
-                result = run(conn)
-                conn.raw.execute(ending.encode())
-                return result
-        finally:
-            self._lock_awaited_since = None
+        return await self._in(self._write_pool, lambda: self._transactions.write(ending, user, run))
 
     async def read(
         self,
@@ -235,61 +202,7 @@ class PostgresDatabase:
             StoreError: If the database cannot be read.
         """
         self._check_open()
-        timeout = ""
-        if deadline is not None:
-            remaining = deadline - time.monotonic()
-            if remaining <= 0:
-                raise DeadlineExceeded("A search could not begin in its time.")
-            timeout = f", set_config('statement_timeout', '{max(1, int(remaining * 1000))}', true)"
-        begin = (
-            f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT {_settings(user)}{timeout}"
-        )
-        with self._begun(begin, deadline) as conn:
-            result = run(conn)
-            conn.raw.execute(b"COMMIT")
-            return result
-
-    @contextmanager
-    def _begun(self, begin: str, deadline: float | None = None) -> Iterator[PostgresConnection]:
-        """A connection within a transaction, which is rolled back if the context raises.
-
-        A connection that turns out to be dead when the transaction begins is replaced.
-        """
-        with mapped_errors(self._location):
-            until = time.monotonic() + CONNECT_S if deadline is None else deadline
-            raw = self._connection(begin, until)
-            try:
-                yield PostgresConnection(raw)
-            except BaseException:
-                if not raw.closed:
-                    try:
-                        raw.execute(b"ROLLBACK")
-                    except psycopg.Error:
-                        raw.close()
-                raise
-            finally:
-                self._pool.putconn(raw)
-
-    def _connection(self, begin: str, until: float) -> "psycopg.Connection[Any]":
-        while True:
-            try:
-                raw = self._pool.getconn(max(0.001, until - time.monotonic()))
-            except PoolTimeout:
-                raise StoreUnreachable(
-                    f"{self._location} gave no connection in time. Check that the server runs and"
-                    " has connections to spare."
-                ) from None
-            try:
-                raw.execute(begin.encode())
-            except BaseException as error:
-                dead = raw.closed
-                if not dead:
-                    raw.execute(b"ROLLBACK")
-                self._pool.putconn(raw)
-                if not dead or not isinstance(error, psycopg.OperationalError):
-                    raise
-            else:
-                return raw
+        return self._transactions.read(deadline, user, run)
 
     def purge_later(self) -> None:
         """Does nothing: the server's vacuum removes deleted rows."""
@@ -319,7 +232,7 @@ class PostgresDatabase:
     def _close(self) -> None:
         self._read_pool.shutdown(wait=True)
         self._write_pool.shutdown(wait=True)
-        self._pool.close()
+        self._transactions.close()
 
 
 class InlinePostgresDatabase:
@@ -366,12 +279,3 @@ class InlinePostgresDatabase:
         return self._database.read_here(
             None, EVERYONE, lambda conn: operation(conn, *args, **kwargs)
         )
-
-
-def _settings(user: UserKey | None) -> str:
-    """What a transaction sees: one user's rows, or all."""
-    key, scope = ("", "all") if user is None else (f"{user:d}", "one")
-    return (
-        f"set_config('search_path', '{SCHEMA}, pg_catalog', true),"
-        f" set_config('hotmem.user', '{key}', true), set_config('hotmem.scope', '{scope}', true)"
-    )

@@ -1,0 +1,199 @@
+"""Transactions on pooled connections."""
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from hotmem.errors import DeadlineExceeded, StoreLocked, StoreUnreachable
+from hotmem.storage.postgres.connection import (
+    LOCK_WAIT_S,
+    SCHEMA,
+    PostgresConnection,
+    mapped_errors,
+)
+from hotmem.storage.postgres.url import CONNECT_S
+from hotmem.types import UserKey
+
+T = TypeVar("T")
+
+
+class Transactions:
+    """Runs functions in transactions of one user or of all, in the calling thread.
+
+    A read is one REPEATABLE READ transaction, so that all of its statements see one snapshot. A
+    write is one READ COMMITTED transaction that first takes its user's lock: its statements see
+    what earlier writes of the user committed. All settings are local to the transaction, so that a
+    pooler may share server connections between transactions.
+
+    Args:
+        location: The URL without its password, for errors.
+        pool: Connections, adapted and in autocommit mode.
+    """
+
+    def __init__(self, location: str, pool: "ConnectionPool[psycopg.Connection[Any]]") -> None:
+        self._location = location
+        self._pool = pool
+        self._ending_pool = ThreadPoolExecutor(1, thread_name_prefix="hotmem-ending")
+        self._lock_awaited_since: float | None = None
+
+    def blocked(self) -> StoreLocked | None:
+        """The error of a write that waits for another program's lock now, if one does."""
+        since = self._lock_awaited_since
+        if since is None or time.monotonic() - since < LOCK_WAIT_S:
+            return None
+        return StoreLocked(f"{self._location}: a write waits for a lock of another program.")
+
+    def close(self) -> None:
+        """Ends what is running and closes the connections."""
+        self._ending_pool.shutdown(wait=True)
+        self._pool.close()
+
+    def read(
+        self,
+        deadline: float | None,
+        user: UserKey | None,
+        run: Callable[[PostgresConnection], T],
+    ) -> T:
+        """Runs a read, until the deadline at most; a connection that has died is replaced.
+
+        Raises:
+            DeadlineExceeded: If `time.monotonic()` passed the deadline.
+            StoreError: If the database cannot be read.
+        """
+        until = time.monotonic() + CONNECT_S if deadline is None else deadline
+        with mapped_errors(self._location):
+            while True:
+                raw = self._free_connection(until)
+                try:
+                    return self._read_on(raw, deadline, user, run)
+                except psycopg.OperationalError:
+                    if not raw.closed or time.monotonic() > until:
+                        raise
+
+    def _read_on(
+        self,
+        raw: "psycopg.Connection[Any]",
+        deadline: float | None,
+        user: UserKey | None,
+        run: Callable[[PostgresConnection], T],
+    ) -> T:
+        """Runs a read on a connection, and gives it back.
+
+        All statements are sent without waiting for the results of those before. The transaction is
+        ended in a thread of its own, so that the caller does not wait for it.
+        """
+        settings = _settings(user)
+        if deadline is not None:
+            remaining_ms = round((deadline - time.monotonic()) * 1000)
+            if remaining_ms <= 0:
+                self._pool.putconn(raw)
+                raise DeadlineExceeded("A search could not begin in its time.")
+            settings += f", set_config('statement_timeout', '{remaining_ms}', true)"
+        pipeline = ExitStack()
+        try:
+            pipeline.enter_context(raw.pipeline())
+            raw.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            raw.execute(f"SELECT {settings}".encode())
+            result = run(PostgresConnection(raw))
+        except BaseException:
+            self._end(raw, pipeline)
+            raise
+        self._ending_pool.submit(self._end, raw, pipeline)
+        return result
+
+    def _end(self, raw: "psycopg.Connection[Any]", pipeline: ExitStack) -> None:
+        """Ends a read transaction; a connection that cannot is closed."""
+        try:
+            with suppress(psycopg.Error):
+                pipeline.close()
+            if not raw.closed:
+                raw.execute(b"ROLLBACK")
+        except psycopg.Error:
+            raw.close()
+        finally:
+            self._pool.putconn(raw)
+
+    def write(self, ending: str, user: UserKey | None, run: Callable[[PostgresConnection], T]) -> T:
+        """Runs a write.
+
+        Args:
+            ending: "COMMIT", or "ROLLBACK" to try it only.
+            user: The user, who is locked; None if it concerns others too.
+            run: What writes.
+
+        Raises:
+            StoreError: If it could not be committed; nothing of it remains.
+        """
+        lock = "" if user is None else f", pg_advisory_xact_lock({user:d})"
+        begin = (
+            "BEGIN ISOLATION LEVEL READ COMMITTED;"
+            f" SELECT {_settings(user)}, set_config('lock_timeout', '{LOCK_WAIT_S:.0f}s', true);"
+            f" SELECT 1{lock}"
+        )
+        self._lock_awaited_since = time.monotonic()
+        try:
+            with self._begun(begin) as conn:
+                self._lock_awaited_since = None
+                result = run(conn)
+                conn.raw.execute(ending.encode())
+                return result
+        finally:
+            self._lock_awaited_since = None
+
+    @contextmanager
+    def _begun(self, begin: str) -> Iterator[PostgresConnection]:
+        """A connection within a transaction, which is rolled back if the context raises.
+
+        A connection that turns out to be dead when the transaction begins is replaced.
+        """
+        with mapped_errors(self._location):
+            raw = self._connection(begin, time.monotonic() + CONNECT_S)
+            try:
+                yield PostgresConnection(raw)
+            except BaseException:
+                if not raw.closed:
+                    try:
+                        raw.execute(b"ROLLBACK")
+                    except psycopg.Error:
+                        raw.close()
+                raise
+            finally:
+                self._pool.putconn(raw)
+
+    def _connection(self, begin: str, until: float) -> "psycopg.Connection[Any]":
+        while True:
+            raw = self._free_connection(until)
+            try:
+                raw.execute(begin.encode())
+            except BaseException as error:
+                dead = raw.closed
+                if not dead:
+                    raw.execute(b"ROLLBACK")
+                self._pool.putconn(raw)
+                if not dead or not isinstance(error, psycopg.OperationalError):
+                    raise
+            else:
+                return raw
+
+    def _free_connection(self, until: float) -> "psycopg.Connection[Any]":
+        try:
+            return self._pool.getconn(max(0.001, until - time.monotonic()))
+        except PoolTimeout:
+            raise StoreUnreachable(
+                f"{self._location} gave no connection in time. Check that the server runs and"
+                " has connections to spare."
+            ) from None
+
+
+def _settings(user: UserKey | None) -> str:
+    """What a transaction sees: one user's rows, or all."""
+    key, scope = ("", "all") if user is None else (f"{user:d}", "one")
+    return (
+        f"set_config('search_path', '{SCHEMA}, pg_catalog', true),"
+        f" set_config('hotmem.user', '{key}', true), set_config('hotmem.scope', '{scope}', true)"
+    )
