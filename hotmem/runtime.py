@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 from hotmem.core.encryption_key import EncryptionKey
@@ -98,8 +99,16 @@ class Runtime:
             case BackgroundMode.HERE:
                 await self.worker.settle()
             case BackgroundMode.ELSEWHERE:
-                while any((await self.database.read_all(queries.jobs.waiting_counts)).values()):  # noqa: ASYNC110
+                while await self._any_job():  # noqa: ASYNC110
                     await asyncio.sleep(SETTLE_CHECK_S)
+
+    async def _any_job(self) -> bool:
+        """Whether a job waits, or pauses between two attempts."""
+        waiting = await self.database.read_all(queries.jobs.waiting_counts)
+        if any(waiting.values()):
+            return True
+        now = datetime.now(UTC)
+        return await self.database.read_all(queries.job_failures.next_retry, now) is not None
 
     async def replay_spool(self) -> None:
         """Stores what waits in the spool, so that what comes now is stored after it.

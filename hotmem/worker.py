@@ -224,9 +224,12 @@ class Worker:
             return False
         if await self._database.read_all(queries.embedding.superseded, self._context.encoder_id):
             return False
-        rows: list[WaitingText] = await self._database.read_all(
-            queries.reembedding.following, self._options.batch
+        claim, claimant = queries.claims.claim_again, self._leases.claimant()
+        rows: list[WaitingText] | None = await self._leases.taken(
+            self._database.write_all(claim, claimant, self._options.batch)
         )
+        if rows is None:
+            return False
         if not rows:
             await self._database.write_all(queries.embedding.finish)
             log.info("change of encoder complete", encoder=self._context.encoder.name)
@@ -243,7 +246,14 @@ class Worker:
                 error=type(error).__name__,
             )
             keys = [key for _, key, _ in rows]
-            await self._database.write_all(queries.embedding.skip, rows[0][0], keys)
+            await self._database.write_all(
+                queries.claims.finish_all,
+                self._context.worker_id,
+                JobKind(rows[0][0]),
+                queries.embedding.skip,
+                rows[0][0],
+                keys,
+            )
         return True
 
     async def _understand(self, waiting: Sequence[tuple[int, Turn]]) -> bool:

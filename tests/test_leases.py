@@ -307,6 +307,20 @@ async def test_jobs_of_a_worker_killed_beside_another_are_taken_over_at_once(
                 await asyncio.sleep(0.01)
 
 
+async def test_settle_waits_for_a_job_that_pauses_elsewhere(database: Path) -> None:
+    async with Memory.open(
+        database, background(BackgroundMode.ELSEWHERE), encoder=LetterEncoder()
+    ) as memory:
+        write, now = memory.runtime.database.write_all, datetime.now(UTC)
+        await write(say_and_claim, Claimant("other", now))
+        await write(lambda conn: conn.execute("UPDATE passages SET held = 1"))
+        await write(queries.job_failures.record, JobKind.TURN, 1, "OSError", 3, 9.0, now, None)
+        settled = asyncio.create_task(memory.settle())
+        done, _ = await asyncio.wait({settled}, timeout=0.3)
+        assert not done
+        settled.cancel()
+
+
 def say_and_claim(conn: Connection, claimant: Claimant) -> None:
     """Stores a turn that a worker has claimed."""
     turns.add(conn, said("My dog is called Potola."), NOW)

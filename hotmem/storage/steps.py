@@ -36,11 +36,11 @@ async def adopt_encoder(database: Database, name: str, dimension: int) -> bool:
 
 async def resume_failures(database: Database, now: datetime) -> datetime | None:
     """Retries failed jobs whose pause is over; returns when the next pause ends, or None."""
-    resumes_at = await database.read_all(job_failures.next_retry)
+    resumes_at = await database.read_all(job_failures.next_retry, now)
     if resumes_at is None or resumes_at > now:
         return resumes_at
     await database.write_all(job_failures.resume, now)
-    return await database.read_all(job_failures.next_retry)
+    return await database.read_all(job_failures.next_retry, now)
 
 
 async def retry_failures(database: Database, before: datetime, given: int, limit: int) -> int:

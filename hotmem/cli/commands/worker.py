@@ -49,9 +49,8 @@ async def _run(location: Location, options: "Options", *, once: bool) -> None:
         with suppress(NotImplementedError):  # Windows: Control-C raises KeyboardInterrupt instead
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     async with Memory.open(location, options) as memory:
-        waiting = sum(
-            (await memory.runtime.database.read_all(queries.jobs.waiting_counts)).values()
-        )
+        database = memory.runtime.database
+        waiting = sum((await database.read_all(queries.jobs.waiting_counts)).values())
         console.print_line(f"{waiting:,} jobs wait in {location}.")
         if not once:
             await stopped.wait()
@@ -59,7 +58,12 @@ async def _run(location: Location, options: "Options", *, once: bool) -> None:
         settled = asyncio.ensure_future(memory.settle())
         stopping = asyncio.ensure_future(stopped.wait())
         await asyncio.wait({settled, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        console.screen.print("No job is left." if settled.done() else "Stopped.")
+        if settled.done():
+            settled.result()
+            left = sum((await database.read_all(queries.jobs.waiting_counts)).values())
+            console.screen.print(f"{left:,} jobs are left." if left else "No job is left.")
+        else:
+            console.screen.print("Stopped.")
         for task in (settled, stopping):
             task.cancel()
         await asyncio.gather(settled, stopping, return_exceptions=True)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import embedding, jobs, leases, turns
+from hotmem.storage.queries import embedding, jobs, leases, reembedding, turns
+from hotmem.storage.queries.index_entries import TABLES
 from hotmem.storage.queries.leases import Claimant
 from hotmem.types import EvidenceKind, JobKind, Turn, UserKey
 
@@ -59,6 +60,25 @@ def claim(
         embedding.waiting(conn, encoder, max_texts, rotation, claimant),
         turns.waiting(conn, rotation, max_turns, claimant),
     )
+
+
+def claim_again(
+    conn: Connection, claimant: Claimant, limit: int
+) -> list[tuple[EvidenceKind, int, str]] | None:
+    """Claims the next rows to embed again (`reembedding.following`).
+
+    They are the same for all workers, so that the lease of the first row's user claims all.
+
+    Returns:
+        The rows; None if another worker has the lease.
+    """
+    rows = reembedding.following(conn, limit)
+    if not rows:
+        return []
+    kind, key, _ = rows[0]
+    sql = f"SELECT user_key FROM {TABLES[kind]} WHERE id = ?"
+    user = UserKey(conn.execute(sql, (key,)).fetchone()[0])
+    return rows if _claim_one(conn, user, claimant, JobKind(kind)) else None
 
 
 def claim_session(conn: Connection, user: UserKey, claimant: Claimant, session: int) -> bool:

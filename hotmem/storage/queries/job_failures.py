@@ -6,6 +6,7 @@ from typing import Final
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.jobs import QUEUES
 from hotmem.storage.queries.locks import lock_users
+from hotmem.storage.queries.order import BEHIND
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.types import FailedJob, JobKind, UserKey
 
@@ -14,6 +15,10 @@ HELD: Final = {work: (queue.table, queue.key) for work, queue in QUEUES.items()}
 }
 """Tables whose rows are marked while their job pauses, and their keys. Categories and imports are
 few and have no mark."""
+
+
+UNDONE: Final = {JobKind.TURN: "TRUE", JobKind.SESSION: "summary_due <> 0"}
+"""Conditions of rows whose job no other worker has done meanwhile; the rest wait for a vector."""
 
 
 NOT_HELD: Final = """NOT EXISTS (SELECT 1 FROM failures f WHERE f.kind = '{work}' AND f.key = {key}
@@ -55,6 +60,8 @@ def record(
 ) -> None:
     """Records that a job failed: it pauses or, after its last attempt, is set aside.
 
+    Nothing is recorded if it was done meanwhile.
+
     Args:
         conn: The writer, within a transaction.
         work: Kind of job.
@@ -73,7 +80,8 @@ def record(
         user = UserKey(row[0])
     conn.lock_user(user)
     if work in HELD:
-        sql = f"UPDATE {table} SET held = 1 WHERE {column} = ? AND user_key = ? RETURNING user_key"
+        sql = f"""UPDATE {table} SET held = 1 WHERE {column} = ? AND user_key = ?
+                  AND {UNDONE.get(work, "vector IS NULL")} RETURNING user_key"""
         if conn.execute(sql, (key, user)).fetchone() is None:
             return
     of_piece = {"work": work, "key": str(key), "user": user}
@@ -109,10 +117,19 @@ def clear(conn: Connection, user: UserKey, work: JobKind, key: int | str) -> Non
     )
 
 
-def next_retry(conn: Connection) -> datetime | None:
+def next_retry(conn: Connection, now: datetime) -> datetime | None:
     """When the next pause ends; None without one."""
-    (again_at,) = conn.execute("SELECT min(again_at) FROM failures WHERE again_at > 0").fetchone()
+    (again_at,) = conn.execute(
+        "SELECT min(CASE WHEN again_at > ? THEN ? ELSE again_at END) FROM failures "
+        "WHERE again_at > 0",
+        (_latest_end(now), to_stored(now)),
+    ).fetchone()
     return None if again_at is None else from_stored(again_at)
+
+
+def _latest_end(now: datetime) -> int:
+    """When any pause ends at most; one that ends later was begun by a clock that was ahead."""
+    return to_stored(now + timedelta(seconds=LONGEST_PAUSE_S))
 
 
 def resume(conn: Connection, now: datetime) -> None:
@@ -120,8 +137,9 @@ def resume(conn: Connection, now: datetime) -> None:
     _release(
         conn,
         conn.execute(
-            "SELECT kind, key, user_key FROM failures WHERE again_at > 0 AND again_at <= ?",
-            (to_stored(now),),
+            """SELECT kind, key, user_key FROM failures
+               WHERE again_at > 0 AND (again_at <= ? OR again_at > ?)""",
+            (to_stored(now), _latest_end(now)),
         ).fetchall(),
     )
 
@@ -146,15 +164,19 @@ def retry(conn: Connection, before: datetime, given: int, limit: int) -> int:
         Number of jobs given another attempt.
     """
     since = to_stored(before)
+    ahead = since + 2 * BEHIND  # failed by a clock that was ahead: no look is a day after `before`
     (again,) = conn.execute(
-        "SELECT count(*) FROM failures WHERE again_at IS NULL AND failed_at >= ?", (since,)
+        """SELECT count(*) FROM failures
+           WHERE again_at IS NULL AND failed_at >= ? AND failed_at <= ?""",
+        (since, ahead),
     ).fetchone()
     if given and again >= given:
         return 0
     rows = conn.execute(
-        """SELECT kind, key, user_key FROM failures WHERE again_at IS NULL AND failed_at < ?
-            ORDER BY failed_at LIMIT ?""",
-        (since, limit),
+        """SELECT kind, key, user_key FROM failures
+           WHERE again_at IS NULL AND (failed_at < ? OR failed_at > ?)
+           ORDER BY failed_at LIMIT ?""",
+        (since, ahead, limit),
     ).fetchall()
     _release(conn, rows)
     return len(rows)

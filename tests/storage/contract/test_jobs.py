@@ -98,23 +98,45 @@ async def test_a_failed_job_pauses_longer_each_time_and_is_set_aside(database: D
         assert (failure.piece, failure.user_id, failure.tries) == ("harbour-0", "ana", tries)
         again_at = failure.again_at
         assert again_at is not None and again_at == await database.read_all(
-            queries.job_failures.next_retry
+            queries.job_failures.next_retry, NOW
         )
         pauses.append(again_at - NOW)
         await database.write_all(queries.job_failures.resume, again_at - SECOND / 2)
         assert await database.read_all(queries.turns.waiting, UserRotation(), 9) == []
         await database.write_all(queries.job_failures.resume, again_at)
         assert len(await database.read_all(queries.turns.waiting, UserRotation(), 9)) == 1
-        assert await database.read_all(queries.job_failures.next_retry) is None
+        assert await database.read_all(queries.job_failures.next_retry, NOW) is None
     assert pauses == sorted(set(pauses)) and pauses[0] == SECOND
     await fail(database, JobKind.TURN, key)
     assert await database.read_all(queries.job_failures.any_set_aside)
-    assert await database.read_all(queries.job_failures.next_retry) is None
+    assert await database.read_all(queries.job_failures.next_retry, NOW) is None
     assert await database.read_all(queries.job_failures.latest, 9) == [
         FailedJob("ana", JobKind.TURN, "harbour-0", ATTEMPTS, "ValueError", NOW, None)
     ]
     await database.write_all(queries.job_failures.resume, NOW + timedelta(days=9))
     assert await database.read_all(queries.turns.waiting, UserRotation(), 9) == []
+
+
+async def test_a_failure_by_a_clock_that_was_ahead_is_retried_at_once(database: Database) -> None:
+    await database.write_all(say_much)
+    waiting = await database.read_all(queries.turns.waiting, UserRotation(), 2)
+    (first, _), (other, _) = waiting
+    ahead, record = NOW + timedelta(days=365), queries.job_failures.record
+    await database.write_all(record, JobKind.TURN, first, "OSError", 2, 1.0, ahead, None)
+    await database.write_all(record, JobKind.TURN, other, "OSError", 1, 1.0, ahead, None)
+    assert await database.read_all(queries.job_failures.next_retry, NOW) == NOW
+    await database.write_all(queries.job_failures.resume, NOW)
+    assert await database.read_all(queries.job_failures.next_retry, NOW) is None
+    assert await database.write_all(queries.job_failures.retry, NOW, 0, 9) == 1
+    assert waiting == await database.read_all(queries.turns.waiting, UserRotation(), 2)
+
+
+async def test_a_job_that_another_worker_did_meanwhile_has_not_failed(database: Database) -> None:
+    await database.write_all(say, "Remark.")
+    ((_, key, _),) = await database.read_all(queries.embedding.waiting, ENCODER, 9, UserRotation())
+    await database.write_all(embed)
+    await fail(database, JobKind.PASSAGE, key)
+    assert await database.read_all(queries.job_failures.latest, 9) == []
 
 
 async def test_a_job_of_one_user_that_fails_does_not_stop_the_others(database: Database) -> None:
