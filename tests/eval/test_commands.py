@@ -1,7 +1,7 @@
 """Every evaluation command runs on a tiny input; a new command needs a case here."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,6 +19,7 @@ from eval.language.recognizers import FILES
 from eval.learning import usage
 from eval.peers.process import PeerMissing
 from eval.tools import classification, equivalence, evolution
+from tests.eval import inline
 
 PEOPLE = ("Ana", "Ben", "Cleo", "Dan")
 SESSIONS = (
@@ -110,53 +111,85 @@ class Case:
     Attributes:
         arguments: Arguments and options.
         error: The exception that ends it where a download or another program is missing.
-        slow: Whether it takes more than two seconds with the models loaded.
+        check: Checks the figures, and the folder {folder}.
     """
 
     arguments: str
     error: type[Exception] | None = None
-    slow: bool = True
+    check: Callable[[Any, Path], None] = lambda figures, folder: None
+
+
+def check_latency(found: dict[str, Any], _: Path) -> None:
+    assert found["turns"] == 20
+    assert found["recall"]["p50"] <= found["recall"]["p95"]
+    assert found["stages"]
+    assert found["encoder"]["least_cosine"] > 0.9
+
+
+def check_scale(found: dict[str, Any], folder: Path) -> None:
+    (measured,) = found.values()
+    assert measured["nearest_found"] > 0.99
+    assert (
+        min(
+            measured["recall"]["p50"],
+            measured["floor"]["p50"],
+            measured["fresh_per_s"],
+            measured["bytes_a_turn"],
+        )
+        > 0
+    )
+    assert measured["layers"].keys() == {"facts", "sessions", "semantic", "verbatim"}
+    assert {path.name for path in folder.iterdir()} == {"1x20.db", "1x20.floor", "1x20.npy"}
+
+
+def check_policy(found: dict[str, Any], _: Path) -> None:
+    chosen, every = found["policies"]
+    assert [(one["policy"], one["questions"]) for one in (chosen, every)] == [
+        ("chosen", len(QUESTIONS)),
+        ("all four", len(QUESTIONS)),
+    ]
+    assert chosen["layers"] <= every["layers"] == 4
 
 
 CASES: Mapping[str, Case] = {
     "run": Case("hotmem {data} --jobs 1 --limit 1 --json"),
     "train": Case("hotmem={data} --jobs 1 --out {folder}/relevance.json"),
     "regimes": Case("hotmem={data} --limit 1 --jobs 1 --json"),
-    "peers": Case("hotmem {data} --environments {folder}", PeerMissing, slow=False),
-    "corrections": Case("--json", slow=False),
-    "facts": Case("{msc} --limit 2 --json", slow=False),
-    "identity": Case("--json", slow=False),
-    "need": Case("hotmem={data} --json", slow=False),
-    "rewriting": Case("mudoco={mudoco} --json", slow=False),
-    "extraction": Case("--json", slow=False),
-    "time": Case("{time} --json", slow=False),
+    "peers": Case("hotmem {data} --environments {folder}", PeerMissing),
+    "corrections": Case("--json"),
+    "facts": Case("{msc} --limit 2 --json"),
+    "identity": Case("--json"),
+    "need": Case("hotmem={data} --json"),
+    "rewriting": Case("mudoco={mudoco} --json"),
+    "extraction": Case("--json"),
+    "time": Case("{time} --json"),
     "tools": Case("--json"),
-    "roundtrip": Case("hotmem={data} --questions 2 --json", slow=False),
+    "roundtrip": Case("hotmem={data} --questions 2 --json"),
     "usage": Case("--json"),
     "learn": Case("hotmem={data} --turns 8 --questions 2 --jobs 1 --json"),
     "ablation": Case("hotmem={data} --jobs 1 --json"),
     "transfer": Case("hotmem={data} talks={talks} --jobs 1 --json"),
     "calibration": Case("hotmem={data} --jobs 1 --png {folder}/plot.png --json"),
     "abstention": Case("hotmem={data} --jobs 1 --png {folder}/plot.png --json"),
-    "policy": Case("hotmem={data} --jobs 1 --limit 2 --json"),
+    "policy": Case("hotmem={data} --jobs 1 --limit 2 --json", check=check_policy),
     "progressive": Case("hotmem={data} --jobs 1 --limit 2 --json"),
     "updates": Case("hotmem={data} --jobs 1 --limit 2 --json"),
-    "encoder measure": Case("hotmem={data} --cache {folder} --json", slow=False),
+    "encoder measure": Case("hotmem={data} --cache {folder} --json"),
     "encoder pipeline": Case("hotmem={data} --jobs 1 --json"),
     "encoder train": Case("hotmem={data} --epochs 0.1 --out {folder}/one.safetensors"),
     "snapshot record": Case("hotmem={data} --questions 1 --limit 1 --scenes 1 --out {folder}/new"),
-    "snapshot compare": Case("{record} {record}", slow=False),
-    "bench latency": Case("--turns 100 --questions 10 --json"),
-    "bench language": Case("--utterances 20 --json", slow=False),
-    "bench turn": Case("--turns 100 --questions 10 --crowd 0 --mem0 0 --no-recordings --json"),
-    "bench spoken": Case("hotmem={data} --questions 1", NoVoice, slow=False),
+    "snapshot compare": Case("{record} {record}"),
+    "bench latency": Case("--turns 20 --questions 2 --json", check=check_latency),
+    "bench language": Case("--utterances 2 --json"),
+    "bench turn": Case("--turns 20 --questions 2 --crowd 1 --mem0 0 --no-recordings --json"),
+    "bench spoken": Case("hotmem={data} --questions 1", NoVoice),
     "bench soak": Case("--minutes 1 --json"),
-    "bench crowd": Case("--users 1 --minutes 0.5 --json"),
-    "bench reembed": Case("--turns 100 --json"),
-    "bench tools": Case("--memories 10 --questions 10 --json"),
-    "bench feedback": Case("--replies 20 --memories 50 --json"),
-    "bench background": Case("--memories 500 --recalls 20 --json"),
-    "bench scale": Case("--turns 100 --questions 10 --json"),
+    "bench crowd": Case("--users 2 --minutes 0.01 --json"),
+    "bench reembed": Case("--turns 40 --json"),
+    "bench tools": Case("--memories 10 --questions 2 --json"),
+    "bench feedback": Case("--replies 2 --memories 20 --json"),
+    "bench background": Case("--memories 70 --recalls 2 --json"),
+    "bench scale": Case("--turns 20 --questions 2 --keep {folder} --json", check=check_scale),
 }
 
 
@@ -246,16 +279,35 @@ def few_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, name, small)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow, pytest.mark.timeout(300)] if case.slow else [])
-        for name, case in CASES.items()
-    ],
-)
-@pytest.mark.usefixtures("few_cases")
+@pytest.fixture
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorten what benchmarks wait in real time, and what they do besides measuring."""
+    for name, value in (
+        ("background.PAUSE_S", (0.0, 0.01)),
+        ("bots.WORD_S", 0.02),
+        ("bots.ALL_WORDS_S", 0.015),
+        ("bots.SILENCE_S", 0.02),
+        ("bots.FINAL_S", 0.03),
+        ("crowd.PAUSE_S", 0.2),
+        ("crowd.REPLY_S", 0.1),
+        ("reembed.PAUSE_S", 0.1),
+        ("reembed.QUESTIONS", 20),
+        ("scale.FRESH", 20),
+        ("scale.QUESTIONS", 20),
+        ("scale.WARM_UP", 2),
+        ("turn.APART_S", 0.03),
+        ("turn.REPLY_S", 0.2),
+        ("turn.QUESTION_S", 0.2),
+    ):
+        monkeypatch.setattr(f"eval.bench.{name}", value)
+    monkeypatch.setattr(usage, "RESAMPLES", 40)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.usefixtures("few_cases", "short_waits")
 def test_command_runs(name: str, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eval.bench.command.configure_logs", lambda **_: None)
+    inline.install(monkeypatch)
     case = CASES[name]
     arguments = case.arguments.format(**inputs).split()
     result = CliRunner().invoke(app, [*name.split(), *arguments])
@@ -265,4 +317,6 @@ def test_command_runs(name: str, inputs: dict[str, Path], monkeypatch: pytest.Mo
     if result.exception is not None:
         raise AssertionError(result.output) from result.exception
     if "--json" in arguments:
-        assert json.loads(result.stdout.splitlines()[-1])
+        figures = json.loads(result.stdout.splitlines()[-1])
+        assert figures
+        case.check(figures, inputs["folder"])

@@ -37,6 +37,7 @@ from hotmem.feedback.weights import ROLLBACK_LEAD, multipliers
 from hotmem.models import CachedEncoder
 from hotmem.recall import retrieve
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Intent, Layer
+from tests.eval import inline
 from tests.eval.test_studies import PEOPLE, PNG, written
 from tests.feedback.test_weights import SEMANTIC_USED
 
@@ -171,7 +172,10 @@ def test_an_outcome_is_drawn_and_told(tmp_path: Path) -> None:
     assert json.loads(json.dumps(figures(outcome)))["curves"][0]["lowest"] == pytest.approx(-0.2)
 
 
-def test_learning_from_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_learning_from_end_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inline.install(monkeypatch)
     own = written(tmp_path / "own.jsonl", {name: PEOPLE[name] for name in ("ana", "ben")})
     learn(
         [f"hotmem={own}"],

@@ -15,6 +15,7 @@ from eval.regimes.command import OWN
 from eval.regimes.measure import BUDGETS, Cell, Row, measured, tasks
 from eval.regimes.report import answers, leads
 from eval.rows import HOTMEM
+from tests.eval import inline
 
 CELL = Cell("everyday", "told", 1, "echo")
 
@@ -66,7 +67,10 @@ def test_calibration_is_over_the_items() -> None:
     assert wrong.calibration == pytest.approx(1.0)
 
 
-def test_a_young_memory_is_measured_from_every_source(tmp_path: Path) -> None:
+def test_a_young_memory_is_measured_from_every_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inline.install(monkeypatch)
     batch = cut_after(next(everyday.load(Path(OWN.partition("=")[2]))), 2)
     few = batch.__class__(
         batch.user, batch.sessions, (*batch.questions[:3], batch.questions[-1]), notes=batch.notes

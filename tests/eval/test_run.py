@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from eval.__main__ import main
 from eval.bench.synthetic import SESSION_TURNS, SyntheticConversations
 from eval.rows import read
 
@@ -93,47 +94,15 @@ def test_a_run_from_end_to_end(own: Path, tmp_path: Path) -> None:
     assert {row.delivered for row in rows if row.abstain} == {None}
 
 
-def test_a_wrong_path_is_said_in_one_line(tmp_path: Path) -> None:
-    done = evaluate("run", "locomo", str(tmp_path))
-    assert done.returncode == 1
-    assert "InvalidInput" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_help_names_the_commands() -> None:
-    done = evaluate("--help")
-    assert "run" in done.stdout
-    assert "bench" in done.stdout
-
-
-def test_the_latency_bench_on_a_short_history() -> None:
-    done = evaluate("bench", "latency", "--turns", "100", "--questions", "10", "--json")
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
-    assert found["turns"] == 100
-    assert found["recall"]["p50"] <= found["recall"]["p95"]
-    assert found["stages"]
-    assert found["encoder"]["least_cosine"] > 0.9
-
-
-def test_the_scale_bench_on_a_short_history_that_is_kept(tmp_path: Path) -> None:
-    done = evaluate(
-        "bench", "scale", "--turns", "100", "--questions", "10", "--keep", str(tmp_path), "--json"
-    )
-    assert done.returncode == 0, done.stderr
-    (measured,) = json.loads(done.stdout.splitlines()[-1]).values()
-    assert measured["nearest_found"] > 0.99
-    assert (
-        min(
-            measured["recall"]["p50"],
-            measured["floor"]["p50"],
-            measured["fresh_per_s"],
-            measured["bytes_a_turn"],
-        )
-        > 0
-    )
-    assert measured["layers"].keys() == {"facts", "sessions", "semantic", "verbatim"}
-    assert {path.name for path in tmp_path.iterdir()} == {"1x100.db", "1x100.floor", "1x100.npy"}
+def test_a_wrong_path_is_said_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["eval", "run", "locomo", str(tmp_path)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    told = capsys.readouterr().err
+    assert "InvalidInput" in told and "Traceback" not in told
 
 
 def test_invented_talk_repeats_by_seed_and_hardly_within() -> None:

@@ -1,8 +1,6 @@
 """The studies: what is pure by arithmetic, and each command on a tiny file of our own."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +25,7 @@ from hotmem.errors import InvalidInput
 from hotmem.ranking.answerability import Answerability
 from hotmem.ranking.features import FEATURES
 from hotmem.types import Layer, Source
+from tests.eval import inline
 
 PNG = b"\x89PNG"
 PEOPLE = {
@@ -85,12 +84,6 @@ def written(file: Path, people: Mapping[str, tuple[str, str]]) -> Path:
     return file
 
 
-def evaluate(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "eval", *arguments], capture_output=True, text=True, check=False
-    )
-
-
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("own") / "own.jsonl", PEOPLE)
@@ -101,11 +94,10 @@ def asked(
     own: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, list[RetrievedQuestion]]:
     conversations = load_datasets([f"hotmem={own}"], step=1)["hotmem"]
-    return {
-        "own": retrieved(
-            conversations, CHOICES, 1, tmp_path_factory.mktemp("cache"), Console(quiet=True), "own"
-        )
-    }
+    cache = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        inline.install(patch)
+        return {"own": retrieved(conversations, CHOICES, 1, cache, Console(quiet=True), "own")}
 
 
 def test_what_was_retrieved(asked: dict[str, list[RetrievedQuestion]]) -> None:
@@ -160,14 +152,6 @@ def test_abstention(asked: dict[str, list[RetrievedQuestion]], tmp_path: Path) -
     assert (tmp_path / "plot.png").read_bytes().startswith(PNG)
     abstention.show(found, Console(quiet=True))
     assert json.dumps(abstention.figures(found))
-
-
-def test_a_study_from_end_to_end(own: Path) -> None:
-    done = evaluate("policy", f"hotmem={own}", "--limit", "2", "--json")
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])["policies"]
-    assert [(one["policy"], one["questions"]) for one in found] == [("chosen", 3), ("all four", 3)]
-    assert found[0]["layers"] <= found[1]["layers"] == 4
 
 
 def test_transfer_wants_two_datasets(own: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem import InvalidInput, Memory, Options
+from hotmem import InvalidInput, Memory, Options, runtime
 from hotmem.models import Language
 from hotmem.options import BackgroundOptions
 from hotmem.storage import queries
@@ -374,7 +374,10 @@ class OtherLetters(LetterEncoder):
     name = "other pairs of letters"
 
 
-async def test_with_another_encoder_it_is_embedded_anew(database: Path, language: Language) -> None:
+async def test_with_another_encoder_it_is_embedded_anew(
+    database: Path, language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime, "load_former", lambda name, options: None)  # torch, for nothing
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
         await tell(memory, [(0, 1), (4, 1), (5, 0)])
         before = await turns_told(memory)
