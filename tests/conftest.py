@@ -11,15 +11,20 @@ from functools import cache
 from pathlib import Path
 from uuid import uuid4
 
+import psycopg
 import pytest
 from loguru import logger
 
 from hotmem import Memory
 from hotmem.models import CachedEncoder, Language, TokenCounter, load_encoder, load_language
 from hotmem.options import ModelOptions
+from hotmem.storage.postgres.migrations import migrate
 from hotmem.storage.sqlite import connection
 from tests.clock import VirtualClock
 from tests.postgres import PostgresServer, server
+
+TEMPLATE = "migrated"
+"""The database on a PostgreSQL server that tests get copies of."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -122,18 +127,38 @@ def postgres_servers() -> Iterator[Callable[[str], PostgresServer]]:
         yield cache(lambda version: stack.enter_context(server(version)))
 
 
+@pytest.fixture(scope="session")
+def postgres_templates(
+    postgres_servers: Callable[[str], PostgresServer],
+) -> Callable[[str], str]:
+    """Names of databases with today's schema and no rows, by version."""
+
+    @cache
+    def create(version: str) -> str:
+        url = postgres_servers(version).create_database(TEMPLATE)
+        with psycopg.connect(url, autocommit=True) as conn:
+            migrate(conn, url)
+        return TEMPLATE
+
+    return create
+
+
 @pytest.fixture
 def postgres_url(
     postgres_servers: Callable[[str], PostgresServer],
+    postgres_templates: Callable[[str], str],
 ) -> Iterator[Callable[[str], str]]:
-    """URLs of new, empty databases on the server of a version; they are dropped after the test."""
+    """URLs of new databases on the server of a version; they are dropped some tests later.
+
+    They have the schema and no rows.
+    """
     made: list[tuple[PostgresServer, str]] = []
 
     def create(version: str) -> str:
         running, name = postgres_servers(version), f"test_{uuid4().hex}"
         made.append((running, name))
-        return running.create_database(name)
+        return running.create_database(name, postgres_templates(version))
 
     yield create
     for running, name in made:
-        running.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        running.drop_database(name)

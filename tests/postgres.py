@@ -26,6 +26,9 @@ VERSIONS: Final[dict[str, Path]] = {
 }
 """Where the programs of each version are; those of the system are used where they are installed."""
 
+DROPPED_TOGETHER: Final = 25
+"""Databases of 8 MB each that a server keeps before they are dropped."""
+
 START_S: Final = 30.0
 SETTINGS: Final = {"fsync": "off", "synchronous_commit": "off", "max_connections": "60"}
 
@@ -45,6 +48,7 @@ class PostgresServer:
         self.data = folder / "data"
         self.port = _free_port()
         self._settings = settings
+        self._unused: list[str] = []
         self._as: dict[str, Any] = {}
         if os.geteuid() == 0:
             nobody = pwd.getpwnam("nobody")
@@ -84,12 +88,23 @@ class PostgresServer:
         """The URL of a database."""
         return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
 
-    def create_database(self, name: str) -> str:
-        """The URL of a new database for a role that owns it and nothing else."""
+    def create_database(self, name: str, template: str = "template0") -> str:
+        """The URL of a new database for a role that owns it and nothing else.
+
+        Copying a template takes half the time of creating the schema.
+        """
         if not self.execute("SELECT 1 FROM pg_roles WHERE rolname = 'keeper'"):
             self.execute("CREATE ROLE keeper LOGIN")
-        self.execute(f"CREATE DATABASE {name} OWNER keeper TEMPLATE template0")
+        self.execute(f"CREATE DATABASE {name} OWNER keeper TEMPLATE {template}")
         return self.url(name, "keeper")
+
+    def drop_database(self, name: str) -> None:
+        """Drop a database, together with others: the next copy of a template waits for it."""
+        self._unused.append(name)
+        if len(self._unused) == DROPPED_TOGETHER:
+            for unused in self._unused:
+                self.execute(f"DROP DATABASE {unused} WITH (FORCE)")
+            self._unused.clear()
 
     def start(self) -> None:
         """Starts the server and waits until it answers."""

@@ -16,7 +16,16 @@ from tests.storage.contract.story import adopt, user_key
 Open = Callable[[], Database]
 
 
-@pytest.fixture(params=["sqlite", *(f"postgres-{version}" for version in VERSIONS)])
+FIRST, *OTHERS = VERSIONS
+ENGINES = (
+    "sqlite",
+    f"postgres-{FIRST}",
+    *(pytest.param(f"postgres-{version}", marks=pytest.mark.slow) for version in OTHERS),
+)
+"""The engines; one version of PostgreSQL is enough for the fast tests."""
+
+
+@pytest.fixture(params=ENGINES)
 def open_database(
     request: pytest.FixtureRequest, tmp_path: Path, postgres_url: Callable[[str], str]
 ) -> Open:
