@@ -1,8 +1,8 @@
 """The query: an utterance, analysed and embedded."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -10,9 +10,12 @@ import numpy as np
 from hotmem.models import EncodedText, Encoder, encode_tokens
 from hotmem.retrieval.context import RecallRequest, RetrievalContext
 from hotmem.storage import queries
+from hotmem.storage.database import Connection
 from hotmem.storage.queries.encoders import identified
+from hotmem.storage.search.engine import SearchEngine
 from hotmem.text.truncation import truncate, truncate_start
-from hotmem.types import Analysis, Profile, Query, Rewrite, UserKey
+from hotmem.types import Analysis, EvidenceKind, Profile, Query, Rewrite, Turn, UserKey
+from hotmem.types.index_state import IndexState
 from hotmem.types.parse import Doc
 from hotmem.understanding.facts.instructions import is_instruction
 from hotmem.understanding.facts.third_person import FIRST_PERSON_POSSESSIVES
@@ -49,11 +52,12 @@ async def build_query(context: RetrievalContext, request: RecallRequest) -> tupl
         The query, and the profile of the user.
     """
     text = truncate_start(" ".join(request.text.split()[-QUERY_WORDS:]))
-    (reading, former), (user, profile, turns), doc = await asyncio.gather(
+    (reading, former), user, doc = await asyncio.gather(
         asyncio.to_thread(_embed, context, text),
         _load_user(context, request, text),
         _parse(context, text),
     )
+    profile, turns = user.profile, user.turns
     analysis = _analyse(doc, request, profile)
     rewrite = None
     if turns and analysis.needs_memory and needs_context(doc, analysis.ambiguous):
@@ -67,7 +71,7 @@ async def build_query(context: RetrievalContext, request: RecallRequest) -> tupl
         reading, former = await asyncio.to_thread(_embed, context, expanded)
     query = Query(
         text=text,
-        user=user or NOBODY,
+        user=user.key,
         session_id=request.session_id,
         at=request.at,
         analysis=_choose_layers(context, analysis, explicit=request.explicit),
@@ -75,6 +79,7 @@ async def build_query(context: RetrievalContext, request: RecallRequest) -> tupl
         vector=reading.vector,
         pieces=reading.token_states,
         rewrite=rewrite,
+        index_states=user.states,
     )
     return _with_former_reading(query, reading, former, profile.encoder, context.encoder), profile
 
@@ -160,22 +165,53 @@ async def _expand(
     )
 
 
-async def _load_user(
-    context: RetrievalContext, request: RecallRequest, text: str
-) -> tuple[UserKey | None, Profile, Sequence[str]]:
-    """The user's key, their profile, and the last turns of the live session."""
+@dataclass(frozen=True, slots=True)
+class LoadedUser:
+    """What is loaded of a user before the query is analysed.
+
+    Attributes:
+        key: The user's row number; `NOBODY` for an unknown user.
+        profile: Their profile.
+        turns: Texts of the last turns of the live session.
+        states: The states of their search indexes.
+    """
+
+    key: UserKey = NOBODY
+    profile: Profile = field(default_factory=Profile)
+    turns: Sequence[str] = ()
+    states: Mapping[EvidenceKind, IndexState] = field(default_factory=dict)
+
+
+async def _load_user(context: RetrievalContext, request: RecallRequest, text: str) -> LoadedUser:
+    """The user with the last turns of the live session."""
     user = await context.database.read_all(queries.users.find, request.user_id)
     if user is None:
-        return None, Profile(), ()
-    profile = await context.database.read(queries.users.profile, user, word_ngrams(text))
+        return LoadedUser()
+    profile, turns, states = await context.database.read(
+        _read_user, user, context.engine, word_ngrams(text), request.session_id
+    )
     if context.weights is not None:
         profile = replace(profile, weights=context.weights, moved={})
-    if request.session_id is None:
-        return user, profile, ()
-    turns = await context.database.read(
-        queries.turns.latest, user, request.session_id, MAX_TURNS + 1
+    recent = [turn.text for turn in turns if turn.text != request.text][-MAX_TURNS:]
+    return LoadedUser(user, profile, recent, states)
+
+
+def _read_user(
+    conn: Connection,
+    user: UserKey,
+    engine: SearchEngine,
+    runs: Sequence[str],
+    session_id: str | None,
+) -> tuple[Profile, list[Turn], dict[EvidenceKind, IndexState]]:
+    """The profile, the last turns of the session, and the states of the indexes, in one read."""
+    profile = queries.users.ask_profile(conn, user, runs)
+    turns = (
+        list
+        if session_id is None
+        else queries.turns.ask_latest(conn, user, session_id, MAX_TURNS + 1)
     )
-    return user, profile, [turn.text for turn in turns if turn.text != request.text][-MAX_TURNS:]
+    states = engine.states(conn, user)
+    return profile(), turns(), states()
 
 
 async def _parse_recent(context: RetrievalContext, turns: Sequence[str]) -> Sequence[Doc]:

@@ -16,7 +16,7 @@ no user.
 Nothing above `hotmem.storage` knows which engine it is.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
@@ -24,11 +24,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.errors import StoreLocked
-from hotmem.storage.search.primitives import IndexPage, IndexState
+from hotmem.storage.search.primitives import IndexPage
 from hotmem.types import EvidenceKind, Fault, UserKey
+from hotmem.types.index_state import IndexState
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+Pending: TypeAlias = Callable[[], T]
+"""A result that has been asked for: a call waits for it.
+
+A function that returns one has sent its statements. An engine on a server answers all that were
+sent before the first call in one round trip.
+"""
 
 
 RowChange: TypeAlias = tuple[str, tuple[Any, ...] | None, tuple[Any, ...] | None]
@@ -65,7 +74,7 @@ class SearchPrimitives(Protocol):
 
     def index_state(
         self, conn: "Connection", user: UserKey, kind: EvidenceKind, waiting: int, latest: int
-    ) -> IndexState:
+    ) -> Pending[IndexState]:
         """The state of a user's index.
 
         Args:
@@ -84,9 +93,16 @@ class SearchPrimitives(Protocol):
         ...
 
     def postings(
-        self, conn: "Connection", user: UserKey, kind: EvidenceKind, term: str, after: int
-    ) -> NDArray[np.int64]:
-        """Row numbers above `after` of the user's rows that contain a term, ascending."""
+        self, conn: "Connection", user: UserKey, kind: EvidenceKind, terms: Mapping[str, int]
+    ) -> Pending[dict[str, NDArray[np.int64]]]:
+        """Row numbers of the user's rows that contain a term, ascending, for each term.
+
+        Args:
+            conn: A connection.
+            user: The user.
+            kind: The index.
+            terms: For each term the row number above which rows are returned.
+        """
         ...
 
     def vectors(
@@ -96,7 +112,7 @@ class SearchPrimitives(Protocol):
         kind: EvidenceKind,
         column: str,
         values: Sequence[int],
-    ) -> list[tuple[int, bytes]]:
+    ) -> Pending[list[tuple[int, bytes]]]:
         """Row numbers and stored vectors of the user's embedded rows with these column values."""
         ...
 

@@ -21,6 +21,7 @@ from hotmem.types.vocabulary import (
 
 if TYPE_CHECKING:
     from hotmem.types.arrays import SignBits, Vector, Vectors
+    from hotmem.types.index_state import IndexState
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,7 @@ class Query:
         rewrite: The language model's rewrite, if one was requested.
         former: Its embedding by the file's former encoder, while rows have vectors of that.
         former_pieces: Its token vectors by the former encoder; None if that tokenizes differently.
+        index_states: The states of the user's search indexes when it was asked.
     """
 
     text: str
@@ -131,6 +133,7 @@ class Query:
     rewrite: Rewrite | None = None
     former: Vector | None = None
     former_pieces: Vectors | None = None
+    index_states: Mapping[EvidenceKind, IndexState] = field(default_factory=dict)
 
     @property
     def vectors(self) -> QueryVectors:

@@ -114,15 +114,15 @@ def is_found_as_by_hand(conn: Connection, index: Index, sought: QueryVectors = S
     by_hand = cosines(conn, sought)
     upto = reembedding.boundary(conn, EvidenceKind.PASSAGE)
     there = {key for key in by_hand if key > upto or sought.former is not None}
-    found = dict(vectors.nearest(conn, index, sought, 64))
+    found = dict(vectors.nearest(conn, index, sought, 64)())
     assert there <= found.keys()
     assert all(abs(found[key] - by_hand[key]) < 0.02 for key in there)
     sessions = [row[0] for row in conn.execute("SELECT id FROM sessions")]
-    assert dict(vectors.inside(conn, index.user, sessions, sought, 64)) == pytest.approx(
+    assert dict(vectors.inside(conn, index.user, sessions, sought, 64)()) == pytest.approx(
         by_hand, abs=0.02
     )
     window = Interval(NOW - timedelta(days=9), NOW + timedelta(days=9))
-    within = dict(time_windows.said(conn, index.user, EvidenceKind.PASSAGE, window, sought, 64))
+    within = dict(time_windows.said(conn, index.user, EvidenceKind.PASSAGE, window, sought, 64)())
     assert all(abs(within[key] - cosine) < 0.02 for key, cosine in by_hand.items())
 
 
@@ -136,7 +136,7 @@ def test_each_row_is_found_by_the_vector_it_has(steps: Sequence[str], portion: i
     with opened() as conn:
         tell(conn, 16)
         held = Index(EvidenceKind.PASSAGE, ana(conn))
-        vectors.nearest(conn, held, SOUGHT, 64)
+        vectors.nearest(conn, held, SOUGHT, 64)()
         vectors.adopt(conn, "another", DIMENSION)
         told = 16
         for step in steps:
@@ -164,7 +164,9 @@ def test_each_row_is_found_by_the_vector_it_has(steps: Sequence[str], portion: i
             is_found_as_by_hand(conn, held)
         reembedding.finish(conn)
         fresh = Index(EvidenceKind.PASSAGE, held.user)
-        assert vectors.nearest(conn, held, SOUGHT, 64) == vectors.nearest(conn, fresh, SOUGHT, 64)
+        assert (
+            vectors.nearest(conn, held, SOUGHT, 64)() == vectors.nearest(conn, fresh, SOUGHT, 64)()
+        )
 
 
 def test_the_newest_are_embedded_anew_first_and_no_index_is_read_again_for_it(
@@ -182,7 +184,7 @@ def test_the_newest_are_embedded_anew_first_and_no_index_is_read_again_for_it(
     assert conn.execute("SELECT * FROM index_revisions").fetchall() == revisions
     assert reembedding.former_encoder(conn) is not None, "until it is said to be finished"
     reembedding.finish(conn)
-    assert reembedding.former_encoder(conn) is None and reembedding.boundaries(conn) == {}
+    assert reembedding.former_encoder(conn) is None and reembedding.ask_boundaries(conn)() == {}
 
 
 def test_what_waits_when_the_encoder_changes_is_embedded_by_the_new_one_alone(
@@ -226,17 +228,17 @@ def test_a_second_change_lets_the_oldest_vectors_go(conn: Connection) -> None:
 def test_changed_back_at_once_nearly_all_rows_have_their_vectors_already(conn: Connection) -> None:
     tell(conn, 6)
     held = Index(EvidenceKind.PASSAGE, ana(conn))
-    before = vectors.nearest(conn, held, SOUGHT, 9)
+    before = vectors.nearest(conn, held, SOUGHT, 9)()
     vectors.adopt(conn, "another", DIMENSION)
     renew(conn, 2)
-    vectors.nearest(conn, held, SOUGHT, 9)
+    vectors.nearest(conn, held, SOUGHT, 9)()
     vectors.adopt(conn, "pairs of letters", DIMENSION)
     assert reembedding.former_encoder(conn) is None
     assert sorted(key for _, key, _ in vectors.waiting(conn, 9)) == [5, 6]
     vectors.put(conn, EvidenceKind.PASSAGE, [5, 6], [BEFORE[5], BEFORE[6]], [NO_SIGNS] * 2)
     assert (
-        vectors.nearest(conn, held, SOUGHT, 9)
-        == vectors.nearest(conn, Index(EvidenceKind.PASSAGE, held.user), SOUGHT, 9)
+        vectors.nearest(conn, held, SOUGHT, 9)()
+        == vectors.nearest(conn, Index(EvidenceKind.PASSAGE, held.user), SOUGHT, 9)()
         == before
     )
 
@@ -255,15 +257,15 @@ def test_changed_back_late_the_many_that_were_changed_are_kept(conn: Connection)
 def test_a_search_before_anything_is_embedded_finds_nothing(conn: Connection) -> None:
     tell(conn, 60, embedded=False)
     held = Index(EvidenceKind.PASSAGE, ana(conn))
-    assert vectors.nearest(conn, held, QueryVectors(SOUGHT.vector), 3) == []
-    assert vectors.nearest(conn, held, SOUGHT, 1) == []
+    assert vectors.nearest(conn, held, QueryVectors(SOUGHT.vector), 3)() == []
+    assert vectors.nearest(conn, held, SOUGHT, 1)() == []
 
 
 def test_what_cannot_be_embedded_anew_waits_as_new_rows_do(conn: Connection) -> None:
     tell(conn, 3)
     held = Index(EvidenceKind.PASSAGE, ana(conn))
     vectors.adopt(conn, "another", DIMENSION)
-    vectors.nearest(conn, held, SOUGHT, 9)
+    vectors.nearest(conn, held, SOUGHT, 9)()
     keys = [key for _, key, _ in reembedding.following(conn, 2)]
     reembedding.advance(conn, EvidenceKind.PASSAGE, keys)
     reembedding.postpone(conn, EvidenceKind.PASSAGE, keys)

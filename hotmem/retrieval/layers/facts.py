@@ -28,6 +28,7 @@ class Facts:
             VectorSearch(EvidenceKind.MEMORY, query.vectors, MAX_MEMORIES),
             EntitySearch(query.analysis.entities, MAX_MEMORIES),
             until=until,
+            states=query.index_states,
         )
         ranked = reciprocal_rank_fusion([key for key, _ in ranking] for ranking in rankings)
         return [

@@ -25,6 +25,9 @@ class Semantic:
     async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
         """Passages, scored by their cosine to the query."""
         (found,) = await self.engine.search(
-            query.user, VectorSearch(EvidenceKind.PASSAGE, query.vectors, MAX_PASSAGES), until=until
+            query.user,
+            VectorSearch(EvidenceKind.PASSAGE, query.vectors, MAX_PASSAGES),
+            until=until,
+            states=query.index_states,
         )
         return [Hit(self.layer, EvidenceKind.PASSAGE, key, cosine) for key, cosine in found]

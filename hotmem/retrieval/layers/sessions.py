@@ -55,6 +55,7 @@ class Sessions:
             VectorSearch(EvidenceKind.SUMMARY, query.vectors, MAX_SESSIONS),
             *window_searches,
             until=until,
+            states=query.index_states,
         )
         ranked = blend_scores(dict(by_words), dict(by_meaning))
         summaries = [Hit(self.layer, EvidenceKind.SUMMARY, key, score) for key, score in ranked]
@@ -63,6 +64,7 @@ class Sessions:
             query.user,
             SessionSearch(best, query.vectors, SESSIONS_SEARCHED * PASSAGES_PER_SESSION),
             until=until,
+            states=query.index_states,
         )
         usual = [
             *summaries,

@@ -32,7 +32,9 @@ class Verbatim:
             LexicalSearch(EvidenceKind.PASSAGE, terms, MAX_PASSAGES)
             for terms in (query.terms, phrases(query))
         )
-        by_words, exact = await self.engine.search(query.user, *searches, until=until)
+        by_words, exact = await self.engine.search(
+            query.user, *searches, until=until, states=query.index_states
+        )
         found = dict(by_words)
         for key, _ in exact:
             found[key] = found.get(key, 0.0) + PHRASE_BONUS

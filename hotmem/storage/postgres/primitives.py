@@ -1,14 +1,15 @@
 """The search index in PostgreSQL: entries in a table, terms as arrays of rows in blocks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.storage.database import Connection
-from hotmem.storage.search.primitives import IndexPage, IndexState
+from hotmem.storage.database import Connection, Pending
+from hotmem.storage.search.primitives import IndexPage
 from hotmem.types import EvidenceKind, UserKey
+from hotmem.types.index_state import IndexState
 
 TABLES: Final = {
     EvidenceKind.PASSAGE: "passages",
@@ -37,8 +38,10 @@ PAGE: Final = """
 """A page as one row of joined values, which numpy reads at once."""
 
 POSTINGS: Final = """
-    SELECT string_agg(array_to_string(ids, ','), ',' ORDER BY block) FROM {kind}_postings
-    WHERE user_key = ? AND term = ? AND last_id > ?"""
+    SELECT p.term, string_agg(array_to_string(p.ids, ','), ',' ORDER BY p.block)
+    FROM unnest(CAST(? AS TEXT[]), CAST(? AS BIGINT[])) AS w (term, after)
+        JOIN {kind}_postings p ON p.user_key = ? AND p.term = w.term AND p.last_id > w.after
+    GROUP BY p.term"""
 
 ADD_TERMS: Final = """
     WITH counted AS (
@@ -61,13 +64,11 @@ class PostgresSearch:
 
     def index_state(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, waiting: int, latest: int
-    ) -> IndexState:
+    ) -> Pending[IndexState]:
         """The state of a user's index."""
         values = {"user": user, "kind": kind, "waiting": waiting, "latest": latest}
-        last, revision, first, second, boundary = conn.execute(
-            STATE.format(kind=kind), values
-        ).fetchone()
-        return IndexState(last, revision, bool(first), bool(second), boundary)
+        rows = conn.execute(STATE.format(kind=kind), values)
+        return lambda: IndexState.of(rows.fetchone())
 
     def index_page(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, after: int, limit: int
@@ -85,12 +86,21 @@ class PostgresSearch:
         )
 
     def postings(
-        self, conn: Connection, user: UserKey, kind: EvidenceKind, term: str, after: int
-    ) -> NDArray[np.int64]:
-        """Row numbers above `after` of the user's rows that contain a term, ascending."""
-        joined = conn.execute(POSTINGS.format(kind=kind), (user, term, after)).fetchone()[0]
-        keys = np.sort(_numbers(joined))
-        return keys[np.searchsorted(keys, after, side="right") :]
+        self, conn: Connection, user: UserKey, kind: EvidenceKind, terms: Mapping[str, int]
+    ) -> Pending[dict[str, NDArray[np.int64]]]:
+        """Row numbers of the user's rows that contain a term, ascending, for each term."""
+        if not terms:
+            return dict
+        values = ([*terms], [*terms.values()], user)
+        rows = conn.execute(POSTINGS.format(kind=kind), values)
+
+        def found() -> dict[str, NDArray[np.int64]]:
+            joined = dict(rows.fetchall())
+            return {
+                term: _above(after, _numbers(joined.get(term))) for term, after in terms.items()
+            }
+
+        return found
 
     def vectors(
         self,
@@ -99,13 +109,13 @@ class PostgresSearch:
         kind: EvidenceKind,
         column: str,
         values: Sequence[int],
-    ) -> list[tuple[int, bytes]]:
+    ) -> Pending[list[tuple[int, bytes]]]:
         """Row numbers and stored vectors of the user's embedded rows with these column values."""
         return conn.execute(
             f"""SELECT id, vector FROM {TABLES[kind]}
                 WHERE {column} = ANY(?) AND user_key = ? AND vector IS NOT NULL""",
             (list(values), user),
-        ).fetchall()
+        ).fetchall
 
     def add_terms(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int, terms: Iterable[str]
@@ -130,6 +140,11 @@ class PostgresSearch:
 
     def compact_terms(self, conn: Connection, kind: EvidenceKind) -> None:
         """Does nothing: the terms of a deleted row are removed with it."""
+
+
+def _above(after: int, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The keys above one, ascending."""
+    return np.sort(keys[keys > after])
 
 
 def _numbers(joined: str | None) -> NDArray[np.int64]:

@@ -149,11 +149,10 @@ def _of_words(conn: Connection, user: UserKey, label: Label) -> LabelMentions:
 
 def _holding(conn: Connection, user: UserKey, kind: EvidenceKind, words: str) -> list[int]:
     """Row numbers of the latest passages or memories that contain all the words."""
-    wanted = dict.fromkeys(terms(words))
+    wanted = dict.fromkeys(terms(words), 0)
     if not wanted:
         return []
-    lists = [conn.search.postings(conn, user, kind, term, 0) for term in wanted]
-    found = reduce(np.intersect1d, lists)
+    found = reduce(np.intersect1d, conn.search.postings(conn, user, kind, wanted)().values())
     return [int(key) for key in found[-MOST_PLACES:][::-1]]
 
 

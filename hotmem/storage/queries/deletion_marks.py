@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Collection, Iterable
 from typing import Final, Literal, TypeAlias
 
-from hotmem.storage.database import Connection
+from hotmem.storage.database import Connection, Pending
 from hotmem.types import UserKey
 
 Sort: TypeAlias = Literal["turn", "memory", "summary"]
@@ -80,10 +80,15 @@ def count(conn: Connection, user: UserKey, *, everything: bool) -> None:
 
 def number(conn: Connection) -> int:
     """Number of deletions in this database."""
-    row = conn.execute(
+    return ask_number(conn)()
+
+
+def ask_number(conn: Connection) -> Pending[int]:
+    """Number of deletions in this database."""
+    rows = conn.execute(
         "SELECT number FROM index_revisions WHERE user_key = ? AND kind = ?", (_FILE, _FORGOTTEN)
-    ).fetchone()
-    return 0 if row is None else int(row[0])
+    )
+    return lambda: int(next(iter(rows.fetchall()), (0,))[0])
 
 
 def forgot_since(conn: Connection, user: UserKey, number: int | None) -> bool:

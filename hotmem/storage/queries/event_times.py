@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from hotmem.storage.database import Connection
+from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.types import EventTime, EvidenceKind, Interval, TimedWords, UserKey
 
@@ -69,19 +69,20 @@ def put(conn: Connection, user: UserKey, turn: int, happenings: Sequence[EventTi
     )
 
 
-def within(
+def ask_within(
     conn: Connection, user: UserKey, kind: EvidenceKind, keys: Sequence[int], asked: Interval
-) -> set[int]:
+) -> Pending[set[int]]:
     """Those of the passages or memories that mention a time in the interval, about as precisely."""
     if kind not in OF or not keys:
-        return set()
+        return set
     values = {"user": user, "keys": [*keys], **_window(asked)}
-    return {row[0] for row in conn.execute(OF[kind], values)}
+    rows = conn.execute(OF[kind], values)
+    return lambda: {row[0] for row in rows}
 
 
-def in_window(
+def ask_in_window(
     conn: Connection, user: UserKey, kind: EvidenceKind, asked: Interval, limit: int
-) -> list[int]:
+) -> Pending[list[int]]:
     """The user's latest passages or memories that mention a time in the interval.
 
     The cost grows with the events around it, not with the memory.
@@ -89,7 +90,8 @@ def in_window(
     window = _window(asked)
     earliest = window["start"] - window["longest"]
     values = {"user": user, "earliest": earliest, "limit": limit, **window}
-    return [row[0] for row in conn.execute(IN_WINDOW[kind], values)]
+    rows = conn.execute(IN_WINDOW[kind], values)
+    return lambda: [row[0] for row in rows]
 
 
 def _window(asked: Interval) -> dict[str, int]:
@@ -98,17 +100,23 @@ def _window(asked: Interval) -> dict[str, int]:
     return {"start": start, "end": end, "longest": max(end - start, COARSE)}
 
 
-def named(
+def ask_named(
     conn: Connection, user: UserKey, kind: EvidenceKind, keys: Sequence[int]
-) -> dict[int, tuple[TimedWords, ...]]:
+) -> Pending[dict[int, tuple[TimedWords, ...]]]:
     """Words that state times in passages or in turns of memories, with their intervals."""
-    found: dict[int, list[TimedWords]] = {}
-    if kind in NAMED and keys:
-        for key, words, since, until in conn.execute(NAMED[kind], ([*keys], user)):
-            found.setdefault(key, []).append(
+    if kind not in NAMED or not keys:
+        return dict
+    rows = conn.execute(NAMED[kind], ([*keys], user))
+
+    def found() -> dict[int, tuple[TimedWords, ...]]:
+        times: dict[int, list[TimedWords]] = {}
+        for key, words, since, until in rows:
+            times.setdefault(key, []).append(
                 TimedWords(words, Interval(from_stored(since), from_stored(until)))
             )
-    return {key: tuple(mentioned) for key, mentioned in found.items()}
+        return {key: tuple(mentioned) for key, mentioned in times.items()}
+
+    return found
 
 
 def of_turns(

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from hotmem.storage.database import Connection
+from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import derived, event_times, reembedding
 from hotmem.storage.queries.times import from_stored
 from hotmem.storage.search.token_signs import unpacked
@@ -32,7 +32,18 @@ NOTED: Final = ""
 Ended: TypeAlias = tuple[datetime | None, int | None]
 """When a memory ended, and the one that superseded it."""
 
-CURRENT: Final[Ended] = (None, None)
+
+class Loaded(NamedTuple):
+    """Evidence whose end is not looked up yet.
+
+    Attributes:
+        evidence: The evidence.
+        ended: Row number of the ended memory that it is, or that was read from it; None if there
+            is none.
+    """
+
+    evidence: Evidence
+    ended: int | None
 
 
 def load(
@@ -56,27 +67,28 @@ def load(
         window: Characters of the turn on each side of a passage that are shown with it.
         asked: The time the query is about, if any.
     """
-    found = passages(conn, user, keys.get(EvidenceKind.PASSAGE, ()), around, reach, window)
     known = keys.get(EvidenceKind.MEMORY, ())
-    found += memories(conn, user, known)
-    found += memories(
-        conn,
-        user,
-        sorted({one.replaced_by for one in found if one.replaced_by is not None} - set(known)),
+    of_passages = ask_passages(
+        conn, user, keys.get(EvidenceKind.PASSAGE, ()), around, reach, window
     )
-    found += summaries(conn, user, keys.get(EvidenceKind.SUMMARY, ()))
-    found = _dated(conn, user, _of_former(conn, found))
-    return found if asked is None else _timed(conn, user, found, asked)
+    of_memories = ask_memories(conn, user, known)
+    of_summaries = ask_summaries(conn, user, keys.get(EvidenceKind.SUMMARY, ()))
+    boundaries = reembedding.ask_boundaries(conn)
+    found = _completed(conn, user, [*of_passages(), *of_memories()], asked)
+    replacing = {one.replaced_by for one in found if one.replaced_by is not None} - set(known)
+    if replacing:
+        found += _completed(conn, user, ask_memories(conn, user, sorted(replacing))(), asked)
+    return _of_former([*found, *of_summaries()], boundaries())
 
 
-def passages(
+def ask_passages(
     conn: Connection,
     user: UserKey,
     keys: Sequence[int],
     around: Sequence[int],
     reach: int,
     window: int,
-) -> list[Evidence]:
+) -> Pending[list[Loaded]]:
     """Passages, and the neighbours of some of them in their session.
 
     Args:
@@ -89,7 +101,7 @@ def passages(
             words.
     """
     if not keys:
-        return []
+        return list
     rows = conn.execute(
         """WITH wanted AS (SELECT session, position FROM passages
                 WHERE user_key = ? AND id = ANY(?))
@@ -112,10 +124,14 @@ def passages(
                                               WHERE user_key = ? AND id = ANY(?))
             ORDER BY p.session, p.position""",
         (user, [*around], window, window, window, user, reach, reach, user, [*keys]),
-    ).fetchall()
+    )
+    return lambda: _passages(rows.fetchall(), window)
+
+
+def _passages(rows: list[Any], window: int) -> list[Loaded]:
+    """Passages of rows, in the order of their session."""
     vectors = _vectors([row[12] for row in rows])
-    endings = _endings(conn, [row[15] for row in rows if row[15]])
-    found: list[Evidence] = []
+    found: list[Loaded] = []
     for row, vector in zip(rows, vectors, strict=True):
         (
             key,
@@ -139,42 +155,42 @@ def passages(
             right,
             order_time,
         ) = row
-        valid_until, replaced_by = endings.get(ended, CURRENT)
-        before = found[-1] if found else None
+        before = found[-1].evidence if found else None
         found.append(
-            Evidence(
-                kind=EvidenceKind.PASSAGE,
-                key=key,
-                text=_widened(text, left, right, window) if window else text,
-                speaker=speaker,
-                role=ROLES[role],
-                session_id=session_name,
-                session=session,
-                position=position,
-                turn_ids=(turn_name,),
-                turns=(turn,),
-                said_at=from_stored(spoken_at),
-                terms=derived.read(terms),
-                answer_types=found_forms,
-                vector=vector,
-                signs=unpacked(width, signs),
-                valid_until=valid_until,
-                replaced_by=replaced_by,
-                correction_count=doubts or 0,
-                order_time=None if order_time is None else from_stored(order_time),
-                after_question=before is not None
-                and (before.session, before.position + 1) == (session, position)
-                and (before.speaker, before.role) != (speaker, role)
-                and before.text.rstrip().endswith("?"),
+            Loaded(
+                Evidence(
+                    kind=EvidenceKind.PASSAGE,
+                    key=key,
+                    text=_widened(text, left, right, window) if window else text,
+                    speaker=speaker,
+                    role=ROLES[role],
+                    session_id=session_name,
+                    session=session,
+                    position=position,
+                    turn_ids=(turn_name,),
+                    turns=(turn,),
+                    said_at=from_stored(spoken_at),
+                    terms=derived.read(terms),
+                    answer_types=found_forms,
+                    vector=vector,
+                    signs=unpacked(width, signs),
+                    correction_count=doubts or 0,
+                    order_time=None if order_time is None else from_stored(order_time),
+                    after_question=before is not None
+                    and (before.session, before.position + 1) == (session, position)
+                    and (before.speaker, before.role) != (speaker, role)
+                    and before.text.rstrip().endswith("?"),
+                ),
+                ended,
             )
         )
     return found
 
 
-def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evidence]:
+def ask_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> Pending[list[Loaded]]:
     """Memories, each with its source turns; one stored explicitly has none."""
     if not keys:
-        return []
+        return list
     rows = conn.execute(
         f"""SELECT m.id, m.text, m.public_id, m.said_at, m.vector, m.hedged, m.changes,
             m.confirmations,
@@ -190,53 +206,62 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
             LEFT JOIN sessions s ON s.id = t.session
             WHERE +m.user_key = ? AND m.id = ANY(?) ORDER BY m.id""",
         (user, [*keys]),
-    ).fetchall()
-    endings = _endings(conn, [row[8] for row in rows if row[8]])
+    )
+    return lambda: _memories(rows.fetchall())
+
+
+def _memories(rows: list[Any]) -> list[Loaded]:
+    """Memories of rows."""
     found = []
     for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True):
-        valid_until, replaced_by = endings.get(row[8], CURRENT)
         turns, turn_ids = _sources(row[9])
         found.append(
-            Evidence(
-                kind=EvidenceKind.MEMORY,
-                key=row[0],
-                text=row[1],
-                speaker=row[12],
-                role=Role(row[13] or Role.USER),
-                session_id=row[10] or NOTED,
-                session=row[11] or -row[0],
-                position=-1,
-                turn_ids=turn_ids,
-                turns=turns,
-                said_at=from_stored(row[3]),
-                terms=stems(row[1]),
-                answer_types=AnswerType.NONE if turns else answer_types(row[1]),
-                vector=vector,
-                signs=unpacked(row[15], row[16]),
-                memory_id=row[2],
-                hedged=bool(row[5]),
-                changes=bool(row[6]),
-                confirmations=row[7],
-                valid_until=valid_until,
-                replaced_by=replaced_by,
-                correction_count=row[14] or 0,
-                order_time=None if row[17] is None else from_stored(row[17]),
+            Loaded(
+                Evidence(
+                    kind=EvidenceKind.MEMORY,
+                    key=row[0],
+                    text=row[1],
+                    speaker=row[12],
+                    role=Role(row[13] or Role.USER),
+                    session_id=row[10] or NOTED,
+                    session=row[11] or -row[0],
+                    position=-1,
+                    turn_ids=turn_ids,
+                    turns=turns,
+                    said_at=from_stored(row[3]),
+                    terms=stems(row[1]),
+                    answer_types=AnswerType.NONE if turns else answer_types(row[1]),
+                    vector=vector,
+                    signs=unpacked(row[15], row[16]),
+                    memory_id=row[2],
+                    hedged=bool(row[5]),
+                    changes=bool(row[6]),
+                    confirmations=row[7],
+                    correction_count=row[14] or 0,
+                    order_time=None if row[17] is None else from_stored(row[17]),
+                ),
+                row[8],
             )
         )
     return found
 
 
-def summaries(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evidence]:
+def ask_summaries(conn: Connection, user: UserKey, keys: Sequence[int]) -> Pending[list[Evidence]]:
     """Summaries, one per session, with the source turns of their sentences."""
     if not keys:
-        return []
+        return list
     rows = conn.execute(
         f"""SELECT y.id, y.text, s.public_id, s.last_at, y.vector,
                 (SELECT json_group_array(t.id || ',' || t.public_id) FROM ({SENTENCE_SOURCES}) t)
             FROM summaries y JOIN sessions s ON s.id = y.id
             WHERE y.user_key = ? AND y.id = ANY(?) ORDER BY y.id""",
         (user, [*keys]),
-    ).fetchall()
+    )
+    return lambda: _summaries(rows.fetchall())
+
+
+def _summaries(rows: list[Any]) -> list[Evidence]:
+    """Summaries of rows."""
     found = []
     for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True):
         turns, turn_ids = _sources(row[5])
@@ -266,50 +291,52 @@ def _sources(stored: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     return tuple(int(turn) for turn, _ in pairs), tuple(name for _, name in pairs)
 
 
-def _dated(conn: Connection, user: UserKey, found: Sequence[Evidence]) -> list[Evidence]:
-    """The evidence with the times that it mentions."""
-    times = {
-        kind: event_times.named(conn, user, kind, [one.key for one in found if one.kind is kind])
-        for kind in EvidenceKind
+def _completed(
+    conn: Connection, user: UserKey, loaded: Sequence[Loaded], asked: Interval | None
+) -> list[Evidence]:
+    """The evidence with when it ended, the times it mentions, and whether they are asked about."""
+    keys: dict[EvidenceKind, list[int]] = {}
+    for evidence, _ in loaded:
+        keys.setdefault(evidence.kind, []).append(evidence.key)
+    pending_endings = _endings(conn, [ended for _, ended in loaded if ended])
+    pending_times = {kind: event_times.ask_named(conn, user, kind, of) for kind, of in keys.items()}
+    pending_matching = {
+        kind: event_times.ask_within(conn, user, kind, of, asked)
+        for kind, of in keys.items()
+        if asked is not None
     }
+    endings = pending_endings()
+    times = {kind: named() for kind, named in pending_times.items()}
+    matching = {kind: within() for kind, within in pending_matching.items()}
+    found = []
+    for one, ended in loaded:
+        if ended in endings:
+            valid_until, replaced_by = endings[ended]
+            one = one._replace(valid_until=valid_until, replaced_by=replaced_by)
+        if one.key in times[one.kind]:
+            one = one._replace(times=times[one.kind][one.key])
+        if one.key in matching.get(one.kind, ()):
+            one = one._replace(matches_time=True)
+        found.append(one)
+    return found
+
+
+def _of_former(found: list[Evidence], boundaries: Mapping[EvidenceKind, int]) -> list[Evidence]:
+    """The evidence, marked where its vector is of the former encoder."""
+    if not boundaries:
+        return found
     return [
-        one._replace(times=times[one.kind][one.key]) if one.key in times[one.kind] else one
+        one._replace(former=one.vector is not None)
+        if one.key <= boundaries.get(one.kind, 0)
+        else one
         for one in found
     ]
 
 
-def _of_former(conn: Connection, found: list[Evidence]) -> list[Evidence]:
-    """The evidence, marked where its vector is of the former encoder."""
-    upto = reembedding.boundaries(conn)
-    return (
-        [
-            one._replace(former=one.vector is not None) if one.key <= upto.get(one.kind, 0) else one
-            for one in found
-        ]
-        if upto
-        else found
-    )
-
-
-def _timed(
-    conn: Connection, user: UserKey, found: Sequence[Evidence], asked: Interval
-) -> list[Evidence]:
-    """The evidence, marked where it mentions the time the query is about."""
-    matching = {
-        kind: event_times.within(
-            conn, user, kind, [one.key for one in found if one.kind is kind], asked
-        )
-        for kind in EvidenceKind
-    }
-    return [
-        one._replace(matches_time=True) if one.key in matching[one.kind] else one for one in found
-    ]
-
-
-def _endings(conn: Connection, ended: Sequence[int]) -> dict[int, Ended]:
+def _endings(conn: Connection, ended: Sequence[int]) -> Pending[dict[int, Ended]]:
     """When memories ended, and the current one at the end of each chain of supersession."""
     if not ended:
-        return {}
+        return dict
     rows = conn.execute(
         """WITH RECURSIVE later (ended, id, following) AS (
                 SELECT id, id, coalesce(merged_into, superseded_by) FROM memories
@@ -321,7 +348,9 @@ def _endings(conn: Connection, ended: Sequence[int]) -> dict[int, Ended]:
             FROM memories m WHERE m.id IN (SELECT ended FROM later)""",
         ([*ended],),
     )
-    return {key: (from_stored(valid_until), successor) for key, valid_until, successor in rows}
+    return lambda: {
+        key: (from_stored(valid_until), successor) for key, valid_until, successor in rows
+    }
 
 
 def _widened(text: str, left: str, right: str, window: int) -> str:

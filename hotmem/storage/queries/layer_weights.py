@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final, TypeGuard
 
-from hotmem.storage.database import Connection
+from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.types import (
     MAX_WEIGHT,
@@ -31,21 +31,36 @@ KEPT: Final = 1000
 
 def shared(conn: Connection) -> Weights:
     """The start weights of users."""
-    return _within(dict(conn.execute("SELECT layer, weight FROM shared_weights")), START_WEIGHTS)
+    return ask_shared(conn)()
+
+
+def ask_shared(conn: Connection) -> Pending[Weights]:
+    """The start weights of users."""
+    rows = conn.execute("SELECT layer, weight FROM shared_weights")
+    return lambda: _within(dict(rows), START_WEIGHTS)
 
 
 def weights(conn: Connection, user: UserKey) -> Weights:
     """The user's weights; the start weights if nothing was learnt of this user."""
-    return _within(
-        dict(conn.execute("SELECT layer, weight FROM weights WHERE user_key = ?", (user,))),
-        shared(conn),
-    )
+    return ask_weights(conn, user)()
+
+
+def ask_weights(conn: Connection, user: UserKey) -> Pending[Weights]:
+    """The user's weights; the start weights if nothing was learnt of this user."""
+    rows = conn.execute("SELECT layer, weight FROM weights WHERE user_key = ?", (user,))
+    start = ask_shared(conn)
+    return lambda: _within(dict(rows), start())
 
 
 def moved(conn: Connection, user: UserKey) -> dict[Intent, IntentOffset]:
     """The offsets of the weights by intent, relative to the start weights."""
+    return ask_moved(conn, user)()
+
+
+def ask_moved(conn: Connection, user: UserKey) -> Pending[dict[Intent, IntentOffset]]:
+    """The offsets of the weights by intent, relative to the start weights."""
     rows = conn.execute("SELECT intent, moved FROM intent_weights WHERE user_key = ?", (user,))
-    return {
+    return lambda: {
         Intent(intent): _numbers(_read(text, list), len(NO_OFFSET)) or NO_OFFSET
         for intent, text in rows
         if intent in tuple(Intent)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from hotmem.storage.database import Connection
+from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.text.ascii_case import ascii_lower
 from hotmem.text.validation import normalize_value
@@ -87,14 +87,16 @@ def of_user(conn: Connection, user: UserKey, now: datetime, *, past: bool) -> li
     )
 
 
-def of_entities(conn: Connection, user: UserKey, names: Sequence[str], limit: int) -> list[int]:
+def ask_of_entities(
+    conn: Connection, user: UserKey, names: Sequence[str], limit: int
+) -> Pending[list[int]]:
     """Row numbers of memories that mention one of the entities, latest first.
 
     Only the latest memories of each entity are considered.
     """
     keys = dict.fromkeys(name.casefold() for name in names)
     if not keys:
-        return []
+        return list
     values = [value for key in keys for value in (user, key, RECENT_OF_ENTITY)]
     rows = conn.execute(
         f"""SELECT id FROM memories WHERE id IN ({" UNION ".join([OF_ENTITY] * len(keys))})
@@ -102,7 +104,7 @@ def of_entities(conn: Connection, user: UserKey, names: Sequence[str], limit: in
             ORDER BY order_time DESC, id DESC LIMIT ?""",
         (*values, limit),
     )
-    return [row[0] for row in rows]
+    return lambda: [row[0] for row in rows]
 
 
 def record_access(conn: Connection, user: UserKey, ids: Sequence[str], now: datetime) -> None:

@@ -10,7 +10,7 @@ with the query vector of the former encoder, and all others with that of the cur
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from hotmem.storage.database import Connection
+from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries.index_entries import TABLES, unsign
 from hotmem.storage.search import token_signs
 from hotmem.types import EvidenceKind
@@ -69,24 +69,22 @@ def former_encoder(conn: Connection) -> str | None:
     return None if row is None else str(row[0])
 
 
-def boundaries(conn: Connection) -> dict[EvidenceKind, int]:
+def ask_boundaries(conn: Connection) -> Pending[dict[EvidenceKind, int]]:
     """The last row with a former vector, of each kind that has one."""
-    return {
-        EvidenceKind(kind): upto
-        for kind, upto in conn.execute("SELECT kind, upto FROM former_vectors")
-    }
+    rows = conn.execute("SELECT kind, upto FROM former_vectors")
+    return lambda: {EvidenceKind(kind): upto for kind, upto in rows}
 
 
 def boundary(conn: Connection, kind: EvidenceKind) -> int:
     """The last row of a kind with a former vector; below every row number if there is none."""
-    return boundaries(conn).get(kind, NONE_LEFT)
+    return ask_boundaries(conn)().get(kind, NONE_LEFT)
 
 
 def left(conn: Connection) -> int:
     """Number of rows with vectors of the former encoder."""
     counts = (
         f"SELECT count(*) FROM {TABLES[kind]} WHERE vector IS NOT NULL AND id <= {upto}"
-        for kind, upto in boundaries(conn).items()
+        for kind, upto in ask_boundaries(conn)().items()
     )
     return sum(conn.execute(count).fetchone()[0] for count in counts)
 
@@ -96,7 +94,7 @@ def following(conn: Connection, limit: int) -> list[tuple[EvidenceKind, int, str
 
     Rows without a vector wait in their own queue.
     """
-    for kind, upto in boundaries(conn).items():
+    for kind, upto in ask_boundaries(conn)().items():
         rows = conn.execute(
             f"""{TEXTS[kind]} WHERE b.id IN (SELECT id FROM {TABLES[kind]} WHERE id <= ?
                 AND vector IS NOT NULL ORDER BY id DESC LIMIT ?)

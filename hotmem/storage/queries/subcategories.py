@@ -132,10 +132,11 @@ def _has_word(conn: Connection, user: UserKey, subcategory: int, word: str) -> b
 
     The index finds the memories that contain its stem.
     """
-    lists = [conn.search.postings(conn, user, EvidenceKind.MEMORY, term, 0) for term in terms(word)]
-    if not lists:
+    wanted = dict.fromkeys(terms(word), 0)
+    if not wanted:
         return False
-    keys = reduce(np.intersect1d, lists).tolist()
+    lists = conn.search.postings(conn, user, EvidenceKind.MEMORY, wanted)()
+    keys = reduce(np.intersect1d, lists.values()).tolist()
     texts = conn.execute(
         """SELECT m.text FROM subcategory_members x JOIN memories m ON m.id = x.memory
            WHERE x.subcategory = ? AND m.id = ANY(?)""",

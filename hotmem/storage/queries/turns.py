@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
 from hotmem.errors import InvalidInput
-from hotmem.storage.database import Connection
+from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import derived, index_entries, jobs, order, users
 from hotmem.storage.queries.leases import Claimant
 from hotmem.storage.queries.times import from_stored, to_stored
@@ -110,14 +110,18 @@ def of_keys(conn: Connection, user: UserKey, keys: Collection[int]) -> list[tupl
 
 def latest(conn: Connection, user: UserKey, session_name: str, limit: int) -> list[Turn]:
     """The last turns of the user's session, in order."""
+    return ask_latest(conn, user, session_name, limit)()
+
+
+def ask_latest(
+    conn: Connection, user: UserKey, session_name: str, limit: int
+) -> Pending[list[Turn]]:
+    """The last turns of the user's session, in order."""
     session = "(SELECT id FROM sessions WHERE user_key = ? AND public_id = ?)"
-    found = [
-        turn
-        for _, turn in select(
-            conn, f"t.session = {session} ORDER BY t.id DESC LIMIT ?", (user, session_name, limit)
-        )
-    ]
-    return found[::-1]
+    found = select(
+        conn, f"t.session = {session} ORDER BY t.id DESC LIMIT ?", (user, session_name, limit)
+    )
+    return lambda: [turn for _, turn in found][::-1]
 
 
 def numbered(conn: Connection, keys: Sequence[int]) -> list[tuple[int, Turn]]:
@@ -161,8 +165,8 @@ def select(conn: Connection, where: str, values: tuple[object, ...]) -> Iterator
                 WHERE {where}""",
         values,
     )
-    for key, user, session, role, text, spoken_at, zone, speaker, name in rows:
-        yield (
+    return (
+        (
             key,
             Turn(
                 user,
@@ -174,3 +178,5 @@ def select(conn: Connection, where: str, values: tuple[object, ...]) -> Iterator
                 name,
             ),
         )
+        for key, user, session, role, text, spoken_at, zone, speaker, name in rows
+    )

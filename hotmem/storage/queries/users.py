@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from hotmem.storage.database import Connection
+from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import deletion_marks, encoders, layer_weights
 from hotmem.text.phonetics import phonetic_key
 from hotmem.types import Profile, UserKey
@@ -41,7 +41,12 @@ def ensure(conn: Connection, name: str) -> UserKey:
 
 
 def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:
-    """The user's profile for a recall, in one read.
+    """The user's profile for a recall, see `ask_profile`."""
+    return ask_profile(conn, user, runs)()
+
+
+def ask_profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Pending[Profile]:
+    """The user's profile for a recall.
 
     Args:
         conn: A connection.
@@ -60,14 +65,16 @@ def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:
             ORDER BY sound, id LIMIT ?""",
         (user, sounds, MOST_SOUNDING),
     )
-    return Profile(
+    weights, moved = layer_weights.ask_weights(conn, user), layer_weights.ask_moved(conn, user)
+    forget_version, encoder = deletion_marks.ask_number(conn), encoders.ask_current(conn)
+    return lambda: Profile(
         speakers=tuple(row[0] for row in speaking),
         entities=tuple(row[0] for row in named),
         similar_names=tuple(row[0] for row in sounding),
-        weights=layer_weights.weights(conn, user),
-        moved=layer_weights.moved(conn, user),
-        forget_version=deletion_marks.number(conn),
-        encoder=encoders.current(conn),
+        weights=weights(),
+        moved=moved(),
+        forget_version=forget_version(),
+        encoder=encoder(),
     )
 
 

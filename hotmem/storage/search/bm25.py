@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.storage.database import Connection
-from hotmem.storage.search.user_index import Entries, Index
+from hotmem.storage.database import Connection, Pending
+from hotmem.storage.search.user_index import Entries, Index, IndexReader
 from hotmem.text.stemming import terms as terms_of
 
 K1: Final = 1.2
@@ -24,8 +24,8 @@ MIN_WEIGHT: Final = 1e-6
 
 
 def search(
-    conn: Connection, index: Index, terms: Sequence[str], limit: int
-) -> list[tuple[int, float]]:
+    conn: Connection, index: Index | IndexReader, terms: Sequence[str], limit: int
+) -> Pending[list[tuple[int, float]]]:
     """Rows that hold any of the terms, best first.
 
     Args:
@@ -39,18 +39,23 @@ def search(
         Row numbers and BM25 scores; larger is better.
     """
     entries = index.read(conn)
-    scores = np.zeros(len(entries.keys), dtype=np.float32)
-    usual = float(entries.lengths.mean()) if len(scores) else 1.0
-    for places in _held(conn, entries, terms):
-        scores[places] += weight(len(scores), len(places)) * saturation(
-            1, entries.lengths[places], usual
-        )
-    return best(entries.keys, scores, limit)
+    holding = _holding(conn, entries, terms)
+
+    def found() -> list[tuple[int, float]]:
+        scores = np.zeros(len(entries.keys), dtype=np.float32)
+        usual = float(entries.lengths.mean()) if len(scores) else 1.0
+        for places in holding():
+            scores[places] += weight(len(scores), len(places)) * saturation(
+                1, entries.lengths[places], usual
+            )
+        return best(entries.keys, scores, limit)
+
+    return found
 
 
 def sessions(
-    conn: Connection, index: Index, terms: Sequence[str], limit: int
-) -> list[tuple[int, float]]:
+    conn: Connection, index: Index | IndexReader, terms: Sequence[str], limit: int
+) -> Pending[list[tuple[int, float]]]:
     """Sessions by the words said in them, best first.
 
     A term counts once for each passage that holds it.
@@ -65,16 +70,21 @@ def sessions(
         Row numbers of sessions and BM25 scores.
     """
     entries = index.read(conn)
-    total = len(entries.sessions)
-    scores = np.zeros(total, dtype=np.float32)
-    usual = float(entries.session_lengths.mean()) if total else 1.0
-    for places in _held(conn, entries, terms):
-        counts = np.bincount(entries.places[places], minlength=total)
-        held = np.flatnonzero(counts)
-        scores[held] += weight(total, len(held)) * saturation(
-            counts[held], entries.session_lengths[held], usual
-        )
-    return best(entries.sessions, scores, limit)
+    holding = _holding(conn, entries, terms)
+
+    def found() -> list[tuple[int, float]]:
+        total = len(entries.sessions)
+        scores = np.zeros(total, dtype=np.float32)
+        usual = float(entries.session_lengths.mean()) if total else 1.0
+        for places in holding():
+            counts = np.bincount(entries.places[places], minlength=total)
+            held = np.flatnonzero(counts)
+            scores[held] += weight(total, len(held)) * saturation(
+                counts[held], entries.session_lengths[held], usual
+            )
+        return best(entries.sessions, scores, limit)
+
+    return found
 
 
 def weight(rows: int, holding: int) -> float:
@@ -106,15 +116,20 @@ def best(
     return list(zip(keys[order].tolist(), scores[order].tolist(), strict=True))
 
 
-def _held(conn: Connection, entries: Entries, terms: Sequence[str]) -> list[NDArray[np.int32]]:
+def _holding(
+    conn: Connection, entries: Entries, terms: Sequence[str]
+) -> Pending[list[NDArray[np.int32]]]:
     """For each distinct term the places of the entries that hold it."""
-    wanted = dict.fromkeys(tuple(terms_of(term)) for term in terms)
-    held = (
-        reduce(
-            np.intersect1d,
-            (entries.postings.places(conn, entries.keys, word) for word in dict.fromkeys(words)),
+    wanted = [words for words in dict.fromkeys(tuple(terms_of(term)) for term in terms) if words]
+    every_word = dict.fromkeys(word for words in wanted for word in words)
+    places = entries.postings.places(conn, entries.keys, every_word)
+
+    def holding() -> list[NDArray[np.int32]]:
+        of_word = places()
+        of_term = (
+            reduce(np.intersect1d, (of_word[word] for word in dict.fromkeys(words)))
+            for words in wanted
         )
-        for words in wanted
-        if words
-    )
-    return [places for places in held if len(places)]
+        return [held for held in of_term if len(held)]
+
+    return holding

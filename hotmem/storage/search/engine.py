@@ -1,9 +1,16 @@
 """Runs searches over one user's rows, with indexes kept in memory."""
 
-from hotmem.storage.database import Connection, Database, InlineDatabase
+from collections.abc import Mapping
+from typing import Final
+
+from hotmem.storage.database import Connection, Database, InlineDatabase, Pending
 from hotmem.storage.search.index_cache import IndexCache
 from hotmem.storage.search.searches import Ranking, Search, run
+from hotmem.storage.search.user_index import IndexReader
 from hotmem.types import EvidenceKind, UserKey
+from hotmem.types.index_state import IndexState
+
+NO_STATES: Final[Mapping[EvidenceKind, IndexState]] = {}
 
 
 class SearchEngine:
@@ -20,7 +27,11 @@ class SearchEngine:
         self._indexes = IndexCache()
 
     async def search(
-        self, user: UserKey, *searches: Search, until: float | None = None
+        self,
+        user: UserKey,
+        *searches: Search,
+        until: float | None = None,
+        states: Mapping[EvidenceKind, IndexState] = NO_STATES,
     ) -> list[Ranking]:
         """The ranking of each search, all in one read.
 
@@ -32,6 +43,7 @@ class SearchEngine:
             user: The only user whose rows are searched.
             searches: What to search for.
             until: Reading of `time.monotonic()` at which the search stops; None for no deadline.
+            states: The states of the user's indexes, read a moment ago (`states`).
 
         Raises:
             DeadlineExceeded: If the deadline passed.
@@ -40,8 +52,17 @@ class SearchEngine:
             if not self._indexes.index(kind, user).loaded:
                 await self._database.read(self._load, user, kind)
         return await self._inline.read_until(
-            until, run, user, searches, lambda kind: self._indexes.index(kind, user)
+            until,
+            run,
+            user,
+            searches,
+            lambda kind: IndexReader(self._indexes.index(kind, user), states.get(kind)),
         )
+
+    def states(self, conn: Connection, user: UserKey) -> Pending[dict[EvidenceKind, IndexState]]:
+        """The states of the user's indexes, which `search` would otherwise read one by one."""
+        pending = {kind: self._indexes.index(kind, user).state(conn) for kind in EvidenceKind}
+        return lambda: {kind: state() for kind, state in pending.items()}
 
     def _load(self, conn: Connection, user: UserKey, kind: EvidenceKind) -> None:
         self._indexes.index(kind, user).read(conn)

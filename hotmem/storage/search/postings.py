@@ -1,5 +1,6 @@
 """Posting lists: the rows of one user that contain a term."""
 
+from collections.abc import Collection
 from threading import Lock
 from typing import Final
 
@@ -7,11 +8,15 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from hotmem.storage.database import Connection
+from hotmem.storage.database import Connection, Pending
 from hotmem.types import EvidenceKind, UserKey
 
 BYTES: Final = 64 * 2**20
 """Maximum size of the cached posting lists of a user in bytes."""
+
+
+UNREAD: Final[tuple[NDArray[np.int32], int]] = (np.empty(0, dtype=np.int32), 0)
+"""The posting list of a term that was not looked up yet, and the row number it is read up to."""
 
 
 class Postings:
@@ -35,30 +40,41 @@ class Postings:
         """Size of the cached posting lists in bytes."""
         return int(self._lists.currsize)
 
-    def places(self, conn: Connection, keys: NDArray[np.int64], term: str) -> NDArray[np.int32]:
-        """Indices in `keys` of the rows that contain a term, ascending, int32.
+    def places(
+        self, conn: Connection, keys: NDArray[np.int64], terms: Collection[str]
+    ) -> Pending[dict[str, NDArray[np.int32]]]:
+        """For each term the indices in `keys` of the rows that contain it, ascending, int32.
 
         Only rows added since the term was last looked up are read.
 
         Args:
             conn: A connection that sees all of the rows.
             keys: The user's row numbers, ascending; never fewer than in earlier calls.
-            term: A stemmed term.
+            terms: Stemmed terms.
         """
         last = int(keys[-1]) if len(keys) else 0
         with self._lock:
-            places, read_to = self._lists.pop(term, (np.empty(0, dtype=np.int32), 0))
-            if read_to < last:
-                places = np.concatenate([places, self._read(conn, keys, term, read_to)])
-                read_to = last
-            if places.nbytes <= BYTES:
-                self._lists[term] = places, read_to
-            return places[: np.searchsorted(places, len(keys))]
+            known = {term: self._lists.get(term, UNREAD) for term in terms}
+        behind = {term: read_to for term, (_, read_to) in known.items() if read_to < last}
+        added = conn.search.postings(conn, self._user, self._kind, behind)
 
-    def _read(
-        self, conn: Connection, keys: NDArray[np.int64], term: str, after: int
-    ) -> NDArray[np.int32]:
-        wanted = conn.search.postings(conn, self._user, self._kind, term, after)
-        wanted = wanted[: np.searchsorted(wanted, keys[-1], side="right")]
-        places = np.searchsorted(keys, wanted)
-        return np.asarray(places[keys[places] == wanted], dtype=np.int32)
+        def found() -> dict[str, NDArray[np.int32]]:
+            for term, wanted in added().items():
+                places = np.concatenate([known[term][0], _places(keys, wanted)])
+                known[term] = places, last
+                if places.nbytes <= BYTES:
+                    with self._lock:
+                        self._lists[term] = places, last
+            return {
+                term: places[: np.searchsorted(places, len(keys))]
+                for term, (places, _) in known.items()
+            }
+
+        return found
+
+
+def _places(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Indices in `keys` of those of the wanted row numbers that are in it."""
+    wanted = wanted[: np.searchsorted(wanted, keys[-1], side="right")]
+    places = np.searchsorted(keys, wanted)
+    return np.asarray(places[keys[places] == wanted], dtype=np.int32)

@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from hotmem.storage.database import Connection
+from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import event_times, memories, subcategories
 from hotmem.storage.search import bm25, time_windows, vectors
-from hotmem.storage.search.user_index import Index
+from hotmem.storage.search.user_index import IndexReader
 from hotmem.types import EvidenceKind, Interval, QueryVectors, UserKey
 
 Ranking: TypeAlias = list[tuple[int, float]]
 """Row numbers and scores, best first."""
 
-IndexOf: TypeAlias = Callable[[EvidenceKind], Index]
+IndexOf: TypeAlias = Callable[[EvidenceKind], IndexReader]
 """The user's index of a kind."""
 
 
@@ -28,7 +28,7 @@ class Search(Protocol):
         """Kinds whose index it reads."""
         ...
 
-    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
         """The best rows; other users' are out of its reach."""
         ...
 
@@ -52,7 +52,7 @@ class LexicalSearch:
         """Kinds whose index it reads."""
         return (EvidenceKind.PASSAGE if self.kind is EvidenceKind.SUMMARY else self.kind,)
 
-    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
         """Row numbers and BM25 scores."""
         search = bm25.sessions if self.kind is EvidenceKind.SUMMARY else bm25.search
         return search(conn, index_of(self.reads[0]), self.terms, self.limit)
@@ -77,7 +77,7 @@ class VectorSearch:
         """Kinds whose index it reads."""
         return (self.kind,)
 
-    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
         """Row numbers and cosines."""
         return vectors.nearest(conn, index_of(self.kind), self.sought, self.limit)
 
@@ -101,7 +101,7 @@ class SessionSearch:
         """Kinds whose index it reads: none."""
         return ()
 
-    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
         """Row numbers and cosines."""
         return vectors.inside(conn, user, self.sessions, self.sought, self.limit)
 
@@ -125,9 +125,10 @@ class ClusterSearch:
         """Kinds whose index it reads: none."""
         return ()
 
-    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
         """Row numbers and cosines."""
-        return subcategories.nearest_examples(conn, user, self.sought, self.looked_into)
+        ranking = subcategories.nearest_examples(conn, user, self.sought, self.looked_into)
+        return lambda: ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +148,10 @@ class EntitySearch:
         """Kinds whose index it reads: none."""
         return ()
 
-    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
         """Row numbers, each with the same score."""
-        return [(key, 1.0) for key in memories.of_entities(conn, user, self.names, self.limit)]
+        keys = memories.ask_of_entities(conn, user, self.names, self.limit)
+        return lambda: [(key, 1.0) for key in keys()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,7 @@ class SaidIn:
         """Kinds whose index it reads: none."""
         return ()
 
-    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
         """Row numbers and cosines."""
         return time_windows.said(conn, user, self.kind, self.window, self.sought, self.limit)
 
@@ -199,16 +201,15 @@ class HappenedIn:
         """Kinds whose index it reads: none."""
         return ()
 
-    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
         """Row numbers, each with the same score."""
-        return [
-            (key, 1.0)
-            for key in event_times.in_window(conn, user, self.kind, self.window, self.limit)
-        ]
+        keys = event_times.ask_in_window(conn, user, self.kind, self.window, self.limit)
+        return lambda: [(key, 1.0) for key in keys()]
 
 
 def run(
     conn: Connection, user: UserKey, searches: Sequence[Search], index_of: IndexOf
 ) -> list[Ranking]:
     """The ranking of each search, in order."""
-    return [search.run(conn, user, index_of) for search in searches]
+    pending = [search.run(conn, user, index_of) for search in searches]
+    return [ranking() for ranking in pending]

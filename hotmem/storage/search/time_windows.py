@@ -5,7 +5,7 @@ The passages, memories and summaries nearest to a vector, at the cost of that wi
 
 from typing import Final
 
-from hotmem.storage.database import Connection
+from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import reembedding
 from hotmem.storage.queries.times import to_stored
 from hotmem.storage.search.vectors import nearest_rows
@@ -36,7 +36,7 @@ def said(
     window: Interval,
     sought: QueryVectors,
     limit: int,
-) -> list[tuple[int, float]]:
+) -> Pending[list[tuple[int, float]]]:
     """Row numbers and cosines of the user's rows that were said in the window, nearest first.
 
     0 for what has no vector yet.
@@ -47,6 +47,8 @@ def said(
         "end": to_stored(window.end),
         "most": MOST,
     }
-    boundary = reembedding.boundary(conn, kind)
-    rows = conn.execute(ROWS[kind], values).fetchall()
-    return nearest_rows(rows, sought, boundary, limit)
+    boundaries = reembedding.ask_boundaries(conn)
+    rows = conn.execute(ROWS[kind], values)
+    return lambda: nearest_rows(
+        rows.fetchall(), sought, boundaries().get(kind, reembedding.NONE_LEFT), limit
+    )

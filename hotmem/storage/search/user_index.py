@@ -12,9 +12,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.storage.database import Connection
+from hotmem.storage.database import Connection, Pending
 from hotmem.storage.search.postings import Postings
 from hotmem.types import EvidenceKind, UserKey
+from hotmem.types.index_state import IndexState
 
 PORTION: Final = 4096
 """Entries read at once."""
@@ -79,14 +80,22 @@ class Index:
             + self._postings.nbytes
         )
 
-    def read(self, conn: Connection) -> Entries:
-        """The entries that the connection sees; what is known already is not read again."""
+    def state(self, conn: Connection) -> Pending[IndexState]:
+        """The state of the stored index, by which `read` knows what has changed."""
         with self._lock:
             waiting = int(self._keys[self._settled]) if self._settled < self._count else 0
             latest = int(self._keys[self._count - 1]) if self._signed < self._count else 0
-            last, revision, signed, late, boundary = conn.search.index_state(
-                conn, self.user, self.kind, waiting, latest
-            )
+        return conn.search.index_state(conn, self.user, self.kind, waiting, latest)
+
+    def read(self, conn: Connection, state: IndexState | None = None) -> Entries:
+        """The entries that the connection sees; what is known already is not read again.
+
+        Args:
+            conn: A connection.
+            state: The state of the stored index, read a moment ago; None reads it now.
+        """
+        last, revision, signed, late, boundary = state or self.state(conn)()
+        with self._lock:
             if revision > self._revision:
                 self._revision = revision
                 self._empty()
@@ -191,6 +200,33 @@ class Index:
             self._signed = max(self._signed, int(places[-1]) + 1)
         if self._settled == first:
             self._settled += len(signed) if signed.all() else int(np.argmin(signed))
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReader:
+    """An index, and its state as of the beginning of a recall.
+
+    Attributes:
+        index: The index.
+        state: Its state; None reads it when the entries are read.
+    """
+
+    index: Index
+    state: IndexState | None = None
+
+    @property
+    def kind(self) -> EvidenceKind:
+        """The kind of its rows."""
+        return self.index.kind
+
+    @property
+    def user(self) -> UserKey:
+        """The user."""
+        return self.index.user
+
+    def read(self, conn: Connection) -> Entries:
+        """The entries."""
+        return self.index.read(conn, self.state)
 
 
 def _roomy(values: NDArray[Any], count: int) -> NDArray[Any]:

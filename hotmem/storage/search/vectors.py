@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.core.matmul import matmul
-from hotmem.storage.database import Connection
+from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import encoders, index_entries, jobs, reembedding
 from hotmem.storage.queries.index_entries import TABLES, to_bits
 from hotmem.storage.queries.leases import Claimant
 from hotmem.storage.search import token_signs
-from hotmem.storage.search.user_index import WORD, Index
+from hotmem.storage.search.user_index import WORD, Index, IndexReader
 from hotmem.types import EvidenceKind, QueryVectors, SignBits, UserKey, Vector
 
 BY_HAMMING: Final = 2.5
@@ -108,12 +108,12 @@ def put(
 
 
 def nearest(
-    conn: Connection, index: Index, sought: QueryVectors, limit: int
-) -> list[tuple[int, float]]:
+    conn: Connection, index: Index | IndexReader, sought: QueryVectors, limit: int
+) -> Pending[list[tuple[int, float]]]:
     """Row numbers and cosines of the user's nearest rows, nearest first."""
     known = index.read(conn)
     if not len(known.bits):
-        return []
+        return list
     former = int(np.searchsorted(known.keys, known.boundary, side="right"))
     root = float(np.cbrt(len(known.keys)))
     first, then = (
@@ -127,19 +127,21 @@ def nearest(
         )
     keys = known.keys[places].tolist()
     rows = conn.search.vectors(conn, index.user, index.kind, "id", keys)
-    return nearest_rows(rows, sought, known.boundary, limit)
+    return lambda: nearest_rows(rows(), sought, known.boundary, limit)
 
 
 def inside(
     conn: Connection, user: UserKey, sessions: Sequence[int], sought: QueryVectors, limit: int
-) -> list[tuple[int, float]]:
+) -> Pending[list[tuple[int, float]]]:
     """Row numbers and cosines of the nearest passages of these sessions.
 
     The cost is theirs alone.
     """
-    boundary = reembedding.boundary(conn, EvidenceKind.PASSAGE)
+    boundaries = reembedding.ask_boundaries(conn)
     rows = conn.search.vectors(conn, user, EvidenceKind.PASSAGE, "session", sessions)
-    return nearest_rows(rows, sought, boundary, limit)
+    return lambda: nearest_rows(
+        rows(), sought, boundaries().get(EvidenceKind.PASSAGE, reembedding.NONE_LEFT), limit
+    )
 
 
 def by_sign(bits: NDArray[np.uint64], vector: Vector, first: int, then: int) -> NDArray[np.intp]:

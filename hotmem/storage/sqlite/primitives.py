@@ -1,15 +1,16 @@
 """The search index in SQLite: entries in a table, terms in FTS5."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.storage.database import Connection
-from hotmem.storage.search.primitives import IndexPage, IndexState
+from hotmem.storage.database import Connection, Pending
+from hotmem.storage.search.primitives import IndexPage
 from hotmem.types import EvidenceKind, UserKey
+from hotmem.types.index_state import IndexState
 
 TABLES: Final = {
     EvidenceKind.PASSAGE: "passages",
@@ -42,13 +43,11 @@ class SqliteSearch:
 
     def index_state(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, waiting: int, latest: int
-    ) -> IndexState:
+    ) -> Pending[IndexState]:
         """The state of a user's index."""
         values = {"user": user, "kind": kind, "waiting": waiting, "latest": latest}
-        last, revision, first, second, boundary = conn.execute(
-            STATE.format(kind=kind), values
-        ).fetchone()
-        return IndexState(last, revision, bool(first), bool(second), boundary)
+        rows = conn.execute(STATE.format(kind=kind), values)
+        return lambda: IndexState.of(rows.fetchone())
 
     def index_page(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, after: int, limit: int
@@ -66,11 +65,15 @@ class SqliteSearch:
         )
 
     def postings(
-        self, conn: Connection, user: UserKey, kind: EvidenceKind, term: str, after: int
-    ) -> NDArray[np.int64]:
-        """Row numbers above `after` of the user's rows that contain a term, ascending."""
-        sql, values = POSTINGS.format(kind=kind), (f'"{_token(user, term)}"', after)
-        return _numbers(conn.execute(sql, values).fetchone()[0])
+        self, conn: Connection, user: UserKey, kind: EvidenceKind, terms: Mapping[str, int]
+    ) -> Pending[dict[str, NDArray[np.int64]]]:
+        """Row numbers of the user's rows that contain a term, ascending, for each term."""
+        sql = POSTINGS.format(kind=kind)
+        found = {
+            term: _numbers(conn.execute(sql, (f'"{_token(user, term)}"', after)).fetchone()[0])
+            for term, after in terms.items()
+        }
+        return lambda: found
 
     def vectors(
         self,
@@ -79,7 +82,7 @@ class SqliteSearch:
         kind: EvidenceKind,
         column: str,
         values: Sequence[int],
-    ) -> list[tuple[int, bytes]]:
+    ) -> Pending[list[tuple[int, bytes]]]:
         """Row numbers and stored vectors of the user's embedded rows with these column values."""
         # + keeps SQLite from reading all of the user's rows by another index
         return conn.execute(
@@ -87,7 +90,7 @@ class SqliteSearch:
                 WHERE {column} IN (SELECT value FROM json_each(?)) AND +user_key = ?
                     AND vector IS NOT NULL""",
             (json.dumps(list(values)), user),
-        ).fetchall()
+        ).fetchall
 
     def add_terms(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int, terms: Iterable[str]

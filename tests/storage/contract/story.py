@@ -140,7 +140,7 @@ def postings(
     conn: Connection, user: UserKey, term: str, kind: EvidenceKind = EvidenceKind.PASSAGE
 ) -> list[int]:
     """Row numbers of a user's passages, or memories, with a term."""
-    return [int(key) for key in conn.search.postings(conn, user, kind, term, 0)]
+    return [int(key) for key in conn.search.postings(conn, user, kind, {term: 0})()[term]]
 
 
 def texts_of(conn: Connection, user: UserKey) -> list[str]:

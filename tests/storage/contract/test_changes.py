@@ -139,7 +139,7 @@ async def test_all_rows_are_embedded_again_for_another_encoder(
     assert key == keys[2] and score == pytest.approx(1, abs=1e-2)
     assert await database.read_all(queries.reembedding.left) == 0
     assert await database.read_all(queries.reembedding.former_encoder) is None
-    assert await database.read_all(queries.reembedding.boundaries) == {}
+    assert await database.read_all(lambda conn: queries.reembedding.ask_boundaries(conn)()) == {}
 
 
 async def test_a_sound_database_has_no_faults(database: Database, ana: UserKey) -> None:

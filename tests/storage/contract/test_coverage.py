@@ -12,12 +12,15 @@ from typing import Any, Final
 from hotmem.storage import queries
 from tests.storage.contract import uncovered
 
-MOST_UNCOVERED: Final = 66
+MOST_UNCOVERED: Final = 62
 """Length of the list of uncovered functions at most; lower it as the list shrinks."""
 
 
 def query_functions() -> Iterator[FunctionType]:
-    """All public functions in `hotmem.storage.queries` whose first parameter is a connection."""
+    """All public functions in `hotmem.storage.queries` whose first parameter is a connection.
+
+    Those named `ask_…` are parts of the others, which read their results.
+    """
     prefix = f"{queries.__name__}."
     for found in pkgutil.walk_packages(queries.__path__, prefix):
         module = importlib.import_module(found.name)
@@ -25,7 +28,7 @@ def query_functions() -> Iterator[FunctionType]:
             if (
                 isinstance(value, FunctionType)
                 and value.__module__ == found.name
-                and not name.startswith("_")
+                and not name.startswith(("_", "ask_"))
                 and next(iter(inspect.signature(value).parameters), "") == "conn"
             ):
                 yield value

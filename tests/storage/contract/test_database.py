@@ -118,7 +118,11 @@ async def test_users_with_the_same_words_names_and_sessions_are_apart(
     theirs = await database.read(passages, ben)
     assert len(mine) == len(theirs) == 2 and not set(mine) & set(theirs)
     assert await database.read(queries.evidence.load, ana, {EvidenceKind.PASSAGE: theirs}) == []
-    assert len(await database.read(queries.memories.of_entities, ana, ["albatross"], 9)) == 1
+
+    def mentioning(conn: Connection, user: UserKey) -> list[int]:
+        return queries.memories.ask_of_entities(conn, user, ["albatross"], 9)()
+
+    assert len(await database.read(mentioning, ana)) == 1
     await database.write_all(note, "Only Ana's.", ana)
     await database.write_all(say, "Only Ana's.", user="ana", session="cabin")
     assert "Only Ana's." not in await database.read(memories_of, ben)

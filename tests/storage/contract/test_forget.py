@@ -77,12 +77,12 @@ def seen(conn: Connection, user: UserKey) -> dict[str, Any]:
         ),
         "memories": memories,
         "found": found,
-        "named": queries.memories.of_entities(conn, user, ["Albatross", "Gustav"], 9),
+        "named": queries.memories.ask_of_entities(conn, user, ["Albatross", "Gustav"], 9)(),
         "tags": queries.tags.known(conn, user, ["birds"]),
         "evidence": [
             one._replace(vector=None) for one in queries.evidence.load(conn, user, {PASSAGE: keys})
         ],
-        "vectors": sorted(conn.search.vectors(conn, user, PASSAGE, "id", keys)),
+        "vectors": sorted(conn.search.vectors(conn, user, PASSAGE, "id", keys)()),
         "quality": queries.quality.of_user(conn, user, None, None),
         "decisions": queries.decisions.of_user(conn, user, 9),
         "waiting": [
@@ -171,8 +171,11 @@ async def check_gone(storage: Storage, ana: UserKey, case: Case, removed: Forget
             assert len(await database.read(postings, ana, word, kind)) == expected
             (found,) = await storage.engine.search(ana, LexicalSearch(kind, [word], 9))
             assert len(found) == expected
-    names = await database.read(queries.memories.of_entities, ana, ["Albatross", "Gustav"], 9)
-    assert len(names) == len(kept)
+
+    def mentioning(conn: Connection, user: UserKey) -> list[int]:
+        return queries.memories.ask_of_entities(conn, user, ["Albatross", "Gustav"], 9)()
+
+    assert len(await database.read(mentioning, ana)) == len(kept)
     tags = await database.read(queries.tags.known, ana, ["birds"])
     assert tags == ({"birds"} if HERON in kept else set())
 

@@ -11,7 +11,6 @@ from hotmem.errors import DeadlineExceeded
 from hotmem.storage import Storage, queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.index_entries import to_bits
-from hotmem.storage.search.primitives import IndexState
 from hotmem.storage.search.searches import (
     ClusterSearch,
     EntitySearch,
@@ -22,8 +21,9 @@ from hotmem.storage.search.searches import (
     VectorSearch,
 )
 from hotmem.storage.search.vectors import to_bytes
-from hotmem.types import Category, EvidenceKind, Interval, SessionSummary, UserKey
+from hotmem.types import Category, EvidenceKind, Interval, SessionSummary, TimedWords, UserKey
 from hotmem.types.evolution import SubcategoryDraft
+from hotmem.types.index_state import IndexState
 from hotmem.types.sessions import Topic
 from tests.letters import LetterEncoder
 from tests.storage.contract.story import (
@@ -46,7 +46,7 @@ DAY = timedelta(days=1)
 def state(
     conn: Connection, user: UserKey, kind: EvidenceKind = PASSAGE, waiting: int = 0, latest: int = 0
 ) -> IndexState:
-    return conn.search.index_state(conn, user, kind, waiting, latest)
+    return conn.search.index_state(conn, user, kind, waiting, latest)()
 
 
 def talk(conn: Connection) -> None:
@@ -134,7 +134,9 @@ async def test_postings_and_terms(database: Database, ana: UserKey, ben: UserKey
     assert len(await database.read(postings, ben, "ferri")) == 3
 
     def after(conn: Connection, user: UserKey) -> list[int]:
-        return conn.search.postings(conn, user, PASSAGE, "ferri", mine[0]).tolist()  # type: ignore[no-any-return]
+        return list(
+            map(int, conn.search.postings(conn, user, PASSAGE, {"ferri": mine[0]})()["ferri"])
+        )
 
     def has(conn: Connection, user: UserKey, key: int) -> bool:
         return conn.search.has_terms(conn, user, PASSAGE, key)
@@ -164,7 +166,7 @@ async def test_vectors_of_rows(database: Database, ana: UserKey, ben: UserKey) -
     mine, theirs = await database.read(passages, ana), await database.read(passages, ben)
 
     def vectors(conn: Connection, column: str, values: list[int]) -> dict[int, bytes]:
-        return dict(conn.search.vectors(conn, ana, PASSAGE, column, values))
+        return dict(conn.search.vectors(conn, ana, PASSAGE, column, values)())
 
     found = await database.read_all(vectors, "id", [*mine[:2], *theirs])
     row = LetterEncoder().encode([f"Skipper: {LINES[0]}"])[0]
@@ -307,8 +309,16 @@ async def test_windows_of_time(storage: Storage, ana: UserKey, ben: UserKey) -> 
     )
     assert [key for key, _ in said] == [key for key, _ in happening] == [mine]
     assert len(of_memory) == 1 and unsaid == not_then == []
-    assert await database.read(queries.event_times.within, ana, PASSAGE, [mine], around) == {mine}
-    named = await database.read(queries.event_times.named, ana, PASSAGE, [mine])
+
+    def times(
+        conn: Connection, user: UserKey
+    ) -> tuple[set[int], dict[int, tuple[TimedWords, ...]]]:
+        within = queries.event_times.ask_within(conn, user, PASSAGE, [mine], around)
+        named = queries.event_times.ask_named(conn, user, PASSAGE, [mine])
+        return within(), named()
+
+    within, named = await database.read(times, ana)
+    assert within == {mine}
     assert [one.interval for one in named[mine]] == [week]
 
 

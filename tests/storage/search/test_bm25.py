@@ -72,7 +72,7 @@ def test_exactly_the_users_rows_with_a_word_are_found(
             key = users.find(conn, user)
             assert key is not None
             index = Index(EvidenceKind.PASSAGE, key)
-            found = bm25.search(conn, index, asked, 100)
+            found = bm25.search(conn, index, asked, 100)()
             texts = [text_of(conn, row) for row, _ in found]
             wanted = stems(" ".join(asked))
             assert sorted(texts) == sorted(
@@ -81,7 +81,7 @@ def test_exactly_the_users_rows_with_a_word_are_found(
             assert [score for _, score in found] == sorted(
                 (score for _, score in found), reverse=True
             )
-            assert bm25.search(conn, index, asked, 1) == found[:1]
+            assert bm25.search(conn, index, asked, 1)() == found[:1]
     finally:
         conn.execute("ROLLBACK")
 
@@ -92,7 +92,7 @@ def test_exactly_the_users_rows_with_a_word_are_found(
 @given(terms=st.lists(st.text(st.characters(codec="utf-8"), max_size=12), max_size=4))
 def test_no_term_is_an_operator(conn: Connection, terms: list[str]) -> None:
     for kind in WORDED:
-        assert bm25.search(conn, Index(kind, UserKey(1)), terms, 5) == []
+        assert bm25.search(conn, Index(kind, UserKey(1)), terms, 5)() == []
 
 
 def test_rarer_words_score_higher(conn: Connection) -> None:
@@ -100,7 +100,7 @@ def test_rarer_words_score_higher(conn: Connection) -> None:
         turns.add(conn, said(text), NOW)
     user = users.find(conn, "ana")
     assert user is not None
-    best = bm25.search(conn, Index(EvidenceKind.PASSAGE, user), ["dog", "cello"], 10)[0]
+    best = bm25.search(conn, Index(EvidenceKind.PASSAGE, user), ["dog", "cello"], 10)()[0]
     assert text_of(conn, best[0]) == "cello four"
 
 
@@ -111,7 +111,7 @@ def test_the_score_is_that_of_the_formula(conn: Connection) -> None:
     assert user is not None
     (best, score), (other, less) = bm25.search(
         conn, Index(EvidenceKind.PASSAGE, user), ["dogs"], 10
-    )
+    )()
     assert (text_of(conn, best), text_of(conn, other)) == ("dog", "dog cello porto ferry")
     rarity = log((4 - 2 + 0.5) / (2 + 0.5))
     assert rarity == 0, "half of the rows hold it"
@@ -126,7 +126,7 @@ def test_a_phrase_wants_all_its_words(conn: Connection) -> None:
     assert user is not None
     found = bm25.search(
         conn, Index(EvidenceKind.PASSAGE, user), ["old mill", "old, mill", "!?"], 10
-    )
+    )()
     assert {text_of(conn, key) for key, _ in found} == {"the old mill", "a mill of old"}
 
 
@@ -147,7 +147,7 @@ def test_a_session_is_found_by_all_that_was_said_in_it(conn: Connection) -> None
         (names[key], score)
         for key, score in bm25.sessions(
             conn, Index(EvidenceKind.PASSAGE, user), ["rain", "barking"], 10
-        )
+        )()
     ]
     assert [name for name, _ in found] == ["garden", "mill"]
     usual = (3 + 3 + 2 + 3 + 2) / 3

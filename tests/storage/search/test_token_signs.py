@@ -43,8 +43,8 @@ def put(conn: Connection, key: int, kept: SignBits) -> None:
 
 
 def loaded(conn: Connection, user: UserKey, key: int) -> Evidence:
-    (found,) = evidence.passages(conn, user, [key], [], 0, 0)
-    return found
+    (found,) = evidence.ask_passages(conn, user, [key], [], 0, 0)()
+    return found.evidence
 
 
 def count(conn: Connection) -> int:

@@ -119,7 +119,7 @@ def test_it_holds_what_the_file_holds_after_every_change(
                 entries = held.read(reader)
                 assert entries.session_lengths.sum() == entries.lengths.sum()
             passages = followed[EvidenceKind.PASSAGE]
-            assert len(bm25.search(reader, passages, ["ferry"], 100)) == len(
+            assert len(bm25.search(reader, passages, ["ferry"], 100)()) == len(
                 passages.read(reader).keys
             )
         forget.remove_user(conn, user)
@@ -136,10 +136,10 @@ def test_what_an_older_reader_does_not_see_yet_is_not_lost(
     turns.add(conn, said("The ferry is here."), NOW)
     embed(conn)
     assert len(held.read(conn).keys) == 2
-    assert len(bm25.search(reader, held, ["ferry"], 10)) == 1, (
+    assert len(bm25.search(reader, held, ["ferry"], 10)()) == 1, (
         "what it does not see, it does not say"
     )
-    assert len(bm25.search(conn, held, ["ferry"], 10)) == 2, "nor does it hide it from others"
+    assert len(bm25.search(conn, held, ["ferry"], 10)()) == 2, "nor does it hide it from others"
     reader.execute("ROLLBACK")
     assert in_memory(reader, held) == in_file(reader, EvidenceKind.PASSAGE, ana(conn))
 
@@ -158,12 +158,12 @@ def test_a_search_under_way_while_rows_go_misleads_no_later_one(
     before = held.read(reader)
     forget.remove_session(conn, ana(conn), "gone")
     assert len(held.read(conn).keys) == 2
-    assert before.postings.places(reader, before.keys, "ferri").tolist() == [0, 2]
-    assert len(bm25.search(reader, held, ["ferry"], 10)) == 1, (
+    assert before.postings.places(reader, before.keys, ["ferri"])()["ferri"].tolist() == [0, 2]
+    assert len(bm25.search(reader, held, ["ferry"], 10)()) == 1, (
         "it may know of the removal before it sees it"
     )
     reader.execute("ROLLBACK")
-    assert [key for key, _ in bm25.search(conn, held, ["ferry"], 10)] == [3]
+    assert [key for key, _ in bm25.search(conn, held, ["ferry"], 10)()] == [3]
 
 
 def test_a_forgotten_row_is_found_no_more_by_an_index_that_does_not_know(conn: Connection) -> None:
@@ -172,11 +172,11 @@ def test_a_forgotten_row_is_found_no_more_by_an_index_that_does_not_know(conn: C
     embed(conn)
     held = Index(EvidenceKind.PASSAGE, ana(conn))
     query: Vector = LetterEncoder().encode(["The ferry"])[0]
-    assert len(vectors.nearest(conn, held, QueryVectors(query), 5)) == 2
+    assert len(vectors.nearest(conn, held, QueryVectors(query), 5)()) == 2
     forget.remove_session(conn, ana(conn), "gone")
     held._revision += 1  # the change goes unnoticed
     assert len(held.read(conn).keys) == 2
-    ((key, _),) = vectors.nearest(conn, held, QueryVectors(query), 5)
+    ((key, _),) = vectors.nearest(conn, held, QueryVectors(query), 5)()
     assert conn.execute("SELECT session FROM passages WHERE id = ?", (key,)).fetchone() == (2,)
 
 
@@ -225,13 +225,13 @@ def test_terms_not_asked_for_lately_are_dropped(
     for number in range(20):
         turns.add(conn, said(f"The ferry and the dog, number {number}."), NOW)
     held = Index(EvidenceKind.PASSAGE, ana(conn))
-    bm25.search(conn, held, ["ferry"], 5)
+    bm25.search(conn, held, ["ferry"], 5)()
     one = held.nbytes
-    bm25.search(conn, held, ["dog"], 5)
+    bm25.search(conn, held, ["dog"], 5)()
     assert held.nbytes == one + 20 * 4
     monkeypatch.setattr(postings, "BYTES", 100)
     limited = Index(EvidenceKind.PASSAGE, ana(conn))
-    assert len(bm25.search(conn, limited, ["ferry", "dog"], 50)) == 20
+    assert len(bm25.search(conn, limited, ["ferry", "dog"], 50)()) == 20
     assert limited.nbytes == one
 
 

@@ -45,7 +45,7 @@ def test_all_of_the_users_rows_are_found_in_the_order_of_their_cosine(
     user = users.find(conn, "ana")
     assert user is not None
     query = unit(seed + 100, 1)[0]
-    found = vectors.nearest(conn, Index(EvidenceKind.PASSAGE, user), QueryVectors(query), 30)
+    found = vectors.nearest(conn, Index(EvidenceKind.PASSAGE, user), QueryVectors(query), 30)()
     by_hand = {
         key: float(row @ query)
         for number, (key, row) in enumerate(zip(keys, rows, strict=True))
@@ -75,7 +75,7 @@ def test_the_nearest_few_are_nearly_those_of_an_exact_search(conn: Connection) -
             key
             for key, _ in vectors.nearest(
                 conn, Index(EvidenceKind.PASSAGE, user), QueryVectors(centre), 20
-            )
+            )()
         }
         assert len(found & exact) >= 18
 
@@ -88,7 +88,7 @@ def test_put_replaces_and_skips_rows_that_are_gone(conn: Connection) -> None:
     put(conn, [key], second[None])
     user = users.find(conn, "ana")
     assert user is not None
-    found = vectors.nearest(conn, Index(EvidenceKind.PASSAGE, user), QueryVectors(second), 5)
+    found = vectors.nearest(conn, Index(EvidenceKind.PASSAGE, user), QueryVectors(second), 5)()
     assert [row for row, _ in found] == [key] and found[0][1] > 0.99
     assert conn.execute("SELECT count(*) FROM passage_entries").fetchone()[0] == 1
 
@@ -154,7 +154,7 @@ def test_a_search_inside_sessions_stays_there(conn: Connection) -> None:
             "SELECT id FROM sessions WHERE public_id IN ('session 0', 'session 2') ORDER BY id"
         )
     ]
-    found = vectors.inside(conn, user, sessions, QueryVectors(rows[0]), 10)
+    found = vectors.inside(conn, user, sessions, QueryVectors(rows[0]), 10)()
     assert {key for key, _ in found} == {keys[number] for number in (0, 2, 3, 5, 6, 8)}
     assert found[0][0] == keys[0]
     assert [cosine for _, cosine in found] == sorted((cosine for _, cosine in found), reverse=True)
