@@ -125,6 +125,7 @@ spans = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     drawn=st.lists(

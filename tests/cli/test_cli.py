@@ -468,6 +468,7 @@ def test_plots_are_drawn_or_the_missing_package_is_named(
     )
 
 
+@pytest.mark.slow
 def test_foreign_files_are_imported_with_a_report(tmp_path: Path) -> None:
     file, talk, database = tmp_path / "mem0.json", tmp_path / "talk.txt", tmp_path / "new.db"
     file.write_text(

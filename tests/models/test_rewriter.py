@@ -130,6 +130,7 @@ async def test_a_rude_or_wrong_answer_is_peeled_or_left(says: str, expanded: str
     assert found.expanded == expanded and found.rewritten is (expanded != ASKED) and found.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [Model(status=500), Model(status=401), Model(cut=True), Model(says=RIGHT, wait_s=2.0)],

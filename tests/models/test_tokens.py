@@ -174,6 +174,7 @@ def test_the_estimate_of_words_and_marks_is_never_too_low(counter: TokenCounter,
     assert estimate(text) >= counter.count(text)
 
 
+@pytest.mark.slow
 @given(st.text(max_size=80))
 @settings(max_examples=200, deadline=None)
 def test_any_text_can_be_counted(counter: TokenCounter, text: str) -> None:
