@@ -4,7 +4,9 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
@@ -20,6 +22,23 @@ from hotmem.storage.postgres.url import CONNECT_S
 from hotmem.types import UserKey
 
 T = TypeVar("T")
+
+
+WARM_S: Final = 0.03
+"""Seconds that a connection is kept for the next read: those of one recall follow at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lent:
+    """A connection of the pool that runs reads.
+
+    Attributes:
+        raw: The connection.
+        pipeline: Its pipeline mode, which closing ends.
+    """
+
+    raw: "psycopg.Connection[Any]"
+    pipeline: ExitStack
 
 
 class Transactions:
@@ -39,6 +58,8 @@ class Transactions:
         self._location = location
         self._pool = pool
         self._ending_pool = ThreadPoolExecutor(1, thread_name_prefix="hotmem-ending")
+        self._warm: list[Lent] = []
+        self._lock = Lock()
         self._lock_awaited_since: float | None = None
 
     def blocked(self) -> StoreLocked | None:
@@ -68,55 +89,83 @@ class Transactions:
         until = time.monotonic() + CONNECT_S if deadline is None else deadline
         with mapped_errors(self._location):
             while True:
-                raw = self._free_connection(until)
+                lent = self._take_warm() or self._lend(until)
                 try:
-                    return self._read_on(raw, deadline, user, run)
+                    return self._read_on(lent, deadline, user, run)
                 except psycopg.OperationalError:
-                    if not raw.closed or time.monotonic() > until:
+                    if not lent.raw.closed or time.monotonic() > until:
                         raise
 
     def _read_on(
         self,
-        raw: "psycopg.Connection[Any]",
+        lent: Lent,
         deadline: float | None,
         user: UserKey | None,
         run: Callable[[PostgresConnection], T],
     ) -> T:
-        """Runs a read on a connection, and gives it back.
+        """Runs a read on a connection.
 
         All statements are sent without waiting for the results of those before. The transaction is
-        ended in a thread of its own, so that the caller does not wait for it.
+        ended by the next read on the connection, or in a thread of its own after `WARM_S`, so that
+        the caller does not wait for it.
         """
-        settings = _settings(user)
-        if deadline is not None:
-            remaining_ms = round((deadline - time.monotonic()) * 1000)
-            if remaining_ms <= 0:
-                self._pool.putconn(raw)
-                raise DeadlineExceeded("A search could not begin in its time.")
-            settings += f", set_config('statement_timeout', '{remaining_ms}', true)"
+        try:
+            settings = _settings(user)
+            if deadline is not None:
+                remaining_ms = round((deadline - time.monotonic()) * 1000)
+                if remaining_ms <= 0:
+                    raise DeadlineExceeded("A search could not begin in its time.")
+                settings += f", set_config('statement_timeout', '{remaining_ms}', true)"
+            lent.raw.execute(b"ROLLBACK")
+            lent.raw.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            lent.raw.execute(f"SELECT {settings}".encode())
+            result = run(PostgresConnection(lent.raw))
+        except BaseException:
+            self._end(lent)
+            raise
+        self._keep_warm(lent)
+        return result
+
+    def _lend(self, until: float) -> Lent:
+        raw = self._free_connection(until)
         pipeline = ExitStack()
         try:
             pipeline.enter_context(raw.pipeline())
-            raw.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            raw.execute(f"SELECT {settings}".encode())
-            result = run(PostgresConnection(raw))
         except BaseException:
-            self._end(raw, pipeline)
+            self._pool.putconn(raw)
             raise
-        self._ending_pool.submit(self._end, raw, pipeline)
-        return result
+        return Lent(raw, pipeline)
 
-    def _end(self, raw: "psycopg.Connection[Any]", pipeline: ExitStack) -> None:
+    def _take_warm(self) -> Lent | None:
+        with self._lock:
+            return self._warm.pop() if self._warm else None
+
+    def _keep_warm(self, lent: Lent) -> None:
+        kept = Lent(lent.raw, lent.pipeline)
+        with self._lock:
+            self._warm.append(kept)
+        self._ending_pool.submit(self._end_later, kept, time.monotonic() + WARM_S)
+
+    def _end_later(self, kept: Lent, due: float) -> None:
+        """Ends a transaction, unless another read has taken its connection meanwhile."""
+        time.sleep(max(0.0, due - time.monotonic()))
+        with self._lock:
+            if not any(one is kept for one in self._warm):
+                return
+            self._warm.remove(kept)
+        self._end(kept)
+
+    def _end(self, lent: Lent) -> None:
         """Ends a read transaction; a connection that cannot is closed."""
         try:
             with suppress(psycopg.Error):
-                pipeline.close()
-            if not raw.closed:
-                raw.execute(b"ROLLBACK")
+                lent.pipeline.close()
+            if not lent.raw.closed:
+                lent.raw.execute(b"ROLLBACK")
         except psycopg.Error:
-            raw.close()
+            lent.raw.close()
         finally:
-            self._pool.putconn(raw)
+            self._pool.putconn(lent.raw)
 
     def write(self, ending: str, user: UserKey | None, run: Callable[[PostgresConnection], T]) -> T:
         """Runs a write.
@@ -195,5 +244,6 @@ def _settings(user: UserKey | None) -> str:
     key, scope = ("", "all") if user is None else (f"{user:d}", "one")
     return (
         f"set_config('search_path', '{SCHEMA}, pg_catalog', true),"
-        f" set_config('hotmem.user', '{key}', true), set_config('hotmem.scope', '{scope}', true)"
+        f" set_config('hotmem.user', '{key}', true), set_config('hotmem.scope', '{scope}', true),"
+        " set_config('jit', 'off', true)"
     )
