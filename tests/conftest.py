@@ -150,14 +150,15 @@ def postgres_url(
 ) -> Iterator[Callable[[str], str]]:
     """URLs of new databases on the server of a version; they are dropped some tests later.
 
-    They have the schema and no rows.
+    They have the schema and no rows, and are those of an application role.
     """
     made: list[tuple[PostgresServer, str]] = []
 
     def create(version: str) -> str:
         running, name = postgres_servers(version), f"test_{uuid4().hex}"
         made.append((running, name))
-        return running.create_database(name, postgres_templates(version))
+        running.create_database(name, postgres_templates(version))
+        return running.url(name, "bot")
 
     yield create
     for running, name in made:

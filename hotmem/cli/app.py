@@ -28,6 +28,7 @@ from hotmem.cli.commands.edit import edit, evolve, forget, merge, optimise, stor
 from hotmem.cli.commands.encryption import decrypt, encrypt, rekey
 from hotmem.cli.commands.evaluate import evaluate, quality, usage
 from hotmem.cli.commands.files import backup, export, import_, repair, restore, validate
+from hotmem.cli.commands.migrate import migrate
 from hotmem.cli.commands.models import prepare_models
 from hotmem.cli.commands.retention import retain
 from hotmem.cli.commands.search import contextual, recall, search, trace
@@ -88,6 +89,7 @@ PANELS: Final[dict[str, dict[str, Callable[..., Any]]]] = {
         "serve-mcp": serve_mcp,
         "discover": discover,
         "prepare": prepare_models,
+        "migrate": migrate,
         "worker": worker,
     },
 }

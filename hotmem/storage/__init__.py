@@ -9,18 +9,20 @@ postgres/     the PostgreSQL engine
 inspection/   what the inspector shows, one page at a time
 """
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
 from hotmem.core.encryption_key import EncryptionKey
-from hotmem.core.location import Location
+from hotmem.core.location import Location, ServerUrl
 from hotmem.errors import ExtraMissing
 from hotmem.storage.database import Database, InlineDatabase
 from hotmem.storage.forgetting import Forgetting
 from hotmem.storage.search.engine import SearchEngine
 from hotmem.storage.sqlite.database import SqliteDatabase
+from hotmem.storage.sqlite.migrations import STEPS
 
-__all__ = ["Storage", "open_storage"]
+__all__ = ["Storage", "migrate_storage", "open_storage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,28 @@ def open_storage(location: Location, key: EncryptionKey | None = None) -> Storag
     try:
         from hotmem.storage.postgres.database import PostgresDatabase  # an extra
     except ImportError as error:
-        raise ExtraMissing(
-            f"{location} needs the extra `postgres`: pip install 'pipecat-hotmem[postgres]'."
-        ) from error
+        raise _extra_missing(location) from error
     return Storage.of(PostgresDatabase.open(location.url))
+
+
+def migrate_storage(location: Location, key: EncryptionKey | None = None) -> int:
+    """Creates or migrates the schema of a file or database; returns its version. Blocking.
+
+    Raises:
+        ExtraMissing: If the extra `postgres` is needed and not installed.
+        StoreError: If it could not be migrated.
+    """
+    if isinstance(location, Path):
+        asyncio.run(SqliteDatabase.open(location, key).close())
+        return len(STEPS)
+    try:
+        from hotmem.storage.postgres.migrations import upgrade  # an extra
+    except ImportError as error:
+        raise _extra_missing(location) from error
+    return upgrade(location.url)
+
+
+def _extra_missing(location: ServerUrl) -> ExtraMissing:
+    return ExtraMissing(
+        f"{location} needs the extra `postgres`: pip install 'pipecat-hotmem[postgres]'."
+    )

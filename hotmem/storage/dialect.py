@@ -36,6 +36,8 @@ _NAMED: Final = re.compile(r"(?<!:):([a-z_]+)")
 _INDEXED: Final = re.compile(r"\bINDEXED BY \w+")
 _HINT: Final = re.compile(r"(?<=[\s(])\+((?:\w+\.)?user_key)\b")
 
+_SETTING: Final = re.compile(r"set_config|hotmem\.(?:user|scope)|^\s*(?:re)?set\b", re.I)
+
 
 @lru_cache(CACHED)
 def to_sqlite(statement: str) -> str:
@@ -48,6 +50,12 @@ def to_sqlite(statement: str) -> str:
 
 @lru_cache(CACHED)
 def to_postgres(statement: str) -> str:
-    """The statement for psycopg; a bound list is an array there."""
+    """The statement for psycopg; a bound list is an array there.
+
+    Raises:
+        ValueError: If it names settings: what a transaction sees is the engine's to say.
+    """
+    if _SETTING.search(statement):
+        raise ValueError("A query function cannot change settings of its transaction.")
     statement = _HINT.sub(r"\1", _INDEXED.sub("", statement.replace("%", "%%")))
     return _NAMED.sub(r"%(\1)s", statement).replace("?", "%s")

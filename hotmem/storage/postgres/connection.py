@@ -68,10 +68,12 @@ class PostgresConnection:
 
     Args:
         raw: The connection, in autocommit mode.
+        user: The user of the transaction; None if it concerns more than one.
     """
 
-    def __init__(self, raw: "psycopg.Connection[Any]") -> None:
+    def __init__(self, raw: "psycopg.Connection[Any]", user: UserKey | None = None) -> None:
         self.raw = raw
+        self.user = user
         self.search = PostgresSearch()
 
     def execute(self, statements: str, bindings: Any = None, /) -> Cursor:  # noqa: ANN401
@@ -85,9 +87,16 @@ class PostgresConnection:
         return cast(Cursor, cursor)
 
     def lock_user(self, user: UserKey) -> None:
-        """Serialises this transaction with other writes of the user, until it ends."""
-        self.execute(
-            "SELECT set_config('hotmem.user', ?, true), pg_advisory_xact_lock(?)", (str(user), user)
+        """Serialises this transaction with other writes of the user, until it ends.
+
+        Raises:
+            ValueError: If the transaction is another user's.
+        """
+        if self.user not in (None, user):
+            raise ValueError("A transaction of one user cannot change to another.")
+        self.raw.execute(
+            "SELECT set_config('hotmem.user', %s, true), pg_advisory_xact_lock(%s)",
+            (str(user), user),
         )
 
     def size_bytes(self, user: UserKey) -> int:
@@ -111,9 +120,9 @@ class PostgresConnection:
         The list is filled when the context ends.
         """
         seen: list[RowChange] = []
-        self.execute("SELECT set_config('hotmem.recording', 'on', true)")
+        self.raw.execute("SELECT set_config('hotmem.recording', 'on', true)")
         yield seen
-        self.execute("SELECT set_config('hotmem.recording', '', true)")
+        self.raw.execute("SELECT set_config('hotmem.recording', '', true)")
         changes = self.execute(
             "DELETE FROM row_changes RETURNING place, relation, before::TEXT, after::TEXT"
         ).fetchall()

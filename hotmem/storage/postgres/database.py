@@ -14,14 +14,14 @@ from hotmem.errors import (
     StoreLocked,
     StoreReadOnly,
 )
-from hotmem.storage.postgres import migrations
+from hotmem.storage.postgres import migrations, roles
 from hotmem.storage.postgres.connection import (
     PostgresConnection,
     adapt,
     mapped_errors,
 )
 from hotmem.storage.postgres.transactions import Transactions
-from hotmem.storage.postgres.url import CONNECT_S, parse
+from hotmem.storage.postgres.url import CONNECT_S, OPTIONS, parse
 from hotmem.types import UserKey
 
 P = ParamSpec("P")
@@ -44,13 +44,19 @@ class PostgresDatabase:
         location: The URL without its password.
         pool: Connections, adapted and in autocommit mode.
         read_only: Whether the server refuses writes.
+        role: The role that transactions change to; None for the connection's own.
     """
 
     def __init__(
-        self, location: str, pool: "ConnectionPool[psycopg.Connection[Any]]", *, read_only: bool
+        self,
+        location: str,
+        pool: "ConnectionPool[psycopg.Connection[Any]]",
+        *,
+        read_only: bool,
+        role: str | None = None,
     ) -> None:
         self._location = location
-        self._transactions = Transactions(location, pool)
+        self._transactions = Transactions(location, pool, role)
         self.read_only = read_only
         self._write_pool = ThreadPoolExecutor(1, thread_name_prefix="hotmem-writer")
         self._read_pool = ThreadPoolExecutor(READERS, thread_name_prefix="hotmem-reader")
@@ -66,7 +72,7 @@ class PostgresDatabase:
         """
         location, conninfo = parse(url)
         with mapped_errors(location):
-            with psycopg.connect(conninfo, autocommit=True) as conn:
+            with psycopg.connect(conninfo, **OPTIONS) as conn:
                 row = conn.execute("SHOW transaction_read_only").fetchone()
                 read_only = row is not None and row[0] == "on"
                 if not read_only:
@@ -76,9 +82,11 @@ class PostgresDatabase:
                         f"{location} has an older schema or none, and cannot be written. Open the"
                         " primary server once."
                     )
+                found = roles.isolation(conn)
+                roles.warn_if_bypassed(found, location)
             pool = ConnectionPool(
                 conninfo,
-                kwargs={"autocommit": True},
+                kwargs=OPTIONS,
                 min_size=1,
                 max_size=CONNECTIONS,
                 timeout=CONNECT_S,
@@ -86,7 +94,7 @@ class PostgresDatabase:
                 name="hotmem",
                 open=True,
             )
-        return cls(location, pool, read_only=read_only)
+        return cls(location, pool, read_only=read_only, role=found.role)
 
     @property
     def location(self) -> str:

@@ -52,10 +52,17 @@ class Transactions:
     Args:
         location: The URL without its password, for errors.
         pool: Connections, adapted and in autocommit mode.
+        role: The role that transactions change to; None for the connection's own.
     """
 
-    def __init__(self, location: str, pool: "ConnectionPool[psycopg.Connection[Any]]") -> None:
+    def __init__(
+        self,
+        location: str,
+        pool: "ConnectionPool[psycopg.Connection[Any]]",
+        role: str | None = None,
+    ) -> None:
         self._location = location
+        self._role = role
         self._pool = pool
         self._ending_pool = ThreadPoolExecutor(1, thread_name_prefix="hotmem-ending")
         self._warm: list[Lent] = []
@@ -110,7 +117,7 @@ class Transactions:
         the caller does not wait for it.
         """
         try:
-            settings = _settings(user)
+            settings = self._settings(user)
             if deadline is not None:
                 remaining_ms = round((deadline - time.monotonic()) * 1000)
                 if remaining_ms <= 0:
@@ -119,7 +126,7 @@ class Transactions:
             lent.raw.execute(b"ROLLBACK")
             lent.raw.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             lent.raw.execute(f"SELECT {settings}".encode())
-            result = run(PostgresConnection(lent.raw))
+            result = run(PostgresConnection(lent.raw, user))
         except BaseException:
             self._end(lent)
             raise
@@ -181,12 +188,12 @@ class Transactions:
         lock = "" if user is None else f", pg_advisory_xact_lock({user:d})"
         begin = (
             "BEGIN ISOLATION LEVEL READ COMMITTED;"
-            f" SELECT {_settings(user)}, set_config('lock_timeout', '{LOCK_WAIT_S:.0f}s', true);"
+            f" SELECT {self._settings(user)}, set_config('lock_timeout', '{LOCK_WAIT_S:.0f}s', true);"
             f" SELECT 1{lock}"
         )
         self._lock_awaited_since = time.monotonic()
         try:
-            with self._begun(begin) as conn:
+            with self._begun(begin, user) as conn:
                 self._lock_awaited_since = None
                 result = run(conn)
                 conn.raw.execute(ending.encode())
@@ -195,7 +202,7 @@ class Transactions:
             self._lock_awaited_since = None
 
     @contextmanager
-    def _begun(self, begin: str) -> Iterator[PostgresConnection]:
+    def _begun(self, begin: str, user: UserKey | None) -> Iterator[PostgresConnection]:
         """A connection within a transaction, which is rolled back if the context raises.
 
         A connection that turns out to be dead when the transaction begins is replaced.
@@ -203,7 +210,7 @@ class Transactions:
         with mapped_errors(self._location):
             raw = self._connection(begin, time.monotonic() + CONNECT_S)
             try:
-                yield PostgresConnection(raw)
+                yield PostgresConnection(raw, user)
             except BaseException:
                 if not raw.closed:
                     try:
@@ -238,12 +245,15 @@ class Transactions:
                 " has connections to spare."
             ) from None
 
-
-def _settings(user: UserKey | None) -> str:
-    """What a transaction sees: one user's rows, or all."""
-    key, scope = ("", "all") if user is None else (f"{user:d}", "one")
-    return (
-        f"set_config('search_path', '{SCHEMA}, pg_catalog', true),"
-        f" set_config('hotmem.user', '{key}', true), set_config('hotmem.scope', '{scope}', true),"
-        " set_config('jit', 'off', true)"
-    )
+    def _settings(self, user: UserKey | None) -> str:
+        """What a transaction sees: one user's rows, or all."""
+        key, scope = ("", "all") if user is None else (f"{user:d}", "one")
+        values = {
+            "search_path": f"{SCHEMA}, pg_catalog",
+            "hotmem.user": key,
+            "hotmem.scope": scope,
+            "jit": "off",
+        }
+        if self._role is not None:
+            values["role"] = self._role
+        return ", ".join(f"set_config('{name}', '{to}', true)" for name, to in values.items())

@@ -10,6 +10,10 @@ from hotmem.errors import StoreUnusable
 CONNECT_S: Final = 5.0
 """Seconds to wait for a connection."""
 
+OPTIONS: Final[dict[str, Any]] = {"autocommit": True, "prepare_threshold": None}
+"""Of every connection. Statements are not prepared: behind PgBouncer in transaction mode the next
+transaction may get another server connection, which does not know them."""
+
 
 def parse(url: str) -> tuple[str, str]:
     """The URL without its password, for messages, and the connection string.

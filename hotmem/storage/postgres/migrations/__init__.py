@@ -6,8 +6,10 @@ from typing import Any, Final
 
 import psycopg
 
-from hotmem.errors import StoreTooNew, StoreUnusable
-from hotmem.storage.postgres.connection import SCHEMA
+from hotmem.errors import StoreReadOnly, StoreTooNew, StoreUnusable
+from hotmem.storage.postgres import roles
+from hotmem.storage.postgres.connection import SCHEMA, mapped_errors
+from hotmem.storage.postgres.url import OPTIONS, parse
 
 OLDEST_SERVER: Final = 150000
 """The oldest server version: PostgreSQL 15 knows SET NULL of single columns."""
@@ -44,12 +46,45 @@ def migrate(conn: "psycopg.Connection[Any]", location: str) -> None:
             f"{location} has the encoding {encoding and encoding[0]}. Create a database with"
             " ENCODING 'UTF8'."
         )
-    if checked_version(conn, location) == len(STEPS):
+    version = checked_version(conn, location)
+    if version == len(STEPS):
         return
+    try:
+        _migrate(conn, location)
+    except psycopg.errors.InsufficientPrivilege:
+        raise StoreUnusable(
+            f"{location} has {f'schema {version}' if version else 'no schema yet'}, and this user"
+            f" may not bring it to {len(STEPS)}. Run `hotmem migrate URL` as the owner."
+        ) from None
+
+
+def upgrade(url: str) -> int:
+    """Creates or migrates the schema and gives the application role its rights. Blocking.
+
+    Returns:
+        The version of the schema.
+
+    Raises:
+        StoreReadOnly: If the server is a replica.
+        StoreError: If it could not be migrated.
+    """
+    location, conninfo = parse(url)
+    with mapped_errors(location), psycopg.connect(conninfo, **OPTIONS) as conn:
+        if conn.execute("SHOW transaction_read_only").fetchone() == ("on",):
+            raise StoreReadOnly(f"{location} is a replica or set to read-only. Name the primary.")
+        migrate(conn, location)
+        with conn.transaction():
+            roles.grant(conn)
+        roles.warn_if_bypassed(roles.isolation(conn), location)
+    return len(STEPS)
+
+
+def _migrate(conn: "psycopg.Connection[Any]", location: str) -> None:
     with conn.transaction():
         conn.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         version = checked_version(conn, location)  # another program may have migrated meanwhile
-        conn.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        if conn.execute("SELECT to_regnamespace(%s)", (SCHEMA,)).fetchone() == (None,):
+            conn.execute(f"CREATE SCHEMA {SCHEMA}")
         conn.execute(f"SET LOCAL search_path = {SCHEMA}, pg_catalog")
         for number in range(version, len(STEPS)):
             STEPS[number](conn)
@@ -58,6 +93,7 @@ def migrate(conn: "psycopg.Connection[Any]", location: str) -> None:
                ON CONFLICT (key) DO UPDATE SET value = excluded.value""",
             (str(len(STEPS)),),
         )
+        roles.grant(conn)
 
 
 def checked_version(conn: "psycopg.Connection[Any]", location: str) -> int:
