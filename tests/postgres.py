@@ -46,7 +46,7 @@ class PostgresServer:
 
     def __init__(self, version: str, folder: Path, settings: dict[str, str] = SETTINGS) -> None:
         self.data = folder / "data"
-        self.port = _free_port()
+        self.port = free_port()
         self._settings = settings
         self._unused: list[str] = []
         self._as: dict[str, Any] = {}
@@ -167,7 +167,7 @@ def server(version: str, **settings: str) -> Iterator[PostgresServer]:
             running.stop("immediate")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

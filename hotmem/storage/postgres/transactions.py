@@ -188,7 +188,8 @@ class Transactions:
         lock = "" if user is None else f", pg_advisory_xact_lock({user:d})"
         begin = (
             "BEGIN ISOLATION LEVEL READ COMMITTED;"
-            f" SELECT {self._settings(user)}, set_config('lock_timeout', '{LOCK_WAIT_S:.0f}s', true);"
+            f" SELECT {self._settings(user)},"
+            f" set_config('lock_timeout', '{LOCK_WAIT_S:.0f}s', true);"
             f" SELECT 1{lock}"
         )
         self._lock_awaited_since = time.monotonic()
