@@ -28,6 +28,12 @@ WARM_S: Final = 0.03
 """Seconds that a connection is kept for the next read: those of one recall follow at once."""
 
 
+BEGIN_READ: Final = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+CHAIN_READ: Final = b"ROLLBACK AND CHAIN"
+"""Ends a read and begins another of the same kind, in one statement: within a pipeline the
+isolation level of a second BEGIN may be refused."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Lent:
     """A connection of the pool that runs reads.
@@ -35,10 +41,12 @@ class Lent:
     Attributes:
         raw: The connection.
         pipeline: Its pipeline mode, which closing ends.
+        begun: Whether the transaction of an earlier read is still open.
     """
 
     raw: "psycopg.Connection[Any]"
     pipeline: ExitStack
+    begun: bool = False
 
 
 class Transactions:
@@ -123,8 +131,7 @@ class Transactions:
                 if remaining_ms <= 0:
                     raise DeadlineExceeded("A search could not begin in its time.")
                 settings += f", set_config('statement_timeout', '{remaining_ms}', true)"
-            lent.raw.execute(b"ROLLBACK")
-            lent.raw.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            lent.raw.execute(CHAIN_READ if lent.begun else BEGIN_READ)
             lent.raw.execute(f"SELECT {settings}".encode())
             result = run(PostgresConnection(lent.raw, user))
         except BaseException:
@@ -148,7 +155,7 @@ class Transactions:
             return self._warm.pop() if self._warm else None
 
     def _keep_warm(self, lent: Lent) -> None:
-        kept = Lent(lent.raw, lent.pipeline)
+        kept = Lent(lent.raw, lent.pipeline, begun=True)
         with self._lock:
             self._warm.append(kept)
         self._ending_pool.submit(self._end_later, kept, time.monotonic() + WARM_S)
