@@ -1,4 +1,4 @@
-"""`hotmem doctor`: diagnose a memory file and retry failed jobs."""
+"""`hotmem doctor`: diagnose a memory and retry failed jobs."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,11 +8,13 @@ from rich.table import Table
 from rich.text import Text
 
 from hotmem.cli import console
-from hotmem.cli.memory_file import encryption_key, existing_database_file, with_storage
+from hotmem.cli.memory_file import encryption_key, existing_database, with_storage
 from hotmem.cli.parameters import Database, Json
+from hotmem.core.location import Location, ServerUrl
 from hotmem.settings import Settings
 
 if TYPE_CHECKING:
+    from hotmem.core.encryption_key import EncryptionKey
     from hotmem.types import Diagnosis, FailedJob
 
 
@@ -25,20 +27,19 @@ def doctor(
 ) -> None:
     """Diagnose the memory file: permissions, integrity, pending and failed background jobs.
 
+    Of a database on a server: rights, isolation of users, connections, jobs, workers and vacuum.
+
     The exit code is 1 if something needs attention.
     """
     from hotmem.storage import queries
-    from hotmem.storage.spool import path_of, waiting_in
-    from hotmem.storage.sqlite.diagnosis import diagnosed
 
-    path, key = existing_database_file(database, "Use its server's tools."), encryption_key()
+    location, key = existing_database(database), encryption_key()
     released = 0
     if retry:
         released = with_storage(
-            path, lambda storage: storage.database.write_all(queries.job_failures.reset_all)
+            location, lambda storage: storage.database.write_all(queries.job_failures.reset_all)
         )
-    spooled = waiting_in(path_of(path.absolute(), Settings().spool_dir), key)
-    diagnosis = diagnosed(path, key, spooled)
+    diagnosis = _diagnosed(location, key)
     if json_:
         console.print_json(_as_json(diagnosis))
     else:
@@ -52,6 +53,22 @@ def doctor(
         )
     if not diagnosis.well:
         raise typer.Exit(1)
+
+
+def _diagnosed(location: Location, key: "EncryptionKey | None") -> "Diagnosis":
+    from hotmem.storage import spool
+    from hotmem.storage.sqlite import diagnosis as of_file
+
+    folder = Settings().spool_dir
+    if isinstance(location, ServerUrl):
+        from hotmem.storage.postgres import diagnosis as of_server  # an extra
+
+        return of_server.diagnosed(
+            location.url, spool.waiting_in(spool.path_of(location, folder), key)
+        )
+    return of_file.diagnosed(
+        location, key, spool.waiting_in(spool.path_of(location.absolute(), folder), key)
+    )
 
 
 def _print(diagnosis: "Diagnosis") -> None:

@@ -9,32 +9,19 @@ from typing import Final
 
 from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import StoreError
-from hotmem.storage.queries import encoders, job_failures, jobs, maintenance, reembedding
-from hotmem.storage.queries.imports import IN_PROGRESS
+from hotmem.storage import diagnosis
+from hotmem.storage.queries import job_failures, maintenance
 from hotmem.storage.queries.order import BEHIND
 from hotmem.storage.sqlite import connection, files
 from hotmem.storage.sqlite.connection import Connection, connect, mapped_errors
 from hotmem.storage.sqlite.migrations import STEPS, checked_version
-from hotmem.types import Diagnosis, Finding, JobKind
+from hotmem.types import Diagnosis, Finding
 
 LONGEST_JOURNAL: Final = 64 * 2**20
 """Normal size of a journal in bytes: four times the size at which a write checkpoints it."""
 
-FAILURES_SHOWN: Final = 1000
-"""Failed jobs listed at most."""
-
 OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
-
-WAITING: Final = {
-    JobKind.TURN: "turns to be understood",
-    JobKind.PASSAGE: "passages to be embedded",
-    JobKind.MEMORY: "memories to be embedded",
-    JobKind.SUMMARY: "summaries to be embedded",
-    JobKind.SESSION: "conversations to be summarised",
-    JobKind.IMPORT: "imports to be rolled back",
-}
-"""Descriptions of waiting jobs by kind."""
 
 
 def diagnosed(path: Path, key: EncryptionKey | None, spooled: int = 0) -> Diagnosis:
@@ -46,14 +33,7 @@ def diagnosed(path: Path, key: EncryptionKey | None, spooled: int = 0) -> Diagno
         spooled: Turns that wait in the spool.
     """
     findings = list(_rights(path))
-    if spooled:
-        findings.append(
-            Finding(
-                "spool",
-                f"{spooled} turns wait in the spool",
-                "Open the memory once, with a bot or a command that writes: they are stored then.",
-            )
-        )
+    findings += diagnosis.of_spool(spooled)
     try:
         findings.append(
             Finding("encryption", "encrypted" if connection.encrypted(path) else "not encrypted")
@@ -70,7 +50,9 @@ def diagnosed(path: Path, key: EncryptionKey | None, spooled: int = 0) -> Diagno
                 )
                 return Diagnosis(tuple(findings), ())
             findings += _content(conn)
-            return Diagnosis(tuple(findings), tuple(job_failures.latest(conn, FAILURES_SHOWN)))
+            return Diagnosis(
+                tuple(findings), tuple(job_failures.latest(conn, diagnosis.FAILURES_SHOWN))
+            )
     except StoreError as error:
         fact, _, fix = str(error).partition(". ")
         return Diagnosis((*findings, Finding("content", fact, fix or "Restore a backup.")), ())
@@ -138,14 +120,7 @@ def _content(conn: Connection) -> Iterator[Finding]:
         yield Finding("content", f"{fault.where}: {fault.rows} {fault.what}", fix)
     if not faults:
         yield Finding("content", "sound: the file, its references and its indexes")
-    yield Finding("encoder", encoders.current(conn) or "none yet")
-    if former := reembedding.former_encoder(conn):
-        count = f"{reembedding.left(conn):,} rows still have vectors of {former}"
-        yield Finding(
-            "former encoder",
-            f"{count}; they are searched by these and embedded again while a program has "
-            "the memory open",
-        )
+    yield from diagnosis.of_encoders(conn)
     (off,) = conn.execute(
         "SELECT count(*) FROM turns WHERE abs(order_time - spoken_at) > ?", (BEHIND,)
     ).fetchone()
@@ -155,31 +130,4 @@ def _content(conn: Connection) -> Iterator[Finding]:
             f"{off} turns were said while the clock was wrong by more than a day; their "
             "order is kept, their dates are the clock's",
         )
-    waiting = {work: count for work, count in jobs.waiting_counts(conn).items() if count}
-    jobs_text = ", ".join(f"{count} {WAITING[work]}" for work, count in waiting.items())
-    yield Finding(
-        "waiting",
-        f"{jobs_text}; that is done while a program has the memory open"
-        if jobs_text
-        else "nothing",
-    )
-    (unfinished,) = conn.execute(
-        "SELECT count(*) FROM imports WHERE state = ?", (IN_PROGRESS,)
-    ).fetchone()
-    if unfinished:
-        fix = (
-            "Import the same file again to continue, or undo it: hotmem decisions shows it, "
-            "hotmem undo undoes it."
-        )
-        yield Finding("imports", f"{unfinished} not finished", fix)
-    aside, paused = conn.execute(
-        """SELECT count(*) FILTER (WHERE again_at IS NULL), count(*) FILTER (WHERE again_at > 0)
-            FROM failures"""
-    ).fetchone()
-    if aside:
-        fix = "What failed is below. Once its cause is fixed, run: hotmem doctor --retry"
-        yield Finding("set aside", f"{aside} jobs that failed in every attempt", fix)
-    if paused:
-        yield Finding(
-            "failing", f"{paused} pieces of work that failed, and will be tried again by themselves"
-        )
+    yield from diagnosis.of_jobs(conn)

@@ -1,0 +1,76 @@
+"""Findings of a diagnosis that are the same for every engine."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from hotmem.storage.database import Connection
+from hotmem.storage.queries import encoders, jobs, reembedding
+from hotmem.storage.queries.imports import IN_PROGRESS
+from hotmem.types import Finding, JobKind
+
+FAILURES_SHOWN: Final = 1000
+"""Failed jobs listed at most."""
+
+WAITING: Final = {
+    JobKind.TURN: "turns to be understood",
+    JobKind.PASSAGE: "passages to be embedded",
+    JobKind.MEMORY: "memories to be embedded",
+    JobKind.SUMMARY: "summaries to be embedded",
+    JobKind.SESSION: "conversations to be summarised",
+    JobKind.IMPORT: "imports to be rolled back",
+}
+"""Descriptions of waiting jobs by kind."""
+
+
+def of_spool(spooled: int) -> Iterator[Finding]:
+    """Turns that wait in the spool of this machine."""
+    if spooled:
+        yield Finding(
+            "spool",
+            f"{spooled} turns wait in the spool",
+            "Open the memory once, with a bot or a command that writes: they are stored then.",
+        )
+
+
+def of_encoders(conn: Connection) -> Iterator[Finding]:
+    """The encoder, and rows that still have vectors of a former one."""
+    yield Finding("encoder", encoders.current(conn) or "none yet")
+    if former := reembedding.former_encoder(conn):
+        count = f"{reembedding.left(conn):,} rows still have vectors of {former}"
+        yield Finding(
+            "former encoder",
+            f"{count}; they are searched by these and embedded again while a program has "
+            "the memory open",
+        )
+
+
+def of_jobs(conn: Connection) -> Iterator[Finding]:
+    """Waiting, unfinished and failed background jobs."""
+    waiting = {work: count for work, count in jobs.waiting_counts(conn).items() if count}
+    jobs_text = ", ".join(f"{count} {WAITING[work]}" for work, count in waiting.items())
+    yield Finding(
+        "waiting",
+        f"{jobs_text}; that is done while a program has the memory open"
+        if jobs_text
+        else "nothing",
+    )
+    (unfinished,) = conn.execute(
+        "SELECT count(*) FROM imports WHERE state = ?", (IN_PROGRESS,)
+    ).fetchone()
+    if unfinished:
+        fix = (
+            "Import the same file again to continue, or undo it: hotmem decisions shows it, "
+            "hotmem undo undoes it."
+        )
+        yield Finding("imports", f"{unfinished} not finished", fix)
+    aside, paused = conn.execute(
+        """SELECT count(*) FILTER (WHERE again_at IS NULL), count(*) FILTER (WHERE again_at > 0)
+            FROM failures"""
+    ).fetchone()
+    if aside:
+        fix = "What failed is below. Once its cause is fixed, run: hotmem doctor --retry"
+        yield Finding("set aside", f"{aside} jobs that failed in every attempt", fix)
+    if paused:
+        yield Finding(
+            "failing", f"{paused} pieces of work that failed, and will be tried again by themselves"
+        )

@@ -1,0 +1,248 @@
+"""Diagnoses a PostgreSQL database: server, rights, isolation, jobs and vacuum. Writes nothing."""
+
+import time
+from collections.abc import Iterator
+from typing import Any, Final
+
+import psycopg
+
+from hotmem.errors import StoreError
+from hotmem.storage import diagnosis
+from hotmem.storage.postgres import roles
+from hotmem.storage.postgres.connection import SCHEMA, PostgresConnection, adapt, mapped_errors
+from hotmem.storage.postgres.migrations import OLDEST_SERVER, STEPS, checked_version
+from hotmem.storage.postgres.url import OPTIONS, parse
+from hotmem.storage.queries import job_failures
+from hotmem.types import Diagnosis, Finding
+
+SLOWEST_S: Final = 60
+"""Seconds that a check may take."""
+
+CLOCK_S: Final = 5.0
+"""Seconds by which the clock of this machine may differ from the server's. Leases last a minute."""
+
+LATE_S: Final = 600.0
+"""Seconds that a turn may wait to be understood."""
+
+LONG_S: Final = 300
+"""Seconds after which a transaction keeps too much from being vacuumed."""
+
+BUSY: Final = 0.8
+"""Share of the server's connections that may be in use."""
+
+DEAD_ROWS: Final = 50_000
+"""Dead rows of a table that are normal between two vacuums, or else a third of its rows."""
+
+OPEN_TABLES: Final = ("meta", "former_vectors", "shared_weights", "tombstones")
+"""Tables without rows of users."""
+
+TIMES: Final = """
+    SELECT extract(epoch FROM clock_timestamp())::FLOAT8, pg_is_in_recovery(),
+        current_setting('transaction_read_only') = 'on', current_setting('server_version'),
+        current_setting('server_encoding')"""
+
+CONNECTIONS: Final = """
+    SELECT count(*), count(*) FILTER (WHERE application_name = 'hotmem'
+            AND datname = current_database()),
+        current_setting('max_connections')::INTEGER
+            - current_setting('superuser_reserved_connections')::INTEGER
+    FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend'"""
+
+LONGEST: Final = """
+    SELECT pid, extract(epoch FROM clock_timestamp() - xact_start)::BIGINT
+    FROM pg_catalog.pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()
+        AND xact_start < clock_timestamp() - make_interval(secs => %s)
+        AND backend_type = 'client backend'
+    ORDER BY xact_start"""
+
+PROTECTED: Final = """
+    SELECT relname FROM pg_catalog.pg_class
+    WHERE relnamespace = to_regnamespace(%s) AND relkind IN ('r', 'p')
+        AND NOT (relrowsecurity AND relforcerowsecurity) AND relname <> ALL(%s) ORDER BY relname"""
+
+RIGHTS: Final = """
+    SELECT relname FROM pg_catalog.pg_class, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE'])
+        AS needed (right_)
+    WHERE relnamespace = to_regnamespace(%s) AND relkind IN ('r', 'p')
+        AND NOT has_table_privilege(oid, right_) GROUP BY relname ORDER BY relname"""
+
+DEAD: Final = """
+    SELECT relname, n_dead_tup, n_live_tup, last_autovacuum IS NULL AND last_vacuum IS NULL
+    FROM pg_catalog.pg_stat_user_tables WHERE schemaname = %s ORDER BY n_dead_tup DESC"""
+
+LEASES: Final = """
+    SELECT count(*) FILTER (WHERE expires_at < %s),
+        count(DISTINCT owner) FILTER (WHERE expires_at >= %s) FROM leases"""
+
+OLDEST: Final = """
+    SELECT min(t.spoken_at) FROM pending_turns p
+        JOIN turns t ON t.id = p.turn AND t.user_key = p.user_key
+    WHERE p.import IS NULL AND p.held = 0"""
+
+Raw = psycopg.Connection[Any]
+
+
+def diagnosed(url: str, spooled: int = 0) -> Diagnosis:
+    """Examines a database. Blocking.
+
+    Args:
+        url: Its URL.
+        spooled: Turns that wait in the spool of this machine.
+    """
+    findings = list(diagnosis.of_spool(spooled))
+    try:
+        location, conninfo = parse(url)
+        with mapped_errors(location), psycopg.connect(conninfo, **OPTIONS) as raw:
+            adapt(raw)
+            now = _server(raw, findings)
+            version = checked_version(raw, location)
+            findings.append(_schema(version))
+            if version < len(STEPS):
+                return Diagnosis(tuple(findings), ())
+            found = roles.isolation(raw)
+            findings += _roles(raw, found)
+            if any(one.about == "rights" and one.fix for one in findings):
+                return Diagnosis(tuple(findings), ())
+            raw.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            raw.execute(
+                """SELECT set_config('search_path', %s, true), set_config('role', %s, true),
+                    set_config('hotmem.scope', 'all', true),
+                    set_config('statement_timeout', %s, true)""",
+                (f"{SCHEMA}, pg_catalog", found.role or "none", f"{SLOWEST_S}s"),
+            )
+            conn = PostgresConnection(raw)
+            findings += diagnosis.of_encoders(conn)
+            findings += diagnosis.of_jobs(conn)
+            findings += _workers(raw, now)
+            failures = tuple(job_failures.latest(conn, diagnosis.FAILURES_SHOWN))
+            raw.execute("ROLLBACK")
+            findings += _load(raw)
+            return Diagnosis(tuple(findings), failures)
+    except StoreError as error:
+        fact, _, fix = str(error).partition(". ")
+        return Diagnosis((*findings, Finding("database", fact, fix or "See docs/deploy.md.")), ())
+
+
+def _server(raw: Raw, findings: list[Finding]) -> float:
+    """Adds what the server is; returns its time in seconds since 1970."""
+    began = time.time()
+    row = raw.execute(TIMES).fetchone()
+    took = time.time() - began
+    now, replica, read_only, version, encoding = row or (began, False, False, "", "")
+    too_old = raw.info.server_version < OLDEST_SERVER
+    findings.append(
+        Finding(
+            "server",
+            f"PostgreSQL {version}, answers in {took * 1000:.1f} ms",
+            "Use PostgreSQL 15 or newer." if too_old else None,
+        )
+    )
+    wrong = encoding != "UTF8"
+    findings.append(
+        Finding("encoding", encoding, "Create a database with ENCODING 'UTF8'." if wrong else None)
+    )
+    if read_only:
+        findings.append(
+            Finding(
+                "writing",
+                f"it is {'a replica' if replica else 'set to read-only'}, so nothing is remembered",
+                "Name the primary, or all servers with ?target_session_attrs=read-write.",
+            )
+        )
+    else:
+        findings.append(Finding("writing", "the primary server"))
+    skew = began + took / 2 - now
+    findings.append(
+        Finding(
+            "clock",
+            f"{abs(skew):.1f} s {'ahead of' if skew > 0 else 'behind'} the server's",
+            "Set the clock of this machine, with NTP." if abs(skew) - took > CLOCK_S else None,
+        )
+    )
+    return float(now)
+
+
+def _schema(version: int) -> Finding:
+    if version == len(STEPS):
+        return Finding("schema", f"{version}, today's")
+    return Finding(
+        "schema",
+        f"{version}; {len(STEPS)} is today's" if version else "none yet",
+        "Run `hotmem migrate URL` as the owner of the schema.",
+    )
+
+
+def _roles(raw: Raw, found: roles.Isolation) -> Iterator[Finding]:
+    """Whether users are kept apart, and this role has its rights."""
+    unprotected = [name for (name,) in raw.execute(PROTECTED, (SCHEMA, list(OPEN_TABLES)))]
+    if not found.enforced:
+        yield Finding(
+            "isolation",
+            "this role bypasses row level security: the server does not keep users apart",
+            "Connect as a role of deploy/roles.sql, or run `hotmem migrate URL` as a superuser.",
+        )
+    elif unprotected:
+        yield Finding(
+            "isolation",
+            f"row level security is off for {', '.join(unprotected)}",
+            "Run as the owner: ALTER TABLE … ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY",
+        )
+    else:
+        by = f"; transactions run as {found.role}" if found.role else ""
+        yield Finding("isolation", f"row level security keeps users apart{by}")
+    lacking = [name for (name,) in raw.execute(RIGHTS, (SCHEMA,))]
+    yield Finding(
+        "rights",
+        f"this role may not read and write {', '.join(lacking)}" if lacking else "complete",
+        "Run `hotmem migrate URL` as the owner, and: GRANT hotmem_app TO this role"
+        if lacking
+        else None,
+    )
+
+
+def _workers(raw: Raw, now: float) -> Iterator[Finding]:
+    """Who runs jobs, and how long they wait."""
+    moment = round(now * 1e6)
+    expired, busy = raw.execute(LEASES, (moment, moment)).fetchone() or (0, 0)
+    left = f"; {expired} leases of workers that died, for another to take over" if expired else ""
+    yield Finding("workers", f"{busy} at work now{left}")
+    (oldest,) = raw.execute(OLDEST).fetchone() or (None,)
+    if oldest is not None:
+        waits_s = max(0.0, now - oldest / 1e6)
+        yield Finding(
+            "oldest job",
+            f"said {waits_s:,.0f} s ago",
+            "Start `hotmem worker`, or more of them." if waits_s > LATE_S else None,
+        )
+
+
+def _load(raw: Raw) -> Iterator[Finding]:
+    """Connections, long transactions and dead rows."""
+    used, ours, most = raw.execute(CONNECTIONS).fetchone() or (0, 0, 1)
+    yield Finding(
+        "connections",
+        f"{used} of {most}, {ours} of HotMem in this database",
+        "Put PgBouncer in front, or raise max_connections." if used > BUSY * most else None,
+    )
+    long = raw.execute(LONGEST, (LONG_S,)).fetchall()
+    pids = ", ".join(str(pid) for pid, _ in long)
+    yield Finding(
+        "transactions",
+        f"{len(long)} open for over {LONG_S} s, the longest for {long[0][1]:,} s"
+        if long
+        else "none is open for long",
+        f"They keep deleted rows from being removed. End them: pg_terminate_backend of {pids}"
+        if long
+        else None,
+    )
+    tables = raw.execute(DEAD, (SCHEMA,)).fetchall()
+    late = [name for name, dead, live, _ in tables if dead > max(DEAD_ROWS, live / 3)]
+    dead_rows = sum(dead for _, dead, _, _ in tables)
+    yield Finding(
+        "vacuum",
+        f"{dead_rows:,} dead rows" + (f", most in {', '.join(late)}" if late else ""),
+        f"Run VACUUM on {', '.join(late)}, and lower autovacuum_vacuum_scale_factor."
+        if late
+        else None,
+    )
