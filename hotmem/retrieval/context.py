@@ -11,6 +11,7 @@ from hotmem.models.rewriter import Rewriter
 from hotmem.options import RecallOptions
 from hotmem.retrieval.fusion import Candidate
 from hotmem.retrieval.layers.base import LayerSearch
+from hotmem.retrieval.user_keys import UserKeys
 from hotmem.storage.database import InlineDatabase
 from hotmem.storage.search.engine import SearchEngine
 from hotmem.types import Hit, LayerReport, Profile, Query, Weights
@@ -43,6 +44,7 @@ class RetrievalContext:
         rewriter: A language model that completes the query, if one is configured.
         weights: Layer weights for all users, if they are fixed; None uses each user's own.
         former: The former encoder, as long as it is needed.
+        user_keys: Row numbers of the users seen last.
     """
 
     database: InlineDatabase
@@ -54,6 +56,7 @@ class RetrievalContext:
     rewriter: Rewriter | None = None
     weights: Weights | None = None
     former: FormerEncoder = field(default_factory=FormerEncoder)
+    user_keys: UserKeys = field(default_factory=UserKeys)
 
 
 @dataclass(frozen=True, slots=True)

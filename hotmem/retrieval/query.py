@@ -184,12 +184,20 @@ class LoadedUser:
 
 async def _load_user(context: RetrievalContext, request: RecallRequest, text: str) -> LoadedUser:
     """The user with the last turns of the live session."""
-    user = await context.database.read_all(queries.users.find, request.user_id)
-    if user is None:
+    keys, name = context.user_keys, request.user_id
+    wanted = context.engine, word_ngrams(text), request.session_id
+    found = None
+    if (user := keys.get(name)) is not None:
+        found = await context.database.read(_read_user, user, name, *wanted)
+    if found is None:
+        keys.drop(name)
+        user = await context.database.read_all(queries.users.find, name)
+        if user is not None:
+            found = await context.database.read(_read_user, user, name, *wanted)
+    if user is None or found is None:
         return LoadedUser()
-    profile, turns, states = await context.database.read(
-        _read_user, user, context.engine, word_ngrams(text), request.session_id
-    )
+    keys.put(name, user)
+    profile, turns, states = found
     if context.weights is not None:
         profile = replace(profile, weights=context.weights, moved={})
     recent = [turn.text for turn in turns if turn.text != request.text][-MAX_TURNS:]
@@ -199,11 +207,16 @@ async def _load_user(context: RetrievalContext, request: RecallRequest, text: st
 def _read_user(
     conn: Connection,
     user: UserKey,
+    name: str,
     engine: SearchEngine,
     runs: Sequence[str],
     session_id: str | None,
-) -> tuple[Profile, list[Turn], dict[EvidenceKind, IndexState]]:
-    """The profile, the last turns of the session, and the states of the indexes, in one read."""
+) -> tuple[Profile, list[Turn], dict[EvidenceKind, IndexState]] | None:
+    """The profile, the last turns of the session, and the states of the indexes, in one read.
+
+    None if the row number is no longer this user's.
+    """
+    current = queries.users.ask_name(conn, user)
     profile = queries.users.ask_profile(conn, user, runs)
     turns = (
         list
@@ -211,6 +224,8 @@ def _read_user(
         else queries.turns.ask_latest(conn, user, session_id, MAX_TURNS + 1)
     )
     states = engine.states(conn, user)
+    if current() != name:
+        return None
     return profile(), turns(), states()
 
 

@@ -197,6 +197,11 @@ class InlineDatabase(Protocol):
     they never suspend.
     """
 
+    @property
+    def joins_reads(self) -> bool:
+        """Whether reads asked for at the same time should run as one: each costs a round trip."""
+        ...
+
     async def read_until(
         self,
         deadline: float | None,

@@ -250,6 +250,8 @@ class InlinePostgresDatabase:
         database: The database.
     """
 
+    joins_reads = True
+
     def __init__(self, database: PostgresDatabase) -> None:
         self._database = database
 

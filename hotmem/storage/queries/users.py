@@ -24,8 +24,13 @@ def find(conn: Connection, name: str) -> UserKey | None:
 
 def name(conn: Connection, user: UserKey) -> str:
     """The id of a row number; empty if the user was erased."""
-    row = conn.execute("SELECT public_id FROM users WHERE id = ?", (user,)).fetchone()
-    return str(row[0]) if row else ""
+    return ask_name(conn, user)()
+
+
+def ask_name(conn: Connection, user: UserKey) -> Pending[str]:
+    """The id of a row number; empty if the user was erased."""
+    rows = conn.execute("SELECT public_id FROM users WHERE id = ?", (user,))
+    return lambda: next((str(name) for (name,) in rows.fetchall()), "")
 
 
 def ensure(conn: Connection, name: str) -> UserKey:

@@ -1,16 +1,33 @@
 """Runs searches over one user's rows, with indexes kept in memory."""
 
-from collections.abc import Mapping
-from typing import Final
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from hotmem.storage.database import Connection, Database, InlineDatabase, Pending
 from hotmem.storage.search.index_cache import IndexCache
-from hotmem.storage.search.searches import Ranking, Search, run
+from hotmem.storage.search.searches import IndexOf, Ranking, Search, run, run_all
 from hotmem.storage.search.user_index import IndexReader
 from hotmem.types import EvidenceKind, UserKey
 from hotmem.types.index_state import IndexState
 
 NO_STATES: Final[Mapping[EvidenceKind, IndexState]] = {}
+
+
+class Asked(NamedTuple):
+    """Searches that wait to be run with others.
+
+    Attributes:
+        searches: The searches.
+        until: Reading of `time.monotonic()` at which they stop; None for no deadline.
+        index_of: The user's indexes.
+        rankings: Gets their rankings.
+    """
+
+    searches: Sequence[Search]
+    until: float | None
+    index_of: IndexOf
+    rankings: asyncio.Future[list[Ranking]]
 
 
 class SearchEngine:
@@ -25,6 +42,8 @@ class SearchEngine:
         self._database = database
         self._inline = inline
         self._indexes = IndexCache()
+        self._asked: dict[tuple[asyncio.AbstractEventLoop, UserKey], list[Asked]] = {}
+        self._running: set[asyncio.Task[None]] = set()
 
     async def search(
         self,
@@ -51,13 +70,51 @@ class SearchEngine:
         for kind in dict.fromkeys(kind for search in searches for kind in search.reads):
             if not self._indexes.index(kind, user).loaded:
                 await self._database.read(self._load, user, kind)
+        if self._inline.joins_reads:
+            return await self._joined(user, searches, until, states)
         return await self._inline.read_until(
-            until,
-            run,
-            user,
-            searches,
-            lambda kind: IndexReader(self._indexes.index(kind, user), states.get(kind)),
+            until, run, user, searches, self._index_of(user, states)
         )
+
+    async def _joined(
+        self,
+        user: UserKey,
+        searches: Sequence[Search],
+        until: float | None,
+        states: Mapping[EvidenceKind, IndexState],
+    ) -> list[Ranking]:
+        """The rankings, in one read with the searches that other layers ask for meanwhile."""
+        loop = asyncio.get_running_loop()
+        asked = Asked(searches, until, self._index_of(user, states), loop.create_future())
+        together = self._asked.setdefault((loop, user), [])
+        together.append(asked)
+        if len(together) == 1:
+            task = loop.create_task(self._run_asked(loop, user), name="hotmem-searches")
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+        return await asked.rankings
+
+    async def _run_asked(self, loop: asyncio.AbstractEventLoop, user: UserKey) -> None:
+        together = self._asked.pop((loop, user))
+        limits = [asked.until for asked in together if asked.until is not None]
+        try:
+            found = await self._inline.read_until(
+                min(limits, default=None),
+                run_all,
+                user,
+                [(asked.searches, asked.index_of) for asked in together],
+            )
+        except Exception as error:  # each layer reports it as its own
+            for asked in together:
+                if not asked.rankings.done():
+                    asked.rankings.set_exception(error)
+        else:
+            for asked, rankings in zip(together, found, strict=True):
+                if not asked.rankings.done():
+                    asked.rankings.set_result(rankings)
+
+    def _index_of(self, user: UserKey, states: Mapping[EvidenceKind, IndexState]) -> IndexOf:
+        return lambda kind: IndexReader(self._indexes.index(kind, user), states.get(kind))
 
     def states(self, conn: Connection, user: UserKey) -> Pending[dict[EvidenceKind, IndexState]]:
         """The states of the user's indexes, which `search` would otherwise read one by one."""

@@ -211,5 +211,15 @@ def run(
     conn: Connection, user: UserKey, searches: Sequence[Search], index_of: IndexOf
 ) -> list[Ranking]:
     """The ranking of each search, in order."""
-    pending = [search.run(conn, user, index_of) for search in searches]
-    return [ranking() for ranking in pending]
+    (rankings,) = run_all(conn, user, [(searches, index_of)])
+    return rankings
+
+
+def run_all(
+    conn: Connection, user: UserKey, groups: Sequence[tuple[Sequence[Search], IndexOf]]
+) -> list[list[Ranking]]:
+    """The rankings of the searches of each group, in order."""
+    pending = [
+        [search.run(conn, user, index_of) for search in searches] for searches, index_of in groups
+    ]
+    return [[ranking() for ranking in rankings] for rankings in pending]

@@ -339,6 +339,8 @@ class InlineSqliteDatabase:
         database: The file.
     """
 
+    joins_reads = False
+
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 

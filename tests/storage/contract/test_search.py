@@ -1,5 +1,6 @@
 """Index revisions, search primitives, and each kind of search."""
 
+import asyncio
 import time
 from collections import Counter
 from datetime import timedelta
@@ -17,6 +18,7 @@ from hotmem.storage.search.searches import (
     HappenedIn,
     LexicalSearch,
     SaidIn,
+    Search,
     SessionSearch,
     VectorSearch,
 )
@@ -349,3 +351,20 @@ async def test_a_search_has_a_deadline(storage: Storage, ana: UserKey) -> None:
         await storage.engine.search(ana, search, until=time.monotonic() - 1)
     (found,) = await storage.engine.search(ana, search, until=time.monotonic() + 60)
     assert len(found) == 2
+
+
+async def test_searches_at_the_same_time_rank_as_each_alone(storage: Storage, ana: UserKey) -> None:
+    await storage.database.write_all(talk)
+    searches: list[Search] = [
+        LexicalSearch(PASSAGE, ["ferry"], 9),
+        VectorSearch(PASSAGE, sought("The ferry is late."), 9),
+        EntitySearch(["Ana"], 9),
+    ]
+    alone = [await storage.engine.search(ana, search) for search in searches]
+    together = await asyncio.gather(*(storage.engine.search(ana, search) for search in searches))
+    assert together == alone and alone[0][0] and alone[1][0]
+    failed = await asyncio.gather(
+        *(storage.engine.search(ana, search, until=0.0) for search in searches),
+        return_exceptions=True,
+    )
+    assert [type(error) for error in failed] == [DeadlineExceeded] * len(searches)
