@@ -12,6 +12,7 @@ from eval.arguments import AsJson, Cache, Data, Keep, Step, print_json, working_
 from eval.bench import (
     background,
     crowd,
+    engines,
     feedback,
     language,
     latency,
@@ -42,6 +43,28 @@ def bench_latency(
     result = latency.measure(turns, questions, Console(stderr=True))
     latency.show(result, Console())
     print_json(latency.figures(result), as_json)
+
+
+@bench.command("engines")
+def bench_engines(
+    url: Annotated[str, typer.Argument(help="URL of an empty PostgreSQL database.")],
+    turns: Annotated[int, typer.Option(help="Turns in the memory of one user.", min=1)] = 1000,
+    questions: Annotated[
+        int,
+        typer.Option(help="Queries measured, and turns remembered.", min=1, max=500),
+    ] = 100,
+    delay_ms: Annotated[
+        list[float] | None,
+        typer.Option(help="Milliseconds added to a round trip; repeatable. 0 and 2 by default."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure recall() and remember() on SQLite and PostgreSQL, with a delayed network too."""
+    result = engines.measure(
+        url, turns, questions, [0.0, 2.0] if delay_ms is None else delay_ms, Console(stderr=True)
+    )
+    engines.show(result, Console())
+    print_json(asdict(result), as_json)
 
 
 @bench.command("language")

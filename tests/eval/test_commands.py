@@ -139,7 +139,7 @@ def check_scale(found: dict[str, Any], folder: Path) -> None:
         > 0
     )
     assert measured["layers"].keys() == {"facts", "sessions", "semantic", "verbatim"}
-    assert {path.name for path in folder.iterdir()} == {"1x20.db", "1x20.floor", "1x20.npy"}
+    assert {path.name for path in folder.iterdir()} == {"1x100.db", "1x100.floor", "1x100.npy"}
 
 
 def check_policy(found: dict[str, Any], _: Path) -> None:
@@ -149,6 +149,12 @@ def check_policy(found: dict[str, Any], _: Path) -> None:
         ("all four", len(QUESTIONS)),
     ]
     assert chosen["layers"] <= every["layers"] == 4
+
+
+def check_engines(found: dict[str, Any], folder: Path) -> None:
+    assert found["equal"] == found["questions"] == 2
+    _, server, delayed = found["times"]
+    assert delayed["recall"]["p50"] > server["recall"]["p50"] > 0
 
 
 CASES: Mapping[str, Case] = {
@@ -185,11 +191,12 @@ CASES: Mapping[str, Case] = {
     "bench spoken": Case("hotmem={data} --questions 1", NoVoice),
     "bench soak": Case("--minutes 1 --json"),
     "bench crowd": Case("--users 2 --minutes 0.01 --json"),
+    "bench engines": Case("{postgres} --turns 20 --questions 2 --json", check=check_engines),
     "bench reembed": Case("--turns 40 --json"),
     "bench tools": Case("--memories 10 --questions 2 --json"),
     "bench feedback": Case("--replies 2 --memories 20 --json"),
     "bench background": Case("--memories 70 --recalls 2 --json"),
-    "bench scale": Case("--turns 20 --questions 2 --keep {folder} --json", check=check_scale),
+    "bench scale": Case("--turns 100 --questions 2 --keep {folder} --json", check=check_scale),
 }
 
 
@@ -305,11 +312,17 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.usefixtures("few_cases", "short_waits")
-def test_command_runs(name: str, inputs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_runs(
+    name: str,
+    inputs: dict[str, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    postgres_url: Callable[[str], str],
+) -> None:
     monkeypatch.setattr("eval.bench.command.configure_logs", lambda **_: None)
     inline.install(monkeypatch)
     case = CASES[name]
-    arguments = case.arguments.format(**inputs).split()
+    server = {"postgres": postgres_url("18")} if "{postgres}" in case.arguments else {}
+    arguments = case.arguments.format(**inputs, **server).split()
     result = CliRunner().invoke(app, [*name.split(), *arguments])
     if case.error is not None:
         assert isinstance(result.exception, case.error), result.output
