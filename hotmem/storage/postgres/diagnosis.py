@@ -12,7 +12,7 @@ from hotmem.storage.postgres import roles
 from hotmem.storage.postgres.connection import SCHEMA, PostgresConnection, adapt, mapped_errors
 from hotmem.storage.postgres.migrations import OLDEST_SERVER, STEPS, checked_version
 from hotmem.storage.postgres.url import OPTIONS, parse
-from hotmem.storage.queries import job_failures
+from hotmem.storage.queries import job_failures, jobs
 from hotmem.types import Diagnosis, Finding
 
 SLOWEST_S: Final = 60
@@ -74,11 +74,6 @@ DEAD: Final = """
 LEASES: Final = """
     SELECT count(*) FILTER (WHERE expires_at < %s),
         count(DISTINCT owner) FILTER (WHERE expires_at >= %s) FROM leases"""
-
-OLDEST: Final = """
-    SELECT min(t.spoken_at) FROM pending_turns p
-        JOIN turns t ON t.id = p.turn AND t.user_key = p.user_key
-    WHERE p.import IS NULL AND p.held = 0"""
 
 Raw = psycopg.Connection[Any]
 
@@ -207,9 +202,9 @@ def _workers(raw: Raw, now: float) -> Iterator[Finding]:
     expired, busy = raw.execute(LEASES, (moment, moment)).fetchone() or (0, 0)
     left = f"; {expired} leases of workers that died, for another to take over" if expired else ""
     yield Finding("workers", f"{busy} at work now{left}")
-    (oldest,) = raw.execute(OLDEST).fetchone() or (None,)
+    oldest = jobs.oldest_turn(PostgresConnection(raw))
     if oldest is not None:
-        waits_s = max(0.0, now - oldest / 1e6)
+        waits_s = max(0.0, now - oldest.timestamp())
         yield Finding(
             "oldest job",
             f"said {waits_s:,.0f} s ago",

@@ -12,6 +12,7 @@ import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from hotmem.errors import DeadlineExceeded, StoreLocked, StoreUnreachable
+from hotmem.storage.postgres import metrics
 from hotmem.storage.postgres.connection import (
     LOCK_WAIT_S,
     SCHEMA,
@@ -71,11 +72,12 @@ class Transactions:
     ) -> None:
         self._location = location
         self._role = role
-        self._pool = pool
+        self.pool = pool
         self._ending_pool = ThreadPoolExecutor(1, thread_name_prefix="hotmem-ending")
         self._warm: list[Lent] = []
         self._lock = Lock()
         self._lock_awaited_since: float | None = None
+        metrics.observe(self)
 
     def blocked(self) -> StoreLocked | None:
         """The error of a write that waits for another program's lock now, if one does."""
@@ -86,8 +88,9 @@ class Transactions:
 
     def close(self) -> None:
         """Ends what is running and closes the connections."""
+        metrics.forget(self)
         self._ending_pool.shutdown(wait=True)
-        self._pool.close()
+        self.pool.close()
 
     def read(
         self,
@@ -102,7 +105,7 @@ class Transactions:
             StoreError: If the database cannot be read.
         """
         until = time.monotonic() + CONNECT_S if deadline is None else deadline
-        with mapped_errors(self._location):
+        with metrics.timed("read"), mapped_errors(self._location):
             while True:
                 lent = self._take_warm() or self._lend(until)
                 try:
@@ -146,7 +149,7 @@ class Transactions:
         try:
             pipeline.enter_context(raw.pipeline())
         except BaseException:
-            self._pool.putconn(raw)
+            self.pool.putconn(raw)
             raise
         return Lent(raw, pipeline)
 
@@ -179,7 +182,7 @@ class Transactions:
         except psycopg.Error:
             lent.raw.close()
         finally:
-            self._pool.putconn(lent.raw)
+            self.pool.putconn(lent.raw)
 
     def write(self, ending: str, user: UserKey | None, run: Callable[[PostgresConnection], T]) -> T:
         """Runs a write.
@@ -201,7 +204,7 @@ class Transactions:
         )
         self._lock_awaited_since = time.monotonic()
         try:
-            with self._begun(begin, user) as conn:
+            with metrics.timed("write"), self._begun(begin, user) as conn:
                 self._lock_awaited_since = None
                 result = run(conn)
                 conn.raw.execute(ending.encode())
@@ -227,7 +230,7 @@ class Transactions:
                         raw.close()
                 raise
             finally:
-                self._pool.putconn(raw)
+                self.pool.putconn(raw)
 
     def _connection(self, begin: str, until: float) -> "psycopg.Connection[Any]":
         while True:
@@ -238,7 +241,7 @@ class Transactions:
                 dead = raw.closed
                 if not dead:
                     raw.execute(b"ROLLBACK")
-                self._pool.putconn(raw)
+                self.pool.putconn(raw)
                 if not dead or not isinstance(error, psycopg.OperationalError):
                     raise
             else:
@@ -246,7 +249,7 @@ class Transactions:
 
     def _free_connection(self, until: float) -> "psycopg.Connection[Any]":
         try:
-            return self._pool.getconn(max(0.001, until - time.monotonic()))
+            return self.pool.getconn(max(0.001, until - time.monotonic()))
         except PoolTimeout:
             raise StoreUnreachable(
                 f"{self._location} gave no connection in time. Check that the server runs and"

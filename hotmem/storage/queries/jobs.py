@@ -21,7 +21,7 @@ from hotmem.storage.queries.imports import FINISHED
 from hotmem.storage.queries.leases import Claimant
 from hotmem.storage.queries.locks import lock_users
 from hotmem.storage.queries.order import BEHIND
-from hotmem.storage.queries.times import to_stored
+from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.types import JobKind, UserKey
 
 
@@ -268,6 +268,15 @@ def waiting_counts(conn: Connection) -> dict[JobKind, int]:
     counts[JobKind.SESSION] = f"SELECT count(*) FROM sessions WHERE {ENDED}"
     counts[JobKind.IMPORT] = "SELECT count(*) FROM imports WHERE state IN ('failed', 'undone')"
     return {work: conn.execute(sql).fetchone()[0] for work, sql in counts.items()}
+
+
+def oldest_turn(conn: Connection) -> datetime | None:
+    """When the oldest turn of a conversation was said that waits to be understood."""
+    (oldest,) = conn.execute(
+        """SELECT min(t.spoken_at) FROM pending_turns p JOIN turns t ON t.id = p.turn
+           WHERE p.import IS NULL AND p.held = 0"""
+    ).fetchone()
+    return None if oldest is None else from_stored(oldest)
 
 
 def embedding_kinds(rotation: UserRotation) -> Iterator[JobKind]:

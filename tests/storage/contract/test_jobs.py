@@ -357,3 +357,9 @@ async def test_kinds_of_rows_to_embed_take_turns() -> None:
     served = UserRotation()
     first = [next(queries.jobs.embedding_kinds(served)) for _ in range(4)]
     assert first == [JobKind.PASSAGE, JobKind.MEMORY, JobKind.SUMMARY, JobKind.PASSAGE]
+
+
+async def test_the_oldest_waiting_turn(database: Database) -> None:
+    assert await database.read_all(queries.jobs.oldest_turn) is None
+    await database.write_all(say, "One", "Two")
+    assert await database.read_all(queries.jobs.oldest_turn) == NOW

@@ -114,7 +114,7 @@ async def test_text_as_a_user_never_reaches_the_server(database: PostgresDatabas
 async def test_settings_end_with_the_transaction(database: PostgresDatabase) -> None:
     await filled(database)
     transactions: Transactions = database._transactions
-    with transactions._pool.connection() as raw:
+    with transactions.pool.connection() as raw:
         left = raw.execute(
             """SELECT coalesce(current_setting('hotmem.user', true), ''),
                 coalesce(current_setting('hotmem.scope', true), ''), current_user = session_user,

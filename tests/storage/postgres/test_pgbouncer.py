@@ -154,8 +154,8 @@ async def test_transactions_leave_nothing_to_the_next(
         if pooler == "double":
             database = PostgresDatabase.open(url)
             pool: Any = RotatingPool(url)
-            database._transactions._pool.close()
-            database._transactions._pool = pool
+            database._transactions.pool.close()
+            database._transactions.pool = pool
         else:
             address = await stack.enter_async_context(pgbouncer(server, url, tmp_path))
             database = PostgresDatabase.open(address)
