@@ -28,8 +28,8 @@ async def adopt_encoder(database: Database, name: str, dimension: int) -> bool:
     if before not in (None, encoders.identified(name, dimension)):
         raise StoreReadOnly(
             f"{database.location} was embedded by {before} and cannot be written, so {name} cannot"
-            " search it. Choose the former encoder (HOTMEM_ENCODER), or make the file and its"
-            " folder writable."
+            " search it. Choose the former encoder (HOTMEM_ENCODER), or make the database"
+            " writable."
         )
     return False
 

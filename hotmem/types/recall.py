@@ -352,8 +352,8 @@ class Profile:
         similar_names: Stored entities that sound like a capitalised word of it.
         weights: The user's layer weights.
         moved: Their offsets by intent.
-        forget_version: Number of deletions in the file when it was read.
-        encoder: Name and dimension of the file's encoder; None if the user is unknown.
+        forget_version: Number of deletions in the database when it was read.
+        encoder: Name and dimension of the database's encoder; None if the user is unknown.
     """
 
     speakers: tuple[str, ...] = ()

@@ -26,11 +26,6 @@ OLD_PHRASES: Final = re.compile(
 )
 """In docstrings, comments, error messages, help texts and documentation."""
 
-PENDING: Final = {
-    "storage",
-}
-"""Packages that have not been reworded yet. Remove an entry when its package is clean."""
-
 DOCUMENTS: Final = (
     "README.md",
     "CHANGELOG.md",
@@ -59,18 +54,10 @@ def old_words(module: Module) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("package", BY_PACKAGE.keys() - PENDING)
+@pytest.mark.parametrize("package", BY_PACKAGE)
 def test_names_and_texts_are_in_the_terms_of_the_field(package: str) -> None:
     found = [place for module in BY_PACKAGE[package] for place in old_words(module)]
     assert not found, "\n".join(found)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("package", sorted(PENDING))
-def test_a_pending_package_is_not_clean_yet(package: str) -> None:
-    assert [place for module in BY_PACKAGE[package] for place in old_words(module)], (
-        "is clean: remove it from PENDING"
-    )
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

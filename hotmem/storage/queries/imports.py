@@ -75,7 +75,7 @@ def all_in_progress(conn: Connection, source: str) -> list[ImportProgress]:
 def check_none_in_progress(conn: Connection, user: UserKey) -> None:
     """Checks that no other import of the user is in progress.
 
-    Their rows could not be told apart.
+    The rows of two could not be distinguished.
 
     Raises:
         InvalidInput: If there is one, naming the decision that undoes it.

@@ -70,7 +70,7 @@ def record(
         attempts: Attempts that a job has.
         pause_s: Seconds of the first pause.
         now: The wall clock.
-        user: The user, needed for a category only; None looks up whose row it is.
+        user: The user, needed for a category only; None reads the user from the row.
     """
     table, column = HELD.get(work, ("imports", "id"))
     if user is None:

@@ -100,7 +100,7 @@ def next_rows(
     Args:
         conn: A connection; the writer, if there is a claimant.
         kind: Kind of job.
-        rotation: Whose turn it is.
+        rotation: The users and imports whose jobs were selected last.
         limit: Rows at most.
         claimant: Takes leases of the users, and skips users whose lease another worker has.
     """

@@ -45,7 +45,7 @@ def take(
     kind: JobKind,
     users: Iterable[UserKey],
 ) -> set[UserKey]:
-    """Takes or extends leases of users, in ascending order; returns whose it got.
+    """Takes or extends leases of users, in ascending order; returns the users it got.
 
     Another worker may have taken one since it was free (`is_free`).
     """

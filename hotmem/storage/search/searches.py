@@ -184,7 +184,7 @@ class SaidIn:
 
 @dataclass(frozen=True, slots=True)
 class HappenedIn:
-    """Passages or memories whose words tell of something within a window, latest first.
+    """Passages or memories that mention an event within a time window, latest first.
 
     Attributes:
         kind: Of what.

@@ -1,8 +1,7 @@
-"""Token signs of passages and of memories stored outright.
+"""Token signs of passages, and of memories that were stored without a turn.
 
-One bit a dimension, 16 bytes a token, 0.5 KB for a turn of speech.
-
-A fact that was read from a turn has none: its passage has them.
+One bit per dimension: 16 bytes a token, about 0.5 KB a spoken turn. A fact extracted from a turn
+has none; its passage has them.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
-"""One user's entries of one kind, held in memory as searches read them.
+"""One user's index entries of one kind, cached in memory.
 
-Derived from the file and never ahead of what it may be trusted for: a search names candidates,
-which are then looked up in the user's own rows. New entries are read behind the last one known;
-after any other change (`revisions`) all are read again.
+A cache of the database, not a source of truth: a search returns candidates, which are then looked
+up in the user's own rows. New entries are read from the last cached one on; after any other change
+(`revisions`) all are read again.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Entries:
         sessions: Row numbers of sessions, int64 (sessions,).
         session_lengths: Words of each session, float64 (sessions,).
         postings: Where the terms asked for stand among them.
-        boundary: Row number up to which vectors are of the file's former encoder; 0 if none are.
+        boundary: Row number up to which vectors are of the previous encoder; 0 if none are.
     """
 
     keys: NDArray[np.int64]
@@ -56,8 +56,8 @@ class Index:
     """The entries, and the places of the terms asked for; thread-safe.
 
     Args:
-        kind: Of what.
-        user: Whose.
+        kind: Kind of the entries.
+        user: The user who owns the entries.
     """
 
     def __init__(self, kind: EvidenceKind, user: UserKey) -> None:
@@ -88,7 +88,7 @@ class Index:
         return conn.search.index_state(conn, self.user, self.kind, waiting, latest)
 
     def read(self, conn: Connection, state: IndexState | None = None) -> Entries:
-        """The entries that the connection sees; what is known already is not read again.
+        """The entries that the connection sees; those that are cached are not read again.
 
         Args:
             conn: A connection.
@@ -137,7 +137,7 @@ class Index:
     def _read_behind(self, conn: Connection, place: int) -> None:
         """Reads the entries from this place on.
 
-        Those known already may have got their vectors, which they get in their order.
+        Cached entries may have been embedded since; their vectors are added in row order.
         """
         while True:
             after = int(self._keys[place - 1]) if place else 0

@@ -29,19 +29,19 @@ root of all rows. Of the exact 20 nearest of 100,000 rows 0.99 are among those f
 exact 80 nearest 0.95."""
 
 SPAN: Final = 65_536
-"""Rows whose distances are worked out at once, so that what is in between stays in the
+"""Rows whose distances are computed at once, so that intermediate results stay in the
 processor's cache."""
 
 BYTE_SCALE: Final = 127.0
 
 
 def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
-    """Makes this the file's encoder.
+    """Makes this the database's encoder.
 
-    If it was another one, everything is embedded anew in the background (`reembedding`).
+    If the encoder changes, all rows are embedded again in the background (`reembedding`).
 
     Returns:
-        Whether it was another one.
+        Whether the encoder changed.
     """
     identity, former = encoders.identified(encoder, dimension), encoders.current(conn)
     if former == identity:

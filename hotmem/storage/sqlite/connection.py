@@ -50,7 +50,7 @@ SYNCHRONOUS: Final = "FULL"
 """When SQLite waits for the disk: at every commit, so that what was stored outlives a power cut."""
 
 CIPHER: Final = "cipher=chacha20"
-"""ChaCha20-Poly1305: a page that is not what was written is told from one that is."""
+"""ChaCha20-Poly1305: authenticated, so that a damaged or altered page is detected."""
 
 HEAD: Final = 24
 PLAIN: Final = b"SQLite format 3\0"
@@ -148,8 +148,8 @@ class Connection(apsw.Connection):
 
     def integrity_faults(self) -> list[Fault]:
         """Damaged pages and indexes, and rows that refer to rows that are gone."""
-        # A query makes the index reload the file first: its own check would report what others
-        # rewrote since as damage.
+        # A query makes the index reload the file first: otherwise its own check would
+        # report later writes of other connections as damage.
         for kind in WORDED:
             self.execute(
                 f"SELECT rowid FROM {kind}_words WHERE {kind}_words MATCH 'u0x' LIMIT 1"
@@ -183,7 +183,7 @@ def connect(path: Path, *, key: EncryptionKey | None = None, read_only: bool = F
     """A connection in autocommit mode with foreign keys on and deleted bytes overwritten.
 
     A file that cannot be written and that nobody has open is read without a journal, which SQLite
-    would have to make; whoever begins to write it meanwhile spoils what is read.
+    would have to create; reads are not consistent if another process starts writing to it.
 
     Args:
         path: The database file; it is created unless `read_only`, for its owner alone. SQLite gives
@@ -333,15 +333,15 @@ DAMAGED: Final = (apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_DATA, apsw.SQL
 
 
 def check(conn: Connection, path: Path, limit_s: float = inf) -> bool:
-    """Looks at every page of a file, as far as the time goes; returns whether it went to the end.
+    """Checks every page of a file within a time limit; returns whether all pages were checked.
 
     Args:
         conn: A connection.
         path: The file, for the error.
-        limit_s: Seconds after which the rest is left to whoever reads it.
+        limit_s: Seconds after which the remaining pages are not checked.
 
     Raises:
-        StoreDamaged: If the content is not what was written.
+        StoreDamaged: If a page is damaged or was altered.
     """
     until = time.monotonic() + limit_s
     conn.set_progress_handler(lambda: time.monotonic() > until, LOOK_STEPS)
@@ -358,7 +358,7 @@ def check(conn: Connection, path: Path, limit_s: float = inf) -> bool:
 
 
 def damaged(path: Path) -> StoreDamaged:
-    """The error of a file whose content is not what was written."""
+    """The error of a damaged file."""
     return StoreDamaged(
         f"{path} is damaged or not a database. Restore it from a backup or open another file."
     )
