@@ -12,6 +12,7 @@ from hotmem.errors import (
     StoreGone,
     StoreLocked,
     StoreReadOnly,
+    StoreUnreachable,
     StoreUnusable,
 )
 from hotmem.options import BackgroundOptions
@@ -26,6 +27,7 @@ DATABASE_ERRORS: Final = (
     StoreReadOnly,
     StoreFull,
     StoreGone,
+    StoreUnreachable,
     StoreUnusable,
     MemoryClosed,
 )

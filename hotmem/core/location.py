@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, TypeAlias
-from urllib.parse import urlsplit
 
 SCHEMES: Final = ("postgresql", "postgres")
 """Schemes of server URLs, as libpq accepts them."""
@@ -25,9 +24,12 @@ class ServerUrl:
 
     def __str__(self) -> str:
         """The URL without user, password and parameters, for messages."""
-        parts = urlsplit(self.url)
-        hosts = parts.netloc.rpartition("@")[2] or "localhost"
-        return f"postgresql://{hosts}{parts.path}"
+        rest = self.url.partition("://")[2]
+        base, _, query = rest.partition("?")
+        if "@" in query:  # a password with a question mark, or one in the parameters
+            return "postgresql://…"
+        shown = base.rpartition("@")[2].partition("#")[0]
+        return f"postgresql://{shown if shown and shown[0] != '/' else f'localhost{shown}'}"
 
     @property
     def name(self) -> str:

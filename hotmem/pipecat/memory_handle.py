@@ -1,10 +1,17 @@
 """The memory of a processor: opened when the pipeline starts, released when it ends."""
 
+import asyncio
+from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from hotmem.core.location import ServerUrl
+from hotmem.errors import StoreUnreachable
 from hotmem.memory import Memory
 from hotmem.options import Options
+
+RETRY_S: Final = 2.0
+"""Seconds between two attempts to reach a server."""
 
 
 class MemoryHandle:
@@ -20,12 +27,14 @@ class MemoryHandle:
         owned: Whether the processor opens and closes it.
         current: The memory while it is in use; None before it is open, if it could not be opened,
             and after `release`.
+        retrying: Whether it could not be reached and opening is tried again.
     """
 
     def __init__(
         self, memory: Memory | str | Path | ServerUrl | None, options: Options | None = None
     ) -> None:
         self.current: Memory | None = None
+        self.retrying = False
         if isinstance(memory, Memory):
             self.memory = self.current = memory
             self.owned = False
@@ -38,6 +47,21 @@ class MemoryHandle:
         if self.owned:
             await self.memory.start()
             self.current = self.memory
+
+    async def retry(self) -> None:
+        """Open a memory whose server could not be reached, once it can.
+
+        Raises:
+            HotMemError: If it was reached and cannot be used.
+        """
+        self.retrying = True
+        try:
+            while self.current is None:
+                await asyncio.sleep(RETRY_S)
+                with suppress(StoreUnreachable):
+                    await self.open()
+        finally:
+            self.retrying = False
 
     def is_blocked(self) -> bool:
         """Whether a write waits for another program's lock."""

@@ -27,7 +27,7 @@ from pipecat.utils.tracing.tracing_context import TracingContext
 
 from hotmem.core.location import ServerUrl
 from hotmem.core.logs import log
-from hotmem.errors import HotMemError
+from hotmem.errors import HotMemError, StoreUnreachable
 from hotmem.memory import Memory
 from hotmem.options import Options
 from hotmem.pipecat.context_injector import ContextInjector
@@ -162,6 +162,7 @@ class HotMemProcessor(FrameProcessor):
         self._transcript = Transcript()
         self._tracing: TracingContext | None = None
         self._writer_task: asyncio.Task[None] | None = None
+        self._opening_task: asyncio.Task[None] | None = None
         self._queue = WriteQueue(self._report_failure, handle.is_blocked)
         retention = TurnRetention()
         self._commands = VoiceCommands(settings.user_id, settings.session_id, retention)
@@ -230,11 +231,27 @@ class HotMemProcessor(FrameProcessor):
             await self._handle.open()
         except Exception as error:  # the bot speaks without memory
             await self._report_failure("open", error)
+            if isinstance(error, StoreUnreachable):
+                self._opening_task = self.create_task(self._open_later(), "hotmem-open")
         self._session_start.prepare()
         self._writer_task = self.create_task(self._queue.run(), "hotmem-writer")
 
+    async def _open_later(self) -> None:
+        """Open the memory once its server is reached, and store what was said meanwhile."""
+        try:
+            await self._handle.retry()
+        except Exception as error:  # the bot goes on without memory
+            await self._report_failure("open", error)
+        if self._handle.current is not None:
+            self._session_start.prepare()
+            self._writer.queue_held()
+
     async def cleanup(self) -> None:
         """Finish the writes, end the session, and close the memory if it was opened here."""
+        if self._opening_task is not None:
+            await self.cancel_task(self._opening_task)
+            self._opening_task = None
+        await self._writer.report_held()
         if self._writer_task is not None:
             await self._shutdown.run(partial(self.cancel_task, self._writer_task))
             self._writer_task = None

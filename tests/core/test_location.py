@@ -29,6 +29,23 @@ def test_a_url_is_shown_without_its_secrets(given: str | Path | ServerUrl) -> No
     assert "secret" not in repr(location)
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ana:se/cret@host/name",
+        "postgresql://ana:se#cret@host/name",
+        "postgresql://ana:se?cret@host/name",
+        "postgresql://ana:se@cret@host/name",
+        "postgresql://host/name?password=secret",
+        "postgresql://host/name?password=se@cret",
+        "postgresql:///name?user=ana&password=secret",
+    ],
+)
+def test_no_part_of_a_password_is_shown(url: str) -> None:
+    shown = str(ServerUrl(url))
+    assert "se" not in shown.removeprefix("postgresql") and "cret" not in shown
+
+
 def test_databases_have_names_of_their_own() -> None:
     one, other = ServerUrl("postgresql://a/x"), ServerUrl("postgresql://a/y")
     assert one.name != other.name

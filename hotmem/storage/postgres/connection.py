@@ -17,7 +17,6 @@ from hotmem.errors import (
     StoreError,
     StoreFull,
     StoreLocked,
-    StoreReadOnly,
     StoreUnreachable,
     StoreUnusable,
 )
@@ -38,6 +37,13 @@ COLUMNS: Final = """
     FROM pg_attribute a LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary
     WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"""
 """A table's columns: name, place in the primary key, and whether it holds bytes."""
+
+
+UNREACHABLE: Final = ("08", "53300", "57P")
+"""Beginnings of the codes of errors of the connection, of too many of them, and of a shutdown."""
+
+REFUSALS: Final = ("authentication", "does not exist", "pg_hba.conf", "permission denied")
+"""Words of errors of a connection that cannot succeed when it is tried again."""
 
 
 class _BoolDumper(Int8Dumper):
@@ -165,15 +171,21 @@ def as_ours(error: psycopg.Error, location: str) -> HotMemError:
     match error:
         case errors.QueryCanceled():
             return DeadlineExceeded("A search did not finish in its time and was stopped.")
-        case errors.LockNotAvailable() | errors.DeadlockDetected():
+        case errors.LockNotAvailable():
             return StoreLocked(
                 f"{location}: rows of this user have been locked for over {LOCK_WAIT_S:.0f} s by"
                 " another program. Nothing of this was stored; try again."
             )
+        case errors.DeadlockDetected() | errors.SerializationFailure():
+            return StoreLocked(
+                f"{location}: this write and one of another program changed the same rows."
+                " Nothing of this was stored; try again."
+            )
         case errors.ReadOnlySqlTransaction():
-            return StoreReadOnly(
-                f"{location} cannot be written: it is a replica or set to read-only. Name the"
-                " primary server."
+            return StoreUnreachable(
+                f"{location} has become read-only, as a former primary does after a failover. The"
+                " next write connects again; name all hosts and target_session_attrs=read-write"
+                " in the URL."
             )
         case errors.DiskFull():
             return StoreFull(
@@ -191,7 +203,12 @@ def as_ours(error: psycopg.Error, location: str) -> HotMemError:
                 f"{location}: this user lacks rights ({_reason(error)}). Grant them as"
                 " docs/deploy.md describes."
             )
-        case psycopg.OperationalError():
+        case psycopg.OperationalError() if error.sqlstate is None and _refused(error):
+            return StoreUnusable(
+                f"{location} refuses the connection ({_reason(error)}). Check user, password and"
+                " database in the URL."
+            )
+        case psycopg.OperationalError() if (error.sqlstate or "08").startswith(UNREACHABLE):
             return StoreUnreachable(
                 f"{location} cannot be reached ({_reason(error)}). Check that the server runs and"
                 " that host and port are right."
@@ -200,6 +217,12 @@ def as_ours(error: psycopg.Error, location: str) -> HotMemError:
         f"{location}: PostgreSQL refused an operation ({type(error).__name__}"
         f" {error.sqlstate or ''}: {_reason(error)}). The last change was rolled back."
     )
+
+
+def _refused(error: psycopg.Error) -> bool:
+    """Whether the server was reached and refused the connection, which has no error code then."""
+    text = str(error)
+    return "FATAL" in text and any(words in text for words in REFUSALS)
 
 
 def _reason(error: psycopg.Error) -> str:

@@ -9,9 +9,10 @@ from threading import Lock
 from typing import Any, Final, TypeVar
 
 import psycopg
+from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from hotmem.errors import DeadlineExceeded, StoreLocked, StoreUnreachable
+from hotmem.errors import DeadlineExceeded, StoreError, StoreLocked, StoreUnreachable
 from hotmem.storage.postgres import metrics
 from hotmem.storage.postgres.connection import (
     LOCK_WAIT_S,
@@ -24,6 +25,9 @@ from hotmem.types import UserKey
 
 T = TypeVar("T")
 
+
+WRITE_S: Final = 60.0
+"""Seconds that a statement of a write may take."""
 
 WARM_S: Final = 0.03
 """Seconds that a connection is kept for the next read: those of one recall follow at once."""
@@ -199,16 +203,21 @@ class Transactions:
         begin = (
             "BEGIN ISOLATION LEVEL READ COMMITTED;"
             f" SELECT {self._settings(user)},"
-            f" set_config('lock_timeout', '{LOCK_WAIT_S:.0f}s', true);"
+            f" set_config('lock_timeout', '{LOCK_WAIT_S:.0f}s', true),"
+            f" set_config('statement_timeout', '{WRITE_S:.0f}s', true);"
             f" SELECT 1{lock}"
         )
-        self._lock_awaited_since = time.monotonic()
         try:
             with metrics.timed("write"), self._begun(begin, user) as conn:
                 self._lock_awaited_since = None
                 result = run(conn)
                 conn.raw.execute(ending.encode())
                 return result
+        except DeadlineExceeded:
+            raise StoreError(
+                f"{self._location}: a statement took over {WRITE_S:.0f} s and was stopped. Nothing"
+                " of this write was stored."
+            ) from None
         finally:
             self._lock_awaited_since = None
 
@@ -222,26 +231,31 @@ class Transactions:
             raw = self._connection(begin, time.monotonic() + CONNECT_S)
             try:
                 yield PostgresConnection(raw, user)
-            except BaseException:
-                if not raw.closed:
-                    try:
-                        raw.execute(b"ROLLBACK")
-                    except psycopg.Error:
-                        raw.close()
+            except psycopg.errors.ReadOnlySqlTransaction:
+                raw.close()  # a new connection may reach the new primary
                 raise
             finally:
-                self.pool.putconn(raw)
+                self._give_back(raw)
+
+    def _give_back(self, raw: "psycopg.Connection[Any]") -> None:
+        """Returns a connection to the pool, outside of a transaction or closed."""
+        try:
+            if not raw.closed and raw.info.transaction_status != TransactionStatus.IDLE:
+                raw.execute(b"ROLLBACK")
+        except psycopg.Error:
+            raw.close()
+        finally:
+            self.pool.putconn(raw)
 
     def _connection(self, begin: str, until: float) -> "psycopg.Connection[Any]":
         while True:
             raw = self._free_connection(until)
+            self._lock_awaited_since = time.monotonic()
             try:
                 raw.execute(begin.encode())
             except BaseException as error:
                 dead = raw.closed
-                if not dead:
-                    raw.execute(b"ROLLBACK")
-                self.pool.putconn(raw)
+                self._give_back(raw)
                 if not dead or not isinstance(error, psycopg.OperationalError):
                     raise
             else:

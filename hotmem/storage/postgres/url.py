@@ -5,6 +5,7 @@ from typing import Any, Final
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from hotmem.core.location import ServerUrl
 from hotmem.errors import StoreUnusable
 
 CONNECT_S: Final = 5.0
@@ -13,6 +14,17 @@ CONNECT_S: Final = 5.0
 OPTIONS: Final[dict[str, Any]] = {"autocommit": True, "prepare_threshold": None}
 """Of every connection. Statements are not prepared: behind PgBouncer in transaction mode the next
 transaction may get another server connection, which does not know them."""
+
+
+SETTINGS: Final[dict[str, Any]] = {
+    "application_name": "hotmem",
+    "connect_timeout": round(CONNECT_S),
+    "keepalives_idle": 10,
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+}
+"""Of every connection, unless the URL sets them: a server that no longer answers is noticed."""
 
 
 def parse(url: str) -> tuple[str, str]:
@@ -28,11 +40,4 @@ def parse(url: str) -> tuple[str, str]:
             "This is no URL of a PostgreSQL database. Write it as"
             " postgresql://user:password@host:5432/database."
         ) from None
-    host, port = parts.get("host") or "localhost", parts.get("port")
-    name = parts.get("dbname") or parts.get("user") or ""
-    location = f"postgresql://{host}{f':{port}' if port else ''}/{name}"
-    settings: dict[str, Any] = {
-        "application_name": "hotmem",
-        "connect_timeout": round(CONNECT_S),
-    }
-    return location, make_conninfo(**(settings | parts))
+    return str(ServerUrl(url)), make_conninfo(**(SETTINGS | parts))

@@ -1,0 +1,140 @@
+"""A memory on a server that cannot be reached for a while: the bot goes on, nothing is lost."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from pipecat.frames.frames import Frame, LLMContextUserTurnFrame
+from pipecat.tests.utils import SleepFrame, run_test
+
+from hotmem import HotMemError, Memory, Options
+from hotmem.core.location import ServerUrl
+from hotmem.errors import StoreUnreachable
+from hotmem.pipecat import HotMemProcessor, memory_handle
+from tests.pipecat.daniel import PATIENT_MS, THURSDAY, asking, contexts
+from tests.pipecat.scene import NOW
+from tests.postgres import PostgresServer, server
+
+pytestmark = pytest.mark.slow
+
+SAID = ("I have a cat.", "And a dog.", "And a hamster.")
+
+
+@pytest.fixture
+def running() -> Iterator[PostgresServer]:
+    with server("18", fsync="on", synchronous_commit="on") as started:
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_handle, "RETRY_S", 0.1)
+
+
+def bot(url: str, spool: Path) -> tuple[HotMemProcessor, list[tuple[str, HotMemError]]]:
+    """A processor, and what it reports."""
+    processor = HotMemProcessor(
+        ServerUrl(url),
+        user_id="daniel",
+        session_id="thursday",
+        deadline_ms=PATIENT_MS,
+        opening_tokens=0,
+        options=Options(spool_dir=spool),
+        clock=lambda: THURSDAY,
+    )
+    failed: list[tuple[str, HotMemError]] = []
+    processor.add_event_handler(
+        "on_memory_error", lambda _, stage, error: failed.append((stage, error))
+    )
+    return processor, failed
+
+
+def say(text: str) -> Frame:
+    return LLMContextUserTurnFrame(text=text, timestamp=NOW)
+
+
+def stored(url: str) -> list[str]:
+    """Texts of all turns, in order."""
+    with psycopg.connect(url) as conn:
+        conn.execute("SET hotmem.scope = 'all'")
+        return [text for (text,) in conn.execute("SELECT text FROM hotmem.turns ORDER BY id")]
+
+
+async def prepare(url: str) -> None:
+    async with Memory.open(url, Options()):
+        pass
+
+
+async def test_a_server_that_comes_back_after_the_start(
+    running: PostgresServer, tmp_path: Path
+) -> None:
+    url = running.create_database("calls")
+    await prepare(url)
+    running.stop()
+    processor, failed = bot(url, tmp_path)
+
+    async def start_later() -> None:
+        await asyncio.sleep(0.5)
+        await asyncio.to_thread(running.start)
+
+    starting = asyncio.create_task(start_later())
+    down, _ = await run_test(
+        processor,
+        frames_to_send=[
+            *(say(text) for text in SAID[:2]),
+            asking("What pets do I have?"),
+            SleepFrame(2.5),
+            say(SAID[2]),
+            SleepFrame(0.5),
+        ],
+    )
+    await starting
+    assert contexts(down), "the bot answers without memory"
+    assert [stage for stage, _ in failed] == ["open"]
+    assert isinstance(failed[0][1], StoreUnreachable)
+    assert stored(url) == list(SAID)
+
+
+async def test_a_server_that_is_never_reached(running: PostgresServer, tmp_path: Path) -> None:
+    url = running.create_database("calls")
+    running.stop()
+    processor, failed = bot(url, tmp_path)
+    await run_test(processor, frames_to_send=[say(text) for text in SAID])
+    assert [stage for stage, _ in failed] == ["open", "remember"]
+    assert "3 turns were not stored" in str(failed[1][1])
+
+
+async def test_a_server_that_restarts_during_a_call(
+    running: PostgresServer, tmp_path: Path
+) -> None:
+    url = running.create_database("calls")
+    await prepare(url)
+    processor, failed = bot(url, tmp_path)
+
+    async def restart() -> None:
+        await asyncio.sleep(1.0)
+        await asyncio.to_thread(running.stop, "immediate")
+        await asyncio.sleep(1.0)
+        await asyncio.to_thread(running.start)
+
+    restarting = asyncio.create_task(restart())
+    down, _ = await run_test(
+        processor,
+        frames_to_send=[
+            say(SAID[0]),
+            SleepFrame(1.3),
+            say(SAID[1]),
+            asking("What pets do I have?"),
+            SleepFrame(4.0),
+            say(SAID[2]),
+            SleepFrame(1.0),
+        ],
+    )
+    await restarting
+    assert contexts(down)
+    assert {stage for stage, _ in failed} <= {"remember", "recall", "prefetch"}
+    async with Memory.open(url, Options(spool_dir=tmp_path)) as memory:
+        await memory.settle()
+    assert stored(url) == list(SAID)
