@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 Pending: TypeAlias = Callable[[], T]
-"""A result that has been asked for: a call waits for it.
+"""The result of a statement that was sent: calling it waits for the result.
 
 A function that returns one has sent its statements. An engine on a server answers all that were
 sent before the first call in one round trip.
@@ -250,7 +250,7 @@ class Database(Protocol):
 
     @property
     def location(self) -> str:
-        """Where it is, for messages: the path of the file, or the URL without a password."""
+        """The path of the file, or the URL without its password; for messages."""
         ...
 
     @property
@@ -341,7 +341,7 @@ class Database(Protocol):
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """What `write` would return; everything is rolled back.
+        """Runs a write and rolls it back; returns its result.
 
         Raises:
             StoreError: If it could not be written.

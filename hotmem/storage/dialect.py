@@ -1,4 +1,4 @@
-"""What differs between the engines' SQL, and how a statement is written for each of them.
+"""Differences between the engines' SQL, and the translation of statements for each.
 
 Query functions share one SQL text, the common part of both dialects with six forms of its own.
 Each engine translates a statement once and caches the result.

@@ -92,7 +92,7 @@ async def edit_memory(memory: Memory, user_id: str, arguments: EditArguments) ->
     )
     runtime, now = memory.runtime, datetime.now(UTC)
     user = await runtime.database.read_all(queries.users.find, user_id) or NOBODY
-    stored = await runtime.database.read(queries.edits.standing, user, arguments.id)
+    stored = await runtime.database.read(queries.edits.current_fields, user, arguments.id)
     columns = _changed_columns(arguments, stored, now)
     changed = (*columns, *(("tags",) if arguments.tags is not None else ()))
     if changed:

@@ -90,8 +90,8 @@ def memory(conn: Connection, user: UserKey, key: int) -> MemoryDetails | None:
     ).fetchone()
     if row is None:
         return None
-    subject, relation, value, hedged, negated, changes, single, *standing = row[10:]
-    confirmations, accesses, accessed_at, stored_at, source, note, by, into, subcategory = standing
+    subject, relation, value, hedged, negated, changes, single, *metadata = row[10:]
+    confirmations, accesses, accessed_at, stored_at, source, note, by, into, subcategory = metadata
     return MemoryDetails(
         row=memory_row(row),
         subcategory=subcategory,

@@ -60,9 +60,9 @@ def any_before(conn: Connection, before: datetime) -> bool:
 
 def prune(conn: Connection, before: datetime, limit: int) -> int:
     """Removes some of the entries from before a time; returns how many."""
-    gone = conn.execute(
+    deleted = conn.execute(
         """DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?)
             RETURNING id""",
         (to_stored(before), limit),
     )
-    return len(gone.fetchall())
+    return len(deleted.fetchall())

@@ -82,7 +82,7 @@ def claim_again(
 
 
 def claim_session(conn: Connection, user: UserKey, claimant: Claimant, session: int) -> bool:
-    """Takes the lease of summarising a session; False if another worker has it, or it is gone."""
+    """Takes the lease of summarising a session; False if it is taken or the session is deleted."""
     there = conn.execute(
         "SELECT 1 FROM sessions WHERE id = ? AND user_key = ?", (session, user)
     ).fetchone()

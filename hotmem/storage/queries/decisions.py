@@ -59,14 +59,14 @@ def merge(
     keys = [unmerged_key(conn, user, name) for name in (into, *others)]
     if len(set(keys)) < len(keys):
         raise InvalidInput("A memory cannot be merged into itself. Name each once.")
-    kept, *gone = keys
-    for key in gone:
+    kept, *merged = keys
+    for key in merged:
         conn.execute("UPDATE memories SET merged_into = ? WHERE id = ?", (kept, key))
         index_entries.remove(conn, user, EvidenceKind.MEMORY, key)
     conn.execute(
-        "UPDATE memories SET confirmations = confirmations + ? WHERE id = ?", (len(gone), kept)
+        "UPDATE memories SET confirmations = confirmations + ? WHERE id = ?", (len(merged), kept)
     )
-    return record(conn, user, MERGED, reason, [(key, kept) for key in gone], now)
+    return record(conn, user, MERGED, reason, [(key, kept) for key in merged], now)
 
 
 def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResult:

@@ -160,8 +160,8 @@ def retag(
     )
 
 
-def standing(conn: Connection, user: UserKey, name: str) -> dict[str, Any]:
-    """The present text, statement, classification and expiry of a memory.
+def current_fields(conn: Connection, user: UserKey, name: str) -> dict[str, Any]:
+    """The current text, statement, classification and expiry of a memory.
 
     Raises:
         InvalidInput: If it is not among the user's memories, or was merged into another.
@@ -180,9 +180,10 @@ def standing(conn: Connection, user: UserKey, name: str) -> dict[str, Any]:
     row = conn.execute(
         f"SELECT {', '.join(columns)} FROM memories WHERE id = ?", (unmerged_key(conn, user, name),)
     ).fetchone()
-    held = dict(zip(columns, row, strict=True))
-    held["valid_until"] = None if held["valid_until"] is None else from_stored(held["valid_until"])
-    return held
+    fields = dict(zip(columns, row, strict=True))
+    if fields["valid_until"] is not None:
+        fields["valid_until"] = from_stored(fields["valid_until"])
+    return fields
 
 
 def undo(conn: Connection, user: UserKey, decision: str, now: datetime) -> UndoResult:

@@ -50,7 +50,7 @@ IN_WINDOW: Final = {
 bounded by the longest matching time, so that the index bounds the rows read on both sides."""
 
 
-def put(conn: Connection, user: UserKey, turn: int, happenings: Sequence[EventTime]) -> None:
+def put(conn: Connection, user: UserKey, turn: int, times: Sequence[EventTime]) -> None:
     """Stores the event times of a turn."""
     conn.executemany(
         """INSERT INTO event_times (turn, start, stop, since, until, user_key)
@@ -64,7 +64,7 @@ def put(conn: Connection, user: UserKey, turn: int, happenings: Sequence[EventTi
                 to_stored(one.interval.end),
                 user,
             )
-            for one in happenings
+            for one in times
         ],
     )
 

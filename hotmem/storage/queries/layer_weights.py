@@ -164,7 +164,7 @@ def over_time(conn: Connection, user: UserKey, limit: int) -> list[WeightSnapsho
 
 
 def _learnt(conn: Connection, user: UserKey, intent: Intent) -> LearningState:
-    """What was learnt of a user; unreadable values are replaced by start values."""
+    """The learned weights of a user; unreadable values are replaced by start values."""
     begin, own = shared(conn), weights(conn, user)
     row = conn.execute(
         "SELECT version, state FROM learning_state WHERE user_key = ?", (user,)

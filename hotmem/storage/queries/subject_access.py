@@ -37,7 +37,7 @@ HELD: Final = {
     "entities": ("people, places and things spoken of", OF_USER),
     "turn_entities": ("which turns speak of them", OF_TURN),
     "memory_entities": ("which memories speak of them", OF_MEMORY),
-    "event_times": ("when what turns tell of happened", OF_TURN),
+    "event_times": ("times of the events that turns mention", OF_TURN),
     "correction_counts": ("how often what turns say was corrected", OF_TURN),
     "tags": ("words that memories are filed under", OF_USER),
     "memory_tags": ("which memories are", OF_MEMORY),
@@ -63,29 +63,29 @@ HELD: Final = {
 }
 """Tables, a description of their rows, and the condition of the user's rows, in document order."""
 
-WORKED_OUT: Final = (
-    "worked out of the words above, which are there in full; it serves the search alone"
+DERIVED: Final = (
+    "derived from the words above, which are exported in full; used by the search alone"
 )
 
 LEFT_OUT: Final = {
-    "passages": WORKED_OUT,
-    "passage_signs": WORKED_OUT,
-    "memory_signs": WORKED_OUT,
-    "passage_entries": WORKED_OUT,
-    "memory_entries": WORKED_OUT,
-    "summary_entries": WORKED_OUT,
-    "passage_words": WORKED_OUT,
-    "memory_words": WORKED_OUT,
+    "passages": DERIVED,
+    "passage_signs": DERIVED,
+    "memory_signs": DERIVED,
+    "passage_entries": DERIVED,
+    "memory_entries": DERIVED,
+    "summary_entries": DERIVED,
+    "passage_words": DERIVED,
+    "memory_words": DERIVED,
     "index_revisions": "counts changes of the search indexes",
     "leases": "which worker runs background jobs, for a minute at a time",
-    "deleted_rows": "what was asked to be forgotten; it is gone for good at the time that "
-    "deletions tell",
-    "tombstones": "keyed hashes of the ids of what was forgotten, which tell nothing else",
+    "deleted_rows": "what was asked to be forgotten; it is erased for good at the time "
+    "given by deletions",
+    "tombstones": "keyed hashes of the ids of what was forgotten, which reveal nothing else",
 }
 """Tables with rows of a user that are left out, and why."""
 
 MOMENTS: Final = frozenset({"at", "since", "until", "valid_until"})
-"""Columns that hold times, besides those condition name ends in _at."""
+"""Columns that hold times, besides those with a name that ends in _at."""
 
 
 def write(conn: Connection, user: UserKey, now: datetime, out: TextIO) -> dict[str, int]:

@@ -1,6 +1,6 @@
 """Search by words: BM25 over stemmed terms, within one user's rows.
 
-The full-text index tells which rows hold a term; the score is worked out here, over whole arrays. A
+The full-text index finds the rows that contain a term; scores are computed here, over arrays. A
 row counts a term once, however often it holds it: passages and memories are short.
 """
 
@@ -88,7 +88,7 @@ def sessions(
 
 
 def weight(rows: int, holding: int) -> float:
-    """How much a term tells (inverse document frequency) that `holding` of all `rows` hold."""
+    """Inverse document frequency of a term that `holding` of `rows` contain."""
     return max(float(np.log((rows - holding + 0.5) / (holding + 0.5))), MIN_WEIGHT)
 
 

@@ -125,5 +125,5 @@ class SearchEngine:
         self._indexes.index(kind, user).read(conn)
 
     def drop(self, user: UserKey) -> None:
-        """Drops a user's indexes, which hold words that were asked for."""
+        """Drops a user's cached indexes, which contain search terms."""
         self._indexes.drop(user)

@@ -1,4 +1,4 @@
-"""What a layer may search for.
+"""The searches that a layer can run.
 
 A layer's searches go into one read: each further one would wait for the interpreter's lock again.
 """
@@ -38,7 +38,7 @@ class LexicalSearch:
     """Rows that hold any of the terms, by BM25; summaries by all that was said in their session.
 
     Attributes:
-        kind: Of what.
+        kind: Kind of the rows.
         terms: Words, or phrases all of whose words must be there.
         limit: Rows at most.
     """
@@ -63,7 +63,7 @@ class VectorSearch:
     """The rows nearest to the query.
 
     Attributes:
-        kind: Of what.
+        kind: Kind of the rows.
         sought: The query's embeddings.
         limit: Rows at most.
     """
@@ -161,7 +161,7 @@ class SaidIn:
     Summaries of the sessions that were held in it.
 
     Attributes:
-        kind: Of what.
+        kind: Kind of the rows.
         window: The span of time.
         sought: The query's embeddings.
         limit: Rows at most.
@@ -187,7 +187,7 @@ class HappenedIn:
     """Passages or memories that mention an event within a time window, latest first.
 
     Attributes:
-        kind: Of what.
+        kind: Kind of the rows.
         window: The span of time.
         limit: Rows at most.
     """

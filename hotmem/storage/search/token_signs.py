@@ -39,7 +39,7 @@ def clear(conn: Connection, kind: EvidenceKind, after: int, upto: int) -> None:
 
 
 def _read(conn: Connection, memory: int) -> bool:
-    """Whether a memory was read from a turn."""
+    """Whether a memory was extracted from a turn."""
     row = conn.execute("SELECT 1 FROM sources WHERE memory = ? LIMIT 1", (memory,)).fetchone()
     return row is not None
 

@@ -17,10 +17,10 @@ from hotmem.storage.search.postings import Postings
 from hotmem.types import EvidenceKind, UserKey
 from hotmem.types.index_state import IndexState
 
-PORTION: Final = 4096
-"""Entries read at once."""
+PAGE_SIZE: Final = 4096
+"""Entries read by one statement."""
 
-LEAST_ROOM: Final = 64
+MIN_CAPACITY: Final = 64
 
 WORD: Final = np.dtype("<u8")
 """Signs of 64 dimensions."""
@@ -38,7 +38,7 @@ class Entries:
             no vector yet.
         sessions: Row numbers of sessions, int64 (sessions,).
         session_lengths: Words of each session, float64 (sessions,).
-        postings: Where the terms asked for stand among them.
+        postings: Postings of the terms of earlier searches.
         boundary: Row number up to which vectors are of the previous encoder; 0 if none are.
     """
 
@@ -53,7 +53,7 @@ class Entries:
 
 
 class Index:
-    """The entries, and the places of the terms asked for; thread-safe.
+    """The entries, and the postings of the terms of earlier searches. Thread-safe.
 
     Args:
         kind: Kind of the entries.
@@ -105,7 +105,7 @@ class Index:
             if revision == self._revision and (
                 signed or late or last > (self._keys[self._count - 1] if self._count else 0)
             ):
-                start = max(self._settled, self._count - PORTION) if late else self._count
+                start = max(self._settled, self._count - PAGE_SIZE) if late else self._count
                 self._read_behind(conn, self._settled if signed else start)
             self.loaded = True
             n, sessions = (
@@ -141,7 +141,7 @@ class Index:
         """
         while True:
             after = int(self._keys[place - 1]) if place else 0
-            page = conn.search.index_page(conn, self.user, self.kind, after, PORTION)
+            page = conn.search.index_page(conn, self.user, self.kind, after, PAGE_SIZE)
             if not len(page.keys):
                 return
             known = self._count - place
@@ -156,8 +156,8 @@ class Index:
             int(place)
             for place in np.searchsorted(self._keys[: self._count], (low, high), side="right")
         )
-        for place in range(first, stop, PORTION):
-            after, count = int(self._keys[place]) - 1, min(PORTION, stop - place)
+        for place in range(first, stop, PAGE_SIZE):
+            after, count = int(self._keys[place]) - 1, min(PAGE_SIZE, stop - place)
             page = conn.search.index_page(conn, self.user, self.kind, after, count)
             self._sign(place, page.embedded, page.bits)
 
@@ -174,10 +174,11 @@ class Index:
             dtype=np.int32,
         )
         self._keys, self._lengths, self._places, self._bits = (
-            _roomy(values, stop) for values in (self._keys, self._lengths, self._places, self._bits)
+            _with_capacity(values, stop)
+            for values in (self._keys, self._lengths, self._places, self._bits)
         )
         self._sessions, self._session_lengths = (
-            _roomy(values, len(self._place_of))
+            _with_capacity(values, len(self._place_of))
             for values in (self._sessions, self._session_lengths)
         )
         self._keys[start:stop] = keys
@@ -229,10 +230,12 @@ class IndexReader:
         return self.index.read(conn, self.state)
 
 
-def _roomy(values: NDArray[Any], count: int) -> NDArray[Any]:
-    """The values with room for `count` along the last axis; with a quarter more if they move."""
+def _with_capacity(values: NDArray[Any], count: int) -> NDArray[Any]:
+    """The values, reallocated if the last axis has no capacity for `count`."""
     if count <= values.shape[-1]:
         return values
-    roomy = np.zeros((*values.shape[:-1], max(count + count // 4, LEAST_ROOM)), dtype=values.dtype)
-    roomy[..., : values.shape[-1]] = values
-    return roomy
+    grown = np.zeros(
+        (*values.shape[:-1], max(count + count // 4, MIN_CAPACITY)), dtype=values.dtype
+    )
+    grown[..., : values.shape[-1]] = values
+    return grown

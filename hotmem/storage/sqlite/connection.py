@@ -70,7 +70,7 @@ def _bound(_cursor: apsw.Cursor, _place: int, value: object) -> str:
 
 
 class Cursor(apsw.Cursor):
-    """What a statement gives."""
+    """The result of a statement."""
 
     def execute(self, statements: str, bindings: Any = None, **options: Any) -> apsw.Cursor:  # noqa: ANN401
         """Runs a statement of `hotmem.storage.dialect`; one that must not be cached, as it is."""
@@ -147,7 +147,7 @@ class Connection(apsw.Connection):
         return int(self.execute(sql).fetchone()[0])
 
     def integrity_faults(self) -> list[Fault]:
-        """Damaged pages and indexes, and rows that refer to rows that are gone."""
+        """Damaged pages and indexes, and rows with dangling references."""
         # A query makes the index reload the file first: otherwise its own check would
         # report later writes of other connections as damage.
         for kind in WORDED:
@@ -241,7 +241,7 @@ def _check_key_given(path: Path, key: EncryptionKey | None) -> None:
 
 
 def encrypted(path: Path) -> bool:
-    """Whether a file looks as encrypted ones do.
+    """Whether a file looks encrypted.
 
     Raises:
         StoreUnusable: If it cannot be read.

@@ -122,7 +122,7 @@ class SqliteDatabase:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """What `write` would return; everything is rolled back.
+        """Runs a write and rolls it back; returns its result.
 
         Raises:
             StoreError: If it could not be written.

@@ -54,13 +54,13 @@ async def test_a_reworded_memory_can_be_restored(
     with pytest.raises(InvalidInput):
         await database.write(reword, ben, ENCODER, old, wording("x"), NOW, "a test")
     new = await database.write(reword, ana, ENCODER, old, wording("The Lira is a boat."), NOW, "x")
-    held = await database.read(queries.edits.standing, ana, new)
+    held = await database.read(queries.edits.current_fields, ana, new)
     assert (held["text"], held["kind"], held["valid_until"]) == (
         "The Lira is a boat.",
         "fact",
         None,
     )
-    assert (await database.read(queries.edits.standing, ana, old))["valid_until"] == NOW
+    assert (await database.read(queries.edits.current_fields, ana, old))["valid_until"] == NOW
     edit, merge, *_ = await database.read(queries.decisions.of_user, ana, 9)
     assert (edit.memory_ids, edit.into) == ((old,), new)
     assert (merge.id, merge.memory_ids, merge.into) == (merged, (other,), old)
@@ -84,7 +84,7 @@ async def test_a_refiled_memory(database: Database, ana: UserKey) -> None:
     columns = {"category": Category.LEARNINGS, "importance": 5, "valid_until": NOW + DAY}
     refile = queries.embedding.refile
     await database.write(refile, ana, ENCODER, name, columns, {"boats": row}, NOW, "a test")
-    held = await database.read(queries.edits.standing, ana, name)
+    held = await database.read(queries.edits.current_fields, ana, name)
     assert (held["category"], held["importance"]) == ("learnings", 5)
     assert held["valid_until"] == NOW + DAY
     uses, _ = await database.read(queries.tags.counted, ana, 9)

@@ -93,7 +93,7 @@ def test_it_holds_what_the_file_holds_after_every_change(
     conn: Connection, reader: Connection, steps: list[tuple[str, str | int, str]], portion: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(user_index, "PORTION", portion)
+        patch.setattr(user_index, "PAGE_SIZE", portion)
         user = ana(conn)
         followed = {kind: Index(kind, user) for kind in EvidenceKind}
         for step, what, session in steps:
@@ -194,7 +194,7 @@ def test_signs_of_any_dimension_fill_whole_words(conn: Connection) -> None:
 def test_what_waits_for_its_vectors_is_not_read_again_and_again(
     conn: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(user_index, "PORTION", 2)
+    monkeypatch.setattr(user_index, "PAGE_SIZE", 2)
     for number in range(9):
         turns.add(conn, said(f"The ferry is late, number {number}."), NOW)
     held = Index(EvidenceKind.PASSAGE, ana(conn))
