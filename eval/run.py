@@ -170,16 +170,24 @@ def models(cache: Path, encoder_name: str = "") -> Models:
 
 
 @asynccontextmanager
-async def ingested(conversation: Conversation, models: Models) -> AsyncIterator[Memory]:
-    """Yield a memory in a temporary file that holds a conversation, after all background work.
+async def ingested(
+    conversation: Conversation, models: Models, server: str | None = None
+) -> AsyncIterator[Memory]:
+    """Yield a memory that holds a conversation, after all background work.
 
-    Turns are remembered in order or imported, then statements are stored. The file is then reopened
-    without the disk cache.
+    Turns are remembered in order or imported, then statements are stored. The memory is then
+    reopened without the disk cache.
+
+    Args:
+        conversation: The conversation.
+        models: The models.
+        server: URL of a PostgreSQL database, from which the user is erased at the end; None for a
+            temporary file.
     """
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as folder:
-        file = Path(folder) / "memory.db"
+        place = server or str(Path(folder) / "memory.db")
         async with Memory.open(
-            file, encoder=models.cached_encoder, language=models.cached_language
+            place, encoder=models.cached_encoder, language=models.cached_language
         ) as memory:
             if conversation.imported:
                 await memory.import_records(_written(conversation, Path(folder) / "turns.jsonl"))
@@ -194,8 +202,10 @@ async def ingested(conversation: Conversation, models: Models) -> AsyncIterator[
                     context={"note": f"{STORED_NOTE}{turn.id}"},
                 )
             await memory.settle()
-        async with Memory.open(file, encoder=models.encoder, language=models.language) as memory:
+        async with Memory.open(place, encoder=models.encoder, language=models.language) as memory:
             yield memory
+            if server is not None:
+                await memory.forget(user_id=conversation.user, everything=True)
 
 
 async def stored_ids(memory: Memory, user: str) -> dict[str, str]:

@@ -68,17 +68,24 @@ def record(
     ] = 400,
     limit: Annotated[int, typer.Option(help="Conversations of each dataset.", min=1)] = 4,
     scenes: Annotated[int, typer.Option(help="Pipeline scenes.", min=0)] = SCENES,
+    server: Annotated[
+        str | None,
+        typer.Option(help="URL of an empty PostgreSQL database to use instead of files."),
+    ] = None,
     cache: Annotated[
         Path | None, typer.Option(help="Folder that keeps embeddings and parses for later runs.")
     ] = None,
 ) -> None:
-    """Record blocks, pipeline scenes, exports and command output."""
+    """Record blocks, pipeline scenes, exports and command output.
+
+    Records of a file and of a server, compared, show where the engines differ.
+    """
     console = Console(stderr=True)
     with working_folder(cache) as folder:
         loaded = models(folder)
         with out.open("w", encoding="utf-8") as file:
             for answer in _recorded(
-                load_datasets(data, 1, limit), questions, scenes, loaded, console
+                load_datasets(data, 1, limit), questions, scenes, loaded, server, console
             ):
                 file.write(json.dumps(answer, ensure_ascii=False) + "\n")
 
@@ -111,6 +118,7 @@ def _recorded(
     questions: int,
     scenes: int,
     loaded: Models,
+    server: str | None,
     console: Console,
 ) -> Iterator[dict[str, Any]]:
     told = [
@@ -127,15 +135,21 @@ def _recorded(
     each = -(-questions // len(told))
     for name, history in track(told, "conversations", console=console):
         label = f"{name} {history.conversation.user} {history.source} {history.sessions or 'all'}"
-        yield from asyncio.run(_answers(label, _thinned(history.conversation, each), loaded))
+        yield from asyncio.run(
+            _answers(label, _thinned(history.conversation, each), loaded, server)
+        )
     people = list(LOADERS[Dataset.EVERYDAY](EVERYDAY))
     for scene in track(range(scenes), "scenes", console=console):
-        yield asyncio.run(_scene(scene, people[scene % len(people)], scene // len(people), loaded))
+        yield asyncio.run(
+            _scene(scene, people[scene % len(people)], scene // len(people), loaded, server)
+        )
 
 
-async def _answers(label: str, conversation: Conversation, loaded: Models) -> list[dict[str, Any]]:
+async def _answers(
+    label: str, conversation: Conversation, loaded: Models, server: str | None
+) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    async with ingested(conversation, loaded) as memory:
+    async with ingested(conversation, loaded, server) as memory:
         for question in conversation.questions:
             block = await memory.recall(
                 question.text, user_id=conversation.user, session_id=SESSION, at=question.asked_at
@@ -168,7 +182,9 @@ class _Shown(FrameProcessor):
         await self.push_frame(frame, direction)
 
 
-async def _scene(number: int, person: Conversation, part: int, loaded: Models) -> dict[str, Any]:
+async def _scene(
+    number: int, person: Conversation, part: int, loaded: Models, server: str | None
+) -> dict[str, Any]:
     """Run a bot that knows some sessions of a person, and hears statements and questions."""
     known = cut_after(person, 2 + part)
     later = next(
@@ -179,11 +195,10 @@ async def _scene(number: int, person: Conversation, part: int, loaded: Models) -
     said = [turn.text for turn in later.turns if turn.role == "user"][:2]
     asked = [question.text for question in known.questions][number::SCENES][:SCENE_QUESTIONS]
     shown = _Shown()
-    async with ingested(known, loaded) as stored:
-        path = stored.path
+    async with ingested(known, loaded, server) as stored:
         options = replace(Options(), learning=LearningOptions(weights=START_WEIGHTS))
         async with Memory.open(
-            path, options, encoder=loaded.encoder, language=loaded.language
+            stored.location, options, encoder=loaded.encoder, language=loaded.language
         ) as memory:
             at = known.questions[0].asked_at
             clock = iter(at + timedelta(seconds=passed) for passed in range(100_000))

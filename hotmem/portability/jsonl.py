@@ -76,8 +76,8 @@ SKIPPED_TYPES: Final = ("decision", "question")
 TYPES: Final = ("export", *COUNTED_TYPES, *SKIPPED_TYPES, "end")
 """All line types."""
 
-NO_LIMIT: Final = -1
-"""No limit in SQLite."""
+NO_LIMIT: Final = 2**31
+"""More rows than a user has."""
 
 EVENT_TIMES: Final = TypeAdapter(tuple[EventTime, ...])
 DECISION: Final = TypeAdapter(Decision)

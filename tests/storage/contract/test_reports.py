@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from hotmem.portability import jsonl
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.inspection import Inspection
@@ -299,3 +300,19 @@ async def test_memories_in_lists(database: Database, ana: UserKey, ben: UserKey)
     details = await rows.memory(other.key)
     assert details and details.merged_into and details.merged_into.id == first.id
     assert len((await rows.memories(MemoryFilter(NOW), None, 9)).rows) == 2
+
+
+async def test_an_action_on_an_erased_user_is_on_record(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    await database.write(queries.forget.remove_user, ana)
+    act = Act(Action.FORGET, "everything", turns=3)
+    await database.write(queries.audit.record, ana, Actor.COMMAND_LINE, act, NOW)
+    (entry,) = await database.read_all(queries.audit.entries, None, None, None, 9)
+    assert (entry.user_id, entry.act) == (None, act)
+
+
+async def test_every_decision_is_listed(database: Database, ana: UserKey) -> None:
+    first, other = [await database.write_all(note, text, ana) for text in ("Tea.", "Tea, please.")]
+    await database.write(queries.decisions.merge, ana, first, [other], "a test", NOW)
+    assert len(await database.read(queries.decisions.of_user, ana, jsonl.NO_LIMIT)) == 3

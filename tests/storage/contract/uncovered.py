@@ -32,7 +32,6 @@ UNCOVERED: Final[frozenset[Callable[..., Any]]] = frozenset(
         queries.forget.remove_session,
         queries.forget.remove_span,
         queries.forget.remove_turns,
-        queries.forget.remove_user,
         queries.imported_records.insert_record,
         queries.imports.advance,
         queries.imports.finish,

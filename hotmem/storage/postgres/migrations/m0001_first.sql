@@ -896,3 +896,6 @@ BEGIN
     END LOOP;
 END
 $$;
+
+-- What was done to a user who has been erased since is on record without the user.
+ALTER POLICY own_rows ON audit WITH CHECK (may_read(user_key) OR user_key IS NULL);
