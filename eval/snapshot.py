@@ -27,6 +27,7 @@ from eval.histories import SHORT_LENGTHS, Source, cut_after, histories
 from eval.run import SESSION, Models, ingested, models
 from hotmem import Memory, Options
 from hotmem.cli.app import app as hotmem_app
+from hotmem.core.location import ServerUrl
 from hotmem.options import LearningOptions
 from hotmem.pipecat import HotMemProcessor
 from hotmem.types import START_WEIGHTS, ContextBlock
@@ -221,10 +222,10 @@ async def _scene(
 
 
 def _output(memory: Memory, user: str, command: Sequence[str]) -> dict[str, Any]:
+    location = memory.location
+    named = location.url if isinstance(location, ServerUrl) else str(location)
     given = (
-        [*command]
-        if command == ("--help",)
-        else [*command, "--database", str(memory.location), "--user", user]
+        [*command] if command == ("--help",) else [*command, "--database", named, "--user", user]
     )
     result = CliRunner().invoke(
         hotmem_app, given, env={"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
