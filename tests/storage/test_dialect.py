@@ -25,9 +25,9 @@ from hotmem.storage.dialect import to_postgres, to_sqlite
             "FROM unnest(%s) AS k (value) JOIN t ON t.id = k.value",
         ),
         (
-            "SET a = greatest(a, least(?, 3))",
-            "SET a = max(a, min(?, 3))",
-            "SET a = greatest(a, least(%s, 3))",
+            "UPDATE t SET a = greatest(a, least(?, 3))",
+            "UPDATE t SET a = max(a, min(?, 3))",
+            "UPDATE t SET a = greatest(a, least(%s, 3))",
         ),
         (
             "FROM t INDEXED BY t_by_time WHERE a LIKE 'x%'",
