@@ -1,32 +1,19 @@
 """The search index in PostgreSQL: entries in a table, terms as arrays of rows in blocks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.storage.database import Connection, Pending
+from hotmem.storage.search.entry_search import EntrySearch
 from hotmem.storage.search.primitives import IndexPage
 from hotmem.types import EvidenceKind, UserKey
-from hotmem.types.index_state import IndexState
-
-TABLES: Final = {
-    EvidenceKind.PASSAGE: "passages",
-    EvidenceKind.MEMORY: "memories",
-    EvidenceKind.SUMMARY: "summaries",
-}
 
 BLOCK: Final = 256
 """Rows of a user in a block of the word index. A new row rewrites the last block of each of its
 terms, 2 KB at most; a term is read with one array for each block that it occurs in."""
-
-STATE: Final = """
-    SELECT coalesce((SELECT max(id) FROM {kind}_entries WHERE user_key = :user), 0),
-        coalesce((SELECT number FROM index_revisions WHERE user_key = :user AND kind = :kind), 0),
-        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user_key = :user AND id = :waiting),
-        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user_key = :user AND id = :latest),
-        coalesce((SELECT upto FROM former_vectors WHERE kind = :kind), 0)"""
 
 PAGE: Final = """
     SELECT string_agg(id::text, ',' ORDER BY id), string_agg(session::text, ',' ORDER BY id),
@@ -59,16 +46,8 @@ ADD_TERMS: Final = """
     SET ids = p.ids || excluded.ids, last_id = greatest(p.last_id, excluded.last_id)"""
 
 
-class PostgresSearch:
+class PostgresSearch(EntrySearch):
     """Implements `hotmem.storage.database.SearchPrimitives`."""
-
-    def index_state(
-        self, conn: Connection, user: UserKey, kind: EvidenceKind, waiting: int, latest: int
-    ) -> Pending[IndexState]:
-        """The state of a user's index."""
-        values = {"user": user, "kind": kind, "waiting": waiting, "latest": latest}
-        rows = conn.execute(STATE.format(kind=kind), values)
-        return lambda: IndexState.of(rows.fetchone())
 
     def index_page(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, after: int, limit: int
@@ -101,21 +80,6 @@ class PostgresSearch:
             }
 
         return found
-
-    def vectors(
-        self,
-        conn: Connection,
-        user: UserKey,
-        kind: EvidenceKind,
-        column: str,
-        values: Sequence[int],
-    ) -> Pending[list[tuple[int, bytes]]]:
-        """Row numbers and stored vectors of the user's embedded rows with these column values."""
-        return conn.execute(
-            f"""SELECT id, vector FROM {TABLES[kind]}
-                WHERE {column} = ANY(?) AND user_key = ? AND vector IS NOT NULL""",
-            (list(values), user),
-        ).fetchall
 
     def add_terms(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int, terms: Iterable[str]

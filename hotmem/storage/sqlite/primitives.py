@@ -1,29 +1,15 @@
 """The search index in SQLite: entries in a table, terms in FTS5."""
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.storage.database import Connection, Pending
+from hotmem.storage.search.entry_search import EntrySearch
 from hotmem.storage.search.primitives import IndexPage
 from hotmem.types import EvidenceKind, UserKey
-from hotmem.types.index_state import IndexState
-
-TABLES: Final = {
-    EvidenceKind.PASSAGE: "passages",
-    EvidenceKind.MEMORY: "memories",
-    EvidenceKind.SUMMARY: "summaries",
-}
-
-STATE: Final = """
-    SELECT coalesce((SELECT max(id) FROM {kind}_entries WHERE user_key = :user), 0),
-        coalesce((SELECT number FROM index_revisions WHERE user_key = :user AND kind = :kind), 0),
-        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user_key = :user AND id = :waiting),
-        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user_key = :user AND id = :latest),
-        coalesce((SELECT upto FROM former_vectors WHERE kind = :kind), 0)"""
 
 PAGE: Final = """
     SELECT group_concat(id), group_concat(session), group_concat(length),
@@ -38,16 +24,8 @@ POSTINGS: Final = """
         SELECT rowid FROM {kind}_words WHERE {kind}_words MATCH ? AND rowid > ? ORDER BY rowid)"""
 
 
-class SqliteSearch:
+class SqliteSearch(EntrySearch):
     """Implements `hotmem.storage.database.SearchPrimitives`."""
-
-    def index_state(
-        self, conn: Connection, user: UserKey, kind: EvidenceKind, waiting: int, latest: int
-    ) -> Pending[IndexState]:
-        """The state of a user's index."""
-        values = {"user": user, "kind": kind, "waiting": waiting, "latest": latest}
-        rows = conn.execute(STATE.format(kind=kind), values)
-        return lambda: IndexState.of(rows.fetchone())
 
     def index_page(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, after: int, limit: int
@@ -74,23 +52,6 @@ class SqliteSearch:
             for term, after in terms.items()
         }
         return lambda: found
-
-    def vectors(
-        self,
-        conn: Connection,
-        user: UserKey,
-        kind: EvidenceKind,
-        column: str,
-        values: Sequence[int],
-    ) -> Pending[list[tuple[int, bytes]]]:
-        """Row numbers and stored vectors of the user's embedded rows with these column values."""
-        # + keeps SQLite from reading all of the user's rows by another index
-        return conn.execute(
-            f"""SELECT id, vector FROM {TABLES[kind]}
-                WHERE {column} IN (SELECT value FROM json_each(?)) AND +user_key = ?
-                    AND vector IS NOT NULL""",
-            (json.dumps(list(values)), user),
-        ).fetchall
 
     def add_terms(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int, terms: Iterable[str]
