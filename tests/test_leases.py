@@ -401,7 +401,7 @@ async def test_settle_does_not_miss_what_another_worker_releases(
             await memory.runtime.database.write_all(leases.release_all, other.owner)
             return True
 
-        settled.wait = released  # type: ignore[method-assign, assignment]
+        settled.wait = released  # type: ignore[method-assign, assignment]  # spied on
         await memory.settle()
         assert [known.text for known in await memory.memories("ana")]
 

@@ -140,8 +140,8 @@ async def test_no_query_reads_a_whole_session(storage: Storage) -> None:
                 asked.extend(row[3] for row in conn.execute(f"EXPLAIN QUERY PLAN {sql}", values))
                 return conn.execute(sql, values)
 
-        jobs.next_session(Explaining(), jobs.UserRotation())  # type: ignore[arg-type]
-        summaries.unsummarised(Explaining(), USER, 1)  # type: ignore[arg-type]
+        jobs.next_session(Explaining(), jobs.UserRotation())  # type: ignore[arg-type]  # a stand-in
+        summaries.unsummarised(Explaining(), USER, 1)  # type: ignore[arg-type]  # a stand-in
         return asked
 
     tables = (

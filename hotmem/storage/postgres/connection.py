@@ -82,7 +82,7 @@ class PostgresConnection:
         self.user = user
         self.search = PostgresSearch()
 
-    def execute(self, statements: str, bindings: Any = None, /) -> Cursor:  # noqa: ANN401
+    def execute(self, statements: str, bindings: Any = None, /) -> Cursor:  # noqa: ANN401 - a mapping or a sequence
         """Runs a statement of `hotmem.storage.dialect`."""
         return cast(Cursor, self.raw.execute(to_postgres(statements).encode(), bindings or ()))
 

@@ -18,7 +18,7 @@ from hotmem.storage.queries import jobs
 try:
     from opentelemetry import metrics
 except ImportError:  # an extra
-    metrics = None  # type: ignore[assignment]
+    metrics = None  # type: ignore[assignment]  # not installed
 
 if TYPE_CHECKING:
     from hotmem.storage.postgres.transactions import Transactions

@@ -141,7 +141,7 @@ class Transactions:
             lent.raw.execute(CHAIN_READ if lent.begun else BEGIN_READ)
             lent.raw.execute(f"SELECT {settings}".encode())
             result = run(PostgresConnection(lent.raw, user))
-        except BaseException:
+        except BaseException:  # interrupted or not, the connection goes back
             self._end(lent)
             raise
         self._keep_warm(lent)
@@ -152,7 +152,7 @@ class Transactions:
         pipeline = ExitStack()
         try:
             pipeline.enter_context(raw.pipeline())
-        except BaseException:
+        except BaseException:  # interrupted or not, the connection goes back
             self.pool.putconn(raw)
             raise
         return Lent(raw, pipeline)
@@ -253,7 +253,7 @@ class Transactions:
             self._lock_awaited_since = time.monotonic()
             try:
                 raw.execute(begin.encode())
-            except BaseException as error:
+            except BaseException as error:  # interrupted or not, the connection goes back
                 dead = raw.closed
                 self._give_back(raw)
                 if not dead or not isinstance(error, psycopg.OperationalError):

@@ -81,8 +81,8 @@ class Cursor(apsw.Cursor):
     def executemany(
         self,
         statements: str,
-        sequenceofbindings: Any,  # noqa: ANN401
-        **options: Any,  # noqa: ANN401
+        sequenceofbindings: Any,  # noqa: ANN401 - apsw leaves them untyped
+        **options: Any,  # noqa: ANN401 - apsw's own
     ) -> apsw.Cursor:
         """Runs a statement of `hotmem.storage.dialect` once for each sequence of values."""
         return super().executemany(to_sqlite(statements), sequenceofbindings, **options)

@@ -128,7 +128,7 @@ async def pgbouncer(server: PostgresServer, url: str, tmp_path: Path) -> AsyncIt
             if not folder.stat().st_mode & 0o001:
                 folder.chmod(folder.stat().st_mode | 0o001)
     with (tmp_path / "log").open("wb") as log:
-        running = subprocess.Popen(  # noqa: ASYNC220
+        running = subprocess.Popen(  # noqa: ASYNC220 - it starts at once
             [PGBOUNCER, config], stdout=log, stderr=log, **account
         )
     try:
