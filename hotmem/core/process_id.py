@@ -37,7 +37,7 @@ def _machine() -> str:
     """The host's name, boot and, in containers that may share both, space of process numbers."""
     parts = [socket.gethostname().replace("/", "-")]
     with suppress(OSError):
-        parts.append((PROC / "sys/kernel/random/boot_id").read_text("ascii").strip())
+        parts.append((PROC / "sys/kernel/random/boot_id").read_text("utf-8").strip())
         parts.append(str((PROC / "self/ns/pid").stat().st_ino))
     return ".".join(parts)
 

@@ -159,7 +159,7 @@ def holder(path: Path) -> str:
     """
     try:
         inode = str(_shared(path).stat().st_ino)
-        held = (_LOCK.search(line) for line in _LOCKS.read_text("ascii").splitlines())
+        held = (_LOCK.search(line) for line in _LOCKS.read_text("utf-8").splitlines())
         pid = next(
             (
                 int(lock["pid"])
