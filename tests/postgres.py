@@ -5,6 +5,7 @@ import pwd
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -148,6 +149,20 @@ class PostgresServer:
             )
             self._process.wait()
             self._process = None
+
+    def write_restarter(self, script: Path) -> None:
+        """Writes a program that restarts the server after what is a crash to its clients."""
+        command = [
+            *(str(self._programs / "pg_ctl"), "-D", str(self.data), "-m", "immediate", "-w"),
+            *("-l", str(self.data.parent / "log of restarts"), "restart"),
+        ]
+        code = (
+            f"#!{sys.executable}\nimport subprocess\n"
+            f"subprocess.run({command}, check=True, cwd={str(self.data.parent)!r},"
+            f" stdout=subprocess.DEVNULL, **{self._as})\n"
+        )
+        script.write_text(code, "utf-8")
+        script.chmod(0o755)
 
     def execute(self, statement: str, database: str = "postgres") -> list[tuple[Any, ...]]:
         """Runs a statement as the server's owner; returns its rows."""

@@ -51,6 +51,9 @@ ALL_WORDS_S, SILENCE_S, FINAL_S = 0.15, 0.2, 0.3
 """Seconds after the last word at which an interim transcript holds all words, the end of speech
 is noticed, and the final transcript comes."""
 
+PAUSED_S: Final = 0.05
+"""Seconds between the last word and its final transcript, where speaking takes no time."""
+
 TURN_S: Final = 1.0
 """Seconds without another context after which a recorded turn is over."""
 
@@ -103,13 +106,28 @@ class Model(FrameProcessor):
         return f"You said: {lines[-1]}" if lines and self._reads else "I see."
 
 
+def message_texts(context: LLMContext) -> list[str]:
+    """Return the texts of all messages of a context."""
+    return [
+        standard_message_text(message)
+        for message in context.get_messages()
+        if not isinstance(message, LLMSpecificMessage)
+    ]
+
+
 def blocks(context: LLMContext) -> list[str]:
     """Return the context blocks in a context."""
-    standard = (
-        message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage)
-    )
-    texts = (standard_message_text(message) for message in standard)
-    return [text for text in texts if text.startswith(OPENING)]
+    return [text for text in message_texts(context) if text.startswith(OPENING)]
+
+
+async def say(worker: PipelineWorker, text: str) -> None:
+    """Say a text by frames, with all words in one interim transcript."""
+    await worker.queue_frame(ProposedUserStartedSpeakingFrame())
+    await worker.queue_frame(InterimTranscriptionFrame(text, "user", ""))
+    await worker.queue_frame(VADUserStoppedSpeakingFrame())
+    await asyncio.sleep(PAUSED_S)
+    await worker.queue_frame(TranscriptionFrame(text, "user", "", finalized=True))
+    await worker.queue_frame(ProposedUserStoppedSpeakingFrame())
 
 
 async def ask(worker: PipelineWorker, model: Model, question: str, *, interims: bool) -> float:

@@ -23,6 +23,8 @@ from eval.bench import (
     tools,
     turn,
 )
+from eval.bench.fleet import measure as fleet
+from eval.bench.fleet import report as fleet_report
 from eval.datasets.selection import load_datasets
 from eval.run import models
 from pipelines.logs import configure_logs
@@ -65,6 +67,41 @@ def bench_engines(
     )
     engines.show(result, Console())
     print_json(asdict(result), as_json)
+
+
+@bench.command("fleet")
+def bench_fleet(
+    url: Annotated[str, typer.Argument(help="URL of an empty PostgreSQL database.")],
+    bots: Annotated[int, typer.Option(help="Bot processes.", min=1)] = 20,
+    workers: Annotated[int, typer.Option(help="Worker processes.", min=1)] = 2,
+    users: Annotated[int, typer.Option(help="Users, spread over the bots.", min=1)] = 1000,
+    minutes: Annotated[float, typer.Option(help="Minutes of calls.", min=0.01)] = 10,
+    exchanges: Annotated[int, typer.Option(help="Utterances of the user in a call.", min=1)] = 3,
+    pause: Annotated[float, typer.Option(help="Seconds between utterances.", min=0)] = 3,
+    kill_bots: Annotated[int, typer.Option(help="Bots killed and replaced.", min=0)] = 2,
+    kill_workers: Annotated[int, typer.Option(help="Workers killed and replaced.", min=0)] = 1,
+    restart: Annotated[str, typer.Option(help="Command that restarts the server, run once.")] = "",
+    settle: Annotated[
+        float, typer.Option(help="Minutes at most for the jobs left after the last call.", min=0)
+    ] = 10,
+    seed: Annotated[int, typer.Option(help="Seed of the times of kills and of the restart.")] = 7,
+    keep: Annotated[
+        Path | None, typer.Option(help="Empty folder for logs and spools; temporary by default.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run bots and workers on one server, kill and restart parts; verify that no turn is lost."""
+    plan = fleet.Plan(
+        bots, workers, users, minutes, exchanges, pause, kill_bots, kill_workers, restart,
+        settle, seed,
+    )  # fmt: skip
+    configure_logs(verbose=False)
+    with working_folder(keep) as folder:
+        result = asyncio.run(fleet.measure(url, plan, folder, Console(stderr=True)))
+    fleet_report.show(result, Console())
+    print_json(fleet_report.figures(result), as_json)
+    if result.broken:
+        raise typer.Exit(1)
 
 
 @bench.command("language")

@@ -339,13 +339,16 @@ async def _fresh(path: Path) -> float:
         return FRESH / (time.perf_counter() - started)
 
 
-def memory_mb() -> float:
-    """Return the private memory of the process, MiB.
+def memory_mb(process: int | None = None) -> float:
+    """Return the private memory of a process, MiB.
 
     Pages of the file, which the system shares and can reclaim, are excluded where the platform
     reports them.
+
+    Args:
+        process: Its id, where the platform reports the memory of others; None for this one.
     """
-    status = Path("/proc/self/status")
+    status = Path(f"/proc/{process or 'self'}/status")
     if status.exists():
         sizes = dict(line.split(":", 1) for line in status.read_text().splitlines())
         return int(sizes["RssAnon"].split()[0]) / 1024

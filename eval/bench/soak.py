@@ -16,18 +16,11 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from pipecat.frames.frames import (
-    InterimTranscriptionFrame,
-    ProposedUserStartedSpeakingFrame,
-    ProposedUserStoppedSpeakingFrame,
-    TranscriptionFrame,
-    VADUserStoppedSpeakingFrame,
-)
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from eval.bench.bots import running
+from eval.bench.bots import PATIENCE_S, running, say
 from eval.bench.scale import memory_mb
 from eval.bench.synthetic import USER, SyntheticConversations
 from hotmem import Memory
@@ -88,13 +81,8 @@ async def measure(minutes: float, console: Console) -> list[Part]:
                     progress.track(list(_said(turns)), description="talking")
                 ):
                     now += timedelta(seconds=TURN_S)
-                    await worker.queue_frame(ProposedUserStartedSpeakingFrame())
-                    await worker.queue_frame(InterimTranscriptionFrame(text, "user", ""))
-                    await worker.queue_frame(VADUserStoppedSpeakingFrame())
-                    await asyncio.sleep(0.05)
-                    await worker.queue_frame(TranscriptionFrame(text, "user", "", finalized=True))
-                    await worker.queue_frame(ProposedUserStoppedSpeakingFrame())
-                    await asyncio.wait_for(model.shown.get(), 20)
+                    await say(worker, text)
+                    await asyncio.wait_for(model.shown.get(), PATIENCE_S)
                     if (number + 1) % (turns // PARTS) == 0:
                         await memory.settle()
                         gc.collect()

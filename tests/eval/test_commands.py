@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +21,7 @@ from eval.learning import usage
 from eval.peers.process import PeerMissing
 from eval.tools import classification, equivalence, evolution
 from tests.eval import inline
+from tests.postgres import server
 
 PEOPLE = ("Ana", "Ben", "Cleo", "Dan")
 SESSIONS = (
@@ -157,6 +159,15 @@ def check_engines(found: dict[str, Any], folder: Path) -> None:
     assert delayed["recall"]["p50"] > server["recall"]["p50"] > 0
 
 
+def check_fleet(found: dict[str, Any], folder: Path) -> None:
+    turns = found["verified"]
+    assert not found["broken"]
+    assert turns["stored"] >= turns["acknowledged"] > 0
+    assert found["added"]["number"] > 0
+    assert found["outage_s"] and len(found["takeover_s"]) == 1
+    assert {path.name for path in folder.glob("*.jsonl")} == {"bot-0.jsonl", "bot-1.jsonl"}
+
+
 CASES: Mapping[str, Case] = {
     "run": Case("hotmem {data} --jobs 1 --limit 1 --json"),
     "train": Case("hotmem={data} --jobs 1 --out {folder}/relevance.json"),
@@ -192,6 +203,11 @@ CASES: Mapping[str, Case] = {
     "bench soak": Case("--minutes 1 --json"),
     "bench crowd": Case("--users 2 --minutes 0.01 --json"),
     "bench engines": Case("{postgres} --turns 20 --questions 2 --json", check=check_engines),
+    "bench fleet": Case(
+        "{own_postgres} --restart {restart} --bots 2 --workers 1 --users 10 --minutes 0.15"
+        " --pause 0.5 --exchanges 2 --kill-bots 1 --keep {folder} --json",
+        check=check_fleet,
+    ),
     "bench reembed": Case("--turns 40 --json"),
     "bench tools": Case("--memories 10 --questions 2 --json"),
     "bench feedback": Case("--replies 2 --memories 20 --json"),
@@ -218,7 +234,7 @@ def inputs(tmp_path: Path) -> dict[str, Path]:
     """Small files in the format of each dataset."""
     paths = {
         name: tmp_path / name
-        for name in ("data", "msc", "mudoco", "time", "talks", "record", "folder")
+        for name in ("data", "msc", "mudoco", "time", "talks", "record", "folder", "restart")
     }
     for name in ("msc", "mudoco", "time", "folder"):
         paths[name].mkdir()
@@ -321,9 +337,16 @@ def test_command_runs(
     monkeypatch.setattr("eval.bench.command.configure_logs", lambda **_: None)
     inline.install(monkeypatch)
     case = CASES[name]
-    server = {"postgres": postgres_url("18")} if "{postgres}" in case.arguments else {}
-    arguments = case.arguments.format(**inputs, **server).split()
-    result = CliRunner().invoke(app, [*name.split(), *arguments])
+    with ExitStack() as stack:
+        urls = {}
+        if "{postgres}" in case.arguments:
+            urls["postgres"] = postgres_url("18")
+        if "{own_postgres}" in case.arguments:
+            own = stack.enter_context(server("18", fsync="on", synchronous_commit="on"))
+            urls["own_postgres"] = own.create_database("fleet")
+            own.write_restarter(inputs["restart"])
+        arguments = case.arguments.format(**inputs, **urls).split()
+        result = CliRunner().invoke(app, [*name.split(), *arguments])
     if case.error is not None:
         assert isinstance(result.exception, case.error), result.output
         return
