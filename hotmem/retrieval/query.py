@@ -185,7 +185,7 @@ class LoadedUser:
 async def _load_user(context: RetrievalContext, request: RecallRequest, text: str) -> LoadedUser:
     """The user with the last turns of the live session."""
     keys, name = context.user_keys, request.user_id
-    wanted = context.engine, word_ngrams(text), request.session_id
+    wanted = context.engine, text, request.session_id
     found = None
     if (user := keys.get(name)) is not None:
         found = await context.database.read(_read_user, user, name, *wanted)
@@ -209,7 +209,7 @@ def _read_user(
     user: UserKey,
     name: str,
     engine: SearchEngine,
-    runs: Sequence[str],
+    text: str,
     session_id: str | None,
 ) -> tuple[Profile, list[Turn], dict[EvidenceKind, IndexState]] | None:
     """The profile, the last turns of the session, and the states of the indexes, in one read.
@@ -217,13 +217,13 @@ def _read_user(
     None if the row number is no longer this user's.
     """
     current = queries.users.ask_name(conn, user)
-    profile = queries.users.ask_profile(conn, user, runs)
+    profile = queries.users.ask_profile(conn, user, word_ngrams(text))
     turns = (
         list
         if session_id is None
         else queries.turns.ask_latest(conn, user, session_id, MAX_TURNS + 1)
     )
-    states = engine.states(conn, user)
+    states = engine.states(conn, user, text)
     if current() != name:
         return None
     return profile(), turns(), states()

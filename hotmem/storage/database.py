@@ -88,7 +88,7 @@ class SearchPrimitives(Protocol):
 
     def index_page(
         self, conn: "Connection", user: UserKey, kind: EvidenceKind, after: int, limit: int
-    ) -> IndexPage:
+    ) -> Pending[IndexPage]:
         """The user's next entries after a row number."""
         ...
 

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 import psycopg
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
-from psycopg.types.numeric import Int8Dumper
+from psycopg.types.numeric import Int8Dumper, NumericBinaryLoader
 from psycopg.types.string import StrDumper
 
 from hotmem.errors import (
@@ -39,6 +39,12 @@ COLUMNS: Final = """
 """A table's columns: name, place in the primary key, and whether it holds bytes."""
 
 
+PREPARED_AFTER: Final = 1
+"""Runs of a statement after which it is prepared: planning takes half of its time."""
+
+PREPARED: Final = 200
+"""Prepared statements of a connection at most; a call's recalls and writes have some 80."""
+
 UNREACHABLE: Final = ("08", "53300", "57P")
 """Beginnings of the codes of errors of the connection, of too many of them, and of a shutdown."""
 
@@ -67,6 +73,28 @@ def adapt(conn: "psycopg.Connection[Any]") -> None:
     conn.adapters.register_dumper(int, Int8Dumper)
     conn.adapters.register_dumper(bool, _BoolDumper)
     conn.adapters.register_loader("numeric", _NumberLoader)
+    conn.adapters.register_loader("numeric", _BinaryNumberLoader)
+
+
+def configure(conn: "psycopg.Connection[Any]") -> None:
+    """Prepares a connection of the pool.
+
+    The server plans a statement once if it talks to us alone. Behind a pooler such as PgBouncer
+    the next transaction may get another server connection, which does not know the statement: a
+    pooler is recognised by the number of its process, which is not the server's.
+    """
+    adapt(conn)
+    row = conn.execute("SELECT pg_backend_pid()").fetchone()
+    if row is not None and row[0] == conn.info.backend_pid:
+        conn.prepare_threshold, conn.prepared_max = PREPARED_AFTER, PREPARED
+
+
+class _BinaryNumberLoader(NumericBinaryLoader):
+    """The same from the binary format."""
+
+    def load(self, data: Buffer) -> int | float:  # type: ignore[override]  # an int or float suffices
+        value = super().load(data)
+        return float(value) if value.as_tuple().exponent else int(value)
 
 
 class PostgresConnection:
@@ -84,7 +112,8 @@ class PostgresConnection:
 
     def execute(self, statements: str, bindings: Any = None, /) -> Cursor:  # noqa: ANN401 - a mapping or a sequence
         """Runs a statement of `hotmem.storage.dialect`."""
-        return cast(Cursor, self.raw.execute(to_postgres(statements).encode(), bindings or ()))
+        query = to_postgres(statements).encode()
+        return cast(Cursor, self.raw.execute(query, bindings or (), binary=True))
 
     def executemany(self, statements: str, sequenceofbindings: Iterable[Any], /) -> Cursor:
         """Runs a statement of `hotmem.storage.dialect` once for each sequence of values."""

@@ -17,7 +17,7 @@ from hotmem.errors import (
 from hotmem.storage.postgres import migrations, roles
 from hotmem.storage.postgres.connection import (
     PostgresConnection,
-    adapt,
+    configure,
     mapped_errors,
 )
 from hotmem.storage.postgres.transactions import Transactions
@@ -90,7 +90,7 @@ class PostgresDatabase:
                 min_size=1,
                 max_size=CONNECTIONS,
                 timeout=CONNECT_S,
-                configure=adapt,
+                configure=configure,
                 name="hotmem",
                 open=True,
             )

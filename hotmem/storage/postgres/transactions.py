@@ -26,14 +26,28 @@ from hotmem.types import UserKey
 T = TypeVar("T")
 
 
-WRITE_S: Final = 60.0
-"""Seconds that a statement of a write may take."""
+WRITE_MS: Final = 60_000
+"""Milliseconds that a statement of a write may take."""
 
 WARM_S: Final = 0.03
 """Seconds that a connection is kept for the next read: those of one recall follow at once."""
 
 
+NO_LIMIT: Final = 0
+"""The server's word for statements that may take any time."""
+
+SETTINGS: Final = b"""
+    SELECT set_config('search_path', %s, true), set_config('hotmem.user', %s, true),
+        set_config('hotmem.scope', %s, true), set_config('statement_timeout', %s, true),
+        set_config('role', %s, true), set_config('jit', 'off', true)"""
+"""What a transaction sees, and for how many milliseconds a statement may run."""
+
 BEGIN_READ: Final = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+BEGIN_WRITE: Final = b"BEGIN ISOLATION LEVEL READ COMMITTED"
+LOCK_LIMIT: Final = f"SELECT set_config('lock_timeout', '{LOCK_WAIT_S:.0f}s', true)".encode()
+LOCK_USER: Final = b"SELECT pg_advisory_xact_lock(%s)"
+"""Taken by a statement of its own: those after it see what was committed before it was free."""
+
 CHAIN_READ: Final = b"ROLLBACK AND CHAIN"
 """Ends a read and begins another of the same kind, in one statement: within a pipeline the
 isolation level of a second BEGIN may be refused."""
@@ -132,14 +146,13 @@ class Transactions:
         the caller does not wait for it.
         """
         try:
-            settings = self._settings(user)
+            limit_ms = NO_LIMIT
             if deadline is not None:
-                remaining_ms = round((deadline - time.monotonic()) * 1000)
-                if remaining_ms <= 0:
+                limit_ms = round((deadline - time.monotonic()) * 1000)
+                if limit_ms <= 0:
                     raise DeadlineExceeded("A search could not begin in its time.")
-                settings += f", set_config('statement_timeout', '{remaining_ms}', true)"
             lent.raw.execute(CHAIN_READ if lent.begun else BEGIN_READ)
-            lent.raw.execute(f"SELECT {settings}".encode())
+            self._set(lent.raw, user, limit_ms)
             result = run(PostgresConnection(lent.raw, user))
         except BaseException:  # interrupted or not, the connection goes back
             self._end(lent)
@@ -199,36 +212,28 @@ class Transactions:
         Raises:
             StoreError: If it could not be committed; nothing of it remains.
         """
-        lock = "" if user is None else f", pg_advisory_xact_lock({user:d})"
-        begin = (
-            "BEGIN ISOLATION LEVEL READ COMMITTED;"
-            f" SELECT {self._settings(user)},"
-            f" set_config('lock_timeout', '{LOCK_WAIT_S:.0f}s', true),"
-            f" set_config('statement_timeout', '{WRITE_S:.0f}s', true);"
-            f" SELECT 1{lock}"
-        )
         try:
-            with metrics.timed("write"), self._begun(begin, user) as conn:
+            with metrics.timed("write"), self._begun(user) as conn:
                 self._lock_awaited_since = None
                 result = run(conn)
                 conn.raw.execute(ending.encode())
                 return result
         except DeadlineExceeded:
             raise StoreError(
-                f"{self._location}: a statement took over {WRITE_S:.0f} s and was stopped. Nothing"
-                " of this write was stored."
+                f"{self._location}: a statement took over {WRITE_MS // 1000} s and was stopped."
+                " Nothing of this write was stored."
             ) from None
         finally:
             self._lock_awaited_since = None
 
     @contextmanager
-    def _begun(self, begin: str, user: UserKey | None) -> Iterator[PostgresConnection]:
+    def _begun(self, user: UserKey | None) -> Iterator[PostgresConnection]:
         """A connection within a transaction, which is rolled back if the context raises.
 
         A connection that turns out to be dead when the transaction begins is replaced.
         """
         with mapped_errors(self._location):
-            raw = self._connection(begin, time.monotonic() + CONNECT_S)
+            raw = self._connection(user, time.monotonic() + CONNECT_S)
             try:
                 yield PostgresConnection(raw, user)
             except psycopg.errors.ReadOnlySqlTransaction:
@@ -247,12 +252,17 @@ class Transactions:
         finally:
             self.pool.putconn(raw)
 
-    def _connection(self, begin: str, until: float) -> "psycopg.Connection[Any]":
+    def _connection(self, user: UserKey | None, until: float) -> "psycopg.Connection[Any]":
         while True:
             raw = self._free_connection(until)
             self._lock_awaited_since = time.monotonic()
             try:
-                raw.execute(begin.encode())
+                with raw.pipeline():
+                    raw.execute(BEGIN_WRITE)
+                    self._set(raw, user, WRITE_MS)
+                    raw.execute(LOCK_LIMIT)
+                    if user is not None:
+                        raw.execute(LOCK_USER, (user,))
             except BaseException as error:  # interrupted or not, the connection goes back
                 dead = raw.closed
                 self._give_back(raw)
@@ -270,15 +280,8 @@ class Transactions:
                 " has connections to spare."
             ) from None
 
-    def _settings(self, user: UserKey | None) -> str:
-        """What a transaction sees: one user's rows, or all."""
+    def _set(self, raw: "psycopg.Connection[Any]", user: UserKey | None, limit_ms: int) -> None:
+        """Sets what a transaction sees: one user's rows, or all."""
         key, scope = ("", "all") if user is None else (f"{user:d}", "one")
-        values = {
-            "search_path": f"{SCHEMA}, pg_catalog",
-            "hotmem.user": key,
-            "hotmem.scope": scope,
-            "jit": "off",
-        }
-        if self._role is not None:
-            values["role"] = self._role
-        return ", ".join(f"set_config('{name}', '{to}', true)" for name, to in values.items())
+        path, role = f"{SCHEMA}, pg_catalog", self._role or "none"
+        raw.execute(SETTINGS, (path, key, scope, str(limit_ms), role))

@@ -12,8 +12,7 @@ CONNECT_S: Final = 5.0
 """Seconds to wait for a connection."""
 
 OPTIONS: Final[dict[str, Any]] = {"autocommit": True, "prepare_threshold": None}
-"""Of every connection. Statements are not prepared: behind PgBouncer in transaction mode the next
-transaction may get another server connection, which does not know them."""
+"""Of every connection. Those of the pool prepare statements unless there is a pooler between."""
 
 
 SETTINGS: Final[dict[str, Any]] = {

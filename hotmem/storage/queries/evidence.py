@@ -1,18 +1,26 @@
 """Loads the evidence of candidates for ranking. Each load is restricted to one user."""
 
 import json
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from hotmem.storage.database import Connection, Pending
-from hotmem.storage.queries import derived, event_times, reembedding
+from hotmem.storage.queries import derived, endings, event_times, reembedding
 from hotmem.storage.queries.times import from_stored
 from hotmem.storage.search.token_signs import unpacked
 from hotmem.storage.search.vectors import from_bytes
 from hotmem.text.answer_types import answer_types
 from hotmem.text.stemming import stems
-from hotmem.types import AnswerType, Evidence, EvidenceKind, Interval, Role, UserKey, Vector
+from hotmem.types import (
+    AnswerType,
+    Evidence,
+    EvidenceKind,
+    Interval,
+    Role,
+    TimedWords,
+    UserKey,
+    Vector,
+)
 
 LATEST_SOURCES: Final = """SELECT t.id, t.public_id FROM turns t WHERE t.id IN (
     SELECT DISTINCT turn FROM sources WHERE memory = m.id ORDER BY turn DESC LIMIT 8)
@@ -29,21 +37,20 @@ ROLES: Final = {role.value: role for role in Role}
 NOTED: Final = ""
 """The session id of memories stored explicitly."""
 
-Ended: TypeAlias = tuple[datetime | None, int | None]
-"""When a memory ended, and the one that superseded it."""
+RowOf: TypeAlias = tuple[EvidenceKind, int]
+"""A kind and a row number."""
 
 
-class Loaded(NamedTuple):
-    """Evidence whose end is not looked up yet.
+class Times(NamedTuple):
+    """The times that evidence mentions.
 
     Attributes:
-        evidence: The evidence.
-        ended: Row number of the ended memory that it is, or that was read from it; None if there
-            is none.
+        named: Words that state times, with their intervals.
+        asked: Evidence that mentions a time in the requested interval.
     """
 
-    evidence: Evidence
-    ended: int | None
+    named: Mapping[RowOf, tuple[TimedWords, ...]]
+    asked: Set[RowOf]
 
 
 def load(
@@ -73,12 +80,14 @@ def load(
     )
     of_memories = ask_memories(conn, user, known)
     of_summaries = ask_summaries(conn, user, keys.get(EvidenceKind.SUMMARY, ()))
+    of_endings = endings.ask(conn, user, keys, around, reach)
     boundaries = reembedding.ask_boundaries(conn)
-    found = _completed(conn, user, [*of_passages(), *of_memories()], asked)
-    replacing = {one.replaced_by for one in found if one.replaced_by is not None} - set(known)
-    if replacing:
-        found += _completed(conn, user, ask_memories(conn, user, sorted(replacing))(), asked)
-    return _of_former([*found, *of_summaries()], boundaries())
+    found, ends = [*of_passages(), *of_memories()], of_endings()
+    replacing = {end.replaced_by for end in ends.values() if end.replaced_by is not None}
+    successors = ask_memories(conn, user, sorted(replacing - set(known)))
+    times = _ask_times(conn, user, found, replacing, asked)
+    evidence = _completed([*found, *successors()], ends, times())
+    return _of_former([*evidence, *of_summaries()], boundaries())
 
 
 def ask_passages(
@@ -88,7 +97,7 @@ def ask_passages(
     around: Sequence[int],
     reach: int,
     window: int,
-) -> Pending[list[Loaded]]:
+) -> Pending[list[Evidence]]:
     """Passages, and the neighbours of some of them in their session.
 
     Args:
@@ -103,35 +112,32 @@ def ask_passages(
     if not keys:
         return list
     rows = conn.execute(
-        """WITH wanted AS (SELECT session, position FROM passages
-                WHERE user_key = ? AND id = ANY(?))
+        f"""WITH {endings.WANTED}
             SELECT p.id, substr(t.text, p.start + 1, p.stop - p.start), t.speaker, t.role,
                 s.public_id, s.id, p.position, t.public_id, t.id,
                 t.spoken_at, p.terms, p.forms, p.vector, x.width, x.signs,
-                (SELECT m.id FROM sources x JOIN memories m ON m.id = x.memory
-                 WHERE x.turn = t.id AND x.start < p.stop AND x.stop > p.start
-                     AND m.valid_until IS NOT NULL
-                 ORDER BY m.valid_until, m.id LIMIT 1),
                 (SELECT d.times FROM correction_counts d WHERE d.turn = t.id),
-                substr(t.text, greatest(p.start - ?, 0) + 1, least(p.start, ?)),
-                    substr(t.text, p.stop + 1, ?), nullif(t.order_time, t.spoken_at)
+                substr(t.text, greatest(p.start - :window, 0) + 1, least(p.start, :window)),
+                    substr(t.text, p.stop + 1, :window), nullif(t.order_time, t.spoken_at)
             FROM passages p JOIN turns t ON t.id = p.turn JOIN sessions s ON s.id = p.session
                 LEFT JOIN passage_signs x ON x.passage = p.id
-            WHERE p.user_key = ? AND p.id IN (SELECT n.id FROM wanted w JOIN passages n
-                                          ON n.session = w.session AND n.position BETWEEN w.position
-                                              - ? AND w.position + ?
-                                          UNION SELECT id FROM passages
-                                              WHERE user_key = ? AND id = ANY(?))
+            WHERE p.user_key = :user AND p.id IN (SELECT id FROM wanted)
             ORDER BY p.session, p.position""",
-        (user, [*around], window, window, window, user, reach, reach, user, [*keys]),
+        {
+            "user": user,
+            "passages": [*keys],
+            "around": [*around],
+            "reach": reach,
+            "window": window,
+        },
     )
     return lambda: _passages(rows.fetchall(), window)
 
 
-def _passages(rows: list[Any], window: int) -> list[Loaded]:
+def _passages(rows: list[Any], window: int) -> list[Evidence]:
     """Passages of rows, in the order of their session."""
     vectors = _vectors([row[12] for row in rows])
-    found: list[Loaded] = []
+    found: list[Evidence] = []
     for row, vector in zip(rows, vectors, strict=True):
         (
             key,
@@ -149,52 +155,47 @@ def _passages(rows: list[Any], window: int) -> list[Loaded]:
             _,
             width,
             signs,
-            ended,
             doubts,
             left,
             right,
             order_time,
         ) = row
-        before = found[-1].evidence if found else None
+        before = found[-1] if found else None
         found.append(
-            Loaded(
-                Evidence(
-                    kind=EvidenceKind.PASSAGE,
-                    key=key,
-                    text=_widened(text, left, right, window) if window else text,
-                    speaker=speaker,
-                    role=ROLES[role],
-                    session_id=session_name,
-                    session=session,
-                    position=position,
-                    turn_ids=(turn_name,),
-                    turns=(turn,),
-                    said_at=from_stored(spoken_at),
-                    terms=derived.read(terms),
-                    answer_types=found_forms,
-                    vector=vector,
-                    signs=unpacked(width, signs),
-                    correction_count=doubts or 0,
-                    order_time=None if order_time is None else from_stored(order_time),
-                    after_question=before is not None
-                    and (before.session, before.position + 1) == (session, position)
-                    and (before.speaker, before.role) != (speaker, role)
-                    and before.text.rstrip().endswith("?"),
-                ),
-                ended,
+            Evidence(
+                kind=EvidenceKind.PASSAGE,
+                key=key,
+                text=_widened(text, left, right, window) if window else text,
+                speaker=speaker,
+                role=ROLES[role],
+                session_id=session_name,
+                session=session,
+                position=position,
+                turn_ids=(turn_name,),
+                turns=(turn,),
+                said_at=from_stored(spoken_at),
+                terms=derived.read(terms),
+                answer_types=found_forms,
+                vector=vector,
+                signs=unpacked(width, signs),
+                correction_count=doubts or 0,
+                order_time=None if order_time is None else from_stored(order_time),
+                after_question=before is not None
+                and (before.session, before.position + 1) == (session, position)
+                and (before.speaker, before.role) != (speaker, role)
+                and before.text.rstrip().endswith("?"),
             )
         )
     return found
 
 
-def ask_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> Pending[list[Loaded]]:
+def ask_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> Pending[list[Evidence]]:
     """Memories, each with its source turns; one stored explicitly has none."""
     if not keys:
         return list
     rows = conn.execute(
         f"""SELECT m.id, m.text, m.public_id, m.said_at, m.vector, m.hedged, m.changes,
-            m.confirmations,
-                CASE WHEN m.valid_until IS NOT NULL THEN m.id END,
+            m.confirmations, m.valid_until,
                 (SELECT json_group_array(t.id || ',' || t.public_id) FROM ({LATEST_SOURCES}) t),
                 s.public_id, s.id, t.speaker, t.role,
                 (SELECT min(coalesce(d.times, 0)) FROM sources x LEFT JOIN correction_counts d
@@ -210,37 +211,35 @@ def ask_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> Pendin
     return lambda: _memories(rows.fetchall())
 
 
-def _memories(rows: list[Any]) -> list[Loaded]:
+def _memories(rows: list[Any]) -> list[Evidence]:
     """Memories of rows."""
     found = []
     for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True):
         turns, turn_ids = _sources(row[9])
         found.append(
-            Loaded(
-                Evidence(
-                    kind=EvidenceKind.MEMORY,
-                    key=row[0],
-                    text=row[1],
-                    speaker=row[12],
-                    role=Role(row[13] or Role.USER),
-                    session_id=row[10] or NOTED,
-                    session=row[11] or -row[0],
-                    position=-1,
-                    turn_ids=turn_ids,
-                    turns=turns,
-                    said_at=from_stored(row[3]),
-                    terms=stems(row[1]),
-                    answer_types=AnswerType.NONE if turns else answer_types(row[1]),
-                    vector=vector,
-                    signs=unpacked(row[15], row[16]),
-                    memory_id=row[2],
-                    hedged=bool(row[5]),
-                    changes=bool(row[6]),
-                    confirmations=row[7],
-                    correction_count=row[14] or 0,
-                    order_time=None if row[17] is None else from_stored(row[17]),
-                ),
-                row[8],
+            Evidence(
+                kind=EvidenceKind.MEMORY,
+                key=row[0],
+                text=row[1],
+                speaker=row[12],
+                role=Role(row[13] or Role.USER),
+                session_id=row[10] or NOTED,
+                session=row[11] or -row[0],
+                position=-1,
+                turn_ids=turn_ids,
+                turns=turns,
+                said_at=from_stored(row[3]),
+                terms=stems(row[1]),
+                answer_types=AnswerType.NONE if turns else answer_types(row[1]),
+                vector=vector,
+                signs=unpacked(row[15], row[16]),
+                memory_id=row[2],
+                hedged=bool(row[5]),
+                changes=bool(row[6]),
+                confirmations=row[7],
+                correction_count=row[14] or 0,
+                valid_until=None if row[8] is None else from_stored(row[8]),
+                order_time=None if row[17] is None else from_stored(row[17]),
             )
         )
     return found
@@ -291,34 +290,44 @@ def _sources(stored: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     return tuple(int(turn) for turn, _ in pairs), tuple(name for _, name in pairs)
 
 
-def _completed(
-    conn: Connection, user: UserKey, loaded: Sequence[Loaded], asked: Interval | None
-) -> list[Evidence]:
-    """The evidence with when it ended, the times it mentions, and whether they are asked about."""
-    keys: dict[EvidenceKind, list[int]] = {}
-    for evidence, _ in loaded:
-        keys.setdefault(evidence.kind, []).append(evidence.key)
-    pending_endings = _endings(conn, [ended for _, ended in loaded if ended])
-    pending_times = {kind: event_times.ask_named(conn, user, kind, of) for kind, of in keys.items()}
-    pending_matching = {
-        kind: event_times.ask_within(conn, user, kind, of, asked)
+def _ask_times(
+    conn: Connection,
+    user: UserKey,
+    found: Sequence[Evidence],
+    replacing: Iterable[int],
+    asked: Interval | None,
+) -> Pending[Times]:
+    """The times that evidence and the successors of ended memories mention."""
+    keys = {EvidenceKind.PASSAGE: set[int](), EvidenceKind.MEMORY: set(replacing)}
+    for one in found:
+        keys[one.kind].add(one.key)
+    named = {kind: event_times.ask_named(conn, user, kind, [*of]) for kind, of in keys.items()}
+    within = {
+        kind: event_times.ask_within(conn, user, kind, [*of], asked)
         for kind, of in keys.items()
         if asked is not None
     }
-    endings = pending_endings()
-    times = {kind: named() for kind, named in pending_times.items()}
-    matching = {kind: within() for kind, within in pending_matching.items()}
-    found = []
-    for one, ended in loaded:
-        if ended in endings:
-            valid_until, replaced_by = endings[ended]
-            one = one._replace(valid_until=valid_until, replaced_by=replaced_by)
-        if one.key in times[one.kind]:
-            one = one._replace(times=times[one.kind][one.key])
-        if one.key in matching.get(one.kind, ()):
+    return lambda: Times(
+        {(kind, key): times for kind, of in named.items() for key, times in of().items()},
+        {(kind, key) for kind, of in within.items() for key in of()},
+    )
+
+
+def _completed(
+    found: Sequence[Evidence], ends: Mapping[RowOf, endings.Ending], times: Times
+) -> list[Evidence]:
+    """The evidence with when it ended, the times it mentions, and whether they are asked about."""
+    completed = []
+    for one in found:
+        of = (one.kind, one.key)
+        if of in ends:
+            one = one._replace(valid_until=ends[of].valid_until, replaced_by=ends[of].replaced_by)
+        if of in times.named:
+            one = one._replace(times=times.named[of])
+        if of in times.asked:
             one = one._replace(matches_time=True)
-        found.append(one)
-    return found
+        completed.append(one)
+    return completed
 
 
 def _of_former(found: list[Evidence], boundaries: Mapping[EvidenceKind, int]) -> list[Evidence]:
@@ -331,26 +340,6 @@ def _of_former(found: list[Evidence], boundaries: Mapping[EvidenceKind, int]) ->
         else one
         for one in found
     ]
-
-
-def _endings(conn: Connection, ended: Sequence[int]) -> Pending[dict[int, Ended]]:
-    """When memories ended, and the current one at the end of each chain of supersession."""
-    if not ended:
-        return dict
-    rows = conn.execute(
-        """WITH RECURSIVE later (ended, id, following) AS (
-                SELECT id, id, coalesce(merged_into, superseded_by) FROM memories
-                    WHERE id = ANY(?)
-                UNION SELECT l.ended, m.id, coalesce(m.merged_into, m.superseded_by) FROM later l
-                    JOIN memories m ON m.id = l.following)
-            SELECT m.id, m.valid_until, (SELECT l.id FROM later l WHERE l.ended = m.id
-                AND l.following IS NULL AND l.id <> m.id)
-            FROM memories m WHERE m.id IN (SELECT ended FROM later)""",
-        ([*ended],),
-    )
-    return lambda: {
-        key: (from_stored(valid_until), successor) for key, valid_until, successor in rows
-    }
 
 
 def _widened(text: str, left: str, right: str, window: int) -> str:

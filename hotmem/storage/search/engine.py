@@ -8,6 +8,7 @@ from hotmem.storage.database import Connection, Database, InlineDatabase, Pendin
 from hotmem.storage.search.index_cache import IndexCache
 from hotmem.storage.search.searches import IndexOf, Ranking, Search, run, run_all
 from hotmem.storage.search.user_index import IndexReader
+from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.types import EvidenceKind, UserKey
 from hotmem.types.index_state import IndexState
 
@@ -116,9 +117,22 @@ class SearchEngine:
     def _index_of(self, user: UserKey, states: Mapping[EvidenceKind, IndexState]) -> IndexOf:
         return lambda kind: IndexReader(self._indexes.index(kind, user), states.get(kind))
 
-    def states(self, conn: Connection, user: UserKey) -> Pending[dict[EvidenceKind, IndexState]]:
-        """The states of the user's indexes, which `search` would otherwise read one by one."""
-        pending = {kind: self._indexes.index(kind, user).state(conn) for kind in EvidenceKind}
+    def states(
+        self, conn: Connection, user: UserKey, text: str
+    ) -> Pending[dict[EvidenceKind, IndexState]]:
+        """The states of the user's indexes, which `search` would otherwise read one by one.
+
+        Where a read costs a round trip, what a search for this text needs comes with them.
+        """
+        words = stems(text) - STOP_STEMS
+        pending: dict[EvidenceKind, Pending[IndexState]] = {}
+        for kind in EvidenceKind:
+            index = self._indexes.index(kind, user)
+            if self._inline.joins_reads and index.loaded:
+                sought = () if kind is EvidenceKind.SUMMARY else words
+                pending[kind] = index.state_and_more(conn, sought)
+            else:
+                pending[kind] = index.state(conn)
         return lambda: {kind: state() for kind, state in pending.items()}
 
     def _load(self, conn: Connection, user: UserKey, kind: EvidenceKind) -> None:

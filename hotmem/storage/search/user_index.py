@@ -5,6 +5,7 @@ up in the user's own rows. New entries are read from the last cached one on; aft
 (`revisions`) all are read again.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final
@@ -14,11 +15,15 @@ from numpy.typing import NDArray
 
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.search.postings import Postings
+from hotmem.storage.search.primitives import IndexPage
 from hotmem.types import EvidenceKind, UserKey
 from hotmem.types.index_state import IndexState
 
 PAGE_SIZE: Final = 4096
 """Entries read by one statement."""
+
+AHEAD: Final = 64
+"""Entries that may be read ahead, with the state of the index."""
 
 MIN_CAPACITY: Final = 64
 
@@ -52,6 +57,21 @@ class Entries:
     boundary: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Ahead:
+    """What was read together with a state of the index.
+
+    Attributes:
+        state: The state.
+        after: Row number above which the page begins.
+        page: The next entries, `AHEAD` at most.
+    """
+
+    state: IndexState
+    after: int
+    page: IndexPage
+
+
 class Index:
     """The entries, and the postings of the terms of earlier searches. Thread-safe.
 
@@ -67,6 +87,7 @@ class Index:
         self._lock = Lock()
         self._revision = 0
         self._boundary = 0
+        self._ahead: Ahead | None = None
         self._empty()
 
     @property
@@ -87,6 +108,31 @@ class Index:
             latest = int(self._keys[self._count - 1]) if self._signed < self._count else 0
         return conn.search.index_state(conn, self.user, self.kind, waiting, latest)
 
+    def state_and_more(self, conn: Connection, terms: Collection[str]) -> Pending[IndexState]:
+        """The state, and what the next search will probably read, in one round trip.
+
+        Args:
+            conn: A connection.
+            terms: Stemmed terms that will probably be searched for.
+        """
+        state = self.state(conn)
+        with self._lock:
+            after = int(self._keys[self._settled - 1]) if self._settled else 0
+            near, postings = self._count - self._settled < AHEAD, self._postings
+        page = conn.search.index_page(conn, self.user, self.kind, after, AHEAD) if near else None
+        rows = postings.read_ahead(conn, terms)
+
+        def found() -> IndexState:
+            read = state()
+            rows(read.last)
+            if page is not None:
+                ahead = Ahead(read, after, page())
+                with self._lock:
+                    self._ahead = ahead
+            return read
+
+        return found
+
     def read(self, conn: Connection, state: IndexState | None = None) -> Entries:
         """The entries that the connection sees; those that are cached are not read again.
 
@@ -106,7 +152,7 @@ class Index:
                 signed or late or last > (self._keys[self._count - 1] if self._count else 0)
             ):
                 start = max(self._settled, self._count - PAGE_SIZE) if late else self._count
-                self._read_behind(conn, self._settled if signed else start)
+                self._read_behind(conn, self._settled if signed else start, state)
             self.loaded = True
             n, sessions = (
                 int(np.searchsorted(self._keys[: self._count], last, side="right")),
@@ -134,21 +180,30 @@ class Index:
         self._session_lengths = np.empty(0, dtype=np.float64)
         self._postings = Postings(self.kind, self.user)
 
-    def _read_behind(self, conn: Connection, place: int) -> None:
+    def _read_behind(self, conn: Connection, place: int, state: IndexState | None) -> None:
         """Reads the entries from this place on.
 
         Cached entries may have been embedded since; their vectors are added in row order.
         """
+        after = int(self._keys[self._settled - 1]) if self._settled else 0
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and ahead.state is state and ahead.after == after:
+            place = self._take(self._settled, ahead.page)
+            if len(ahead.page.keys) < AHEAD:
+                return
         while True:
             after = int(self._keys[place - 1]) if place else 0
-            page = conn.search.index_page(conn, self.user, self.kind, after, PAGE_SIZE)
-            if not len(page.keys):
+            page = conn.search.index_page(conn, self.user, self.kind, after, PAGE_SIZE)()
+            place = self._take(place, page)
+            if len(page.keys) < PAGE_SIZE:
                 return
-            known = self._count - place
-            self._append(page.keys[known:], page.sessions[known:], page.lengths[known:])
-            self._sign(place, page.embedded, page.bits)
-            read = len(page.keys)
-            place = self._count if known >= read and not page.embedded.any() else place + read
+
+    def _take(self, place: int, page: IndexPage) -> int:
+        """Adds the entries of a page that begins at this place; returns where to read on."""
+        known, read = self._count - place, len(page.keys)
+        self._append(page.keys[known:], page.sessions[known:], page.lengths[known:])
+        self._sign(place, page.embedded, page.bits)
+        return self._count if known >= read and not page.embedded.any() else place + read
 
     def _read_anew(self, conn: Connection, low: int, high: int) -> None:
         """Reads the signs of re-embedded entries above one row number and up to another."""
@@ -158,7 +213,7 @@ class Index:
         )
         for place in range(first, stop, PAGE_SIZE):
             after, count = int(self._keys[place]) - 1, min(PAGE_SIZE, stop - place)
-            page = conn.search.index_page(conn, self.user, self.kind, after, count)
+            page = conn.search.index_page(conn, self.user, self.kind, after, count)()
             self._sign(place, page.embedded, page.bits)
 
     def _append(

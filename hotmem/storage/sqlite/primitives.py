@@ -29,18 +29,21 @@ class SqliteSearch(EntrySearch):
 
     def index_page(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, after: int, limit: int
-    ) -> IndexPage:
+    ) -> Pending[IndexPage]:
         """The user's next entries after a row number."""
-        keys, sessions, lengths, embedded, bits = conn.execute(
-            PAGE.format(kind=kind), (user, after, limit)
-        ).fetchone()
-        return IndexPage(
-            _numbers(keys),
-            _numbers(sessions),
-            _numbers(lengths),
-            np.frombuffer((embedded or "").encode(), dtype=np.uint8) == ord("1"),
-            bits or b"",
-        )
+        rows = conn.execute(PAGE.format(kind=kind), (user, after, limit))
+
+        def found() -> IndexPage:
+            keys, sessions, lengths, embedded, bits = rows.fetchone()
+            return IndexPage(
+                _numbers(keys),
+                _numbers(sessions),
+                _numbers(lengths),
+                np.frombuffer((embedded or "").encode(), dtype=np.uint8) == ord("1"),
+                bits or b"",
+            )
+
+        return found
 
     def postings(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, terms: Mapping[str, int]

@@ -130,9 +130,24 @@ def understand(
     return len(waiting)
 
 
+def lives_in(place: str, stop: int) -> Statement:
+    """The statement "Skipper lives in PLACE", read from a whole turn."""
+    text = f"Skipper lives in {place}."
+    kind, category = Kind.FACT, Category.CONTEXTS
+    return Statement(text, "Skipper", "lives in", place, kind, category, 3, 0, stop, single=True)
+
+
+def move(conn: Connection, place: str | None) -> None:
+    """Store the statement "Skipper lives in PLACE", or none, for the next turn that waits."""
+    ((key, said),) = queries.turns.waiting(conn, UserRotation(), 1)
+    statements = () if place is None else (lives_in(place, len(said.text)),)
+    read = Understanding(statements)
+    queries.understandings.store(conn, key, read, find_supersession, apply_correction)
+
+
 def passages(conn: Connection, user: UserKey) -> list[int]:
     """Row numbers of a user's passages."""
-    page = conn.search.index_page(conn, user, EvidenceKind.PASSAGE, 0, 1000)
+    page = conn.search.index_page(conn, user, EvidenceKind.PASSAGE, 0, 1000)()
     return [int(key) for key in page.keys]
 
 

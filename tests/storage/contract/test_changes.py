@@ -96,7 +96,7 @@ async def test_accesses_are_counted_for_their_user(
     await database.write(queries.memories.record_access, ana, [name], NOW)
     await database.write(queries.memories.record_access, ben, [name], NOW)
     page = await database.read_all(
-        lambda conn: conn.search.index_page(conn, ana, MEMORY, 0, 9).keys.tolist()
+        lambda conn: conn.search.index_page(conn, ana, MEMORY, 0, 9)().keys.tolist()
     )
     (found,) = (await database.read(queries.new_memories.metadata, ana, page)).values()
     assert (found.accesses, found.accessed_at) == (1, NOW)

@@ -31,6 +31,7 @@ from tests.letters import LetterEncoder
 from tests.storage.contract.story import (
     NOW,
     embed,
+    move,
     note,
     passages,
     postings,
@@ -61,7 +62,7 @@ def talk(conn: Connection) -> None:
 
 
 def session_of(conn: Connection, user: UserKey, key: int) -> int:
-    page = conn.search.index_page(conn, user, PASSAGE, key - 1, 1)
+    page = conn.search.index_page(conn, user, PASSAGE, key - 1, 1)()
     return int(page.sessions[0])
 
 
@@ -114,7 +115,7 @@ async def test_pages_of_the_index(database: Database, ana: UserKey, ben: UserKey
     keys = await database.read(passages, ana)
 
     def page(conn: Connection, after: int, limit: int) -> list[object]:
-        found = conn.search.index_page(conn, ana, PASSAGE, after, limit)
+        found = conn.search.index_page(conn, ana, PASSAGE, after, limit)()
         assert [one.dtype for one in found[:4]] == [np.int64, np.int64, np.int64, np.bool_]
         return [*(one.tolist() for one in found[:4]), bytes(found.bits)]
 
@@ -290,6 +291,31 @@ async def test_summaries(storage: Storage, ana: UserKey) -> None:
     assert found.text == "The ferry was late."
     summary = await database.read(queries.summaries.of_session, ana, "harbour")
     assert summary is not None and summary.topics == ("ferry",)
+
+
+async def test_endings(database: Database, ana: UserKey, ben: UserKey) -> None:
+    await database.write_all(say, "I live in Porto.", "Lovely.", "I live in Braga.", "In Faro now.")
+    for place in ("Porto", None, "Braga", "Faro"):
+        await database.write_all(move, place)
+    mine = await database.read(passages, ana)
+    keys = await database.read_all(
+        lambda conn: conn.search.index_page(conn, ana, MEMORY, 0, 9)().keys.tolist()
+    )
+    ask = queries.endings.ask
+    found = await database.read(lambda conn, user: ask(conn, user, {MEMORY: keys})(), ana)
+    assert {of: end.replaced_by for of, end in found.items()} == {
+        (MEMORY, keys[0]): keys[2],
+        (MEMORY, keys[1]): keys[2],
+    }
+    near = await database.read(
+        lambda conn, user: ask(conn, user, {PASSAGE: mine[1:2]}, mine[1:2], 1)(), ana
+    )
+    assert {of: end.replaced_by for of, end in near.items()} == {
+        (PASSAGE, mine[0]): keys[2],
+        (PASSAGE, mine[2]): keys[2],
+    }
+    theirs = {MEMORY: keys, PASSAGE: mine}
+    assert await database.read(lambda conn, user: ask(conn, user, theirs)(), ben) == {}
 
 
 async def test_windows_of_time(storage: Storage, ana: UserKey, ben: UserKey) -> None:

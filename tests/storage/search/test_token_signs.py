@@ -44,7 +44,7 @@ def put(conn: Connection, key: int, kept: SignBits) -> None:
 
 def loaded(conn: Connection, user: UserKey, key: int) -> Evidence:
     (found,) = evidence.ask_passages(conn, user, [key], [], 0, 0)()
-    return found.evidence
+    return found
 
 
 def count(conn: Connection) -> int:
