@@ -44,7 +44,7 @@ SETTINGS: Final = b"""
 
 BEGIN_READ: Final = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 BEGIN_WRITE: Final = b"BEGIN ISOLATION LEVEL READ COMMITTED"
-LOCK_LIMIT: Final = f"SELECT set_config('lock_timeout', '{LOCK_WAIT_S:.0f}s', true)".encode()
+LOCK_LIMIT: Final = b"SELECT set_config('lock_timeout', %s, true)"
 LOCK_USER: Final = b"SELECT pg_advisory_xact_lock(%s)"
 """Taken by a statement of its own: those after it see what was committed before it was free."""
 
@@ -260,7 +260,7 @@ class Transactions:
                 with raw.pipeline():
                     raw.execute(BEGIN_WRITE)
                     self._set(raw, user, WRITE_MS)
-                    raw.execute(LOCK_LIMIT)
+                    raw.execute(LOCK_LIMIT, (f"{LOCK_WAIT_S:.0f}s",))
                     if user is not None:
                         raw.execute(LOCK_USER, (user,))
             except BaseException as error:  # interrupted or not, the connection goes back
