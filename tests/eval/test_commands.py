@@ -165,7 +165,7 @@ def check_fleet(found: dict[str, Any], folder: Path) -> None:
     assert turns["stored"] >= turns["acknowledged"] > 0
     assert found["added"]["number"] > 0
     assert found["outage_s"] and len(found["takeover_s"]) == 1
-    assert {path.name for path in folder.glob("*.jsonl")} == {"bot-0.jsonl", "bot-1.jsonl"}
+    assert {path.stem for path in folder.glob("*.jsonl")} == {"bot-0", "bot-1", "events"}
 
 
 CASES: Mapping[str, Case] = {

@@ -40,6 +40,18 @@ class Entry(StrEnum):
     DONE = "done"
     """The process ends: all calls are over, and its spool is empty or could not be emptied."""
 
+    KILLED = "killed"
+    """A bot or worker was killed; in the log of the whole fleet, as all that follow."""
+
+    TAKEN_OVER = "taken over"
+    """Nothing is left of the leases of a worker that was killed."""
+
+    STOPPED = "stopped"
+    """The server is about to be restarted."""
+
+    RESTARTED = "restarted"
+    """The restart is over."""
+
 
 @dataclass(frozen=True, slots=True)
 class Log:

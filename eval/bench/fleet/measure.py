@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -110,6 +111,7 @@ class Result:
         in_spools: Turns left in spools.
         crashed: Processes that ended with an error by themselves.
         errors: Errors that the memory told, by stage and name.
+        worker_errors: Errors that workers logged.
         memory_mb: Private memory of all processes near the end, MiB.
     """
 
@@ -126,6 +128,7 @@ class Result:
     in_spools: int
     crashed: int
     errors: dict[str, int]
+    worker_errors: int
     memory_mb: float
 
     @property
@@ -185,6 +188,7 @@ class _Run:
         self._fleet = fleet
         self._database = database
         self._progress = progress
+        self._log = fleet.events
         self._random = random.Random(plan.seed)
         self._until = 0.0
         self._takeover_s: list[float | None] = []
@@ -233,7 +237,7 @@ class _Run:
         plan = self._plan
         bots = self._random.sample(range(plan.bots), min(plan.killed_bots, plan.bots))
         events: list[Callable[[], Awaitable[None]]] = [
-            *(lambda bot=bot: self._fleet.replace_bot(bot, self._until) for bot in bots),
+            *(partial(self._kill_bot, bot) for bot in bots),
             *[self._kill_worker] * plan.killed_workers,
             *[self._restart_server] * bool(plan.restart),
         ]
@@ -254,9 +258,14 @@ class _Run:
         self._progress.update(bar, completed=self._plan.minutes * 60)
         return self._fleet.memory_mb()
 
+    async def _kill_bot(self, bot: int) -> None:
+        self._log.write(Entry.KILLED, bot=bot)
+        await self._fleet.replace_bot(bot, self._until)
+
     async def _kill_worker(self) -> None:
         """Kill a worker at work, if there is one, and wait until its leases are taken over."""
         owner, pid = await self._working()
+        self._log.write(Entry.KILLED, worker=pid, owner=owner)
         replacing = asyncio.create_task(self._fleet.replace_worker(pid))
         began = time.monotonic()
         taken_s = None
@@ -266,6 +275,7 @@ class _Run:
                 taken_s = time.monotonic() - began
             await asyncio.sleep(CHECK_S)
         self._takeover_s.append(taken_s)
+        self._log.write(Entry.TAKEN_OVER, owner=owner, seconds=taken_s)
         await replacing
 
     async def _working(self) -> tuple[str, int]:
@@ -288,9 +298,11 @@ class _Run:
 
     async def _restart_server(self) -> None:
         began = time.time()
+        self._log.write(Entry.STOPPED)
         process = await asyncio.create_subprocess_shell(self._plan.restart)
         self._restarted = await process.wait() == 0
         self._restart = began, time.time()
+        self._log.write(Entry.RESTARTED, worked=self._restarted)
 
     async def _idle(self) -> int:
         """Wait until no job is left; return how many are left when the time is over."""
@@ -330,6 +342,7 @@ class _Run:
                     entry["name"] for log in logs for entry in log if entry["kind"] == Entry.ERROR
                 )
             ),
+            worker_errors=self._fleet.worker_errors(),
             memory_mb=memory_mb,
         )
 

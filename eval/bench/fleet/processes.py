@@ -32,10 +32,12 @@ class Fleet:
 
     Attributes:
         crashed: Processes that ended by themselves with an error.
+        events: Log of kills and restarts.
     """
 
     def __init__(self, url: str, folder: Path) -> None:
         self.crashed = 0
+        self.events = Log(folder / "events.jsonl")
         self._url = url
         self._folder = folder
         self._bots: dict[int, Process] = {}
@@ -118,6 +120,11 @@ class Fleet:
         process.send_signal(signal.SIGKILL)
         await process.wait()
         await self.add_worker()
+
+    def worker_errors(self) -> int:
+        """Return how many errors workers logged."""
+        logs = self._folder.glob("worker-*.log")
+        return sum(log.read_text("utf-8", "replace").count("ERROR: ") for log in logs)
 
     async def end_bots(self) -> None:
         """Wait until all bots have ended."""

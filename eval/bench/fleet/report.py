@@ -46,7 +46,8 @@ def show(result: Result, console: Console) -> None:
         "jobs done after the last call": f"{result.settled_s:.0f} s",
         "memory of all processes, MiB": f"{result.memory_mb:,.0f}",
     }
-    rows |= {f"told: {name}": f"{number:,}" for name, number in sorted(result.errors.items())}
+    rows |= {"errors told by workers": f"{result.worker_errors}"}
+    rows |= {f"  by bots, {name}": f"{number:,}" for name, number in sorted(result.errors.items())}
     for name, value in rows.items():
         table.add_row(name, value)
     console.print(table, highlight=False)
