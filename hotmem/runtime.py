@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from hotmem.core.encryption_key import EncryptionKey
-from hotmem.core.location import Location
+from hotmem.core.location import Location, ServerUrl
 from hotmem.core.logs import log
 from hotmem.core.priority import ForegroundPriority
 from hotmem.core.process_id import new_process_id
@@ -204,4 +204,9 @@ def _spool(
     key: EncryptionKey | None,
     replay: Callable[[Record], Awaitable[None]],
 ) -> Spool:
-    return Spool(path_of(location, options.spool_dir), key, replay)
+    return Spool(
+        path_of(location, options.spool_dir),
+        key,
+        replay,
+        creates_folder=isinstance(location, ServerUrl) or options.spool_dir is not None,
+    )

@@ -30,6 +30,7 @@ from hotmem.errors import (
     StoreError,
     StoreFull,
     StoreKeyWrong,
+    StoreUnusable,
 )
 from hotmem.storage.sqlite import files
 from hotmem.storage.sqlite.connection import Connection, connect, mapped_errors
@@ -123,17 +124,22 @@ class Spool:
         path: The spool file, created with the first record.
         key: Key of the database.
         take: Writes a record to the database; raises a StoreError while that is not possible.
+        creates_folder: Whether the folder is created if it is missing. That of a memory file is
+            not: it may be on a disk that is not mounted.
 
     Attributes:
         waiting: Number of waiting records known to this process; until the file was read, 1 if it
             exists.
     """
 
-    def __init__(self, path: Path, key: EncryptionKey | None, take: Take) -> None:
+    def __init__(
+        self, path: Path, key: EncryptionKey | None, take: Take, *, creates_folder: bool = False
+    ) -> None:
         self.waiting = int(path.exists())
         self._path = path
         self._key = key
         self._take = take
+        self._creates_folder = creates_folder
         self._conn: Connection | None = None
         self._identity: files.Identity = (0, 0)
         self._held: deque[Record] = deque()
@@ -279,6 +285,8 @@ class Spool:
     def _open(self) -> Connection:
         """Opens the spool file; an unreadable one is renamed and kept."""
         if self._conn is None:
+            if self._creates_folder:
+                _create_folder(self._path.parent)
             try:
                 self._conn = _opened(self._path, self._key)
             except (StoreDamaged, StoreKeyWrong) as error:
@@ -316,6 +324,17 @@ class Spool:
             if not _count(self._conn) and files.identity(self._path) == self._identity:
                 self._path.unlink()
         self._conn.close()
+
+
+def _create_folder(folder: Path) -> None:
+    """Creates a folder that only this user can read, if it is missing."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnusable(
+            f"{folder} cannot be created ({error.strerror}). Create it, or name another folder for"
+            " turns that wait (HOTMEM_SPOOL_DIR)."
+        ) from error
 
 
 def _opened(path: Path, key: EncryptionKey | None) -> Connection:

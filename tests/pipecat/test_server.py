@@ -111,7 +111,8 @@ async def test_a_server_that_restarts_during_a_call(
 ) -> None:
     url = running.create_database("calls")
     await prepare(url)
-    processor, failed = bot(url, tmp_path)
+    spool = tmp_path / "made with the first turn"
+    processor, failed = bot(url, spool)
 
     async def restart() -> None:
         await asyncio.sleep(1.0)
@@ -135,6 +136,6 @@ async def test_a_server_that_restarts_during_a_call(
     await restarting
     assert contexts(down)
     assert {stage for stage, _ in failed} <= {"remember", "recall", "prefetch"}
-    async with Memory.open(url, Options(spool_dir=tmp_path)) as memory:
+    async with Memory.open(url, Options(spool_dir=spool)) as memory:
         await memory.settle()
     assert stored(url) == list(SAID)

@@ -19,6 +19,7 @@ import pytest
 from hotmem import InvalidInput, Memory, Options, StoreError, StoreFull, StoreGone, Turn
 from hotmem.cli.commands.encryption import _convert
 from hotmem.core.encryption_key import EncryptionKey
+from hotmem.errors import StoreUnusable
 from hotmem.models import Encoder, Language
 from hotmem.storage import spool as module
 from hotmem.storage.spool import Record, Removal, Spool, path_of, waiting_in
@@ -113,6 +114,36 @@ async def test_a_spool_is_its_owners_alone_and_encrypted_like_the_memory(tmp_pat
     assert path.stat().st_mode & 0o777 == 0o600
     assert b"4471" not in contents(tmp_path) and b"ana" not in contents(tmp_path)
     assert waiting_in(path, EncryptionKey("secret")) == 1
+
+
+async def test_the_folder_of_a_spool_is_created_with_the_first_record(tmp_path: Path) -> None:
+    path, door = tmp_path / "state" / "hotmem" / "server.spool", Shut()
+    spool = Spool(path, None, door.take, creates_folder=True)
+    assert not await spool.replay() and not path.parent.exists()
+    await spool.put(said(1))
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert waiting_in(path, None) == 1
+    await spool.close()
+
+
+async def test_a_folder_that_cannot_be_created_is_an_error_of_the_spool(tmp_path: Path) -> None:
+    (tmp_path / "state").touch()
+    door = Shut()
+    spool = Spool(tmp_path / "state" / "server.spool", None, door.take, creates_folder=True)
+    with pytest.raises(StoreUnusable, match="cannot be created"):
+        await spool.put(said(1))
+    door.open = True
+    assert await spool.replay() == 1 and door.taken == [said(1)], "it was held in the process"
+    await spool.close()
+
+
+async def test_the_folder_of_a_memory_file_is_not_created_by_its_spool(tmp_path: Path) -> None:
+    """It may be that of a disk that is not mounted, where nobody would look for it later."""
+    spool = Spool(tmp_path / "gone" / "memory.db.spool", None, Shut().take)
+    with pytest.raises(StoreError):
+        await spool.put(said(1))
+    await spool.close()
+    assert not (tmp_path / "gone").exists()
 
 
 async def test_what_was_taken_back_is_not_stored_from_the_spool(tmp_path: Path) -> None:
