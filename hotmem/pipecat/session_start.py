@@ -16,6 +16,12 @@ from hotmem.pipecat.memory_handle import MemoryHandle
 from hotmem.pipecat.session_settings import SessionSettings
 from hotmem.types import ContextBlock, Item
 
+WARM_UP: Final = "What do you know about me?"
+"""A question that searches every layer. Its answer is not used."""
+
+WARM_UP_TIMEOUT_S: Final = 10.0
+"""Seconds after which loading is given up."""
+
 SETTLE_TIMEOUT_S: Final = 10.0
 """Seconds to wait for background work before the opening block is made again."""
 
@@ -52,9 +58,12 @@ class SessionStart:
         self._is_opening_stale = False
 
     def prepare(self) -> None:
-        """Start to make the block, and make it again once background work is done."""
+        """Start to make the block, and make it again once background work is done.
+
+        What recall keeps in memory of the user is loaded meanwhile, before they have spoken.
+        """
         memory = self._handle.current
-        if memory is not None and self._is_enabled(memory):
+        if memory is not None:
             self._task = self._create_task(self._prepare(memory), "hotmem-opening")
 
     def refresh(self, memory: Memory, *, whole: bool = False) -> None:
@@ -116,8 +125,22 @@ class SessionStart:
         return (memory.options.recall.opening_tokens if max_tokens is None else max_tokens) > 0
 
     async def _prepare(self, memory: Memory) -> None:
-        await self._update(memory, settle=False)
-        await self._refresh(memory)
+        enabled = self._is_enabled(memory)
+        if enabled:
+            await self._update(memory, settle=False)
+        else:
+            self._ready.set()
+        await self._warm_up(memory)
+        if enabled:
+            await self._refresh(memory)
+
+    async def _warm_up(self, memory: Memory) -> None:
+        try:
+            await memory.recall(
+                WARM_UP, user_id=self._settings.user_id, deadline_ms=WARM_UP_TIMEOUT_S * 1000
+            )
+        except Exception as error:  # the first recall loads it then
+            await self._report_failure("opening", error)
 
     async def _refresh(self, memory: Memory) -> None:
         self._is_stale = True

@@ -12,7 +12,8 @@ from pipecat.tests.utils import SleepFrame, run_test
 from hotmem import Memory
 from hotmem.block.rendering import INSTRUCTIONS
 from hotmem.pipecat import HotMemProcessor
-from hotmem.types import ContextBlock
+from hotmem.storage import queries
+from hotmem.types import ContextBlock, EvidenceKind
 from pipelines.responder import reply_to
 from tests.pipecat.daniel import (
     MONDAY,
@@ -62,6 +63,29 @@ async def taught(memory: Memory | Path) -> None:
         await stage.exchange("Hi, please call me Annie.")
         await stage.exchange("Never mention my ex.")
         await stage.exchange("I am allergic to peanuts.")
+
+
+@pytest.mark.parametrize("opening_tokens", [0, None])
+async def test_what_recall_needs_is_loaded_before_the_user_speaks(
+    memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch, opening_tokens: int | None
+) -> None:
+    await taught(memory)
+    async with Memory.open(database, memory.options) as fresh:
+        key = await fresh.runtime.storage.database.read_all(queries.users.find, "annie")
+        assert key is not None
+        index = fresh.runtime.storage.engine._indexes.index(EvidenceKind.PASSAGE, key)
+        assert not index.loaded
+        recalled, recall = asyncio.Event(), fresh.recall
+
+        async def noting(text: str, *, user_id: str, deadline_ms: float) -> ContextBlock:
+            block = await recall(text, user_id=user_id, deadline_ms=deadline_ms)
+            recalled.set()
+            return block
+
+        monkeypatch.setattr(fresh, "recall", noting)
+        async with scene(session(fresh, "thursday", opening_tokens=opening_tokens), []):
+            await asyncio.wait_for(recalled.wait(), 10)
+            assert index.loaded
 
 
 async def test_the_second_session_greets_by_name(database: Path) -> None:
