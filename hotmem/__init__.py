@@ -31,6 +31,8 @@ from hotmem.errors import (
     StoreLocked,
     StoreReadOnly,
     StoreTooNew,
+    StoreUncertain,
+    StoreUnreachable,
     StoreUnusable,
 )
 from hotmem.options import Options
@@ -63,6 +65,8 @@ __all__ = [
     "StoreLocked",
     "StoreReadOnly",
     "StoreTooNew",
+    "StoreUncertain",
+    "StoreUnreachable",
     "StoreUnusable",
     "Turn",
     "Usage",

@@ -14,6 +14,7 @@
         ├── StoreLocked       another process holds the write lock
         ├── StoreReadOnly     the file or its folder is not writable
         ├── StoreUnreachable  the database server cannot be reached
+        │   └── StoreUncertain  … since a write was committed: it may be stored or not
         ├── StoreGone         the file was deleted or replaced while it was open
         └── StoreFull         the disk is full
 
@@ -75,6 +76,10 @@ class StoreReadOnly(StoreError):
 
 class StoreUnreachable(StoreError):
     """The database server cannot be reached, or the connection to it was lost."""
+
+
+class StoreUncertain(StoreUnreachable):
+    """The connection was lost while a write was committed: it may be stored or not."""
 
 
 class StoreGone(StoreError):

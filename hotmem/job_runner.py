@@ -12,6 +12,7 @@ from hotmem.errors import (
     StoreGone,
     StoreLocked,
     StoreReadOnly,
+    StoreTooNew,
     StoreUnreachable,
     StoreUnusable,
 )
@@ -25,6 +26,7 @@ T = TypeVar("T")
 DATABASE_ERRORS: Final = (
     StoreLocked,
     StoreReadOnly,
+    StoreTooNew,
     StoreFull,
     StoreGone,
     StoreUnreachable,

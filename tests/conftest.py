@@ -11,13 +11,13 @@ from functools import cache
 from pathlib import Path
 from uuid import uuid4
 
-import psycopg
 import pytest
 from loguru import logger
 
 from hotmem import Memory
 from hotmem.models import CachedEncoder, Language, TokenCounter, load_encoder, load_language
 from hotmem.options import ModelOptions
+from hotmem.storage.postgres.client import Client
 from hotmem.storage.postgres.migrations import migrate
 from hotmem.storage.sqlite import connection
 from tests.clock import VirtualClock
@@ -136,7 +136,7 @@ def postgres_templates(
     @cache
     def create(version: str) -> str:
         url = postgres_servers(version).create_database(TEMPLATE)
-        with psycopg.connect(url, autocommit=True) as conn:
+        with Client.connect(url, autocommit=True) as conn:
             migrate(conn, url)
         return TEMPLATE
 

@@ -22,7 +22,9 @@ from hotmem.errors import (
 )
 from hotmem.storage.database import Cursor, RowChange
 from hotmem.storage.dialect import to_postgres
+from hotmem.storage.postgres.client import Client
 from hotmem.storage.postgres.primitives import PostgresSearch
+from hotmem.storage.postgres.url import CONNECT_S
 from hotmem.types import Fault, UserKey
 
 SCHEMA: Final = "hotmem"
@@ -76,7 +78,7 @@ def adapt(conn: "psycopg.Connection[Any]") -> None:
     conn.adapters.register_loader("numeric", _BinaryNumberLoader)
 
 
-def configure(conn: "psycopg.Connection[Any]") -> None:
+def configure(conn: Client) -> None:
     """Prepares a connection of the pool.
 
     The server plans a statement once if it talks to us alone. Behind a pooler such as PgBouncer
@@ -84,6 +86,7 @@ def configure(conn: "psycopg.Connection[Any]") -> None:
     pooler is recognised by the number of its process, which is not the server's.
     """
     adapt(conn)
+    conn.patience_s = CONNECT_S
     row = conn.execute("SELECT pg_backend_pid()").fetchone()
     if row is not None and row[0] == conn.info.backend_pid:
         conn.prepare_threshold, conn.prepared_max = PREPARED_AFTER, PREPARED

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
-import psycopg
 from psycopg_pool import ConnectionPool
 
 from hotmem.errors import (
@@ -15,11 +14,8 @@ from hotmem.errors import (
     StoreReadOnly,
 )
 from hotmem.storage.postgres import migrations, roles
-from hotmem.storage.postgres.connection import (
-    PostgresConnection,
-    configure,
-    mapped_errors,
-)
+from hotmem.storage.postgres.client import Client
+from hotmem.storage.postgres.connection import PostgresConnection, configure, mapped_errors
 from hotmem.storage.postgres.transactions import Transactions
 from hotmem.storage.postgres.url import CONNECT_S, OPTIONS, parse
 from hotmem.types import UserKey
@@ -50,7 +46,7 @@ class PostgresDatabase:
     def __init__(
         self,
         location: str,
-        pool: "ConnectionPool[psycopg.Connection[Any]]",
+        pool: "ConnectionPool[Client]",
         *,
         read_only: bool,
         role: str | None = None,
@@ -72,7 +68,8 @@ class PostgresDatabase:
         """
         location, conninfo = parse(url)
         with mapped_errors(location):
-            with psycopg.connect(conninfo, **OPTIONS) as conn:
+            with Client.connect(conninfo, **OPTIONS) as conn:
+                conn.patience_s = CONNECT_S
                 row = conn.execute("SHOW transaction_read_only").fetchone()
                 read_only = row is not None and row[0] == "on"
                 if not read_only:
@@ -86,10 +83,12 @@ class PostgresDatabase:
                 roles.warn_if_bypassed(found, location)
             pool = ConnectionPool(
                 conninfo,
+                connection_class=Client,
                 kwargs=OPTIONS,
                 min_size=1,
                 max_size=CONNECTIONS,
                 timeout=CONNECT_S,
+                reconnect_timeout=CONNECT_S,
                 configure=configure,
                 name="hotmem",
                 open=True,

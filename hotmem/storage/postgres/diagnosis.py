@@ -2,16 +2,15 @@
 
 import time
 from collections.abc import Iterator
-from typing import Any, Final
-
-import psycopg
+from typing import Final
 
 from hotmem.errors import StoreError
 from hotmem.storage import diagnosis
 from hotmem.storage.postgres import roles
+from hotmem.storage.postgres.client import Client
 from hotmem.storage.postgres.connection import SCHEMA, PostgresConnection, adapt, mapped_errors
 from hotmem.storage.postgres.migrations import OLDEST_SERVER, STEPS, checked_version
-from hotmem.storage.postgres.url import OPTIONS, parse
+from hotmem.storage.postgres.url import CONNECT_S, OPTIONS, parse
 from hotmem.storage.queries import job_failures, jobs
 from hotmem.types import Diagnosis, Finding
 
@@ -75,8 +74,6 @@ LEASES: Final = """
     SELECT count(*) FILTER (WHERE expires_at < %s),
         count(DISTINCT owner) FILTER (WHERE expires_at >= %s) FROM leases"""
 
-Raw = psycopg.Connection[Any]
-
 
 def diagnosed(url: str, spooled: int = 0) -> Diagnosis:
     """Examines a database. Blocking.
@@ -88,7 +85,8 @@ def diagnosed(url: str, spooled: int = 0) -> Diagnosis:
     findings = list(diagnosis.of_spool(spooled))
     try:
         location, conninfo = parse(url)
-        with mapped_errors(location), psycopg.connect(conninfo, **OPTIONS) as raw:
+        with mapped_errors(location), Client.connect(conninfo, **OPTIONS) as raw:
+            raw.patience_s = SLOWEST_S + CONNECT_S
             adapt(raw)
             now = _server(raw, findings)
             version = checked_version(raw, location)
@@ -119,7 +117,7 @@ def diagnosed(url: str, spooled: int = 0) -> Diagnosis:
         return Diagnosis((*findings, Finding("database", fact, fix or "See docs/deploy.md.")), ())
 
 
-def _server(raw: Raw, findings: list[Finding]) -> float:
+def _server(raw: Client, findings: list[Finding]) -> float:
     """Adds what the server is; returns its time in seconds since 1970."""
     began = time.time()
     row = raw.execute(TIMES).fetchone()
@@ -168,7 +166,7 @@ def _schema(version: int) -> Finding:
     )
 
 
-def _roles(raw: Raw, found: roles.Isolation) -> Iterator[Finding]:
+def _roles(raw: Client, found: roles.Isolation) -> Iterator[Finding]:
     """Whether users are kept apart, and this role has its rights."""
     unprotected = [name for (name,) in raw.execute(PROTECTED, (SCHEMA, list(OPEN_TABLES)))]
     if not found.enforced:
@@ -196,7 +194,7 @@ def _roles(raw: Raw, found: roles.Isolation) -> Iterator[Finding]:
     )
 
 
-def _workers(raw: Raw, now: float) -> Iterator[Finding]:
+def _workers(raw: Client, now: float) -> Iterator[Finding]:
     """Who runs jobs, and how long they wait."""
     moment = round(now * 1e6)
     expired, busy = raw.execute(LEASES, (moment, moment)).fetchone() or (0, 0)
@@ -212,7 +210,7 @@ def _workers(raw: Raw, now: float) -> Iterator[Finding]:
         )
 
 
-def _load(raw: Raw) -> Iterator[Finding]:
+def _load(raw: Client) -> Iterator[Finding]:
     """Connections, long transactions and dead rows."""
     used, ours, most = raw.execute(CONNECTIONS).fetchone() or (0, 0, 1)
     yield Finding(

@@ -12,14 +12,24 @@ import psycopg
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from hotmem.errors import DeadlineExceeded, StoreError, StoreLocked, StoreUnreachable
-from hotmem.storage.postgres import metrics
+from hotmem.core.logs import log
+from hotmem.errors import (
+    DeadlineExceeded,
+    StoreError,
+    StoreLocked,
+    StoreUncertain,
+    StoreUnreachable,
+)
+from hotmem.storage.postgres import metrics, migrations, outcome
+from hotmem.storage.postgres.client import Client
 from hotmem.storage.postgres.connection import (
     LOCK_WAIT_S,
     SCHEMA,
+    UNREACHABLE,
     PostgresConnection,
     mapped_errors,
 )
+from hotmem.storage.postgres.outcome import VERSION, Begun
 from hotmem.storage.postgres.url import CONNECT_S
 from hotmem.types import UserKey
 
@@ -36,21 +46,30 @@ WARM_S: Final = 0.03
 NO_LIMIT: Final = 0
 """The server's word for statements that may take any time."""
 
-SETTINGS: Final = b"""
-    SELECT set_config('search_path', %s, true), set_config('hotmem.user', %s, true),
+SETTINGS: Final = f"""
+    SELECT {VERSION}, set_config('search_path', %s, true), set_config('hotmem.user', %s, true),
         set_config('hotmem.scope', %s, true), set_config('statement_timeout', %s, true),
-        set_config('role', %s, true), set_config('jit', 'off', true)"""
-"""What a transaction sees, and for how many milliseconds a statement may run."""
+        set_config('role', %s, true), set_config('jit', 'off', true)""".encode()
+"""The schema's version; what a transaction sees, and the milliseconds a statement may run."""
 
 BEGIN_READ: Final = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 BEGIN_WRITE: Final = b"BEGIN ISOLATION LEVEL READ COMMITTED"
 LOCK_LIMIT: Final = b"SELECT set_config('lock_timeout', %s, true)"
-LOCK_USER: Final = b"SELECT pg_advisory_xact_lock(%s)"
+LOCK: Final = f"SELECT pg_advisory_xact_lock_shared({migrations.LOCK})".encode()
+LOCK_USER: Final = LOCK + b", pg_advisory_xact_lock(%s)"
 """Taken by a statement of its own: those after it see what was committed before it was free."""
 
 CHAIN_READ: Final = b"ROLLBACK AND CHAIN"
 """Ends a read and begins another of the same kind, in one statement: within a pipeline the
 isolation level of a second BEGIN may be refused."""
+
+
+READ_S: Final = 60.0
+ALL_READ_S: Final = 600.0
+"""Seconds that a read without a deadline waits for the server: of one user, and of all."""
+
+GRACE_S: Final = 0.5
+"""Seconds after its deadline that a read waits for the server, which ends it then by itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +82,7 @@ class Lent:
         begun: Whether the transaction of an earlier read is still open.
     """
 
-    raw: "psycopg.Connection[Any]"
+    raw: Client
     pipeline: ExitStack
     begun: bool = False
 
@@ -85,7 +104,7 @@ class Transactions:
     def __init__(
         self,
         location: str,
-        pool: "ConnectionPool[psycopg.Connection[Any]]",
+        pool: "ConnectionPool[Client]",
         role: str | None = None,
     ) -> None:
         self._location = location
@@ -147,18 +166,29 @@ class Transactions:
         """
         try:
             limit_ms = NO_LIMIT
+            lent.raw.patience_s = ALL_READ_S if user is None else READ_S
             if deadline is not None:
                 limit_ms = round((deadline - time.monotonic()) * 1000)
                 if limit_ms <= 0:
                     raise DeadlineExceeded("A search could not begin in its time.")
+                lent.raw.patience_s = limit_ms / 1000 + GRACE_S
             lent.raw.execute(CHAIN_READ if lent.begun else BEGIN_READ)
-            self._set(lent.raw, user, limit_ms)
-            result = run(PostgresConnection(lent.raw, user))
+            state = self._set(lent.raw, user, limit_ms)
+            try:
+                result = run(PostgresConnection(lent.raw, user))
+            except psycopg.ProgrammingError:  # of another schema?
+                self._check_version(state)
+                raise
+            self._check_version(state)
         except BaseException:  # interrupted or not, the connection goes back
             self._end(lent)
             raise
         self._keep_warm(lent)
         return result
+
+    def _check_version(self, state: "psycopg.Cursor[Any]") -> None:
+        row = state.fetchone()
+        migrations.check_current(int(row[0] or 0) if row else 0, self._location)
 
     def _lend(self, until: float) -> Lent:
         raw = self._free_connection(until)
@@ -210,39 +240,106 @@ class Transactions:
             run: What writes.
 
         Raises:
+            StoreUncertain: If it is not known whether it was committed.
             StoreError: If it could not be committed; nothing of it remains.
         """
         try:
-            with metrics.timed("write"), self._begun(user) as conn:
-                self._lock_awaited_since = None
-                result = run(conn)
-                conn.raw.execute(ending.encode())
+            with metrics.timed("write"), mapped_errors(self._location), self._begun(user) as begun:
+                result = run(PostgresConnection(begun.raw, user))
+                self._commit(begun, ending)
                 return result
         except DeadlineExceeded:
             raise StoreError(
                 f"{self._location}: a statement took over {WRITE_MS // 1000} s and was stopped."
                 " Nothing of this write was stored."
             ) from None
-        finally:
-            self._lock_awaited_since = None
 
     @contextmanager
-    def _begun(self, user: UserKey | None) -> Iterator[PostgresConnection]:
-        """A connection within a transaction, which is rolled back if the context raises.
+    def _begun(self, user: UserKey | None) -> Iterator[Begun]:
+        """A transaction on a connection, rolled back if the context raises."""
+        begun = self._begin(user, time.monotonic() + CONNECT_S)
+        try:
+            yield begun
+        except psycopg.errors.ReadOnlySqlTransaction:
+            begun.raw.close()  # a new connection may reach the new primary
+            raise
+        finally:
+            self._give_back(begun.raw)
 
-        A connection that turns out to be dead when the transaction begins is replaced.
-        """
-        with mapped_errors(self._location):
-            raw = self._connection(user, time.monotonic() + CONNECT_S)
+    def _begin(self, user: UserKey | None, until: float) -> Begun:
+        """Begins a write; a connection that turns out to be dead is replaced."""
+        while True:
+            raw = self._free_connection(until)
+            raw.patience_s = LOCK_WAIT_S + CONNECT_S
+            self._lock_awaited_since = time.monotonic()
             try:
-                yield PostgresConnection(raw, user)
-            except psycopg.errors.ReadOnlySqlTransaction:
-                raw.close()  # a new connection may reach the new primary
+                with raw.pipeline():
+                    raw.execute(BEGIN_WRITE)
+                    self._set(raw, user, WRITE_MS)
+                    raw.execute(LOCK_LIMIT, (f"{LOCK_WAIT_S:.0f}s",))
+                    raw.execute(*((LOCK,) if user is None else (LOCK_USER, (user,))))
+                    state = raw.execute(outcome.STATE)
+                begun = outcome.begun(raw, state, self._location)
+            except BaseException as error:  # interrupted or not, the connection goes back
+                dead = raw.closed
+                self._give_back(raw)
+                if (
+                    not dead
+                    or not isinstance(error, psycopg.OperationalError)
+                    or time.monotonic() > until
+                ):
+                    raise
+            else:
+                raw.patience_s = WRITE_MS / 1000 + CONNECT_S
+                return begun
+            finally:
+                self._lock_awaited_since = None
+
+    def _commit(self, begun: Begun, ending: str) -> None:
+        """Ends a write.
+
+        If the connection is lost before the answer, the server is asked for the outcome.
+
+        Raises:
+            StoreUncertain: If it does not say.
+            psycopg.OperationalError: If nothing was committed.
+        """
+        try:
+            begun.raw.execute(ending.encode(), prepare=False)
+        except psycopg.OperationalError as error:
+            if not (error.sqlstate or "08").startswith(UNREACHABLE):
                 raise
+            begun.raw.close()
+            match self._status(begun):
+                case "committed":
+                    log.info("commit confirmed after a lost connection")
+                case "aborted":
+                    raise
+                case _:
+                    raise StoreUncertain(
+                        f"{self._location} was lost while a write was committed, which may be"
+                        " stored or not. Look before you repeat it; turns can be repeated."
+                    ) from error
+
+    def _status(self, begun: Begun) -> str | None:
+        """What became of a transaction; None if the server that ran it does not say in time."""
+        until = time.monotonic() + CONNECT_S
+        status: str | None = outcome.IN_PROGRESS
+        while status == outcome.IN_PROGRESS and (left := until - time.monotonic()) > 0:
+            try:
+                raw = self._free_connection(until)
+            except StoreUnreachable:
+                return None
+            raw.patience_s = left
+            try:
+                status = outcome.status(raw, begun)
+            except psycopg.OperationalError:
+                raw.close()
             finally:
                 self._give_back(raw)
+        return status
 
-    def _give_back(self, raw: "psycopg.Connection[Any]") -> None:
+    def _give_back(self, raw: Client) -> None:
         """Returns a connection to the pool, outside of a transaction or closed."""
         try:
             if not raw.closed and raw.info.transaction_status != TransactionStatus.IDLE:
@@ -252,26 +349,7 @@ class Transactions:
         finally:
             self.pool.putconn(raw)
 
-    def _connection(self, user: UserKey | None, until: float) -> "psycopg.Connection[Any]":
-        while True:
-            raw = self._free_connection(until)
-            self._lock_awaited_since = time.monotonic()
-            try:
-                with raw.pipeline():
-                    raw.execute(BEGIN_WRITE)
-                    self._set(raw, user, WRITE_MS)
-                    raw.execute(LOCK_LIMIT, (f"{LOCK_WAIT_S:.0f}s",))
-                    if user is not None:
-                        raw.execute(LOCK_USER, (user,))
-            except BaseException as error:  # interrupted or not, the connection goes back
-                dead = raw.closed
-                self._give_back(raw)
-                if not dead or not isinstance(error, psycopg.OperationalError):
-                    raise
-            else:
-                return raw
-
-    def _free_connection(self, until: float) -> "psycopg.Connection[Any]":
+    def _free_connection(self, until: float) -> Client:
         try:
             return self.pool.getconn(max(0.001, until - time.monotonic()))
         except PoolTimeout:
@@ -280,8 +358,8 @@ class Transactions:
                 " has connections to spare."
             ) from None
 
-    def _set(self, raw: "psycopg.Connection[Any]", user: UserKey | None, limit_ms: int) -> None:
-        """Sets what a transaction sees: one user's rows, or all."""
+    def _set(self, raw: Client, user: UserKey | None, limit_ms: int) -> "psycopg.Cursor[Any]":
+        """Sets what a transaction sees: one user's rows, or all; returns the schema's version."""
         key, scope = ("", "all") if user is None else (f"{user:d}", "one")
         path, role = f"{SCHEMA}, pg_catalog", self._role or "none"
-        raw.execute(SETTINGS, (path, key, scope, str(limit_ms), role))
+        return raw.execute(SETTINGS, (path, key, scope, str(limit_ms), role))

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-import psycopg
 import pytest
 
 from hotmem import Memory, Options, Turn
 from hotmem.options import ModelOptions
 from hotmem.storage.database import Cursor
+from hotmem.storage.postgres.client import Client
 from hotmem.storage.postgres.connection import PostgresConnection, configure
 from hotmem.storage.postgres.url import OPTIONS
 from hotmem.types import Role
@@ -83,7 +83,7 @@ async def test_a_recall_after_a_new_turn_takes_five_round_trips(
 
 
 def test_statements_are_prepared_unless_there_is_a_pooler(url: str) -> None:
-    with psycopg.connect(url, **OPTIONS) as conn:
+    with Client.connect(url, **OPTIONS) as conn:
         configure(conn)
         for _ in range(3):
             conn.execute("SELECT count(*) FROM hotmem.turns")

@@ -2,32 +2,33 @@
 
 from collections.abc import Callable
 from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
 import psycopg
 
 from hotmem.errors import StoreReadOnly, StoreTooNew, StoreUnusable
 from hotmem.storage.postgres import roles
+from hotmem.storage.postgres.client import Client
 from hotmem.storage.postgres.connection import SCHEMA, mapped_errors
-from hotmem.storage.postgres.url import OPTIONS, parse
+from hotmem.storage.postgres.url import CONNECT_S, OPTIONS, parse
 
 OLDEST_SERVER: Final = 150000
 """The oldest server version: PostgreSQL 15 knows SET NULL of single columns."""
 
 LOCK: Final = 0x484D454D
-"""The advisory lock of migrations ("HMEM")."""
+"""The advisory lock of migrations ("HMEM"). Writes share it: none is under way during one."""
 
 
-def _first(conn: "psycopg.Connection[Any]") -> None:
+def _first(conn: Client) -> None:
     script = files("hotmem.storage.postgres.migrations").joinpath("m0001_first.sql")
     conn.execute(script.read_text("utf-8").encode())
 
 
-STEPS: Final[tuple[Callable[["psycopg.Connection[Any]"], None], ...]] = (_first,)
+STEPS: Final[tuple[Callable[[Client], None], ...]] = (_first,)
 """The step at place n brings a schema of version n to version n + 1."""
 
 
-def migrate(conn: "psycopg.Connection[Any]", location: str) -> None:
+def migrate(conn: Client, location: str) -> None:
     """Brings the schema to the newest version; one that cannot be used is left as it is.
 
     Raises:
@@ -49,6 +50,7 @@ def migrate(conn: "psycopg.Connection[Any]", location: str) -> None:
     version = checked_version(conn, location)
     if version == len(STEPS):
         return
+    conn.patience_s = None
     try:
         _migrate(conn, location)
     except psycopg.errors.InsufficientPrivilege:
@@ -69,7 +71,8 @@ def upgrade(url: str) -> int:
         StoreError: If it could not be migrated.
     """
     location, conninfo = parse(url)
-    with mapped_errors(location), psycopg.connect(conninfo, **OPTIONS) as conn:
+    with mapped_errors(location), Client.connect(conninfo, **OPTIONS) as conn:
+        conn.patience_s = CONNECT_S
         if conn.execute("SHOW transaction_read_only").fetchone() == ("on",):
             raise StoreReadOnly(f"{location} is a replica or set to read-only. Name the primary.")
         migrate(conn, location)
@@ -79,7 +82,7 @@ def upgrade(url: str) -> int:
     return len(STEPS)
 
 
-def _migrate(conn: "psycopg.Connection[Any]", location: str) -> None:
+def _migrate(conn: Client, location: str) -> None:
     with conn.transaction():
         conn.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         version = checked_version(conn, location)  # another program may have migrated meanwhile
@@ -96,7 +99,7 @@ def _migrate(conn: "psycopg.Connection[Any]", location: str) -> None:
         roles.grant(conn)
 
 
-def checked_version(conn: "psycopg.Connection[Any]", location: str) -> int:
+def checked_version(conn: Client, location: str) -> int:
     """The version of the schema; 0 if there is none.
 
     Raises:
@@ -119,9 +122,33 @@ def checked_version(conn: "psycopg.Connection[Any]", location: str) -> int:
         return 0
     row = conn.execute(f"SELECT value FROM {SCHEMA}.meta WHERE key = 'version'").fetchone()
     version = int(row[0]) if row else 0
+    check_not_newer(version, location)
+    return version
+
+
+def check_not_newer(version: int, location: str) -> None:
+    """Checks the version of a schema.
+
+    Raises:
+        StoreTooNew: If a newer HotMem wrote it.
+    """
     if version > len(STEPS):
         raise StoreTooNew(
             f"{location} has schema {version}, this HotMem knows up to {len(STEPS)}. Update HotMem:"
             " pip install -U pipecat-hotmem."
         )
-    return version
+
+
+def check_current(version: int, location: str) -> None:
+    """Checks that the schema of a connection is today's: a migration may have replaced it.
+
+    Raises:
+        StoreTooNew: If a newer HotMem wrote it.
+        StoreUnusable: If it is older.
+    """
+    check_not_newer(version, location)
+    if version < len(STEPS):
+        raise StoreUnusable(
+            f"{location} has schema {version} now, {len(STEPS)} is needed. Run `hotmem migrate URL`"
+            " as the owner."
+        )
