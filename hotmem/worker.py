@@ -143,7 +143,7 @@ class Worker:
             await self._priority.wait_idle()
             async with self._leases.renewed():
                 more = await self._run_round()
-            if more or await self._leases.release_dead():
+            if await self._leases.release_dead() or more:
                 continue
             if not self._wanted.is_set() and not self._resumes_at:
                 self._settled.set()

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import count as count_from
 from pathlib import Path
 
 import pytest
@@ -291,20 +292,49 @@ def count(conn: Connection) -> int:
     return int(conn.execute("SELECT count(*) FROM leases").fetchone()[0])
 
 
+async def dead_worker() -> Claimant:
+    """A worker of this machine that has ended."""
+    gone = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+    await gone.wait()
+    name = new_process_id().replace(f"/{os.getpid()}/", f"/{gone.pid}/")
+    return Claimant(name, datetime.now(UTC))
+
+
 async def test_jobs_of_a_worker_killed_beside_another_are_taken_over_at_once(
     database: Path, language: Language
 ) -> None:
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        gone = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
-        await gone.wait()
-        dead = Claimant(
-            new_process_id().replace(f"/{os.getpid()}/", f"/{gone.pid}/"), datetime.now(UTC)
-        )
-        await memory.runtime.database.write_all(say_and_claim, dead)
+        await memory.runtime.database.write_all(say_and_claim, await dead_worker())
         memory.runtime.worker.wake()
         async with asyncio.timeout(5):
             while not await memory.memories("ana"):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
+
+
+async def test_a_worker_that_is_never_idle_takes_over_too(
+    database: Path, language: Language
+) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+
+        async def keep_busy() -> None:
+            for number in count_from(0):
+                await memory.remember(said(f"I have {number} gulls.", user="ben", name=f"{number}"))
+
+        def claim_ana(conn: Connection, dead: Claimant) -> None:
+            turns.add(conn, said("My dog is called Potola."), NOW)
+            leases.take(conn, dead, JobKind.TURN, [queries.users.ensure(conn, "ana")])
+
+        busy = asyncio.create_task(keep_busy())
+        try:
+            async with asyncio.timeout(5):
+                while not await memory.memories("ben"):  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+                await memory.runtime.database.write_all(claim_ana, await dead_worker())
+                while not await memory.memories("ana"):  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+        finally:
+            busy.cancel()
+            await asyncio.gather(busy, return_exceptions=True)
 
 
 async def test_settle_waits_for_a_job_that_pauses_elsewhere(database: Path) -> None:
