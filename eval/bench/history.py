@@ -6,12 +6,12 @@ sentences' vectors, and its statements are theirs. A session's summary is its lo
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,10 @@ from hotmem.consolidation.summary import render_summary
 from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.models import Encoder, Language, encode_tokens
 from hotmem.models.encoder import Vectors, unit_rows
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import jobs, summaries, turns, understandings, users
 from hotmem.storage.search import vectors
-from hotmem.storage.sqlite.connection import Connection, connect
+from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.sqlite.migrations import migrate
 from hotmem.types import (
     EvidenceKind,
@@ -40,6 +41,8 @@ from hotmem.types import (
 )
 from hotmem.understanding.facts import extract_from_parse, tags
 from hotmem.understanding.query.entities import find_entities
+
+T = TypeVar("T")
 
 BATCH: Final = 100
 """Turns per transaction."""
@@ -200,6 +203,12 @@ def spoken(people: int, each: int) -> Iterator[Turn]:
         yield from chain.from_iterable(islice(talk, SESSION_TURNS) for talk in talks)
 
 
+def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield lists of a size, the last one of what is left."""
+    rest = iter(items)
+    return iter(lambda: list(islice(rest, size)), [])
+
+
 def build(
     path: Path,
     history: Iterator[Turn],
@@ -224,8 +233,8 @@ def build(
         conn.execute("PRAGMA synchronous = OFF")
         conn.execute("BEGIN")
         vectors.adopt(conn, reading.encoder.name, reading.encoder.dimension)
-        for batch in iter(lambda: list(islice(history, BATCH)), []):
-            _write(conn, batch, reading, floor, nearest)
+        for batch in batches(history, BATCH):
+            write_batch(conn, batch, reading, floor, nearest)
             conn.execute("COMMIT")
             conn.execute("BEGIN")
             tell(len(batch))
@@ -234,13 +243,22 @@ def build(
         conn.close()
 
 
-def _write(
+def write_batch(
     conn: Connection,
     batch: Sequence[Turn],
     reading: SentenceCache,
-    floor: BaselineSearch,
-    nearest: Nearest,
+    floor: BaselineSearch | None = None,
+    nearest: Nearest | None = None,
 ) -> None:
+    """Store turns with their vectors, statements and summaries, on either engine.
+
+    Args:
+        conn: A connection, within a transaction.
+        batch: Turns, whole sessions.
+        reading: Vectors and statements.
+        floor: The baseline, which receives the same passages.
+        nearest: Receives the first user's passages.
+    """
     now = datetime.now(UTC)
     for turn in batch:
         turns.add(conn, turn, now)
@@ -265,8 +283,8 @@ def _write(
 def _embed(
     conn: Connection,
     reading: SentenceCache,
-    floor: BaselineSearch,
-    nearest: Nearest,
+    floor: BaselineSearch | None,
+    nearest: Nearest | None,
     speaking: Sequence[str],
     first: int | None,
 ) -> None:
@@ -275,7 +293,7 @@ def _embed(
         keys = [key for _, key, _ in of_kind]
         rows, signs = reading.vectors([text for _, _, text in of_kind])
         vectors.put(conn, kind, keys, list(rows), signs)
-        if kind is EvidenceKind.PASSAGE:
+        if kind is EvidenceKind.PASSAGE and floor is not None and nearest is not None:
             owners = [users.ensure(conn, user_id) for user_id in speaking]
             floor.add(keys, owners, [text for _, _, text in of_kind], rows)
             own = [place for place, owner in enumerate(owners) if owner == first]
