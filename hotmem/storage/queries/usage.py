@@ -13,7 +13,7 @@ MOST_RECALLS: Final = 10_000
 """Latest recalls of a user that are stored item by item. The quality record sums up all of them."""
 
 PRUNED_EVERY: Final = 100
-"""Recalls between two deletions of those beyond `MOST_RECALLS`."""
+"""Recalls beyond `MOST_RECALLS` that are deleted together."""
 
 
 def record(
@@ -65,8 +65,7 @@ def record(
             for place, use in enumerate(uses)
         ],
     )
-    if row[0] % PRUNED_EVERY == 0:
-        _prune(conn, user)
+    _prune(conn, user)
     return True
 
 
@@ -87,6 +86,9 @@ def record_with_quality(
 
 
 def _prune(conn: Connection, user: UserKey) -> None:
+    counted = conn.execute("SELECT count(*) FROM recalls WHERE user_key = ?", (user,))
+    if counted.fetchone()[0] < MOST_RECALLS + PRUNED_EVERY:
+        return
     conn.execute(
         """DELETE FROM recalls WHERE user_key = :user AND id <=
                (SELECT id FROM recalls WHERE user_key = :user

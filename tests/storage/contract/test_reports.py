@@ -279,6 +279,20 @@ async def test_the_oldest_records_are_removed(
     assert len(await database.read(queries.quality.of_user, ben, None, None)) == 2
 
 
+async def test_usage_is_removed_by_a_count_of_the_users_own(
+    database: Database, ana: UserKey, ben: UserKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries.usage, "MOST_RECALLS", 3)
+    monkeypatch.setattr(queries.usage, "PRUNED_EVERY", 2)
+    record = queries.usage.record
+    for number in range(9):  # by turns: row numbers of one user are odd, of the other even
+        for user in (ana, ben):
+            assert await database.write(record, user, block("x", number), (), interrupted=False)
+    for user in (ana, ben):
+        left = await database.read(queries.usage_stats.asked, user, None, None, 20)
+        assert [one.at for one in left] == [NOW + number * HOUR for number in (6, 7, 8)]
+
+
 async def test_memories_in_lists(database: Database, ana: UserKey, ben: UserKey) -> None:
     for user in (ana, ben):
         for text in ("The Lira leaks.", "The Mira leaks.", "The quay is wet."):
