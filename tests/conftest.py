@@ -12,6 +12,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+import typer.main
 from loguru import logger
 
 from hotmem import Memory
@@ -56,6 +57,14 @@ def durable() -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(connection, "SYNCHRONOUS", "OFF")
         yield outside
+
+
+@pytest.fixture(scope="session", autouse=True)
+def commands_built_once() -> Iterator[None]:
+    """Build the commands of an app once; typer's runner builds all for each that it runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.testing._get_command", cache(typer.main.get_command))
+        yield
 
 
 def _to_stderr(message: str) -> None:
