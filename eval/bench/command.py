@@ -14,6 +14,7 @@ from eval.bench import (
     crowd,
     engines,
     feedback,
+    ingestion,
     language,
     latency,
     reembed,
@@ -50,21 +51,36 @@ def bench_latency(
 @bench.command("engines")
 def bench_engines(
     url: Annotated[str, typer.Argument(help="URL of an empty PostgreSQL database.")],
-    turns: Annotated[int, typer.Option(help="Turns in the memory of one user.", min=1)] = 1000,
+    turns: Annotated[
+        list[int] | None,
+        typer.Option(help="Turns of a measured user; repeatable. 1,000 by default.", min=1),
+    ] = None,
     questions: Annotated[
         int,
-        typer.Option(help="Queries measured, and turns remembered.", min=1, max=500),
+        typer.Option(help="Queries measured for each, and turns remembered.", min=1, max=500),
     ] = 100,
     delay_ms: Annotated[
         list[float] | None,
         typer.Option(help="Milliseconds added to a round trip; repeatable. 0 and 2 by default."),
     ] = None,
+    others: Annotated[
+        int, typer.Option(help="Other users in both databases, with 100 turns each.", min=0)
+    ] = 0,
+    writers: Annotated[
+        list[int] | None,
+        typer.Option(help="Writers of the ingestion; repeatable. 1, 4 and 8 by default.", min=1),
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(help="Seconds of each measurement of the ingestion.", min=0.1)
+    ] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """Measure recall() and remember() on SQLite and PostgreSQL, with a delayed network too."""
-    result = engines.measure(
-        url, turns, questions, [0.0, 2.0] if delay_ms is None else delay_ms, Console(stderr=True)
-    )
+    """Measure SQLite beside PostgreSQL: recalls, cold starts, remember() and ingestion."""
+    plan = engines.Plan(
+        turns or [1000], questions, delay_ms or [0.0, 2.0], others, writers or ingestion.WRITERS,
+        seconds,
+    )  # fmt: skip
+    result = engines.measure(url, plan, Console(stderr=True))
     engines.show(result, Console())
     print_json(asdict(result), as_json)
 

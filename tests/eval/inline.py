@@ -8,7 +8,7 @@ from typing import Self
 
 import pytest
 
-MODULES = ("bench.scale", "regimes.measure", "retrieval", "run")
+MODULES = ("bench.ingestion", "bench.scale", "regimes.measure", "retrieval", "run")
 """Modules of `eval` that distribute work over processes."""
 
 

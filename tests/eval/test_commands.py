@@ -154,9 +154,12 @@ def check_policy(found: dict[str, Any], _: Path) -> None:
 
 
 def check_engines(found: dict[str, Any], folder: Path) -> None:
-    assert found["equal"] == found["questions"] == 2
-    _, server, delayed = found["times"]
+    assert found["equal"] == found["asked"] == 4
+    *small, _, server, delayed = found["times"]
+    assert [one["turns"] for one in small] == [20, 20]
     assert delayed["recall"]["p50"] > server["recall"]["p50"] > 0
+    assert [one["engine"] for one in found["ingestion"]] == ["SQLite", "PostgreSQL"]
+    assert all(one["turns_per_s"] > 0 for one in found["ingestion"])
 
 
 def check_fleet(found: dict[str, Any], folder: Path) -> None:
@@ -202,9 +205,13 @@ CASES: Mapping[str, Case] = {
     "bench spoken": Case("hotmem={data} --questions 1", NoVoice),
     "bench soak": Case("--minutes 1 --json"),
     "bench crowd": Case("--users 2 --minutes 0.01 --json"),
-    "bench engines": Case("{postgres} --turns 20 --questions 2 --json", check=check_engines),
+    "bench engines": Case(
+        "{postgres} --turns 20 --turns 40 --questions 2 --others 3 --writers 1 --seconds 0.2"
+        " --delay-ms 0 --delay-ms 40 --json",
+        check=check_engines,
+    ),
     "bench fleet": Case(
-        "{own_postgres} --restart {restart} --bots 2 --workers 1 --users 10 --minutes 0.15"
+        "{postgres} --restart {restart} --bots 2 --workers 1 --users 10 --minutes 0.15"
         " --pause 0.5 --exchanges 2 --kill-bots 1 --keep {folder} --json",
         check=check_fleet,
     ),
@@ -313,6 +320,7 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
         ("bots.FINAL_S", 0.03),
         ("crowd.PAUSE_S", 0.2),
         ("crowd.REPLY_S", 0.1),
+        ("engines.COLD_STARTS", 2),
         ("reembed.PAUSE_S", 0.1),
         ("reembed.QUESTIONS", 20),
         ("scale.FRESH", 20),
@@ -332,18 +340,15 @@ def test_command_runs(
     name: str,
     inputs: dict[str, Path],
     monkeypatch: pytest.MonkeyPatch,
-    postgres_url: Callable[[str], str],
 ) -> None:
     monkeypatch.setattr("eval.bench.command.configure_logs", lambda **_: None)
     inline.install(monkeypatch)
     case = CASES[name]
     with ExitStack() as stack:
-        urls = {}
+        urls: dict[str, str] = {}
         if "{postgres}" in case.arguments:
-            urls["postgres"] = postgres_url("18")
-        if "{own_postgres}" in case.arguments:
             own = stack.enter_context(server("18", fsync="on", synchronous_commit="on"))
-            urls["own_postgres"] = own.create_database("fleet")
+            urls["postgres"] = own.create_database("bench")
             own.write_restarter(inputs["restart"])
         arguments = case.arguments.format(**inputs, **urls).split()
         result = CliRunner().invoke(app, [*name.split(), *arguments])
