@@ -16,16 +16,21 @@ BLOCK: Final = 256
 terms, 2 KB at most; a term is read with one array for each block that it occurs in."""
 
 PAGE: Final = """
-    SELECT string_agg(id::text, ',' ORDER BY id), string_agg(session::text, ',' ORDER BY id),
-        string_agg(length::text, ',' ORDER BY id),
+    SELECT string_agg(int8send(id), ''::bytea ORDER BY id),
+        string_agg(int8send(session), ''::bytea ORDER BY id),
+        string_agg(int8send(length), ''::bytea ORDER BY id),
         string_agg(CASE WHEN bits IS NULL THEN '0' ELSE '1' END, '' ORDER BY id),
         string_agg(bits, ''::bytea ORDER BY id)
     FROM (SELECT id, session, length, bits FROM {kind}_entries
           WHERE user_key = ? AND id > ? ORDER BY id LIMIT ?) AS page"""
 """A page as one row of joined values, which numpy reads at once."""
 
+NUMBER: Final = np.dtype(">i8")
+ELEMENT: Final = np.dtype([("bytes", ">i4"), ("number", ">i8")])
+"""A number as `int8send` gives it, and as an element in what `array_send` gives after 20 bytes."""
+
 POSTINGS: Final = """
-    SELECT p.term, string_agg(array_to_string(p.ids, ','), ',' ORDER BY p.block)
+    SELECT p.term, string_agg(substr(array_send(p.ids), 21), ''::bytea ORDER BY p.block)
     FROM unnest(CAST(? AS TEXT[]), CAST(? AS BIGINT[])) AS w (term, after)
         JOIN {kind}_postings p ON p.user_key = ? AND p.term = w.term AND p.last_id > w.after
     GROUP BY p.term"""
@@ -79,7 +84,8 @@ class PostgresSearch(EntrySearch):
         def found() -> dict[str, NDArray[np.int64]]:
             joined = dict(rows.fetchall())
             return {
-                term: _above(after, _numbers(joined.get(term))) for term, after in terms.items()
+                term: _above(after, np.frombuffer(joined.get(term, b""), ELEMENT)["number"])
+                for term, after in terms.items()
             }
 
         return found
@@ -111,9 +117,9 @@ class PostgresSearch(EntrySearch):
 
 def _above(after: int, keys: NDArray[np.int64]) -> NDArray[np.int64]:
     """The keys above one, ascending."""
-    return np.sort(keys[keys > after])
+    return np.sort(keys[keys > after].astype(np.int64))
 
 
-def _numbers(joined: str | None) -> NDArray[np.int64]:
-    """Numbers joined with commas."""
-    return np.fromstring(joined, dtype=np.int64, sep=",") if joined else np.empty(0, dtype=np.int64)
+def _numbers(joined: bytes | None) -> NDArray[np.int64]:
+    """Numbers of `int8send`, joined."""
+    return np.frombuffer(joined or b"", NUMBER).astype(np.int64)
