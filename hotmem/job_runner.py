@@ -59,7 +59,11 @@ class JobRunner:
         self._options = options
         self._priority = priority
         self._retried: int | None = 0
-        self._retrying_since = datetime.now(UTC)
+        self._retrying_since = datetime.max.replace(tzinfo=UTC)
+
+    def start(self, now: datetime) -> None:
+        """Notes when the worker started, at the first call: what failed before is tried again."""
+        self._retrying_since = min(self._retrying_since, now)
 
     async def attempt(
         self,
@@ -117,19 +121,18 @@ class JobRunner:
             type(error).__name__,
             self._options.attempts,
             self._options.pause_s,
-            datetime.now(UTC),
+            await self._database.read_all(queries.times.now),
             user,
         )
 
-    async def retry_set_aside(self) -> bool:
+    async def retry_set_aside(self, now: datetime) -> bool:
         """Gives some jobs that were set aside one more try, on start and every hour."""
-        now = datetime.now(UTC)
-        if now > self._retrying_since + timedelta(seconds=RETRY_EVERY_S):
-            self._retrying_since, self._retried = now, 0
+        since = self._retrying_since
+        if now - since > timedelta(seconds=RETRY_EVERY_S):
+            self._retrying_since = since = now
+            self._retried = 0
         if self._retried is None:
             return False
-        given = await steps.retry_failures(
-            self._database, self._retrying_since, self._retried, RETRY_BATCH
-        )
+        given = await steps.retry_failures(self._database, since, self._retried, RETRY_BATCH)
         self._retried = self._retried + given if given else None
         return bool(given)

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final
 
 from hotmem.core.encryption_key import EncryptionKey
@@ -107,7 +106,7 @@ class Runtime:
         waiting = await self.database.read_all(queries.jobs.waiting_counts)
         if any(waiting.values()):
             return True
-        now = datetime.now(UTC)
+        now = await self.database.read_all(queries.times.now)
         return await self.database.read_all(queries.job_failures.next_retry, now) is not None
 
     async def replay_spool(self) -> None:
@@ -156,6 +155,7 @@ async def open_runtime(
     storage = await asyncio.to_thread(open_storage, location, key)
     try:
         former = await _adopt_encoder(storage, models.encoder, options)
+        await storage.forgetting.now()
     except BaseException:  # no open file is left behind, cancelled or not
         await storage.database.close()
         raise

@@ -7,6 +7,7 @@ pauses that grow, and then set aside; the others go on.
 """
 
 import asyncio
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -82,7 +83,7 @@ class Worker:
         self._wanted = asyncio.Event()
         self._settled = asyncio.Event()
         self._failed_rounds = 0
-        self._resumes_at: datetime | None = None
+        self._resumes_at: float | None = None
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -123,10 +124,13 @@ class Worker:
                         user,
                         category,
                         self._evolution,
-                        datetime.now(UTC),
+                        await self._now(),
                     )
                 )
         return found
+
+    async def _now(self) -> datetime:
+        return await self._database.read_all(queries.times.now)
 
     async def close(self) -> None:
         """Stops after the current job and releases the leases; other jobs stay in the database."""
@@ -158,7 +162,7 @@ class Worker:
         longest = min(IDLE_CHECK_S, self._options.poll_s)
         pause = longest
         if self._resumes_at:
-            pause = (self._resumes_at - datetime.now(UTC)).total_seconds()
+            pause = self._resumes_at - time.monotonic()
         return min(longest, max(min(pause, self._options.idle_s), MIN_PAUSE_S))
 
     async def _run_round(self) -> bool:
@@ -168,7 +172,11 @@ class Worker:
         logged and counted, never raised.
         """
         try:
-            self._resumes_at = await steps.resume_failures(self._database, datetime.now(UTC))
+            now = await self._now()
+            self._runner.start(now)
+            resumes_at = await steps.resume_failures(self._database, now)
+            pause_s = None if resumes_at is None else (resumes_at - now).total_seconds()
+            self._resumes_at = None if pause_s is None else time.monotonic() + pause_s
             claimed = await self._claim()
             outcomes = await asyncio.gather(
                 self._embed(claimed.texts),
@@ -180,13 +188,13 @@ class Worker:
                     raise outcome
             await self._storage.forgetting.finish()
             rolled_back = await self._roll_back_imports()
-            summarised = await self._summarise(thorough=not any(outcomes))
+            summarised = await self._summarise(now, thorough=not any(outcomes))
             more = (
                 any((*outcomes, rolled_back, summarised))
                 or await self._embed_again()
-                or await self._evolve()
-                or await self._runner.retry_set_aside()
-                or await self._apply_retention()
+                or await self._evolve(now)
+                or await self._runner.retry_set_aside(now)
+                or await self._apply_retention(now)
             )
         except Exception as error:  # background jobs must not end the process
             self._failed_rounds += 1
@@ -198,12 +206,12 @@ class Worker:
 
     async def _claim(self) -> Claimed:
         """Takes the leases of some jobs; writes only if there are any."""
-        claimant, encoder = self._leases.claimant(), self._context.encoder_id
-        if not await self._database.read_all(queries.claims.any_waiting, encoder, claimant):
+        worker, encoder = self._context.worker_id, self._context.encoder_id
+        if not await self._database.read_all(queries.claims.any_waiting, encoder, worker):
             return Claimed([], [])
         return await self._leases.taken(
             self._database.write_all(
-                queries.claims.claim, encoder, self._served, claimant, self._options.batch, BATCH
+                queries.claims.claim, encoder, self._served, worker, self._options.batch, BATCH
             )
         )
 
@@ -224,9 +232,9 @@ class Worker:
             return False
         if await self._database.read_all(queries.embedding.superseded, self._context.encoder_id):
             return False
-        claim, claimant = queries.claims.claim_again, self._leases.claimant()
+        claim, worker = queries.claims.claim_again, self._context.worker_id
         rows: list[WaitingText] | None = await self._leases.taken(
-            self._database.write_all(claim, claimant, self._options.batch)
+            self._database.write_all(claim, worker, self._options.batch)
         )
         if rows is None:
             return False
@@ -278,11 +286,11 @@ class Worker:
             )
         return found is not None
 
-    async def _summarise(self, *, thorough: bool) -> bool:
+    async def _summarise(self, now: datetime, *, thorough: bool) -> bool:
         session = await steps.session_due(
             self._database,
             self._served,
-            datetime.now(UTC),
+            now,
             self._options.idle_s,
             thorough=thorough,
         )
@@ -290,7 +298,7 @@ class Worker:
             return False
         claim = queries.claims.claim_session
         if await self._leases.taken(
-            self._database.write(claim, session.user, self._leases.claimant(), session.key)
+            self._database.write(claim, session.user, self._context.worker_id, session.key)
         ):
             await self._runner.attempt(
                 JobKind.SESSION,
@@ -301,9 +309,8 @@ class Worker:
             return True
         return False
 
-    async def _evolve(self) -> bool:
+    async def _evolve(self, now: datetime) -> bool:
         """Evolves a category that is due."""
-        now = datetime.now(UTC)
         pause = timedelta(seconds=min(EVOLUTION_CHECK_S, self._evolution.every_s))
         if not self._evolution.on or now < self._evolution_checked_at + pause:
             return False
@@ -318,7 +325,7 @@ class Worker:
             return False
         user, category = found
         claim = queries.claims.claim_category
-        if not await self._leases.taken(self._database.write(claim, user, self._leases.claimant())):
+        if not await self._leases.taken(self._database.write(claim, user, self._context.worker_id)):
             self._evolution_checked_at = now
             return False
         try:
@@ -339,9 +346,9 @@ class Worker:
             )
         return True
 
-    async def _apply_retention(self) -> bool:
+    async def _apply_retention(self, now: datetime) -> bool:
         try:
-            return await self._retention.run_batch(datetime.now(UTC))
+            return await self._retention.run_batch(now)
         except DATABASE_ERRORS:
             raise
         except Exception as error:  # a user whose data cannot be removed must not hold up others

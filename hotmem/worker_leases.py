@@ -3,14 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
 from hotmem.core.process_id import has_died
 from hotmem.errors import StoreError
 from hotmem.storage import queries
 from hotmem.storage.database import Database
-from hotmem.storage.queries.leases import LEASE_S, Claimant
+from hotmem.storage.queries.leases import LEASE_S
 
 T = TypeVar("T")
 
@@ -33,10 +32,6 @@ class WorkerLeases:
         self._database = database
         self._owner = owner
         self._taking: asyncio.Future[Any] | None = None
-
-    def claimant(self) -> Claimant:
-        """The worker, now."""
-        return Claimant(self._owner, datetime.now(UTC))
 
     async def taken(self, taking: Awaitable[T]) -> T:
         """The result of a write that takes leases.
@@ -61,11 +56,11 @@ class WorkerLeases:
         for _ in range(RENEWALS):
             await asyncio.sleep(RENEW_S)
             with suppress(StoreError):
-                await self._database.write_all(queries.leases.renew, self.claimant())
+                await self._database.write_all(queries.leases.renew, self._owner)
 
     async def any_other(self) -> bool:
         """Whether another worker has a lease."""
-        return await self._database.read_all(queries.leases.any_other, self.claimant())
+        return await self._database.read_all(queries.leases.any_other, self._owner)
 
     async def release_dead(self) -> bool:
         """Releases leases of workers on this machine that died, before they expire.

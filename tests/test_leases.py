@@ -23,13 +23,13 @@ from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundMode
 from hotmem.storage import queries
 from hotmem.storage.queries import jobs, leases, turns
-from hotmem.storage.queries.leases import Claimant
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.types import JobKind
 from hotmem.worker_leases import WorkerLeases
 from tests.conversation import said
 from tests.letters import LetterEncoder
+from tests.storage.contract.story import pass_time
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 
@@ -103,6 +103,7 @@ from pathlib import Path
 from hotmem import Memory
 from hotmem.models import load_language
 from tests.letters import LetterEncoder
+from tests.storage.contract.story import pass_time
 
 class Stalled(LetterEncoder):
     def encode(self, texts):
@@ -216,17 +217,17 @@ def test_a_lease_keeps_other_workers_away_until_it_expires(database: Path) -> No
         with closing(connect(database)) as conn:
             for number, user in enumerate(("ana", "ana", "ben")):
                 turns.add(conn, said("I am here.", user=user, name=str(number)), NOW)
-            first, second = Claimant("first", NOW), Claimant("second", NOW)
+            first, second = "first", "second"
 
-            def claimed(claimant: Claimant, limit: int = 8) -> list[int]:
-                return jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), limit, claimant)
+            def claimed(worker: str, limit: int = 8) -> list[int]:
+                return jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), limit, worker)
 
             assert claimed(first, 1) == [1]
             assert claimed(second) == [3]
             assert claimed(first) == [1, 2], "the lease covers all of a user's turns"
-            assert not jobs.is_waiting(conn, JobKind.TURN, Claimant("third", NOW))
-            later = NOW + timedelta(seconds=leases.LEASE_S)
-            assert claimed(Claimant("third", later)) == [1, 2, 3]
+            assert not jobs.is_waiting(conn, JobKind.TURN, "third")
+            pass_time(conn, leases.LEASE_S)
+            assert claimed("third") == [1, 2, 3]
             leases.release_all(conn, "third")
             assert claimed(second) == [1, 2, 3]
     finally:
@@ -238,9 +239,9 @@ def test_a_lease_taken_by_a_clock_that_was_ahead_stops_nobody(database: Path) ->
     try:
         with closing(connect(database)) as conn:
             turns.add(conn, said("I am here."), NOW)
-            ahead = Claimant("ahead", NOW + timedelta(days=365))
-            assert jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, ahead) == [1]
-            right = Claimant("right", NOW)
+            assert jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, "ahead") == [1]
+            pass_time(conn, -timedelta(days=365).total_seconds())
+            right = "right"
             assert not leases.any_other(conn, right)
             assert jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, right) == [1]
     finally:
@@ -257,7 +258,7 @@ def test_a_long_queue_of_another_worker_costs_no_more(database: Path, waiting: i
                 turns.add(conn, said("I am here.", name=str(number)), NOW)
             turns.add(conn, said("Me too.", user="ben", name="last"), NOW)
             conn.execute("COMMIT")
-            first, second = Claimant("first", NOW), Claimant("second", NOW)
+            first, second = "first", "second"
             jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 1, first)
             steps = 0
 
@@ -280,7 +281,7 @@ def test_leases_go_with_their_user(database: Path) -> None:
     try:
         with closing(connect(database)) as conn:
             turns.add(conn, said("I am here."), NOW)
-            jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, Claimant("first", NOW))
+            jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, "first")
             conn.execute("DELETE FROM users")
             assert count(conn) == 0
     finally:
@@ -292,12 +293,11 @@ def count(conn: Connection) -> int:
     return int(conn.execute("SELECT count(*) FROM leases").fetchone()[0])
 
 
-async def dead_worker() -> Claimant:
+async def dead_worker() -> str:
     """A worker of this machine that has ended."""
     gone = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
     await gone.wait()
-    name = new_process_id().replace(f"/{os.getpid()}/", f"/{gone.pid}/")
-    return Claimant(name, datetime.now(UTC))
+    return new_process_id().replace(f"/{os.getpid()}/", f"/{gone.pid}/")
 
 
 async def test_jobs_of_a_worker_killed_beside_another_are_taken_over_at_once(
@@ -320,7 +320,7 @@ async def test_a_worker_that_is_never_idle_takes_over_too(
             for number in count_from(0):
                 await memory.remember(said(f"I have {number} gulls.", user="ben", name=f"{number}"))
 
-        def claim_ana(conn: Connection, dead: Claimant) -> None:
+        def claim_ana(conn: Connection, dead: str) -> None:
             turns.add(conn, said("My dog is called Potola."), NOW)
             leases.take(conn, dead, JobKind.TURN, [queries.users.ensure(conn, "ana")])
 
@@ -342,7 +342,7 @@ async def test_settle_waits_for_a_job_that_pauses_elsewhere(database: Path) -> N
         database, background(BackgroundMode.ELSEWHERE), encoder=LetterEncoder()
     ) as memory:
         write, now = memory.runtime.database.write_all, datetime.now(UTC)
-        await write(say_and_claim, Claimant("other", now))
+        await write(say_and_claim, "other")
         await write(lambda conn: conn.execute("UPDATE passages SET held = 1"))
         await write(queries.job_failures.record, JobKind.TURN, 1, "OSError", 3, 9.0, now, None)
         settled = asyncio.create_task(memory.settle())
@@ -351,10 +351,10 @@ async def test_settle_waits_for_a_job_that_pauses_elsewhere(database: Path) -> N
         settled.cancel()
 
 
-def say_and_claim(conn: Connection, claimant: Claimant) -> None:
+def say_and_claim(conn: Connection, worker: str) -> None:
     """Stores a turn that a worker has claimed."""
     turns.add(conn, said("My dog is called Potola."), NOW)
-    assert jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, claimant) == [1]
+    assert jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, worker) == [1]
 
 
 async def test_jobs_beside_one_that_fails_keep_their_lease(
@@ -373,7 +373,7 @@ async def test_jobs_beside_one_that_fails_keep_their_lease(
                 raise MemoryError
             if any("place" in text for text in texts):
                 with closing(connect(database)) as conn:
-                    other, rotation = Claimant("other", datetime.now(UTC)), jobs.UserRotation()
+                    other, rotation = "other", jobs.UserRotation()
                     conn.execute("BEGIN")
                     left.append(jobs.next_rows(conn, JobKind.PASSAGE, rotation, 8, other))
                     conn.execute("ROLLBACK")
@@ -421,14 +421,12 @@ async def test_settle_does_not_miss_what_another_worker_releases(
     """The other one stops between the last round and the look whether it has jobs."""
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
         await memory.settle()
-        await memory.runtime.database.write_all(
-            say_and_claim, other := Claimant("other", datetime.now(UTC))
-        )
+        await memory.runtime.database.write_all(say_and_claim, other := "other")
         settled, look = memory.runtime.worker._settled, memory.runtime.worker._settled.wait
 
         async def released() -> bool:
             await look()
-            await memory.runtime.database.write_all(leases.release_all, other.owner)
+            await memory.runtime.database.write_all(leases.release_all, other)
             return True
 
         settled.wait = released  # type: ignore[method-assign, assignment]  # spied on
@@ -446,7 +444,7 @@ async def test_a_claim_that_is_cancelled_leaves_no_lease(
         def claim(conn: Connection) -> None:
             begun.set()
             going.wait(5)
-            say_and_claim(conn, own.claimant())
+            say_and_claim(conn, "own")
 
         claiming = asyncio.create_task(own.taken(memory.runtime.database.write_all(claim)))
         await asyncio.to_thread(begun.wait, 5)

@@ -1,6 +1,6 @@
 """Differences between the engines' SQL, and the translation of statements for each.
 
-Query functions share one SQL text, the common part of both dialects with six forms of its own.
+Query functions share one SQL text, the common part of both dialects with seven forms of its own.
 Each engine translates a statement once and caches the result.
 
 | in a query function               | SQLite                                  | PostgreSQL         |
@@ -9,6 +9,7 @@ Each engine translates a statement once and caches the result.
 | `x <> ALL(?)`, a list bound       | `x NOT IN (SELECT …)`                   | the same           |
 | `unnest(?) AS k (value)`          | `json_each(?) AS k`                     | the same           |
 | `greatest(a, b)`, `least(a, b)`   | `max(a, b)`, `min(a, b)`                | the same           |
+| `clock()`, µs since 1970          | of this machine                         | of the server      |
 | `?`, `:name`                      | the same                                | `%s`, `%(name)s`   |
 | `INDEXED BY index`                | the same                                | nothing            |
 | `+user_key = ?`, another index    | the same                                | `user_key = %s`    |
@@ -32,6 +33,7 @@ _ALL: Final = re.compile(rf"<> ALL\({_PLACEHOLDER}\)")
 _UNNEST: Final = re.compile(rf"\bunnest\({_PLACEHOLDER}\) AS (\w+) \(value\)")
 _GREATEST: Final = re.compile(r"\bgreatest\(")
 _LEAST: Final = re.compile(r"\bleast\(")
+_CLOCK: Final = re.compile(r"\bclock\(\)")
 _NAMED: Final = re.compile(r"(?<!:):([a-z_]+)")
 _INDEXED: Final = re.compile(r"\bINDEXED BY \w+")
 _HINT: Final = re.compile(r"(?<=[\s(])\+((?:\w+\.)?user_key)\b")
@@ -45,6 +47,7 @@ def to_sqlite(statement: str) -> str:
     statement = _ANY.sub(r"IN (SELECT value FROM json_each(\1))", statement)
     statement = _ALL.sub(r"NOT IN (SELECT value FROM json_each(\1))", statement)
     statement = _UNNEST.sub(r"json_each(\1) AS \2", statement)
+    statement = _CLOCK.sub("CAST(unixepoch('subsec') * 1000000 AS INTEGER)", statement)
     return _LEAST.sub("min(", _GREATEST.sub("max(", statement))
 
 
@@ -58,4 +61,7 @@ def to_postgres(statement: str) -> str:
     if _SETTING.search(statement):
         raise ValueError("A query function cannot change settings of its transaction.")
     statement = _HINT.sub(r"\1", _INDEXED.sub("", statement.replace("%", "%%")))
+    statement = _CLOCK.sub(
+        "(extract(epoch FROM statement_timestamp()) * 1000000)::BIGINT", statement
+    )
     return _NAMED.sub(r"%(\1)s", statement).replace("?", "%s")

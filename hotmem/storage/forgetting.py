@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from hotmem.core.logs import log
 from hotmem.core.steady_clock import SteadyClock
 from hotmem.storage.database import Connection, Database
-from hotmem.storage.queries import deletions, forget
+from hotmem.storage.queries import deletions, forget, times
 from hotmem.storage.search.engine import SearchEngine
 from hotmem.types import ForgetResult, Restorable, UserKey
 from hotmem.types.forgetting import ForgetTarget
@@ -46,7 +46,7 @@ class Forgetting:
             StoreError: If it could not be written.
         """
         if grace is not None and not dry_run:
-            now = self._clock.now()
+            now = await self.now()
             removed = await self._database.write(deletions.delete, user, target, now, now + grace)
             self._engine.drop(user)
             return replace(removed, restorable_until=now + grace) if removed.anything else removed
@@ -56,6 +56,10 @@ class Forgetting:
         removed = await self._database.write(self._remove, user, target)
         self._engine.drop(user)
         return removed
+
+    async def now(self) -> datetime:
+        """The time by the database's clock, which periods of grace are measured by."""
+        return self._clock.now(await self._database.read_all(times.now))
 
     async def restore(self, user: UserKey) -> tuple[Restorable, list[str]] | None:
         """Restores the user's latest deletion.
@@ -71,7 +75,7 @@ class Forgetting:
         """Erases deletions whose time of grace is over, and retries a purge that was prevented."""
         if self._database.read_only:
             return
-        now = self._clock.now()
+        now = await self.now()
         if not await self._database.read_all(deletions.is_clock_plausible, now):
             return
         if await self._database.read_all(deletions.has_misdated, now):

@@ -39,6 +39,11 @@ from hotmem.storage.dialect import to_postgres, to_sqlite
             "WHERE +user_key = ? AND (+m.user_key = 1 OR a +user_keys = 2)",
             "WHERE user_key = %s AND (m.user_key = 1 OR a +user_keys = 2)",
         ),
+        (
+            "WHERE a > clock()",
+            "WHERE a > CAST(unixepoch('subsec') * 1000000 AS INTEGER)",
+            "WHERE a > (extract(epoch FROM statement_timestamp()) * 1000000)::BIGINT",
+        ),
         ("SELECT a::bigint, :b", "SELECT a::bigint, :b", "SELECT a::bigint, %(b)s"),
     ],
 )

@@ -7,7 +7,6 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import embedding, jobs, leases, reembedding, turns
 from hotmem.storage.queries.index_entries import TABLES
-from hotmem.storage.queries.leases import Claimant
 from hotmem.types import EvidenceKind, JobKind, Turn, UserKey
 
 P = ParamSpec("P")
@@ -29,12 +28,12 @@ class Claimed:
     turns: list[tuple[int, Turn]]
 
 
-def any_waiting(conn: Connection, encoder: str, claimant: Claimant) -> bool:
+def any_waiting(conn: Connection, encoder: str, worker: str) -> bool:
     """Whether `claim` would find a job."""
-    if jobs.is_waiting(conn, JobKind.TURN, claimant):
+    if jobs.is_waiting(conn, JobKind.TURN, worker):
         return True
     return not embedding.superseded(conn, encoder) and any(
-        jobs.is_waiting(conn, kind, claimant) for kind in EMBEDDED
+        jobs.is_waiting(conn, kind, worker) for kind in EMBEDDED
     )
 
 
@@ -42,7 +41,7 @@ def claim(
     conn: Connection,
     encoder: str,
     rotation: jobs.UserRotation,
-    claimant: Claimant,
+    worker: str,
     max_texts: int,
     max_turns: int,
 ) -> Claimed:
@@ -52,18 +51,18 @@ def claim(
         conn: The writer, within a transaction.
         encoder: Identity of the worker's encoder.
         rotation: Which users were served last.
-        claimant: The worker.
+        worker: The worker.
         max_texts: Texts to embed at most.
         max_turns: Turns to understand at most.
     """
     return Claimed(
-        embedding.waiting(conn, encoder, max_texts, rotation, claimant),
-        turns.waiting(conn, rotation, max_turns, claimant),
+        embedding.waiting(conn, encoder, max_texts, rotation, worker),
+        turns.waiting(conn, rotation, max_turns, worker),
     )
 
 
 def claim_again(
-    conn: Connection, claimant: Claimant, limit: int
+    conn: Connection, worker: str, limit: int
 ) -> list[tuple[EvidenceKind, int, str]] | None:
     """Claims the next rows to embed again (`reembedding.following`).
 
@@ -78,20 +77,20 @@ def claim_again(
     kind, key, _ = rows[0]
     sql = f"SELECT user_key FROM {TABLES[kind]} WHERE id = ?"
     user = UserKey(conn.execute(sql, (key,)).fetchone()[0])
-    return rows if _claim_one(conn, user, claimant, JobKind(kind)) else None
+    return rows if _claim_one(conn, user, worker, JobKind(kind)) else None
 
 
-def claim_session(conn: Connection, user: UserKey, claimant: Claimant, session: int) -> bool:
+def claim_session(conn: Connection, user: UserKey, worker: str, session: int) -> bool:
     """Takes the lease of summarising a session; False if it is taken or the session is deleted."""
     there = conn.execute(
         "SELECT 1 FROM sessions WHERE id = ? AND user_key = ?", (session, user)
     ).fetchone()
-    return there is not None and _claim_one(conn, user, claimant, JobKind.SESSION)
+    return there is not None and _claim_one(conn, user, worker, JobKind.SESSION)
 
 
-def claim_category(conn: Connection, user: UserKey, claimant: Claimant) -> bool:
+def claim_category(conn: Connection, user: UserKey, worker: str) -> bool:
     """Takes the lease of evolving a user's categories; False if another worker has it."""
-    return _claim_one(conn, user, claimant, JobKind.CATEGORY)
+    return _claim_one(conn, user, worker, JobKind.CATEGORY)
 
 
 def finish(
@@ -127,5 +126,5 @@ def finish_all(
     return result
 
 
-def _claim_one(conn: Connection, user: UserKey, claimant: Claimant, kind: JobKind) -> bool:
-    return bool(leases.take(conn, claimant, kind, [user]))
+def _claim_one(conn: Connection, user: UserKey, worker: str, kind: JobKind) -> bool:
+    return bool(leases.take(conn, worker, kind, [user]))

@@ -22,7 +22,6 @@ from hotmem.storage.queries import (
 )
 from hotmem.storage.queries.edits import Wording
 from hotmem.storage.queries.index_entries import TABLES
-from hotmem.storage.queries.leases import Claimant
 from hotmem.storage.queries.locks import lock_owners
 from hotmem.storage.search import vectors
 from hotmem.types import EvidenceKind, NewMemory, SignBits, UserKey, Vector
@@ -38,13 +37,13 @@ def waiting(
     encoder: str,
     limit: int,
     rotation: jobs.UserRotation,
-    claimant: Claimant | None = None,
+    worker: str | None = None,
 ) -> list[tuple[EvidenceKind, int, str]]:
     """The next texts without a vector, users in turn: kind, row number, text.
 
     None if the encoder is superseded: a process with the database's encoder embeds them.
     """
-    return [] if superseded(conn, encoder) else vectors.waiting(conn, limit, rotation, claimant)
+    return [] if superseded(conn, encoder) else vectors.waiting(conn, limit, rotation, worker)
 
 
 def put(

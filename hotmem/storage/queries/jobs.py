@@ -18,7 +18,6 @@ from typing import Final, NamedTuple
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import leases
 from hotmem.storage.queries.imports import FINISHED
-from hotmem.storage.queries.leases import Claimant
 from hotmem.storage.queries.locks import lock_users
 from hotmem.storage.queries.order import BEHIND
 from hotmem.storage.queries.times import from_stored, to_stored
@@ -93,22 +92,22 @@ def next_rows(
     kind: JobKind,
     rotation: UserRotation,
     limit: int,
-    claimant: Claimant | None = None,
+    worker: str | None = None,
 ) -> list[int]:
     """Keys of the next waiting rows, users in turn, each user's oldest first.
 
     Args:
-        conn: A connection; the writer, if there is a claimant.
+        conn: A connection; the writer, if there is a worker.
         kind: Kind of job.
         rotation: The users and imports whose jobs were selected last.
         limit: Rows at most.
-        claimant: Takes leases of the users, and skips users whose lease another worker has.
+        worker: Takes leases of the users, and skips users whose lease another worker has.
     """
     queue = QUEUES[kind]
     own = "import IS NULL"
-    users = _next_owners(conn, kind, own, "user_key", rotation.user[kind], limit, claimant)
-    if claimant is not None:
-        taken = leases.take(conn, claimant, kind, map(UserKey, users))
+    users = _next_owners(conn, kind, own, "user_key", rotation.user[kind], limit, worker)
+    if worker is not None:
+        taken = leases.take(conn, worker, kind, map(UserKey, users))
         users = [user for user in users if user in taken]
     keys: list[int] = []
     for place, user in enumerate(users):
@@ -123,11 +122,11 @@ def next_rows(
             "import",
             rotation.imported[kind],
             limit - len(keys),
-            claimant,
+            worker,
         )
-        if claimant is not None:
+        if worker is not None:
             owners = {key: _importing_user(conn, key) for key in imports}
-            taken = leases.take(conn, claimant, kind, owners.values())
+            taken = leases.take(conn, worker, kind, owners.values())
             imports = [key for key in imports if owners[key] in taken]
         for place, key in enumerate(imports):
             share = -(-(limit - len(keys)) // (len(imports) - place))
@@ -136,13 +135,13 @@ def next_rows(
     return keys
 
 
-def is_waiting(conn: Connection, kind: JobKind, claimant: Claimant) -> bool:
+def is_waiting(conn: Connection, kind: JobKind, worker: str) -> bool:
     """Whether a job of a kind waits whose lease no other worker has."""
     rotation = UserRotation()
     return bool(
-        _next_owners(conn, kind, "import IS NULL", "user_key", rotation.user[kind], 1, claimant)
+        _next_owners(conn, kind, "import IS NULL", "user_key", rotation.user[kind], 1, worker)
         or _next_owners(
-            conn, kind, "import IS NOT NULL", "import", rotation.imported[kind], 1, claimant
+            conn, kind, "import IS NOT NULL", "import", rotation.imported[kind], 1, worker
         )
     )
 
@@ -154,7 +153,7 @@ def _next_owners(
     owner: str,
     after: int,
     limit: int,
-    claimant: Claimant | None,
+    worker: str | None,
 ) -> list[int]:
     """Users, or imports, with waiting rows, in ascending order from one on, cyclically."""
     queue = QUEUES[kind]
@@ -172,9 +171,9 @@ def _next_owners(
             low = row[0]
             if owner == "import" and not _is_finished_import(conn, low):
                 continue
-            if claimant is not None:
+            if worker is not None:
                 user = UserKey(low) if owner == "user_key" else _importing_user(conn, low)
-                if not leases.is_free(conn, user, claimant, kind):
+                if not leases.is_free(conn, user, worker, kind):
                     continue
             found.append(low)
     return found

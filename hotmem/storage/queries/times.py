@@ -3,6 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from hotmem.storage.database import Connection
+
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -15,3 +17,8 @@ def to_stored(moment: datetime) -> int:
 def from_stored(microseconds: int) -> datetime:
     """The UTC datetime of stored microseconds."""
     return EPOCH + microseconds * MICROSECOND
+
+
+def now(conn: Connection) -> datetime:
+    """The time by the database's clock. The clocks of its clients may differ."""
+    return from_stored(conn.execute("SELECT clock()").fetchone()[0])

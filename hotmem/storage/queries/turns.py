@@ -6,7 +6,6 @@ from datetime import datetime
 from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import derived, index_entries, jobs, order, users
-from hotmem.storage.queries.leases import Claimant
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.text.passages import split_passages
 from hotmem.text.timezones import to_named_zone, zone_name
@@ -130,10 +129,10 @@ def numbered(conn: Connection, keys: Sequence[int]) -> list[tuple[int, Turn]]:
 
 
 def waiting(
-    conn: Connection, rotation: jobs.UserRotation, limit: int, claimant: Claimant | None = None
+    conn: Connection, rotation: jobs.UserRotation, limit: int, worker: str | None = None
 ) -> list[tuple[int, Turn]]:
     """The next turns to understand with their row numbers, users in turn, each user's in order."""
-    return numbered(conn, jobs.next_rows(conn, JobKind.TURN, rotation, limit, claimant))
+    return numbered(conn, jobs.next_rows(conn, JobKind.TURN, rotation, limit, worker))
 
 
 def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tuple[int, Turn]]:

@@ -15,7 +15,6 @@ from hotmem.core.matmul import matmul
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import encoders, index_entries, jobs, reembedding
 from hotmem.storage.queries.index_entries import TABLES, to_bits
-from hotmem.storage.queries.leases import Claimant
 from hotmem.storage.search import token_signs
 from hotmem.storage.search.user_index import WORD, Index, IndexReader
 from hotmem.types import EvidenceKind, QueryVectors, SignBits, UserKey, Vector
@@ -62,7 +61,7 @@ def waiting(
     conn: Connection,
     limit: int,
     served: jobs.UserRotation | None = None,
-    claimant: Claimant | None = None,
+    worker: str | None = None,
 ) -> list[tuple[EvidenceKind, int, str]]:
     """The next rows without a vector.
 
@@ -72,7 +71,7 @@ def waiting(
         conn: A connection.
         limit: Rows at most.
         served: Which users were served last.
-        claimant: Takes leases of their users.
+        worker: Takes leases of their users.
 
     With the name a question about someone finds what they said: LoCoMo's evidence within 1,000
     tokens by late interaction alone rises from 0.55 to 0.77.
@@ -82,7 +81,7 @@ def waiting(
     for work in jobs.embedding_kinds(served):
         kind, keys = (
             EvidenceKind(work),
-            jobs.next_rows(conn, work, served, limit - len(rows), claimant),
+            jobs.next_rows(conn, work, served, limit - len(rows), worker),
         )
         rows += [(kind, key, words) for key, words in reembedding.text_of(conn, kind, keys)]
     return rows

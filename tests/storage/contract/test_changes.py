@@ -10,7 +10,6 @@ from hotmem.models.encoder import Vectors
 from hotmem.storage import Storage, queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import UserRotation
-from hotmem.storage.queries.leases import Claimant
 from hotmem.storage.search import vectors
 from hotmem.storage.search.searches import LexicalSearch, VectorSearch
 from hotmem.types import EvidenceKind, JobKind, QueryVectors, UserKey
@@ -50,12 +49,12 @@ async def test_rows_are_embedded_again_by_one_worker(database: Database) -> None
     await database.write_all(say, "A heron.")
     await database.write_all(embed)
     assert await database.write_all(vectors.adopt, "reversed", LetterEncoder.dimension)
-    claim, first, other = queries.claims.claim_again, Claimant("1", NOW), Claimant("2", NOW)
+    claim, first, other = queries.claims.claim_again, "1", "2"
     rows = await database.write_all(claim, first, 9)
     assert rows and await database.write_all(claim, other, 9) is None
     kind, keys = rows[0][0], [key for _, key, _ in rows]
     finish, skip = queries.claims.finish_all, queries.embedding.skip
-    await database.write_all(finish, first.owner, JobKind(kind), skip, kind, keys)
+    await database.write_all(finish, first, JobKind(kind), skip, kind, keys)
     assert await database.write_all(claim, other, 9) == []
 
 

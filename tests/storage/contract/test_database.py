@@ -3,7 +3,7 @@
 import asyncio
 import time
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from threading import Event
 
 import pytest
@@ -385,3 +385,8 @@ async def test_a_purge_keeps_what_is_stored(database: Database, ana: UserKey) ->
     assert await database.purge(5)
     await database.retry_purge()
     assert await database.read(texts_of, ana) == ["My boat is Albatross."]
+
+
+async def test_the_time_is_the_databases(database: Database) -> None:
+    found = await database.read_all(queries.times.now)
+    assert abs(found - datetime.now(UTC)) < timedelta(seconds=5)

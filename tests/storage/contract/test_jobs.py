@@ -9,7 +9,7 @@ from hotmem.consolidation.supersession import apply_correction, find_supersessio
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import UserRotation
-from hotmem.storage.queries.leases import LEASE_S, Claimant
+from hotmem.storage.queries.leases import LEASE_S
 from hotmem.types import Category, FailedJob, JobKind, Turn, Understanding, UserKey
 from tests.storage.contract.story import (
     ENCODER,
@@ -17,6 +17,7 @@ from tests.storage.contract.story import (
     embed,
     memories_of,
     note,
+    pass_time,
     say,
     turn,
     understand,
@@ -26,8 +27,8 @@ SECOND = timedelta(seconds=1)
 ATTEMPTS = 3
 PAUSE_S = 1.0
 
-FIRST = Claimant("first worker", NOW)
-OTHER = Claimant("other worker", NOW)
+FIRST = "first worker"
+OTHER = "other worker"
 
 
 def say_much(conn: Connection) -> None:
@@ -239,11 +240,11 @@ async def test_a_lease_keeps_other_workers_from_a_users_jobs(database: Database)
     other = await database.write_all(claim, ENCODER, UserRotation(), OTHER, 99, 99)
     assert {said.user_id for _, said in other.turns} == {"ben", "cleo"} and other.texts == []
     assert not await database.read_all(queries.jobs.is_waiting, JobKind.PASSAGE, OTHER)
-    assert sorted(await database.read_all(queries.leases.owners)) == [FIRST.owner, OTHER.owner]
+    assert sorted(await database.read_all(queries.leases.owners)) == [FIRST, OTHER]
     assert await database.read_all(queries.leases.any_other, FIRST)
-    assert await database.read_all(queries.leases.any_of, FIRST.owner)
-    await database.write_all(queries.leases.release_all, FIRST.owner)
-    assert not await database.read_all(queries.leases.any_of, FIRST.owner)
+    assert await database.read_all(queries.leases.any_of, FIRST)
+    await database.write_all(queries.leases.release_all, FIRST)
+    assert not await database.read_all(queries.leases.any_of, FIRST)
     again = await database.write_all(claim, ENCODER, UserRotation(), OTHER, 99, 99)
     assert len(again.texts) == 8 and len(again.turns) == 8
 
@@ -261,44 +262,43 @@ async def test_two_workers_never_claim_the_same_job(database: Database, second: 
 async def test_an_expired_lease_is_taken_over(database: Database, ana: UserKey) -> None:
     await database.write_all(say, "Remark.")
     await database.write_all(queries.claims.claim, ENCODER, UserRotation(), FIRST, 9, 9)
-    just = Claimant(OTHER.owner, NOW + timedelta(seconds=LEASE_S) - SECOND)
-    late = Claimant(OTHER.owner, NOW + timedelta(seconds=LEASE_S))
-    assert not await database.read_all(queries.claims.any_waiting, ENCODER, just)
-    assert not await database.read(queries.leases.is_free, ana, just, JobKind.TURN)
-    assert await database.read_all(queries.claims.any_waiting, ENCODER, late)
-    assert await database.read(queries.leases.is_free, ana, late, JobKind.TURN)
-    assert not await database.read_all(queries.leases.any_other, late)
-    claimed = await database.write_all(queries.claims.claim, ENCODER, UserRotation(), late, 9, 9)
+    await database.write_all(pass_time, LEASE_S - 5)
+    assert not await database.read_all(queries.claims.any_waiting, ENCODER, OTHER)
+    assert not await database.read(queries.leases.is_free, ana, OTHER, JobKind.TURN)
+    await database.write_all(pass_time, 5)
+    assert await database.read_all(queries.claims.any_waiting, ENCODER, OTHER)
+    assert await database.read(queries.leases.is_free, ana, OTHER, JobKind.TURN)
+    assert not await database.read_all(queries.leases.any_other, OTHER)
+    claimed = await database.write_all(queries.claims.claim, ENCODER, UserRotation(), OTHER, 9, 9)
     assert len(claimed.turns) == len(claimed.texts) == 1
-    assert await database.read_all(queries.leases.owners) == [OTHER.owner]
+    assert await database.read_all(queries.leases.owners) == [OTHER]
 
 
 async def test_a_lease_is_extended_by_its_owner(database: Database, ana: UserKey) -> None:
     await database.write_all(queries.leases.take, FIRST, JobKind.TURN, [ana])
-    renewed = Claimant(FIRST.owner, NOW + 30 * SECOND)
-    await database.write_all(queries.leases.take, renewed, JobKind.TURN, [ana])
-    then = Claimant(OTHER.owner, NOW + timedelta(seconds=LEASE_S))
-    assert not await database.read(queries.leases.is_free, ana, then, JobKind.TURN)
-    assert await database.read(queries.leases.is_free, ana, then, JobKind.PASSAGE)
-    await database.write_all(queries.leases.release_kind, FIRST.owner, JobKind.PASSAGE)
-    await database.write(queries.leases.release, ana, FIRST.owner, JobKind.PASSAGE)
-    assert await database.read_all(queries.leases.any_of, FIRST.owner)
-    await database.write_all(queries.leases.release_kind, OTHER.owner, JobKind.TURN)
-    await database.write(queries.leases.release, ana, OTHER.owner, JobKind.TURN)
-    assert await database.read_all(queries.leases.any_of, FIRST.owner)
+    await database.write_all(pass_time, LEASE_S / 2)
+    await database.write_all(queries.leases.take, FIRST, JobKind.TURN, [ana])
+    await database.write_all(pass_time, LEASE_S / 2)
+    assert not await database.read(queries.leases.is_free, ana, OTHER, JobKind.TURN)
+    assert await database.read(queries.leases.is_free, ana, OTHER, JobKind.PASSAGE)
+    await database.write_all(queries.leases.release_kind, FIRST, JobKind.PASSAGE)
+    await database.write(queries.leases.release, ana, FIRST, JobKind.PASSAGE)
+    assert await database.read_all(queries.leases.any_of, FIRST)
+    await database.write_all(queries.leases.release_kind, OTHER, JobKind.TURN)
+    await database.write(queries.leases.release, ana, OTHER, JobKind.TURN)
+    assert await database.read_all(queries.leases.any_of, FIRST)
 
 
 async def test_a_renewal_extends_leases_and_takes_none_back(
     database: Database, ana: UserKey, ben: UserKey
 ) -> None:
     await database.write_all(queries.leases.take, FIRST, JobKind.TURN, [ana, ben])
-    late = NOW + timedelta(seconds=LEASE_S)
-    await database.write_all(queries.leases.take, Claimant(OTHER.owner, late), JobKind.TURN, [ben])
-    await database.write_all(queries.leases.renew, Claimant(FIRST.owner, late))
-    others = Claimant("third", late + SECOND)
-    assert not await database.read(queries.leases.is_free, ana, others, JobKind.TURN)
-    await database.write_all(queries.leases.release_all, OTHER.owner)
-    assert await database.read(queries.leases.is_free, ben, others, JobKind.TURN)
+    await database.write_all(pass_time, LEASE_S)
+    await database.write_all(queries.leases.take, OTHER, JobKind.TURN, [ben])
+    await database.write_all(queries.leases.renew, FIRST)
+    assert not await database.read(queries.leases.is_free, ana, "third", JobKind.TURN)
+    await database.write_all(queries.leases.release_all, OTHER)
+    assert await database.read(queries.leases.is_free, ben, "third", JobKind.TURN)
 
 
 async def test_a_finished_job_of_one_user_leaves_the_leases_of_others(
@@ -310,9 +310,7 @@ async def test_a_finished_job_of_one_user_leaves_the_leases_of_others(
 
     await database.write_all(queries.leases.take, FIRST, JobKind.SESSION, [ana, ben])
     finish = queries.claims.finish
-    assert (
-        await database.write(finish, ana, FIRST.owner, JobKind.SESSION, store, "It leaks.") == ana
-    )
+    assert await database.write(finish, ana, FIRST, JobKind.SESSION, store, "It leaks.") == ana
     assert await database.read(memories_of, ana) == ["It leaks."]
     assert await database.read(queries.leases.is_free, ana, OTHER, JobKind.SESSION)
     assert not await database.read(queries.leases.is_free, ben, OTHER, JobKind.SESSION)
@@ -323,15 +321,13 @@ async def test_finished_jobs_release_their_leases(database: Database) -> None:
     await database.write_all(queries.claims.claim, ENCODER, UserRotation(), FIRST, 9, 9)
     finish = queries.claims.finish_all
     said = turn("More.", name="t2")
-    stored = await database.write_all(
-        finish, FIRST.owner, JobKind.TURN, queries.turns.add, said, now=NOW
-    )
-    assert stored and await database.read_all(queries.leases.any_of, FIRST.owner)
+    stored = await database.write_all(finish, FIRST, JobKind.TURN, queries.turns.add, said, now=NOW)
+    assert stored and await database.read_all(queries.leases.any_of, FIRST)
     with pytest.raises(ZeroDivisionError):
-        await database.write_all(finish, FIRST.owner, JobKind.PASSAGE, lambda conn: 1 // 0)
-    assert await database.read_all(queries.leases.any_of, FIRST.owner), "rolled back"
-    await database.write_all(finish, FIRST.owner, JobKind.PASSAGE, embed)
-    assert not await database.read_all(queries.leases.any_of, FIRST.owner)
+        await database.write_all(finish, FIRST, JobKind.PASSAGE, lambda conn: 1 // 0)
+    assert await database.read_all(queries.leases.any_of, FIRST), "rolled back"
+    await database.write_all(finish, FIRST, JobKind.PASSAGE, embed)
+    assert not await database.read_all(queries.leases.any_of, FIRST)
 
 
 async def test_sessions_and_categories_are_claimed_by_one_worker(
@@ -349,8 +345,8 @@ async def test_sessions_and_categories_are_claimed_by_one_worker(
     assert not await database.write(claim_session, ana, FIRST, 99)
     assert await database.write(claim_category, ana, FIRST)
     assert not await database.write(claim_category, ana, OTHER)
-    late = Claimant(OTHER.owner, NOW + timedelta(seconds=LEASE_S))
-    assert await database.write(claim_category, ana, late)
+    await database.write_all(pass_time, LEASE_S)
+    assert await database.write(claim_category, ana, OTHER)
 
 
 async def test_kinds_of_rows_to_embed_take_turns() -> None:

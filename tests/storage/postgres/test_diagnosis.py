@@ -14,10 +14,9 @@ from hotmem.cli import app
 from hotmem.storage import queries
 from hotmem.storage.postgres import diagnosis
 from hotmem.storage.postgres.database import PostgresDatabase
-from hotmem.storage.queries.leases import Claimant
 from hotmem.types import JobKind
 from tests.postgres import PostgresServer
-from tests.storage.contract.story import adopt, turn, user_key
+from tests.storage.contract.story import adopt, pass_time, turn, user_key
 
 
 @pytest.fixture(autouse=True)
@@ -37,8 +36,8 @@ async def fill(url: str, at: datetime) -> None:
     await database.write_all(adopt)
     await database.write_all(queries.turns.add, turn("A secret", at=at), at)
     ana = await database.write_all(user_key, "ana")
-    claimant = Claimant("elsewhere/1/x", at)
-    await database.write_all(queries.leases.take, claimant, JobKind.TURN, [ana])
+    await database.write_all(queries.leases.take, "elsewhere/1/x", JobKind.TURN, [ana])
+    await database.write_all(pass_time, (datetime.now(UTC) - at).total_seconds())
     await database.close()
 
 
