@@ -199,16 +199,23 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         self.runtime.worker.wake()
         return ended
 
-    async def settle(self) -> None:
+    async def settle(self, user_id: str | None = None) -> None:
         """Waits until all background jobs are done; those that were set aside do not count.
 
         Where they run elsewhere, it waits for the other process. A read-only file has none.
+
+        Args:
+            user_id: Whose jobs to wait for, in a database that many share; everyone's, if not
+                given.
         """
         runtime = self.runtime
         if not runtime.database.read_only:
             with suppress(StoreError):
                 await runtime.replay_spool()
-            await runtime.settle()
+            if user_id is None:
+                await runtime.settle()
+            else:
+                await runtime.settle_user(user_id)
 
     async def recall(
         self,

@@ -68,6 +68,7 @@ class Runtime:
         threads: Run recalls and explicit stores, one at a time each.
         spool: Turns that the database could not take yet.
         background: Where background jobs run.
+        shared: Whether other processes on other machines may use the database.
     """
 
     storage: Storage
@@ -77,6 +78,7 @@ class Runtime:
     threads: WorkerThreads
     spool: Spool
     background: BackgroundMode
+    shared: bool
 
     @property
     def database(self) -> Database:
@@ -100,6 +102,15 @@ class Runtime:
             case BackgroundMode.ELSEWHERE:
                 while await self._any_job():  # noqa: ASYNC110
                     await asyncio.sleep(SETTLE_CHECK_S)
+
+    async def settle_user(self, user_id: str) -> None:
+        """Waits until no job of a user is left; in a file, until none is, as they are few."""
+        if not self.shared or self.background is BackgroundMode.OFF:
+            await self.settle()
+            return
+        user = await self.database.read_all(queries.users.find, user_id)
+        while user is not None and await self.database.read(queries.jobs.any_of, user):  # noqa: ASYNC110 - another process does them
+            await asyncio.sleep(SETTLE_CHECK_S)
 
     async def _any_job(self) -> bool:
         """Whether a job waits, or pauses between two attempts."""
@@ -185,7 +196,16 @@ async def open_runtime(
     worker = Worker(write, options.background, options.evolution, retention, priority)
     spool = _spool(location, options, key, replay)
     threads = WorkerThreads.open(networked=rewriter is not None)
-    return Runtime(storage, recall, write, worker, threads, spool, options.background.mode)
+    return Runtime(
+        storage,
+        recall,
+        write,
+        worker,
+        threads,
+        spool,
+        options.background.mode,
+        shared=isinstance(location, ServerUrl),
+    )
 
 
 async def _adopt_encoder(storage: Storage, encoder: Encoder, options: Options) -> FormerEncoder:

@@ -159,7 +159,8 @@ class SessionStart:
         try:
             if settle:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(memory.settle(), SETTLE_TIMEOUT_S)
+                    settled = memory.settle(self._settings.user_id)
+                    await asyncio.wait_for(settled, SETTLE_TIMEOUT_S)
             if self._first_message is None or self._is_opening_stale:
                 self._is_opening_stale = False
                 self._opening = await self._make_block(memory, rules_only=False)

@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from hotmem.errors import DeadlineExceeded, HotMemError, StoreLocked
 from hotmem.memory import Memory
+from hotmem.options import BackgroundMode
 from hotmem.pipecat.callbacks import ReportFailure
 from hotmem.pipecat.memory_handle import MemoryHandle
 from hotmem.pipecat.recall_session import RecallSession
@@ -82,9 +83,9 @@ class Shutdown:
         settings = self._settings
         await self._queue.drain()
         await memory.end_session(user_id=settings.user_id, session_id=settings.session_id)
-        if self._handle.owned:
+        if self._handle.owned and memory.options.background.mode is BackgroundMode.HERE:
             with suppress(TimeoutError):  # the rest is done when the memory is opened next
-                await asyncio.wait_for(memory.settle(), SETTLE_TIMEOUT_S)
+                await asyncio.wait_for(memory.settle(settings.user_id), SETTLE_TIMEOUT_S)
 
     async def _step(self, name: str, work: Awaitable[object], find_lock: FindLock) -> None:
         """Run a step within `STEP_TIMEOUT_S`, and report its failure."""

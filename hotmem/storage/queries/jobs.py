@@ -269,6 +269,17 @@ def waiting_counts(conn: Connection) -> dict[JobKind, int]:
     return {work: conn.execute(sql).fetchone()[0] for work, sql in counts.items()}
 
 
+def any_of(conn: Connection, user: UserKey) -> bool:
+    """Whether a job of a user waits that is not set aside."""
+    waits = [
+        f"SELECT 1 FROM {queue.table} WHERE user_key = :user AND {queue.waits}"
+        for queue in QUEUES.values()
+    ]
+    ended = f"SELECT 1 FROM sessions WHERE user_key = :user AND {ENDED}"
+    found = conn.execute(" UNION ALL ".join((*waits, ended)) + " LIMIT 1", {"user": user})
+    return found.fetchone() is not None
+
+
 def oldest_turn(conn: Connection) -> datetime | None:
     """When the oldest turn of a conversation was said that waits to be understood."""
     (oldest,) = conn.execute(

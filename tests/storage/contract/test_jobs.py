@@ -88,6 +88,17 @@ async def test_a_batch_is_shared_between_users(database: Database) -> None:
     assert not await database.read_all(queries.jobs.is_waiting, JobKind.MEMORY, FIRST)
 
 
+async def test_whose_jobs_wait(database: Database, ana: UserKey, ben: UserKey) -> None:
+    assert not await database.read(queries.jobs.any_of, ana)
+    await database.write_all(say, "The ferry is late.", user="ana")
+    assert await database.read(queries.jobs.any_of, ana)
+    assert not await database.read(queries.jobs.any_of, ben)
+    await database.write_all(embed)
+    await database.write_all(understand, "a boat")
+    await database.write_all(embed)
+    assert not await database.read(queries.jobs.any_of, ana)
+
+
 async def test_a_failed_job_pauses_longer_each_time_and_is_set_aside(database: Database) -> None:
     await database.write_all(say, "Remark.")
     key = await first_turn(database)
