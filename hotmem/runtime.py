@@ -21,6 +21,7 @@ from hotmem.remember import WriteContext
 from hotmem.retrieval.context import FormerEncoder
 from hotmem.retrieval.layers import create_layers
 from hotmem.storage import Storage, open_storage, queries, steps
+from hotmem.storage.copying import check_finished
 from hotmem.storage.database import Database
 from hotmem.storage.spool import Record, Spool, path_of
 from hotmem.understanding.turn_reader import TurnReader
@@ -165,6 +166,7 @@ async def open_runtime(
     key = EncryptionKey.from_source(options.key)
     storage = await asyncio.to_thread(open_storage, location, key)
     try:
+        await check_finished(storage.database)
         former = await _adopt_encoder(storage, models.encoder, options)
         await storage.forgetting.now()
     except BaseException:  # no open file is left behind, cancelled or not

@@ -11,13 +11,14 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from hotmem import Memory
+from hotmem.core.location import Location
 from hotmem.core.priority import ForegroundPriority
 from hotmem.models import load_encoder, load_language
 from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions, ModelOptions, Options
 from hotmem.portability import importer
 from hotmem.portability.sources import hotmem_source
-from hotmem.storage import open_storage, queries
+from hotmem.storage import copying, open_storage, queries
 from hotmem.types import Turn
 from tests.conversation import START
 from tests.letters import LetterEncoder
@@ -78,6 +79,19 @@ async def _import(path: Path, file: Path, out: Connection) -> None:
     storage = open_storage(path)
     await importer.import_records(
         storage, ForegroundPriority(), hotmem_source(file), lambda: out.send(None)
+    )
+
+
+def copy_until_killed(source: Location, target: Location, out: Connection) -> None:
+    """Copy a memory in small blocks, and send a message after each."""
+    copying.BLOCK = 10  # type: ignore[misc]
+    asyncio.run(_copy(source, target, out))
+
+
+async def _copy(source: Location, target: Location, out: Connection) -> None:
+    ours, theirs = open_storage(source), open_storage(target)
+    await copying.copy_database(
+        ours.database, theirs.database, lambda stage, done, whole: out.send((stage, done, whole))
     )
 
 

@@ -23,6 +23,7 @@ from hotmem.cli.commands.browse import (
     subcategories,
     timeline,
 )
+from hotmem.cli.commands.copy import copy
 from hotmem.cli.commands.doctor import doctor
 from hotmem.cli.commands.edit import edit, evolve, forget, merge, optimise, store, undo
 from hotmem.cli.commands.encryption import decrypt, encrypt, rekey
@@ -74,6 +75,7 @@ PANELS: Final[dict[str, dict[str, Callable[..., Any]]]] = {
         "import": import_,
         "backup": backup,
         "restore": restore,
+        "copy": copy,
     },
     "Maintenance and privacy": {
         "doctor": doctor,

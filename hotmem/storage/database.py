@@ -122,6 +122,12 @@ class SearchPrimitives(Protocol):
         """Adds the terms of a row."""
         ...
 
+    def add_all_terms(
+        self, conn: "Connection", kind: EvidenceKind, rows: Sequence[tuple[UserKey, int, list[str]]]
+    ) -> None:
+        """Adds the terms of many rows: their users, row numbers and terms, by user and number."""
+        ...
+
     def remove_terms(self, conn: "Connection", user: UserKey, kind: EvidenceKind, key: int) -> None:
         """Removes the terms of a row."""
         ...
@@ -168,6 +174,14 @@ class Connection(Protocol):
 
         An engine may have more of them than another, such as a user's row number in every table.
         """
+        ...
+
+    def row_numbers(self) -> dict[str, int]:
+        """The highest row number that each table has given, also to rows that are deleted."""
+        ...
+
+    def raise_row_numbers(self, numbers: Mapping[str, int]) -> None:
+        """Has each table give higher row numbers than these from now on."""
         ...
 
     def lock_user(self, user: UserKey) -> None:

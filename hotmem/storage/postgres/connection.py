@@ -1,7 +1,7 @@
 """A psycopg connection that runs the statements of query functions, with its errors as ours."""
 
 import json
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, cast
 
@@ -40,6 +40,13 @@ COLUMNS: Final = """
     WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"""
 """A table's columns: name, place in the primary key, and whether it holds bytes."""
 
+
+SEQUENCES: Final = """
+    SELECT name, sequence, coalesce(pg_sequence_last_value(sequence::REGCLASS), 0)
+    FROM (SELECT c.relname AS name, pg_get_serial_sequence(c.oid::REGCLASS::TEXT, 'id') AS sequence
+        FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+        WHERE c.relnamespace = ?::REGNAMESPACE AND a.attname = 'id' AND a.attidentity <> '') s"""
+"""Tables that number their rows, each with its sequence and the last number given."""
 
 PREPARED_AFTER: Final = 1
 """Runs of a statement after which it is prepared: planning takes half of its time."""
@@ -136,6 +143,21 @@ class PostgresConnection:
             "SELECT set_config('hotmem.user', %s, true), pg_advisory_xact_lock(%s)",
             (str(user), user),
         )
+
+    def row_numbers(self) -> dict[str, int]:
+        """The highest row number that each table has given, also to rows that are deleted."""
+        return {name: number for name, _, number in self.execute(SEQUENCES, (SCHEMA,)).fetchall()}
+
+    def raise_row_numbers(self, numbers: Mapping[str, int]) -> None:
+        """Has each table give higher row numbers than these from now on.
+
+        The application role may take numbers and not set them: those below are taken.
+        """
+        for name, sequence, number in self.execute(SEQUENCES, (SCHEMA,)).fetchall():
+            self.execute(
+                "SELECT count(nextval(CAST(? AS REGCLASS))) FROM generate_series(1, ?)",
+                (sequence, numbers.get(name, 0) - number),
+            ).fetchone()
 
     def size_bytes(self, user: UserKey) -> int:
         """Size of all tables and indexes in bytes, all users together."""

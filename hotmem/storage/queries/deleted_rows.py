@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from hotmem.storage.database import Connection
+from hotmem.types import UserKey
 
 Row: TypeAlias = dict[str, Any]
 """Values by column name."""
@@ -126,10 +127,22 @@ def from_json(text: str | None) -> Row | None:
     }
 
 
-def load(conn: Connection, deletion: int) -> Iterator[Change]:
-    """The changes of a deletion in their order."""
+def load(conn: Connection, user: UserKey, deletion: int) -> Iterator[Change]:
+    """The changes of a deletion of the user, in their order.
+
+    Rows have the columns of this engine, also if they were deleted in another and copied.
+    """
+    owned: dict[str, bool] = {}
     for relation, before, after in conn.execute(
         "SELECT relation, before, after FROM deleted_rows WHERE deletion = ? ORDER BY place",
         (deletion,),
     ).fetchall():
-        yield Change(relation, from_json(before), from_json(after))
+        if relation not in owned:
+            owned[relation] = "user_key" in dict(conn.table_columns(relation))
+        rows = from_json(before), from_json(after)
+        for row in rows:
+            if row is not None and owned[relation]:
+                row.setdefault("user_key", user)
+            elif row is not None:
+                row.pop("user_key", None)
+        yield Change(relation, *rows)

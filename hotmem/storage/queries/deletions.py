@@ -140,7 +140,7 @@ def restore(conn: Connection, user: UserKey) -> tuple[Restorable, list[str]] | N
     if row is None:
         return None
     key, encoder, *description = row
-    changes = list(load(conn, key))
+    changes = list(load(conn, user, key))
     Restorer(conn, user, description[0], embedded=encoder == encoders.current(conn)).restore(
         changes
     )
@@ -252,7 +252,7 @@ def erase_matching(conn: Connection, user: UserKey, target: ForgetTarget) -> Non
     for key in keys:
         rows = [
             (change.relation, change.before)
-            for change in load(conn, key)
+            for change in load(conn, user, key)
             if change.before is not None
         ]
         sessions = {

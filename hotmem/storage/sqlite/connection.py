@@ -37,6 +37,7 @@ from hotmem.storage.dialect import to_sqlite
 from hotmem.storage.queries.index_entries import WORDED
 from hotmem.storage.sqlite import files
 from hotmem.storage.sqlite.primitives import SqliteSearch
+from hotmem.storage.sqlite.row_numbers import RowNumbers
 from hotmem.types import Fault, UserKey
 
 __all__ = ["Connection", "complete_statement", "connect", "mapped_errors"]
@@ -100,7 +101,7 @@ class Cursor(apsw.Cursor):
         def fetchall(self) -> list[Any]: ...
 
 
-class Connection(apsw.Connection):
+class Connection(RowNumbers):
     """A connection in autocommit mode.
 
     What is not between BEGIN and COMMIT is a transaction of its own.

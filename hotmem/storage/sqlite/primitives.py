@@ -1,6 +1,6 @@
 """The search index in SQLite: entries in a table, terms in FTS5."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -60,9 +60,15 @@ class SqliteSearch(EntrySearch):
         self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int, terms: Iterable[str]
     ) -> None:
         """Adds the terms of a row."""
-        conn.execute(
+        self.add_all_terms(conn, kind, [(user, key, list(terms))])
+
+    def add_all_terms(
+        self, conn: Connection, kind: EvidenceKind, rows: Sequence[tuple[UserKey, int, list[str]]]
+    ) -> None:
+        """Adds the terms of many rows: their users, row numbers and terms."""
+        conn.executemany(
             f"INSERT INTO {kind}_words (rowid, terms) VALUES (?, ?)",
-            (key, " ".join(_token(user, term) for term in terms)),
+            [(key, " ".join(_token(user, term) for term in terms)) for user, key, terms in rows],
         )
 
     def remove_terms(self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int) -> None:
