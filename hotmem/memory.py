@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from hotmem.block.assembly import late_block
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.core.location import Location, ServerUrl, locate
 from hotmem.core.loop_thread import run_off_loop
 from hotmem.core.validation import validate_number
@@ -25,10 +26,10 @@ from hotmem.options import MIN_TOKENS, Options, checked_visible
 from hotmem.recall import recall
 from hotmem.remember import store_turn
 from hotmem.retrieval.context import RecallRequest
-from hotmem.runtime import open_runtime
+from hotmem.runtime import open_runtime, open_spool
 from hotmem.session_start import SessionStartRequest, compose_session_start
 from hotmem.storage import queries
-from hotmem.storage.spool import Record, Removal
+from hotmem.storage.spool import Record, Removal, Spool
 from hotmem.text.validation import MAX_TEXT_CHARACTERS, clean_text, validate_id
 from hotmem.types import Act, Action, ContextBlock, Role, Turn, Usage, aware
 from hotmem.types.forgetting import ForgetTurns
@@ -98,13 +99,15 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         """
         if self._runtime is not None:
             return
+        key = EncryptionKey.from_source(self.options.key)
         runtime = await open_runtime(
             self.location,
             self.options,
+            key,
             self._given_encoder,
             self._given_language,
             self._priority,
-            self._replay,
+            self._opened_spool(key),
         )
         try:
             self._forget_version = await runtime.database.read_all(queries.deletion_marks.number)
@@ -117,8 +120,11 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
     async def close(self) -> None:
         """Stops the background jobs and closes the file; unfinished jobs run on the next open."""
         if self._runtime is not None:
-            runtime, self._runtime = self._runtime, None
+            runtime, self._runtime, self._spool = self._runtime, None, None
             await runtime.close()
+        elif self._spool is not None:
+            spool, self._spool = self._spool, None
+            await spool.close()
 
     def blocked(self) -> StoreLocked | None:
         """The error of a write that waits for another program's lock now, if one does."""
@@ -149,27 +155,38 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
     @property
     def spooled(self) -> int:
         """Turns and removals in the spool of this process, which the database could not take."""
-        return 0 if self._runtime is None else self._runtime.spool.waiting
+        return 0 if self._spool is None else self._spool.waiting
 
     async def spool(self, record: Turn | Removal) -> None:
         """Keeps a record beside the memory file, which cannot be written now, until it can.
 
-        Records are stored in order, by whichever process has the file open then.
+        Records are stored in order, by whichever process has the file open then. For a database on
+        a server this also works before the memory is open, as the server may not be reached.
 
         Args:
             record: A turn, or turns that were taken back: they are removed, or not stored.
 
         Raises:
+            MemoryClosed: If the memory is a file and not open.
             StoreReadOnly: If the memory was opened read-only: it would never be stored.
             StoreError: If it cannot be written there either. This process then holds up to a
                 thousand records and tries again as long as it runs.
         """
+        if self._runtime is None and isinstance(self.location, ServerUrl):
+            await self._opened_spool(EncryptionKey.from_source(self.options.key)).put(record)
+            return
         if self._database.read_only:
             raise StoreReadOnly(
                 f"{self.location} is open read-only, so that nothing can be stored later. Make it"
                 " writable."
             )
         await self.runtime.spool.put(record)
+
+    def _opened_spool(self, key: EncryptionKey | None) -> Spool:
+        """The spool, which is there before the database is open and until the memory is closed."""
+        if self._spool is None:
+            self._spool = open_spool(self.location, self.options, key, self._replay)
+        return self._spool
 
     async def _replay(self, record: Record) -> None:
         """Stores a record of the spool."""

@@ -143,27 +143,28 @@ class Runtime:
 async def open_runtime(
     location: Location,
     options: Options,
+    key: EncryptionKey | None,
     encoder: Encoder | None,
     language: Language | None,
     priority: ForegroundPriority,
-    replay: Callable[[Record], Awaitable[None]],
+    spool: Spool,
 ) -> Runtime:
     """Opens the database, and loads the models; `Runtime.start` resumes the background jobs.
 
     Args:
         location: The memory file, or the URL of the database.
         options: The memory's options.
+        key: Its encryption key.
         encoder: An encoder instead of the one that the options name.
         language: A parser instead of the installed one.
         priority: Lets recalls go before background jobs.
-        replay: Stores a record of the spool in the database.
+        spool: Turns that the database could not take yet.
 
     Raises:
         StoreError: If the database cannot be used.
         ModelMissing: If a model is not installed.
     """
     models = await asyncio.to_thread(Models.load, options, encoder, language)
-    key = EncryptionKey.from_source(options.key)
     storage = await asyncio.to_thread(open_storage, location, key)
     try:
         await check_finished(storage.database)
@@ -196,7 +197,6 @@ async def open_runtime(
     )
     retention = Retention(storage, options.retention, options.audit.days)
     worker = Worker(write, options.background, options.evolution, retention, priority)
-    spool = _spool(location, options, key, replay)
     threads = WorkerThreads.open(networked=rewriter is not None)
     return Runtime(
         storage,
@@ -220,12 +220,13 @@ async def _adopt_encoder(storage: Storage, encoder: Encoder, options: Options) -
     return FormerEncoder(await asyncio.to_thread(load_former, name, options.models))
 
 
-def _spool(
+def open_spool(
     location: Location,
     options: Options,
     key: EncryptionKey | None,
     replay: Callable[[Record], Awaitable[None]],
 ) -> Spool:
+    """The spool of a memory, whose file is created with its first record."""
     return Spool(
         path_of(location, options.spool_dir),
         key,

@@ -15,6 +15,7 @@ from hotmem.options import Options
 from hotmem.runtime import Runtime
 from hotmem.storage import queries
 from hotmem.storage.database import Database
+from hotmem.storage.spool import Spool
 from hotmem.text.validation import validate_id
 from hotmem.types import Act, Actor, UserKey
 
@@ -42,6 +43,7 @@ class MemoryBase:
         self._forget_version = 0
         self._fed_back: deque[str] = deque(maxlen=REMEMBERED_BLOCKS)
         self._runtime: Runtime | None = None
+        self._spool: Spool | None = None
 
     @property
     def path(self) -> Path:

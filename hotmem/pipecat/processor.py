@@ -90,7 +90,7 @@ class HotMemProcessor(FrameProcessor):
         on_memory_recalled(processor, block, timing): A block was injected in time.
         on_memory_stored(processor, turn): A turn was stored.
         on_memory_spooled(processor, turn): A turn was spooled, as the memory file is locked, full
-            or gone.
+            or gone, or the server cannot be reached.
         on_memory_used(processor, usage): A reply used items of its block.
         on_memory_error(processor, stage, error): The memory failed.
 
@@ -237,21 +237,19 @@ class HotMemProcessor(FrameProcessor):
         self._writer_task = self.create_task(self._queue.run(), "hotmem-writer")
 
     async def _open_later(self) -> None:
-        """Open the memory once its server is reached, and store what was said meanwhile."""
+        """Open the memory once its server is reached; what was said meanwhile is in the spool."""
         try:
             await self._handle.retry()
         except Exception as error:  # the bot goes on without memory
             await self._report_failure("open", error)
         if self._handle.current is not None:
             self._session_start.prepare()
-            self._writer.queue_held()
 
     async def cleanup(self) -> None:
         """Finish the writes, end the session, and close the memory if it was opened here."""
         if self._opening_task is not None:
             await self.cancel_task(self._opening_task)
             self._opening_task = None
-        await self._writer.report_held()
         if self._writer_task is not None:
             await self._shutdown.run(partial(self.cancel_task, self._writer_task))
             self._writer_task = None

@@ -67,6 +67,8 @@ class Shutdown:
         self._recalls.stop_prefetch()
         if memory is not None:
             await self._step("end of session", self._end_session(memory), find_lock)
+        else:  # it was never opened: what was said goes to the spool
+            await self._step("remember", self._queue.drain(), find_lock)
         error = _timeout_error(find_lock())
         await cancel_writer()
         await self._queue.close()

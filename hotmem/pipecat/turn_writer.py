@@ -1,13 +1,11 @@
 """Store the turns of user and bot, and learn from replies, after their frames were pushed."""
 
-from collections import deque
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
 
 from hotmem.core.logs import log
 from hotmem.core.loop_thread import run_off_loop
-from hotmem.errors import HotMemError, StoreError, StoreReadOnly, StoreUnreachable
+from hotmem.errors import HotMemError, StoreError, StoreReadOnly
 from hotmem.memory import Memory
 from hotmem.pipecat.callbacks import EmitEvent, ReportFailure
 from hotmem.pipecat.context import collapse_spaces
@@ -21,9 +19,6 @@ from hotmem.pipecat.voice_commands import VoiceCommands
 from hotmem.pipecat.write_queue import WriteQueue
 from hotmem.storage.spool import Removal
 from hotmem.types import ContextBlock, Role, Turn
-
-MOST_HELD: Final = 1_000
-"""Turns held at most until a server is reached for the first time; the oldest are dropped."""
 
 
 class TurnWriter:
@@ -65,8 +60,6 @@ class TurnWriter:
         self._emit_event = emit_event
         self._report_failure = report_failure
         self._last_spooled_id = ""
-        self._held: deque[Turn] = deque()
-        self._dropped = 0
 
     async def add_user_turn(
         self, text: str, segments: Sequence[SpeakerSegment], removed: tuple[str, ...]
@@ -79,12 +72,12 @@ class TurnWriter:
             removed: Ids of stored turns that it withdraws, to remove.
         """
         memory, user_id = self._handle.current, self._settings.user_id
-        if memory is not None and removed:
-            self._queue.put(
-                "remove turns",
-                partial(self._remove, memory, removed),
-                partial(memory.spool, Removal(user_id, removed)),
-            )
+        if removed:
+            spool = partial(self._handle.memory.spool, Removal(user_id, removed))
+            if memory is not None:
+                self._queue.put("remove turns", partial(self._remove, memory, removed), spool)
+            elif self._handle.retrying:
+                self._queue.put("remove turns", spool)
         if not self._retention.stores_turn:
             if memory is not None and self._retention.notice:
                 self._queue.put("withhold", partial(memory.withhold, text, user_id=user_id))
@@ -138,38 +131,9 @@ class TurnWriter:
             await self._report_failure("remember", error)
             return
         self._retention.add_stored(turn.id, replies_to)
-        if memory is None:
-            if len(self._held) == MOST_HELD:
-                self._dropped += 1
-                self._held.popleft()
-            self._held.append(turn)
-        else:
-            self._put(memory, turn)
-
-    def _put(self, memory: Memory, turn: Turn) -> None:
-        self._queue.put(
-            "remember", partial(self._store, memory, turn), partial(self._spool, memory, turn)
-        )
-
-    def queue_held(self) -> None:
-        """Queue the turns that were said before the memory could be opened, in order."""
-        memory = self._handle.current
-        while memory is not None and self._held:
-            self._put(memory, self._held.popleft())
-
-    async def report_held(self) -> None:
-        """Report the turns that are lost: the memory was never opened, or too many were said."""
-        lost = self._dropped + len(self._held)
-        self._held.clear()
-        self._dropped = 0
-        if lost:
-            await self._report_failure(
-                "remember",
-                StoreUnreachable(
-                    f"{lost} turns were not stored: {self._handle.memory.location} was not reached"
-                    " in time."
-                ),
-            )
+        spool = partial(self._spool, self._handle.memory, turn)
+        store = spool if memory is None else partial(self._store, memory, turn)
+        self._queue.put("remember", store, spool)
 
     async def _store(self, memory: Memory, turn: Turn) -> None:
         """Store a turn; spool it if the file cannot be written, or if earlier turns are spooled."""

@@ -62,6 +62,11 @@ def stored(url: str) -> list[str]:
         return [text for (text,) in conn.execute("SELECT text FROM hotmem.turns ORDER BY id")]
 
 
+def contents(folder: Path) -> bytes:
+    """All that is in a folder's files."""
+    return b"".join(one.read_bytes() for one in folder.iterdir())
+
+
 async def prepare(url: str) -> None:
     async with Memory.open(url, Options()):
         pass
@@ -97,13 +102,54 @@ async def test_a_server_that_comes_back_after_the_start(
     assert stored(url) == list(SAID)
 
 
-async def test_a_server_that_is_never_reached(running: PostgresServer, tmp_path: Path) -> None:
+async def test_a_server_that_is_not_reached_in_a_call(
+    running: PostgresServer, tmp_path: Path
+) -> None:
+    """What was said is in the spool at once, and stored by the next program."""
     url = running.create_database("calls")
+    await prepare(url)
     running.stop()
     processor, failed = bot(url, tmp_path)
+    spooled: list[str] = []
+    processor.add_event_handler("on_memory_spooled", lambda _, turn: spooled.append(turn.text))
+    await run_test(
+        processor,
+        frames_to_send=[
+            *(say(text) for text in SAID[:2]),
+            say("Don't keep that."),
+            say(SAID[2]),
+        ],
+    )
+    assert [stage for stage, _ in failed] == ["open"]
+    assert spooled == list(SAID)
+    assert SAID[1].encode() not in contents(tmp_path)
+    running.start()
+    async with Memory.open(url, Options(spool_dir=tmp_path)) as memory:
+        await memory.settle()
+    assert stored(url) == [SAID[0], SAID[2]]
+
+
+async def test_neither_the_server_nor_the_spool_can_be_written(
+    running: PostgresServer, tmp_path: Path
+) -> None:
+    """Turns are held in the process, and what is lost at the end is told."""
+    url = running.create_database("calls")
+    await prepare(url)
+    running.stop()
+    (tmp_path / "file").touch()
+    processor, failed = bot(url, tmp_path / "file")
     await run_test(processor, frames_to_send=[say(text) for text in SAID])
-    assert [stage for stage, _ in failed] == ["open", "remember"]
-    assert "3 turns were not stored" in str(failed[1][1])
+    assert [stage for stage, _ in failed] == ["open", *["remember"] * 3]
+    processor, failed = bot(url, tmp_path / "file")
+
+    async def start_later() -> None:
+        await asyncio.sleep(0.5)
+        await asyncio.to_thread(running.start)
+
+    starting = asyncio.create_task(start_later())
+    await run_test(processor, frames_to_send=[*(say(text) for text in SAID), SleepFrame(2.5)])
+    await starting
+    assert stored(url) == list(SAID)
 
 
 async def test_a_server_that_restarts_during_a_call(
