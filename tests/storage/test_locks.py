@@ -60,7 +60,7 @@ def forget(conn: Connection) -> None:
 def take(conn: Connection) -> ImportSession:
     session = queries.import_rows.start(conn, "a file", "a test")
     turns = [turn("Rain.", user=user, name="t8") for user in ("ana", "ben")]
-    queries.import_rows.import_records(conn, session, turns, NOW, 9.0)
+    assert queries.import_rows.import_records(conn, session, turns, NOW, 9.0) == 2
     return session
 
 

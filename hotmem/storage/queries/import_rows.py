@@ -47,6 +47,9 @@ def import_records(
 ) -> int:
     """Stores records in their order until a time limit; existing rows are not changed.
 
+    Users are locked in one order, so that two imports never wait for each other: it also stops
+    before a user who would be locked too late.
+
     Args:
         conn: The writer, within a transaction.
         session: The import.
@@ -63,11 +66,18 @@ def import_records(
     """
     until = monotonic() + limit_s
     begun: dict[str, Import] = {}
+    last = (False, "", 0)
     counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
         user_id = user_id_of(record)
         if user_id not in begun:
-            begun[user_id] = _user_import(conn, session, user_id, now)
+            known = users.find(conn, user_id)
+            # those to be created come last: their row numbers are above all others
+            place = (True, user_id, 0) if known is None else (False, "", known)
+            if place < last:
+                break
+            last = place
+            begun[user_id] = _user_import(conn, session, user_id, now, new_user=known is None)
         conn.lock_user(begun[user_id].user)
         counted[user_id].update(
             ("records", insert_record(conn, begun[user_id], session, record, now))
@@ -132,9 +142,10 @@ def end_sessions(conn: Connection, sessions: Sequence[tuple[str, str]]) -> None:
             summaries_of_sessions.end(conn, user, session)
 
 
-def _user_import(conn: Connection, session: ImportSession, user_id: str, now: datetime) -> Import:
+def _user_import(
+    conn: Connection, session: ImportSession, user_id: str, now: datetime, *, new_user: bool
+) -> Import:
     """The user's part of an import, started with their first record."""
-    known = users.find(conn, user_id)
     user = users.ensure(conn, user_id)
     one = imports.in_progress(conn, user, session.source)
     if one is not None:
@@ -143,4 +154,4 @@ def _user_import(conn: Connection, session: ImportSession, user_id: str, now: da
         raise StoreLocked(imports.CONFLICT)
     imports.check_none_in_progress(conn, user)
     decision = decisions.record(conn, user, decisions.IMPORTED, UNFINISHED, [], now)
-    return imports.begin(conn, user, session.source, decision, now, new_user=known is None)
+    return imports.begin(conn, user, session.source, decision, now, new_user=new_user)
