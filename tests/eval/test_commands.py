@@ -321,6 +321,7 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
         ("crowd.PAUSE_S", 0.2),
         ("crowd.REPLY_S", 0.1),
         ("engines.COLD_STARTS", 2),
+        ("loading.OTHER_TURNS", 20),
         ("reembed.PAUSE_S", 0.1),
         ("reembed.QUESTIONS", 20),
         ("scale.FRESH", 20),

@@ -186,6 +186,7 @@ async def _call(
             await asyncio.sleep(max(due - perf_counter(), 0.0))
             if time.time() >= until:
                 break
+    log.write(Entry.ENDED, session=session, late=processor.late)
 
 
 def _watch(processor: HotMemProcessor, log: Log) -> None:

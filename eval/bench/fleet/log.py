@@ -37,6 +37,9 @@ class Entry(StrEnum):
     ERROR = "error"
     """The memory told an error (`on_memory_error`)."""
 
+    ENDED = "ended"
+    """A call is over, and its memory closed; with the number of blocks that were late."""
+
     DONE = "done"
     """The process ends: all calls are over, and its spool is empty or could not be emptied."""
 

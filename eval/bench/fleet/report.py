@@ -38,6 +38,7 @@ def show(result: Result, console: Console) -> None:
         "jobs left / failed for good": f"{result.jobs_left} / {result.set_aside}",
         "words and turns of other users delivered": f"{turns.foreign}",
         "recalls": f"{0 if result.added is None else result.added.number:,}",
+        "  late or incomplete blocks": f"{turns.late:,}",
         "added delay, ms p50 / p95 / max": _delays(result.added),
         "restart of the server": restart,
         "  recalls during it": f"{0 if result.outage is None else result.outage.number:,}",

@@ -29,7 +29,8 @@ class Call:
         acknowledged: Ids of turns that were acknowledged, in order.
         spooled: How many of them were spooled.
         errors: How many errors the memory told.
-        ended: Whether another call or the end of the process followed.
+        late: How many blocks were late or incomplete.
+        ended: Whether it came to its end: its bot was not killed.
     """
 
     user: str
@@ -37,12 +38,15 @@ class Call:
     acknowledged: list[str] = field(default_factory=list)
     spooled: int = 0
     errors: int = 0
+    late: int = 0
     ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """Turns; all but the first four and `told`, `killed` must be 0.
+    """What was found.
+
+    `lost`, `doubled`, `disordered`, `silent`, `foreign` and `unanswered` are 0 of a sound memory.
 
     Attributes:
         calls: Calls that began.
@@ -56,6 +60,7 @@ class Verified:
         killed: Not acknowledged and not stored, as the bot was killed.
         silent: Not acknowledged and not stored, without an error.
         foreign: Words of other users in contexts, and turns of other users in blocks.
+        late: Blocks that were late or incomplete, in calls that came to their end.
         unanswered: Utterances for which the language model got no context.
     """
 
@@ -70,6 +75,7 @@ class Verified:
     killed: int
     silent: int
     foreign: int
+    late: int
     unanswered: int
 
 
@@ -87,18 +93,13 @@ def calls_of(logs: Iterable[Sequence[Mapping[str, Any]]]) -> dict[str, Call]:
     """Return all calls by session."""
     calls: dict[str, Call] = {}
     for entries in logs:
-        latest: Call | None = None
         for entry in entries:
             match entry["kind"]:
                 case Entry.CALL:
-                    if latest is not None:
-                        latest.ended = True
-                    latest = calls[entry["session"]] = Call(entry["user"])
-                case Entry.DONE:
-                    if latest is not None:
-                        latest.ended = True
-                case Entry.READY:
-                    latest = None  # a process that was killed left its call unfinished
+                    calls[entry["session"]] = Call(entry["user"])
+                case Entry.ENDED:
+                    call = calls[entry["session"]]
+                    call.ended, call.late = True, entry["late"]
                 case Entry.SAID:
                     calls[entry["session"]].said.append(entry["text"])
                 case Entry.ACKNOWLEDGED:
@@ -140,6 +141,7 @@ def verify(logs: Sequence[Sequence[Mapping[str, Any]]], stored: Sequence[StoredT
         killed=sum(not call.ended for call, _ in missing),
         silent=sum(call.ended and not call.errors for call, _ in missing),
         foreign=_foreign(logs, calls, users),
+        late=sum(call.late for call in calls.values()),
         unanswered=sum(entry["kind"] == Entry.UNANSWERED for log in logs for entry in log),
     )
 
