@@ -14,29 +14,12 @@ NAMES, POSSESSES = "is called", "has"
 CURRENT: Final = "m.user_key = :user AND m.valid_until IS NULL AND m.merged_into IS NULL"
 
 SUBJECTS: Final = f"""
-    WITH RECURSIVE relations (relation) AS (
-        SELECT min(relation) FROM memories INDEXED BY memories_by_relation WHERE user_key = :user
-        UNION ALL
-        SELECT (SELECT min(n.relation) FROM memories n INDEXED BY memories_by_relation
-                WHERE n.user_key = :user AND n.relation > r.relation)
-        FROM relations r WHERE r.relation IS NOT NULL),
-    pairs (relation, subject) AS (
-        SELECT r.relation, (SELECT n.subject FROM memories n INDEXED BY memories_by_relation
-                            WHERE n.user_key = :user AND n.relation = r.relation
-                            ORDER BY lower(n.subject), n.value, n.id LIMIT 1)
-        FROM relations r WHERE r.relation IS NOT NULL
-        UNION ALL
-        SELECT p.relation, (SELECT n.subject FROM memories n INDEXED BY memories_by_relation
-                            WHERE n.user_key = :user AND n.relation = p.relation
-                                AND lower(n.subject) > lower(p.subject)
-                            ORDER BY lower(n.subject), n.value, n.id LIMIT 1)
-        FROM pairs p WHERE p.subject IS NOT NULL)
-    SELECT p.subject FROM pairs p WHERE p.subject <> '' AND EXISTS (
-        SELECT 1 FROM memories m INDEXED BY memories_by_relation
-        WHERE {CURRENT} AND m.relation = p.relation AND lower(m.subject) = lower(p.subject))
-    ORDER BY p.relation, lower(p.subject)"""
-"""The subjects of a relation's current facts. Each pair of relation and subject is found by one
-index seek, as most facts share the speaker as their subject."""
+    SELECT min(m.subject) FROM memories m INDEXED BY memories_by_relation
+    WHERE {CURRENT} AND m.subject <> ''
+    GROUP BY m.relation, lower(m.subject) ORDER BY m.relation, lower(m.subject)"""
+"""The subjects of each relation's current facts. All facts are read once: seeking one subject after
+the other in the index is quadratic in PostgreSQL, where row level security keeps a condition that
+calls a function, such as `lower`, out of index scans."""
 
 FACTS: Final = f"""
     SELECT m.subject, m.object, m.single FROM memories m INDEXED BY memories_by_relation
@@ -54,10 +37,7 @@ _OWNED = re.compile(r"['’]s? ")
 
 
 def known_subjects(conn: Connection, user: UserKey, subject: str) -> KnownSubjects:
-    """Subjects of the user's current facts that share a word with a subject.
-
-    The number of index seeks grows with the number of subjects, not of facts.
-    """
+    """Subjects of the user's current facts that share a word with a subject."""
     words = tuple(word[: max(STEM_LETTERS, len(word) - 1)] for word in _own_words(subject))
     owners = [subject[: mark.start()] for mark in _OWNED.finditer(subject)]
     similar = [
