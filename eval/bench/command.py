@@ -11,6 +11,7 @@ from rich.console import Console
 from eval.arguments import AsJson, Cache, Data, Keep, Step, print_json, working_folder
 from eval.bench import (
     background,
+    copying,
     crowd,
     engines,
     feedback,
@@ -82,6 +83,21 @@ def bench_engines(
     )  # fmt: skip
     result = engines.measure(url, plan, Console(stderr=True))
     engines.show(result, Console())
+    print_json(asdict(result), as_json)
+
+
+@bench.command("copy")
+def bench_copy(
+    url: Annotated[str, typer.Argument(help="URL of an empty PostgreSQL database.")],
+    turns: Annotated[int, typer.Option(help="Turns of the one user.", min=1)] = 100_000,
+    questions: Annotated[
+        int, typer.Option(help="Queries asked of the memory and its copies.", min=1, max=500)
+    ] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """Measure `hotmem copy` from a file to a server and back, and compare the three memories."""
+    result = copying.measure(url, turns, questions, Console(stderr=True))
+    copying.show(result, Console())
     print_json(asdict(result), as_json)
 
 

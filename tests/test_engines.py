@@ -1,0 +1,87 @@
+"""The engines are alike: after the same conversation, and after an export and import."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hotmem import Memory
+from hotmem.core.location import Location, locate
+from hotmem.models import CachedEncoder, Language
+from tests.conversation import START, life
+from tests.postgres import VERSIONS
+
+FIRST, *_ = VERSIONS
+USERS = ("ana", "ben")
+LATER = START + timedelta(days=60)
+QUESTIONS = (
+    "What do you know about Rui?",
+    "Where does Marta live?",
+    "Who is allergic to walnuts?",
+    "What did we talk about in the second week?",
+    "Who wants to open a bakery?",
+    "What happened on the ferry to Oulu?",
+    "When is Ingrid getting married?",
+    "Who is Xylomander?",
+)
+Open = Callable[[Location], Memory]
+
+
+@pytest.fixture
+def open_memory(encoder: CachedEncoder, language: Language) -> Open:
+    return lambda location: Memory.open(location, encoder=encoder, language=language)
+
+
+async def converse(memory: Memory) -> None:
+    """Two users talk for four weeks."""
+    for user in USERS:
+        for turn in life(user, 40, 10):
+            await memory.remember(turn)
+        for week in range(4):
+            await memory.end_session(user_id=user, session_id=f"week {week}")
+    await memory.settle()
+
+
+async def recalled(memory: Memory) -> list[Any]:
+    """Blocks, their items and what was known of the questions."""
+    return [
+        (block.text, [(one.kind, one.relevance, one.confidence) for one in block.items])
+        for user in USERS
+        for question in QUESTIONS
+        for block in [await memory.recall(question, user_id=user, session_id="new", at=LATER)]
+    ]
+
+
+async def exports(memory: Memory) -> list[list[str]]:
+    """The exports of all users, without recalls, which are not imported."""
+    return [
+        sorted([line async for line in memory.export(user) if '"type": "question"' not in line])
+        for user in USERS
+    ]
+
+
+@pytest.mark.slow
+async def test_engines_answer_alike_after_the_same_conversation_and_after_an_import(
+    tmp_path: Path, postgres_url: Callable[[str], str], open_memory: Open
+) -> None:
+    file, server = tmp_path / "memory.db", locate(postgres_url(FIRST))
+    blocks = []
+    for location in (file, server):
+        async with open_memory(location) as memory:
+            await converse(memory)
+            blocks.append(await recalled(memory))
+    assert blocks[0] == blocks[1]
+    assert any(text for text, _ in blocks[0])
+
+    for source, target in ((file, locate(postgres_url(FIRST))), (server, tmp_path / "other.db")):
+        async with open_memory(source) as ours, open_memory(target) as theirs:
+            told = await exports(ours)
+            for user in USERS:
+                path = tmp_path / f"{user}.jsonl"
+                path.write_text("".join([f"{line}\n" async for line in ours.export(user)]), "utf-8")
+                await theirs.import_records(path)
+            await theirs.settle()
+            assert await exports(theirs) == told
+            assert await recalled(theirs) == await recalled(ours)
