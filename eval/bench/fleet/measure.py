@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import os
 import random
+import signal
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
@@ -279,14 +281,20 @@ class _Run:
         await replacing
 
     async def _working(self) -> tuple[str, int]:
-        """Return the lease owner and the process of a worker that has a lease, or of any."""
+        """Return the lease owner and the process of a worker that has a lease, or of any.
+
+        One that has a lease is stopped.
+        """
         pids = self._fleet.worker_pids
         deadline = time.monotonic() + LEASE_WAIT_S
         while time.monotonic() < deadline:
             for owner in await self._lease_owners() or ():
                 pid = int(owner.split("/")[1])
                 if pid in pids:
-                    return owner, pid
+                    os.kill(pid, signal.SIGSTOP)  # or it might release the lease before it dies
+                    if owner in (await self._lease_owners() or ()):
+                        return owner, pid
+                    os.kill(pid, signal.SIGCONT)
             await asyncio.sleep(CHECK_S)
         return "", self._random.choice(pids)
 
