@@ -65,6 +65,17 @@ def texts(path: Path) -> list[tuple[str, str]]:
         return conn.execute("SELECT public_id, text FROM turns ORDER BY id").fetchall()
 
 
+def test_a_copy_is_on_record_in_the_source(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOTMEM_AUDIT", "true")
+    assert copy(source, tmp_path / "copy.db").exit_code == 0
+    with closing(connect(source)) as conn:
+        assert conn.execute("SELECT who, action, what FROM audit").fetchall() == [
+            ("command line", "backup", "copy")
+        ]
+
+
 def test_a_copy_has_a_source_another_target_and_room(source: Path, tmp_path: Path) -> None:
     for given, target, error in (
         (source, source, "cannot be copied into itself"),

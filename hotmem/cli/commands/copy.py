@@ -1,6 +1,7 @@
 """`hotmem copy`: copy a memory between a file and a server."""
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -9,6 +10,7 @@ from rich.progress import TaskID
 from hotmem.cli import console
 from hotmem.cli.memory_file import encryption_key, existing_database
 from hotmem.core.location import Location, locate
+from hotmem.settings import Settings
 
 
 def copy(
@@ -37,8 +39,9 @@ def copy(
 
 async def _copy(source: Location, target: Location) -> dict[str, int]:
     """Copies with a bar for each stage; returns the number of rows of each table."""
-    from hotmem.storage import open_storage
+    from hotmem.storage import open_storage, queries
     from hotmem.storage.copying import copy_database
+    from hotmem.types import Act, Action, Actor
 
     key = encryption_key()
     bars: dict[str, TaskID] = {}
@@ -53,8 +56,12 @@ async def _copy(source: Location, target: Location) -> dict[str, int]:
         try:
             theirs = (await asyncio.to_thread(open_storage, target, key)).database
             try:
-                return await copy_database(ours, theirs, update)
+                rows = await copy_database(ours, theirs, update)
             finally:
                 await theirs.close()
+            if Settings().options().audit.on and not ours.read_only:
+                done, now = Act(Action.BACKUP, "copy"), datetime.now(UTC)
+                await ours.write_all(queries.audit.record, None, Actor.COMMAND_LINE, done, now)
+            return rows
         finally:
             await ours.close()
