@@ -68,8 +68,8 @@ def check_reachable(path: Path) -> None:
     """
     if url := _URL.match(str(path)):
         raise StoreUnusable(
-            f"A URL ({url['scheme']}://…) is no memory file. HotMem keeps its memory in a "
-            "file; pass a path, such as memory.db."
+            f"A URL ({url['scheme']}://…) is no memory file. Pass a path, such as "
+            "memory.db, or the URL of a PostgreSQL database as text: postgresql://user@host/name."
         )
     folder = path.absolute().parent
     if os.access(folder, os.F_OK) and not os.access(folder, os.X_OK):

@@ -55,8 +55,9 @@ def migrate(conn: Client, location: str) -> None:
         _migrate(conn, location)
     except psycopg.errors.InsufficientPrivilege:
         raise StoreUnusable(
-            f"{location} has {f'schema {version}' if version else 'no schema yet'}, and this user"
-            f" may not bring it to {len(STEPS)}. Run `hotmem migrate URL` as the owner."
+            f"{location} has {f'schema {version}' if version else 'no schema yet'}, but this"
+            f" version needs schema {len(STEPS)}, and this user may not create it. Run"
+            " `hotmem migrate URL` as the owner."
         ) from None
 
 
