@@ -239,7 +239,7 @@ class Worker:
         if rows is None:
             return False
         if not rows:
-            await self._database.write_all(queries.embedding.finish)
+            await self._database.write_all(queries.embedding.finish, self._context.encoder_id)
             log.info("change of encoder complete", encoder=self._context.encoder.name)
             return True
         try:
@@ -259,6 +259,7 @@ class Worker:
                 self._context.worker_id,
                 JobKind(rows[0][0]),
                 queries.embedding.skip,
+                self._context.encoder_id,
                 rows[0][0],
                 keys,
             )

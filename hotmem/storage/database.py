@@ -194,6 +194,13 @@ class Connection(Protocol):
         """
         ...
 
+    def hold_encoder(self, *, change: bool = False) -> None:
+        """Keeps the database's encoder from being changed until this transaction ends.
+
+        Called before the encoder is read to store vectors; with `change` it waits for all those.
+        """
+        ...
+
     def size_bytes(self, user: UserKey) -> int:
         """Size of the stored data of a user in bytes, or of all users if they share one file."""
         ...

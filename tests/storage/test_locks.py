@@ -14,7 +14,7 @@ from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import EvidenceKind, JobKind, Understanding, UserKey
 from hotmem.types.forgetting import ForgetEverything
-from tests.storage.contract.story import NOW, adopt, embed, say, turn
+from tests.storage.contract.story import ENCODER, NOW, adopt, embed, say, turn
 
 HOUR = timedelta(hours=1)
 ANA, BEN = UserKey(1), UserKey(2)
@@ -49,7 +49,7 @@ def fail(conn: Connection) -> None:
 
 def skip(conn: Connection) -> None:
     keys = [key for (key,) in conn.execute("SELECT id FROM passages").fetchall()]
-    queries.embedding.skip(conn, EvidenceKind.PASSAGE, keys)
+    queries.embedding.skip(conn, ENCODER, EvidenceKind.PASSAGE, keys)
 
 
 def forget(conn: Connection) -> None:

@@ -33,6 +33,10 @@ SCHEMA: Final = "hotmem"
 LOCK_WAIT_S: Final = 5.0
 """Seconds a statement waits for another transaction's lock."""
 
+HOLD: Final = b"SELECT pg_advisory_xact_lock_shared(-1)"
+HOLD_TO_CHANGE: Final = b"SELECT pg_advisory_xact_lock(-1)"
+"""The lock of the encoder; those of users have their row numbers."""
+
 COLUMNS: Final = """
     SELECT a.attname, coalesce(array_position(i.indkey::SMALLINT[], a.attnum) + 1, 0),
         a.atttypid = 'bytea'::REGTYPE
@@ -158,6 +162,10 @@ class PostgresConnection:
                 "SELECT count(nextval(CAST(? AS REGCLASS))) FROM generate_series(1, ?)",
                 (sequence, numbers.get(name, 0) - number),
             ).fetchone()
+
+    def hold_encoder(self, *, change: bool = False) -> None:
+        """Keeps the database's encoder from being changed until this transaction ends."""
+        self.raw.execute(HOLD_TO_CHANGE if change else HOLD)
 
     def size_bytes(self, user: UserKey) -> int:
         """Size of all tables and indexes in bytes, all users together."""

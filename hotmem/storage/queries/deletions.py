@@ -141,6 +141,7 @@ def restore(conn: Connection, user: UserKey) -> tuple[Restorable, list[str]] | N
         return None
     key, encoder, *description = row
     changes = list(load(conn, user, key))
+    conn.hold_encoder()
     Restorer(conn, user, description[0], embedded=encoder == encoders.current(conn)).restore(
         changes
     )

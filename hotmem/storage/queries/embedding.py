@@ -32,6 +32,12 @@ def superseded(conn: Connection, encoder: str) -> bool:
     return encoders.current(conn) != encoder
 
 
+def _is_current(conn: Connection, encoder: str) -> bool:
+    """Whether the database has this encoder, and keeps it until this transaction ends."""
+    conn.hold_encoder()
+    return encoders.current(conn) == encoder
+
+
 def waiting(
     conn: Connection,
     encoder: str,
@@ -67,7 +73,7 @@ def put(
         signs: Token signs.
         anew: Whether the rows have vectors of the former encoder (`reembedding.following`).
     """
-    if superseded(conn, encoder):
+    if not _is_current(conn, encoder):
         return
     kind, keys = texts[0][0], [key for _, key, _ in texts]
     lock_owners(conn, TABLES[kind], keys)
@@ -88,18 +94,22 @@ def put(
         placement.assign(conn, stored)
 
 
-def skip(conn: Connection, kind: EvidenceKind, keys: Sequence[int]) -> None:
-    """Deletes the former vectors of rows that could not be embedded again.
+def skip(conn: Connection, encoder: str, kind: EvidenceKind, keys: Sequence[int]) -> None:
+    """Deletes the former vectors of rows that this encoder could not embed again.
 
     They wait like new rows.
     """
+    if not _is_current(conn, encoder):
+        return
     lock_owners(conn, TABLES[kind], keys)
     reembedding.advance(conn, kind, keys)
     reembedding.postpone(conn, kind, keys)
 
 
-def finish(conn: Connection) -> None:
-    """Ends a change of encoder once no row has a former vector, and assigns new memories."""
+def finish(conn: Connection, encoder: str) -> None:
+    """Ends a change to this encoder once no row has a former vector, and assigns new memories."""
+    if not _is_current(conn, encoder):
+        return
     reembedding.finish(conn)
     placement.assign_all_users(conn)
 
@@ -116,10 +126,10 @@ def insert_memory(
 ) -> str:
     """Stores a memory explicitly, with the reason for its classification; returns its id."""
     user = users.ensure(conn, user_id)
-    if superseded(conn, encoder):
-        memory, embedded = replace(memory, tag_vectors={}), None
-    else:
+    if _is_current(conn, encoder):
         embedded = vector
+    else:
+        memory, embedded = replace(memory, tag_vectors={}), None
     return new_memories.insert(conn, user, memory, embedded, signs, now, reason)
 
 
@@ -133,7 +143,7 @@ def confirm_memory(
     reason: str,
 ) -> bool:
     """Counts that a memory was stored again; False if it was forgotten meanwhile."""
-    if superseded(conn, encoder):
+    if not _is_current(conn, encoder):
         memory = replace(memory, tag_vectors={})
     return new_memories.confirm(conn, user, memory_id, memory, now, reason)
 
@@ -142,7 +152,7 @@ def embed_tags(
     conn: Connection, user: UserKey, encoder: str, keys: Sequence[int], rows: Sequence[Vector]
 ) -> None:
     """Stores the vectors of tags."""
-    if not superseded(conn, encoder):
+    if _is_current(conn, encoder):
         tags.embed(conn, user, keys, rows)
 
 
@@ -161,9 +171,10 @@ def refile(
     Raises:
         InvalidInput: If it is not among the user's memories, or was merged into another.
     """
+    embedded = _is_current(conn, encoder)  # before rows are changed that a change of it updates
     edits.refile(conn, user, memory_id, columns, now, reason)
     if wanted is not None:
-        rows = {} if superseded(conn, encoder) else wanted
+        rows = wanted if embedded else {}
         edits.retag(conn, user, memory_id, tuple(wanted), rows, now)
 
 
@@ -181,6 +192,6 @@ def reword(
     Raises:
         InvalidInput: If it is not among the user's memories, or was merged into another.
     """
-    if superseded(conn, encoder):
+    if not _is_current(conn, encoder):
         wording = replace(wording, vector=None)
     return edits.reword(conn, user, memory_id, wording, now, reason)

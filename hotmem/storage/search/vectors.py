@@ -42,7 +42,11 @@ def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
     Returns:
         Whether the encoder changed.
     """
-    identity, former = encoders.identified(encoder, dimension), encoders.current(conn)
+    identity = encoders.identified(encoder, dimension)
+    if encoders.current(conn) == identity:
+        return False
+    conn.hold_encoder(change=True)
+    former = encoders.current(conn)
     if former == identity:
         return False
     if former is not None:

@@ -142,6 +142,9 @@ class Connection(RowNumbers):
     def lock_user(self, user: UserKey) -> None:
         """Does nothing: a write transaction holds the lock of the whole file from its beginning."""
 
+    def hold_encoder(self, *, change: bool = False) -> None:
+        """Does nothing, see `lock_user`."""
+
     def size_bytes(self, user: UserKey) -> int:
         """Size of the whole file in bytes, all users together."""
         sql = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"

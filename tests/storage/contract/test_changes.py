@@ -1,6 +1,8 @@
 """Changes of stored memories: merges, tags, accesses, and a change of the encoder."""
 
+import asyncio
 from collections.abc import Sequence
+from threading import Event
 from typing import Final
 
 import pytest
@@ -12,7 +14,15 @@ from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.search import vectors
 from hotmem.storage.search.searches import LexicalSearch, VectorSearch
-from hotmem.types import EvidenceKind, JobKind, QueryVectors, UserKey
+from hotmem.types import (
+    Category,
+    EvidenceKind,
+    JobKind,
+    Kind,
+    NewMemory,
+    QueryVectors,
+    UserKey,
+)
 from tests.letters import NO_SIGNS, LetterEncoder
 from tests.storage.contract.story import (
     ENCODER,
@@ -41,7 +51,7 @@ def reembed(conn: Connection) -> int:
             rows = list(reversed_rows([one[2]]))
             queries.embedding.put(conn, SECOND_ENCODER, [one], rows, [NO_SIGNS], anew=True)
         done += len(texts)
-    queries.embedding.finish(conn)
+    queries.embedding.finish(conn, SECOND_ENCODER)
     return done
 
 
@@ -54,7 +64,8 @@ async def test_rows_are_embedded_again_by_one_worker(database: Database) -> None
     assert rows and await database.write_all(claim, other, 9) is None
     kind, keys = rows[0][0], [key for _, key, _ in rows]
     finish, skip = queries.claims.finish_all, queries.embedding.skip
-    await database.write_all(finish, first, JobKind(kind), skip, kind, keys)
+    encoder = SECOND_ENCODER
+    await database.write_all(finish, first, JobKind(kind), skip, encoder, kind, keys)
     assert await database.write_all(claim, other, 9) == []
 
 
@@ -139,6 +150,45 @@ async def test_all_rows_are_embedded_again_for_another_encoder(
     assert await database.read_all(queries.reembedding.left) == 0
     assert await database.read_all(queries.reembedding.former_encoder) is None
     assert await database.read_all(lambda conn: queries.reembedding.ask_boundaries(conn)()) == {}
+
+
+async def test_a_change_of_encoder_waits_for_vectors_that_are_being_stored(
+    database: Database, second: Database, ana: UserKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked, changed, current = Event(), Event(), queries.encoders.current
+
+    def current_for_a_while(conn: Connection) -> str | None:
+        found = current(conn)
+        if not checked.is_set():
+            checked.set()
+            changed.wait(0.2)
+        return found
+
+    async def change() -> None:
+        await asyncio.to_thread(checked.wait)
+        assert await second.write_all(vectors.adopt, "reversed", LetterEncoder.dimension)
+        changed.set()
+
+    monkeypatch.setattr(queries.encoders, "current", current_for_a_while)
+    fish = NewMemory("The heron likes fish.", Kind.FACT, Category.CONTEXTS, 3)
+    vector = LetterEncoder().encode([fish.text])[0]
+    insert = queries.embedding.insert_memory
+    await asyncio.gather(
+        database.write_all(insert, ENCODER, "ana", fish, vector, NO_SIGNS, NOW, "a test"),
+        change(),
+    )
+    assert await database.read_all(queries.reembedding.left) == 1, "it is embedded again"
+
+
+async def test_a_change_of_encoder_is_not_ended_by_the_former_one(
+    database: Database, ana: UserKey
+) -> None:
+    await database.write_all(note, "The heron likes fish.", ana)
+    assert await database.write_all(vectors.adopt, "reversed", LetterEncoder.dimension)
+    await database.write_all(queries.embedding.finish, ENCODER)
+    ((kind, key, _),) = await database.read_all(queries.reembedding.following, 9)
+    await database.write_all(queries.embedding.skip, ENCODER, kind, [key])
+    assert await database.read_all(queries.reembedding.left) == 1
 
 
 async def test_a_sound_database_has_no_faults(database: Database, ana: UserKey) -> None:

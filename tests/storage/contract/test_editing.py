@@ -248,9 +248,9 @@ async def test_rows_that_cannot_be_embedded_again_wait(database: Database, ana: 
     rows = await database.read_all(queries.reembedding.following, 1)
     ((kind, key, text),) = rows
     assert await database.read_all(queries.reembedding.text_of, kind, [key]) == [(key, text)]
-    await database.write_all(queries.embedding.skip, kind, [key])
-    assert await database.read_all(queries.reembedding.left) == 1
     other = queries.encoders.identified("other", LetterEncoder.dimension)
+    await database.write_all(queries.embedding.skip, other, kind, [key])
+    assert await database.read_all(queries.reembedding.left) == 1
     waiting = queries.embedding.waiting
     assert await database.read_all(waiting, other, 9, UserRotation()) == rows
     assert await database.write_all(vectors.adopt, "third", LetterEncoder.dimension + 1)
