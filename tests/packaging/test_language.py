@@ -34,9 +34,11 @@ DOCUMENTS: Final = (
     "docs/decisions/0001-sqlite-in-process.md",
     "docs/decisions/0002-one-bit-late-interaction.md",
     "docs/decisions/0003-no-llm-on-the-spoken-path.md",
+    "docs/deploy.md",
     "docs/encoder.md",
     "docs/glossary.md",
     "docs/live-copies.md",
+    "docs/scale.md",
 )
 
 MODULES: Final = modules()
