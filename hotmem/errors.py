@@ -17,6 +17,7 @@
         │   └── StoreUncertain  … since a write was committed: it may be stored or not
         ├── StoreGone         the file was deleted or replaced while it was open
         └── StoreFull         the disk is full
+            └── SpoolFull     too many turns wait for the database; this one is not kept
 
 A message states the problem first, then the fix. It never contains speech or memory text.
 """
@@ -88,3 +89,7 @@ class StoreGone(StoreError):
 
 class StoreFull(StoreError):
     """The disk is full; the last write was rolled back."""
+
+
+class SpoolFull(StoreFull):
+    """Too many turns wait for the database; this one is not kept."""

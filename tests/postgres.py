@@ -43,9 +43,16 @@ class PostgresServer:
         version: The version, of `VERSIONS`.
         folder: An empty folder.
         settings: Settings of the server.
+        primary: The server that this one replicates; None for a primary.
     """
 
-    def __init__(self, version: str, folder: Path, settings: dict[str, str] = SETTINGS) -> None:
+    def __init__(
+        self,
+        version: str,
+        folder: Path,
+        settings: dict[str, str] = SETTINGS,
+        primary: "PostgresServer | None" = None,
+    ) -> None:
         self.data = folder / "data"
         self.port = free_port()
         self._settings = settings
@@ -59,16 +66,16 @@ class PostgresServer:
                 if not parent.stat().st_mode & 0o001:
                     parent.chmod(parent.stat().st_mode | 0o001)
         self._programs = self._accessible(VERSIONS[version])
-        subprocess.run(
-            [
-                *(self._programs / "initdb", "-D", self.data, "-U", "owner", "--auth=trust"),
+        if primary is None:
+            self._run(
+                *("initdb", "-D", self.data, "-U", "owner", "--auth=trust"),
                 *("--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"),
-            ],
-            check=True,
-            capture_output=True,
-            cwd=folder,
-            **self._as,
-        )
+            )
+        else:
+            self._run(
+                *("pg_basebackup", "-D", self.data, "-d", primary.url(), "-R", "-X", "stream"),
+                *("--checkpoint=fast", "--no-sync"),
+            )
         self._process: subprocess.Popen[bytes] | None = None
         self.start()
 
@@ -140,13 +147,7 @@ class PostgresServer:
     def stop(self, mode: str = "fast") -> None:
         """Stops the server: "fast" ends all connections, "immediate" as a crash does."""
         if self._process is not None:
-            subprocess.run(
-                [self._programs / "pg_ctl", "-D", self.data, "-m", mode, "stop"],
-                check=True,
-                capture_output=True,
-                cwd=self.data.parent,
-                **self._as,
-            )
+            self._run("pg_ctl", "-D", self.data, "-m", mode, "stop")
             self._process.wait()
             self._process = None
 
@@ -164,6 +165,19 @@ class PostgresServer:
         script.write_text(code, "utf-8")
         script.chmod(0o755)
 
+    def promote(self) -> None:
+        """Makes a replica the primary."""
+        self._run("pg_ctl", "-D", self.data, "promote")
+
+    def _run(self, program: str, *arguments: str | Path) -> None:
+        subprocess.run(
+            [self._programs / program, *arguments],
+            check=True,
+            capture_output=True,
+            cwd=self.data.parent,
+            **self._as,
+        )
+
     def execute(self, statement: str, database: str = "postgres") -> list[tuple[Any, ...]]:
         """Runs a statement as the server's owner; returns its rows."""
         with psycopg.connect(self.url(database), autocommit=True) as conn:
@@ -172,10 +186,12 @@ class PostgresServer:
 
 
 @contextmanager
-def server(version: str, **settings: str) -> Iterator[PostgresServer]:
-    """A running server, whose data is deleted at the end."""
+def server(
+    version: str, primary: PostgresServer | None = None, **settings: str
+) -> Iterator[PostgresServer]:
+    """A running server, or a replica of one, whose data is deleted at the end."""
     with tempfile.TemporaryDirectory(prefix="hotmem-postgres-") as folder:
-        running = PostgresServer(version, Path(folder), SETTINGS | settings)
+        running = PostgresServer(version, Path(folder), SETTINGS | settings, primary)
         try:
             yield running
         finally:

@@ -219,6 +219,11 @@ class HotMemProcessor(FrameProcessor):
         """Number of turns spooled beside the memory file, to store once it can be written."""
         return self._writer.spooled
 
+    @property
+    def lost(self) -> int:
+        """Number of turns that are neither stored nor spooled."""
+        return self._writer.lost
+
     def can_generate_metrics(self) -> bool:
         """Yes: the time that contexts wait for their blocks, as processing time."""
         return True
@@ -253,6 +258,7 @@ class HotMemProcessor(FrameProcessor):
         if self._writer_task is not None:
             await self._shutdown.run(partial(self.cancel_task, self._writer_task))
             self._writer_task = None
+        await self._writer.report_lost()
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it untyped
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:

@@ -5,7 +5,8 @@ from functools import partial
 
 from hotmem.core.logs import log
 from hotmem.core.loop_thread import run_off_loop
-from hotmem.errors import HotMemError, StoreError, StoreReadOnly
+from hotmem.core.metrics import count_lost, count_spooled
+from hotmem.errors import HotMemError, SpoolFull, StoreError, StoreReadOnly
 from hotmem.memory import Memory
 from hotmem.pipecat.callbacks import EmitEvent, ReportFailure
 from hotmem.pipecat.context import collapse_spaces
@@ -36,6 +37,7 @@ class TurnWriter:
 
     Attributes:
         spooled: Number of turns that had to be spooled, as the memory file could not be written.
+        lost: Number of turns that are neither stored nor spooled.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class TurnWriter:
         report_failure: ReportFailure,
     ) -> None:
         self.spooled = 0
+        self.lost = 0
         self._handle = handle
         self._settings = settings
         self._retention = retention
@@ -60,6 +63,7 @@ class TurnWriter:
         self._emit_event = emit_event
         self._report_failure = report_failure
         self._last_spooled_id = ""
+        self._first_loss: HotMemError | None = None
 
     async def add_user_turn(
         self, text: str, segments: Sequence[SpeakerSegment], removed: tuple[str, ...]
@@ -135,6 +139,21 @@ class TurnWriter:
         store = spool if memory is None else partial(self._store, memory, turn)
         self._queue.put("remember", store, spool)
 
+    async def report_lost(self) -> None:
+        """Report how many turns of the conversation are lost, with the first reason."""
+        if (first := self._first_loss) is not None:
+            await self._report_failure(
+                "remember", type(first)(f"{self.lost:,} turns were not stored: {first}")
+            )
+
+    async def _lose(self, error: HotMemError) -> None:
+        """Count a turn that is lost; the first is reported at once, all at the end."""
+        self.lost += 1
+        count_lost(1)
+        if self._first_loss is None:
+            self._first_loss = error
+            await self._report_failure("remember", error)
+
     async def _store(self, memory: Memory, turn: Turn) -> None:
         """Store a turn; spool it if the file cannot be written, or if earlier turns are spooled."""
         if memory.spooled:
@@ -142,8 +161,9 @@ class TurnWriter:
             return
         try:
             is_stored = await memory.remember(turn)
-        except StoreReadOnly:
-            raise
+        except StoreReadOnly as error:
+            await self._lose(error)
+            return
         except StoreError as error:
             await self._spool(memory, turn)
             await self._report_failure("remember", error)
@@ -157,9 +177,14 @@ class TurnWriter:
     async def _spool(self, memory: Memory, turn: Turn) -> None:
         if turn.id == self._last_spooled_id:
             return
-        await memory.spool(turn)
+        try:
+            await memory.spool(turn)
+        except (SpoolFull, StoreReadOnly) as error:
+            await self._lose(error)
+            return
         self._last_spooled_id = turn.id
         self.spooled += 1
+        count_spooled(1)
         log.warning("turn spooled", session_id=self._settings.session_id, spooled=memory.spooled)
         await self._emit_event("on_memory_spooled", turn)
 

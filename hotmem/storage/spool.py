@@ -23,9 +23,11 @@ from platformdirs import user_state_path
 from hotmem.core.encryption_key import EncryptionKey
 from hotmem.core.location import Location, ServerUrl
 from hotmem.core.logs import log
+from hotmem.core.metrics import count_lost
 from hotmem.errors import (
     HotMemError,
     InvalidInput,
+    SpoolFull,
     StoreDamaged,
     StoreError,
     StoreFull,
@@ -158,10 +160,10 @@ class Spool:
         Raises:
             StoreError: If the spool cannot be written either. The record is then held in memory
                 and retried while the process runs.
-            StoreFull: If too many records wait; the record is then not stored.
+            SpoolFull: If too many records wait; the record is then not stored.
         """
         if len(self._held) >= HELD:
-            raise StoreFull(
+            raise SpoolFull(
                 f"{HELD:,} turns wait in this process, as neither the memory file nor "
                 f"{self._path} can be written. Make room on the disk."
             )
@@ -207,6 +209,7 @@ class Spool:
         with suppress(StoreError):
             await self._on_thread(self._write_held)
         if self._held:
+            count_lost(len(self._held))
             log.error(
                 "turns lost: neither the memory file nor the spool could be written",
                 turns=len(self._held),

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from loguru import logger
 from pipecat.frames.frames import Frame, LLMContextUserTurnFrame
 from pipecat.tests.utils import SleepFrame, run_test
 
 from hotmem import HotMemError, Memory, Options
 from hotmem.core.location import ServerUrl
-from hotmem.errors import StoreUnreachable
-from hotmem.pipecat import HotMemProcessor, memory_handle
+from hotmem.errors import SpoolFull, StoreUnreachable
+from hotmem.pipecat import HotMemProcessor, memory_handle, turn_writer
 from tests.pipecat.daniel import PATIENT_MS, THURSDAY, asking, contexts
 from tests.pipecat.scene import NOW
 from tests.postgres import PostgresServer, server
@@ -185,3 +186,26 @@ async def test_a_server_that_restarts_during_a_call(
     async with Memory.open(url, Options(spool_dir=spool)) as memory:
         await memory.settle()
     assert stored(url) == list(SAID)
+
+
+async def test_more_turns_than_are_held_are_counted_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The event, the log and the metrics say how many, and none of them a word of what was said."""
+    counted: list[int] = []
+    logged: list[str] = []
+    monkeypatch.setattr("hotmem.storage.spool.HELD", 2)
+    monkeypatch.setattr(turn_writer, "count_lost", counted.append)
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("", "utf-8")
+    sink = logger.add(logged.append, format="{message} {extra}")
+    processor, failed = bot("postgresql://127.0.0.1:1/none", in_the_way)
+    await run_test(processor, frames_to_send=[say(f"{text} {n}") for text in SAID for n in (1, 2)])
+    logger.remove(sink)
+    assert [type(error) for _, error in failed].count(SpoolFull) == 2, (
+        "the first, and all at the end"
+    )
+    assert str(failed[-1][1]).startswith("4 turns were not stored")
+    assert processor.lost == sum(counted) == 4
+    assert any("4 turns were not stored" in line for line in logged)
+    assert not any("hamster" in line for line in logged if "session_id" in line)

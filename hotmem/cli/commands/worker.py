@@ -12,6 +12,7 @@ from hotmem.cli import console
 from hotmem.cli.memory_file import existing_database
 from hotmem.cli.parameters import Database
 from hotmem.core.location import Location
+from hotmem.errors import StoreReadOnly
 from hotmem.options import BackgroundMode
 from hotmem.settings import Settings
 
@@ -50,6 +51,11 @@ async def _run(location: Location, options: "Options", *, once: bool) -> None:
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     async with Memory.open(location, options) as memory:
         database = memory.runtime.database
+        if database.read_only:
+            raise StoreReadOnly(
+                f"{location} cannot be written, so that no job can run. Name the primary server, or"
+                " make the file writable."
+            )
         waiting = sum((await database.read_all(queries.jobs.waiting_counts)).values())
         console.print_line(f"{waiting:,} jobs wait in {location}.")
         if not once:
