@@ -30,6 +30,12 @@ VERSIONS: Final[dict[str, Path]] = {
 DROPPED_TOGETHER: Final = 25
 """Databases of 8 MB each that a server keeps before they are dropped."""
 
+MEMORY: Final = Path("/dev/shm")
+"""A file system in memory, where a database is copied in a sixth of the time and processor time."""
+
+MEMORY_BYTES: Final = 4 * 2**30
+"""Free space it must have for the data of servers."""
+
 START_S: Final = 30.0
 SETTINGS: Final = {"fsync": "off", "synchronous_commit": "off", "max_connections": "60"}
 
@@ -106,7 +112,7 @@ class PostgresServer:
             self.execute("CREATE ROLE keeper LOGIN")
             self.execute("CREATE ROLE hotmem_app NOLOGIN")
             self.execute("CREATE ROLE bot LOGIN IN ROLE hotmem_app")
-        self.execute(f"CREATE DATABASE {name} OWNER keeper TEMPLATE {template}")
+        self.execute(f"CREATE DATABASE {name} OWNER keeper TEMPLATE {template} STRATEGY FILE_COPY")
         return self.url(name, "keeper")
 
     def drop_database(self, name: str) -> None:
@@ -190,12 +196,18 @@ def server(
     version: str, primary: PostgresServer | None = None, **settings: str
 ) -> Iterator[PostgresServer]:
     """A running server, or a replica of one, whose data is deleted at the end."""
-    with tempfile.TemporaryDirectory(prefix="hotmem-postgres-") as folder:
+    with tempfile.TemporaryDirectory(prefix="hotmem-postgres-", dir=data_folder()) as folder:
         running = PostgresServer(version, Path(folder), SETTINGS | settings, primary)
         try:
             yield running
         finally:
             running.stop("immediate")
+
+
+def data_folder() -> Path | None:
+    """Where servers keep their data; None for the folder of temporary files."""
+    roomy = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= MEMORY_BYTES
+    return MEMORY if roomy and os.access(MEMORY, os.W_OK) else None
 
 
 def free_port() -> int:
