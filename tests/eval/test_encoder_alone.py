@@ -100,7 +100,9 @@ def test_the_encoders_own_score_is_that_of_recall(
 def test_training_puts_the_evidence_higher_is_repeatable_and_is_kept(
     layers: int, talk: dict[str, list[Conversation]], tmp_path: Path
 ) -> None:
-    settings = Settings(layers=layers, rank=4, dimensions=16, epochs=20.0, rows=0.5)
+    settings = Settings(
+        layers=layers, rank=4, dimensions=16, layer_rate=4e-3, projection_rate=2.5e-3, rows=0.5
+    )
     losses: list[float] = []
     found = trained(talk, settings, lambda _, __, loss: losses.append(loss))
     assert losses[-1] < losses[0]
