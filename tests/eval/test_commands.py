@@ -162,6 +162,10 @@ def check_engines(found: dict[str, Any], folder: Path) -> None:
     assert all(one["turns_per_s"] > 0 for one in found["ingestion"])
 
 
+def check_copy(found: dict[str, Any], folder: Path) -> None:
+    assert found["equal_exports"] and found["equal"] == found["asked"] == 2
+
+
 def check_fleet(found: dict[str, Any], folder: Path) -> None:
     turns = found["verified"]
     assert not found["broken"]
@@ -204,6 +208,7 @@ CASES: Mapping[str, Case] = {
     "bench turn": Case("--turns 20 --questions 2 --crowd 1 --mem0 0 --no-recordings --json"),
     "bench spoken": Case("hotmem={data} --questions 1", NoVoice),
     "bench soak": Case("--minutes 1 --json"),
+    "bench copy": Case("{postgres} --turns 40 --questions 2 --json", check=check_copy),
     "bench crowd": Case("--users 2 --minutes 0.01 --json"),
     "bench engines": Case(
         "{postgres} --turns 20 --turns 40 --questions 2 --others 3 --writers 1 --seconds 0.2"
