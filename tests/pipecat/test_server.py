@@ -12,7 +12,7 @@ from pipecat.tests.utils import SleepFrame, run_test
 
 from hotmem import HotMemError, Memory, Options
 from hotmem.core.location import ServerUrl
-from hotmem.errors import SpoolFull, StoreUnreachable
+from hotmem.errors import SpoolFull, StoreFull, StoreUnreachable
 from hotmem.pipecat import HotMemProcessor, memory_handle, turn_writer
 from tests.pipecat.daniel import PATIENT_MS, THURSDAY, asking, contexts
 from tests.pipecat.scene import NOW
@@ -184,6 +184,30 @@ async def test_a_server_that_restarts_during_a_call(
     assert contexts(down)
     assert {stage for stage, _ in failed} <= {"remember", "recall", "prefetch"}
     async with Memory.open(url, Options(spool_dir=spool)) as memory:
+        await memory.settle()
+    assert stored(url) == list(SAID)
+
+
+async def test_the_servers_disk_is_full_for_a_while(
+    running: PostgresServer, tmp_path: Path
+) -> None:
+    """A trigger raises the server's own error, as a full disk does."""
+    url = running.create_database("calls")
+    await prepare(url)
+    running.execute(
+        """CREATE FUNCTION hotmem.full() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+        BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+        CREATE TRIGGER full_disk BEFORE INSERT ON hotmem.turns
+        FOR EACH ROW EXECUTE FUNCTION hotmem.full()""",
+        "calls",
+    )
+    processor, failed = bot(url, tmp_path)
+    await run_test(processor, frames_to_send=[*(say(text) for text in SAID), SleepFrame(0.5)])
+    assert [(stage, type(error)) for stage, error in failed] == [("remember", StoreFull)]
+    assert processor.spooled == len(SAID) and processor.lost == 0
+    assert stored(url) == []
+    running.execute("DROP TRIGGER full_disk ON hotmem.turns", "calls")
+    async with Memory.open(url, Options(spool_dir=tmp_path)) as memory:
         await memory.settle()
     assert stored(url) == list(SAID)
 
