@@ -193,19 +193,23 @@ def ask_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> Pendin
     """Memories, each with its source turns; one stored explicitly has none."""
     if not keys:
         return list
+    # MATERIALIZED keeps PostgreSQL from joining the turns of all users by a hash
     rows = conn.execute(
-        f"""SELECT m.id, m.text, m.public_id, m.said_at, m.vector, m.hedged, m.changes,
+        f"""WITH asked AS MATERIALIZED (SELECT m.id,
+                (SELECT max(x.turn) FROM sources x WHERE x.memory = m.id) AS turn
+                FROM memories m WHERE +m.user_key = ? AND m.id = ANY(?))
+            SELECT m.id, m.text, m.public_id, m.said_at, m.vector, m.hedged, m.changes,
             m.confirmations, m.valid_until,
                 (SELECT json_group_array(t.id || ',' || t.public_id) FROM ({LATEST_SOURCES}) t),
                 s.public_id, s.id, t.speaker, t.role,
                 (SELECT min(coalesce(d.times, 0)) FROM sources x LEFT JOIN correction_counts d
                     ON d.turn = x.turn WHERE x.memory = m.id),
                 y.width, y.signs, nullif(m.order_time, m.said_at)
-            FROM memories m
+            FROM asked a JOIN memories m ON m.id = a.id
             LEFT JOIN memory_signs y ON y.memory = m.id
-            LEFT JOIN turns t ON t.id = (SELECT max(x.turn) FROM sources x WHERE x.memory = m.id)
+            LEFT JOIN turns t ON t.id = a.turn
             LEFT JOIN sessions s ON s.id = t.session
-            WHERE +m.user_key = ? AND m.id = ANY(?) ORDER BY m.id""",
+            ORDER BY m.id""",
         (user, [*keys]),
     )
     return lambda: _memories(rows.fetchall())
