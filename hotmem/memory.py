@@ -222,8 +222,11 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         Where they run elsewhere, it waits for the other process. A read-only file has none.
 
         Args:
-            user_id: Whose jobs to wait for, in a database that many share; everyone's, if not
-                given.
+            user_id: Whose jobs to wait for on a server; everyone's, if not given. In a file all
+                jobs are waited for.
+
+        Raises:
+            InvalidInput: If the user id cannot be used.
         """
         runtime = self.runtime
         if not runtime.database.read_only:
@@ -232,7 +235,7 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
             if user_id is None:
                 await runtime.settle()
             else:
-                await runtime.settle_user(user_id)
+                await runtime.settle_user(validate_id(user_id, "user_id"))
 
     async def recall(
         self,

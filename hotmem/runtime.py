@@ -101,11 +101,11 @@ class Runtime:
             case BackgroundMode.HERE:
                 await self.worker.settle()
             case BackgroundMode.ELSEWHERE:
-                while await self._any_job():  # noqa: ASYNC110
+                while await self._any_job():  # noqa: ASYNC110 - another process does them
                     await asyncio.sleep(SETTLE_CHECK_S)
 
     async def settle_user(self, user_id: str) -> None:
-        """Waits until no job of a user is left; in a file, until none is, as they are few."""
+        """Waits until no job of a user is left on a server; in a file, until no job is left."""
         if not self.shared or self.background is BackgroundMode.OFF:
             await self.settle()
             return
@@ -169,7 +169,7 @@ async def open_runtime(
     try:
         await check_finished(storage.database)
         former = await _adopt_encoder(storage, models.encoder, options)
-        await storage.forgetting.now()
+        await storage.forgetting.now()  # jumps of the clock are noticed from here on
     except BaseException:  # no open file is left behind, cancelled or not
         await storage.database.close()
         raise

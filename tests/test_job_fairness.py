@@ -183,7 +183,7 @@ async def test_a_turn_is_processed_while_another_user_has_thousands_waiting(
     turns.add(conn, said("My dog is called Potola.", user="ben", name="b"), NOW)
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
         async with asyncio.timeout(60):
-            while not await memory.memories("ben"):  # noqa: ASYNC110
+            while not await memory.memories("ben"):  # noqa: ASYNC110 - a background job stores them
                 await asyncio.sleep(0.01)
         assert count(conn, "SELECT count(*) FROM pending_turns") > 4900
         assert [one.object for one in await memory.memories("ben")] == ["Potola"]

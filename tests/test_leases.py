@@ -307,7 +307,7 @@ async def test_jobs_of_a_worker_killed_beside_another_are_taken_over_at_once(
         await memory.runtime.database.write_all(say_and_claim, await dead_worker())
         memory.runtime.worker.wake()
         async with asyncio.timeout(5):
-            while not await memory.memories("ana"):  # noqa: ASYNC110
+            while not await memory.memories("ana"):  # noqa: ASYNC110 - another process does them
                 await asyncio.sleep(0.01)
 
 
@@ -327,10 +327,10 @@ async def test_a_worker_that_is_never_idle_takes_over_too(
         busy = asyncio.create_task(keep_busy())
         try:
             async with asyncio.timeout(5):
-                while not await memory.memories("ben"):  # noqa: ASYNC110
+                while not await memory.memories("ben"):  # noqa: ASYNC110 - another process does them
                     await asyncio.sleep(0.01)
                 await memory.runtime.database.write_all(claim_ana, await dead_worker())
-                while not await memory.memories("ana"):  # noqa: ASYNC110
+                while not await memory.memories("ana"):  # noqa: ASYNC110 - another process does them
                     await asyncio.sleep(0.01)
         finally:
             busy.cancel()

@@ -71,7 +71,7 @@ async def _fail(path: Path, cache_dir: Path, out: Connection) -> None:
 
 def import_until_killed(path: Path, file: Path, out: Connection) -> None:
     """Import a file, one transaction a record, and send a message when the first is written."""
-    importer.WRITE_S = 0.0  # type: ignore[misc]
+    importer.WRITE_S = 0.0  # type: ignore[misc]  # a constant, for small transactions
     asyncio.run(_import(path, file, out))
 
 
@@ -84,7 +84,7 @@ async def _import(path: Path, file: Path, out: Connection) -> None:
 
 def copy_until_killed(source: Location, target: Location, out: Connection) -> None:
     """Copy a memory in small blocks, and send a message after each."""
-    copying.BLOCK = 10  # type: ignore[misc]
+    copying.BLOCK = 10  # type: ignore[misc]  # a constant, for small transactions
     asyncio.run(_copy(source, target, out))
 
 

@@ -19,8 +19,8 @@ from hotmem.types import ContextBlock, Item
 WARM_UP: Final = "What do you know about me?"
 """A question that searches every layer. Its answer is not used."""
 
-WARM_UP_TIMEOUT_S: Final = 10.0
-"""Seconds after which loading is given up."""
+WARM_UP_TIMEOUT_S: Final = 2.0
+"""Seconds after which it is given up: on a server that hangs, recalls wait for it."""
 
 SETTLE_TIMEOUT_S: Final = 10.0
 """Seconds to wait for background work before the opening block is made again."""

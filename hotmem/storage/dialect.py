@@ -1,6 +1,6 @@
 """Differences between the engines' SQL, and the translation of statements for each.
 
-Query functions share one SQL text, the common part of both dialects with seven forms of its own.
+Query functions share one SQL text: the common part of both dialects, and the forms below.
 Each engine translates a statement once and caches the result.
 
 | in a query function               | SQLite                                  | PostgreSQL         |

@@ -133,7 +133,7 @@ async def test_a_server_that_is_not_reached_in_a_call(
 async def test_neither_the_server_nor_the_spool_can_be_written(
     running: PostgresServer, tmp_path: Path
 ) -> None:
-    """Turns are held in the process, and what is lost at the end is told."""
+    """Turns are held in the process, and what is lost at the end is reported."""
     url = running.create_database("calls")
     await prepare(url)
     running.stop()

@@ -3,14 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.search.entry_search import EntrySearch
-from hotmem.storage.search.primitives import IndexPage
 from hotmem.types import EvidenceKind, UserKey
 
 BLOCK: Final = 256
@@ -70,23 +69,11 @@ ADD_POSTINGS: Final = """
 class PostgresSearch(EntrySearch):
     """Implements `hotmem.storage.database.SearchPrimitives`."""
 
-    def index_page(
-        self, conn: Connection, user: UserKey, kind: EvidenceKind, after: int, limit: int
-    ) -> Pending[IndexPage]:
-        """The user's next entries after a row number."""
-        rows = conn.execute(PAGE.format(kind=kind), (user, after, limit))
+    page = PAGE
 
-        def found() -> IndexPage:
-            keys, sessions, lengths, embedded, bits = rows.fetchone()
-            return IndexPage(
-                _numbers(keys),
-                _numbers(sessions),
-                _numbers(lengths),
-                np.frombuffer((embedded or "").encode(), dtype=np.uint8) == ord("1"),
-                bits or b"",
-            )
-
-        return found
+    def numbers(self, joined: Any) -> NDArray[np.int64]:  # noqa: ANN401 - as the engine joins them
+        """The numbers of a joined column."""
+        return _numbers(joined)
 
     def postings(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, terms: Mapping[str, int]

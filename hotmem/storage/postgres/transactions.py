@@ -57,7 +57,7 @@ BEGIN_WRITE: Final = b"BEGIN ISOLATION LEVEL READ COMMITTED"
 LOCK_LIMIT: Final = b"SELECT set_config('lock_timeout', %s, true)"
 LOCK: Final = f"SELECT pg_advisory_xact_lock_shared({migrations.LOCK})".encode()
 LOCK_USER: Final = LOCK + b", pg_advisory_xact_lock(%s)"
-"""Taken by a statement of its own: those after it see what was committed before it was free."""
+"""Taken by a separate statement: those after it see what was committed before it was free."""
 
 CHAIN_READ: Final = b"ROLLBACK AND CHAIN"
 """Ends a read and begins another of the same kind, in one statement: within a pipeline the

@@ -1,9 +1,14 @@
 """The primitives of search whose SQL is the same for every engine."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hotmem.storage.database import Connection, Pending
+from hotmem.storage.search.primitives import IndexPage
 from hotmem.types import EvidenceKind, UserKey
 from hotmem.types.index_state import IndexState
 
@@ -21,8 +26,37 @@ STATE: Final = """
         coalesce((SELECT upto FROM former_vectors WHERE kind = :kind), 0)"""
 
 
-class EntrySearch:
-    """Implements the part of `hotmem.storage.database.SearchPrimitives` that engines share."""
+class EntrySearch(ABC):
+    """Implements the part of `hotmem.storage.database.SearchPrimitives` that engines share.
+
+    Attributes:
+        page: The statement for a page: row numbers, sessions, lengths, "1" for each entry with a
+            vector and else "0", and the bits, each joined.
+    """
+
+    page: str
+
+    @abstractmethod
+    def numbers(self, joined: Any) -> NDArray[np.int64]:  # noqa: ANN401 - as the engine joins them
+        """The numbers of a joined column."""
+
+    def index_page(
+        self, conn: Connection, user: UserKey, kind: EvidenceKind, after: int, limit: int
+    ) -> Pending[IndexPage]:
+        """The user's next entries after a row number."""
+        rows = conn.execute(self.page.format(kind=kind), (user, after, limit))
+
+        def found() -> IndexPage:
+            keys, sessions, lengths, embedded, bits = rows.fetchone()
+            return IndexPage(
+                self.numbers(keys),
+                self.numbers(sessions),
+                self.numbers(lengths),
+                np.frombuffer((embedded or "").encode(), dtype=np.uint8) == ord("1"),
+                bits or b"",
+            )
+
+        return found
 
     def index_state(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, waiting: int, latest: int

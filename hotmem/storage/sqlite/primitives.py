@@ -1,14 +1,13 @@
 """The search index in SQLite: entries in a table, terms in FTS5."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.search.entry_search import EntrySearch
-from hotmem.storage.search.primitives import IndexPage
 from hotmem.types import EvidenceKind, UserKey
 
 PAGE: Final = """
@@ -27,23 +26,11 @@ POSTINGS: Final = """
 class SqliteSearch(EntrySearch):
     """Implements `hotmem.storage.database.SearchPrimitives`."""
 
-    def index_page(
-        self, conn: Connection, user: UserKey, kind: EvidenceKind, after: int, limit: int
-    ) -> Pending[IndexPage]:
-        """The user's next entries after a row number."""
-        rows = conn.execute(PAGE.format(kind=kind), (user, after, limit))
+    page = PAGE
 
-        def found() -> IndexPage:
-            keys, sessions, lengths, embedded, bits = rows.fetchone()
-            return IndexPage(
-                _numbers(keys),
-                _numbers(sessions),
-                _numbers(lengths),
-                np.frombuffer((embedded or "").encode(), dtype=np.uint8) == ord("1"),
-                bits or b"",
-            )
-
-        return found
+    def numbers(self, joined: Any) -> NDArray[np.int64]:  # noqa: ANN401 - as the engine joins them
+        """The numbers of a joined column."""
+        return _numbers(joined)
 
     def postings(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, terms: Mapping[str, int]

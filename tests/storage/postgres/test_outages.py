@@ -149,7 +149,7 @@ async def test_a_migration_and_writes_exclude_each_other(
     migrating = asyncio.create_task(asyncio.to_thread(_migrate, server.url(name)))
     waits = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
     async with asyncio.timeout(5):
-        while not await asyncio.to_thread(server.execute, waits):  # noqa: ASYNC110
+        while not await asyncio.to_thread(server.execute, waits):  # noqa: ASYNC110 - the server tells nobody
             await asyncio.sleep(0.01)
     assert not began.is_set()
     finished.set()
