@@ -147,7 +147,7 @@ class Ours:
     @classmethod
     def at(cls, beginning: Weights) -> "Ours":
         """Return the untrained rule."""
-        return cls(LearningState(shared=beginning, own=beginning, good=beginning), {})
+        return cls(LearningState(own=beginning, good=beginning), {})
 
     def weights(self, intent: Intent) -> Weights:
         """Return the weights for an intent."""

@@ -65,9 +65,6 @@ SHARPNESS: Final = 3.0
 CHANCE_USE: Final = 0.3
 """Share of use that falls on random items: wrong replies, or use detected wrongly."""
 
-SHARED_RATE: Final = 0.1
-"""Fraction of a step that the shared start weights take."""
-
 INTENT_RATE: Final = 0.2
 """Fraction of a step that only the intent's offset takes."""
 
@@ -208,7 +205,6 @@ def update(before: LearningState, example: TrainingExample) -> LearningState:
     moved = clip(theta + step[:-1]) - theta
     after = replace(
         before,
-        shared=to_weights(multipliers(before.shared) + SHARED_RATE * moved),
         own=to_weights(multipliers(before.own) + (1 - INTENT_RATE) * moved),
         intent=tuple(
             float(value) for value in theta - multipliers(before.own) + INTENT_RATE * moved

@@ -304,7 +304,6 @@ class LearningState:
     """The state of learning a user's layer weights.
 
     Attributes:
-        shared: Start weights of new users, learnt from all users.
         own: The user's weights.
         intent: Their offset for the intent of the reply being learnt from.
         position_effect: Difference in the logit of use between the last and the first item
@@ -316,7 +315,6 @@ class LearningState:
         version: Number of replies learnt from.
     """
 
-    shared: Weights = START_WEIGHTS
     own: Weights = START_WEIGHTS
     intent: IntentOffset = NO_OFFSET
     position_effect: float = 0.0

@@ -66,10 +66,9 @@ def test_layer_of_the_used_item_gains() -> None:
     assert after.version == 1
 
 
-def test_shared_weights_and_intent_offset() -> None:
+def test_intent_offset() -> None:
     after = update(LearningState(), example(*SEMANTIC_USED))
     whole = multipliers(weights_for_intent(after.own, after.intent)) - 1
-    assert multipliers(after.shared) - 1 == pytest.approx(0.1 * whole)
     assert np.array(after.intent) == pytest.approx(0.2 * whole)
 
 
@@ -104,7 +103,7 @@ def test_step_size_and_bounds(before: Weights, uses: list[ItemUse], asked: set[L
     seen = TrainingExample.of(uses, before, asked)
     if seen is None:
         return
-    after = update(LearningState(shared=before, own=before, good=before), seen)
+    after = update(LearningState(own=before, good=before), seen)
     for layer in LAYERS:
         assert MIN_WEIGHT - 1e-9 <= after.own[layer] <= MAX_WEIGHT + 1e-9
         assert (
@@ -132,7 +131,7 @@ def test_learning_is_deterministic(replies: list[list[ItemUse]]) -> None:
 
 
 def test_distant_weights_return_within_two_hundred_replies() -> None:
-    state = LearningState(shared=INVERTED, own=INVERTED, good=INVERTED)
+    state = LearningState(own=INVERTED, good=INVERTED)
     blank = example(used(0.9, NO_OFFSET), used(0.05, NO_OFFSET))
     for _ in range(200):
         state = update(state, blank)

@@ -16,7 +16,7 @@ from hotmem.tools.exports import export_subject
 from hotmem.tools.registry import tool
 from tests.conversation import said
 
-OF_NOBODY = {"meta", "former_vectors", "shared_weights"}
+OF_NOBODY = {"meta", "former_vectors"}
 """Tables without rows of a user."""
 
 

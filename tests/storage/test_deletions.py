@@ -68,7 +68,6 @@ NOT_KEPT = {
     "users",
     "meta",
     "former_vectors",
-    "shared_weights",
     "index_revisions",
     "deletions",
     "deleted_rows",

@@ -18,7 +18,6 @@ TABLES: Final = (
     "failures",
     "audit",
     "former_vectors",
-    "shared_weights",
     "meta",
     "index_revisions",
 )

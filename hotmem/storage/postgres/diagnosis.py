@@ -32,7 +32,7 @@ BUSY: Final = 0.8
 DEAD_ROWS: Final = 50_000
 """Dead rows of a table that are normal between two vacuums, or else a third of its rows."""
 
-OPEN_TABLES: Final = ("meta", "former_vectors", "shared_weights", "tombstones")
+OPEN_TABLES: Final = ("meta", "former_vectors", "tombstones")
 """Tables without rows of users."""
 
 TIMES: Final = """

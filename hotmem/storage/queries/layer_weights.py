@@ -29,17 +29,6 @@ KEPT: Final = 1000
 """Steps of the history stored per user."""
 
 
-def shared(conn: Connection) -> Weights:
-    """The start weights of users."""
-    return ask_shared(conn)()
-
-
-def ask_shared(conn: Connection) -> Pending[Weights]:
-    """The start weights of users."""
-    rows = conn.execute("SELECT layer, weight FROM shared_weights")
-    return lambda: _within(dict(rows), START_WEIGHTS)
-
-
 def weights(conn: Connection, user: UserKey) -> Weights:
     """The user's weights; the start weights if nothing was learnt of this user."""
     return ask_weights(conn, user)()
@@ -48,8 +37,7 @@ def weights(conn: Connection, user: UserKey) -> Weights:
 def ask_weights(conn: Connection, user: UserKey) -> Pending[Weights]:
     """The user's weights; the start weights if nothing was learnt of this user."""
     rows = conn.execute("SELECT layer, weight FROM weights WHERE user_key = ?", (user,))
-    start = ask_shared(conn)
-    return lambda: _within(dict(rows), start())
+    return lambda: _within(dict(rows))
 
 
 def moved(conn: Connection, user: UserKey) -> dict[Intent, IntentOffset]:
@@ -82,12 +70,6 @@ def learn(
     after = step(before)
     if after == before:
         return before.own
-    conn.executemany(
-        """INSERT INTO shared_weights (layer, weight) VALUES (?, ?)
-            ON CONFLICT (layer) DO UPDATE
-            SET weight = excluded.weight""",
-        list(after.shared.as_dict().items()),
-    )
     conn.execute(
         """INSERT INTO intent_weights (user_key, intent, moved) VALUES (?, ?, ?)
             ON CONFLICT (user_key, intent) DO UPDATE
@@ -145,9 +127,9 @@ def reset(conn: Connection, user: UserKey, now: datetime) -> Weights:
     """Deletes what was learnt of a user; returns the start weights."""
     conn.execute("DELETE FROM learning_state WHERE user_key = ?", (user,))
     conn.execute("DELETE FROM intent_weights WHERE user_key = ?", (user,))
-    put_weights(conn, user, shared(conn), now, "reset")
+    put_weights(conn, user, START_WEIGHTS, now, "reset")
     conn.execute("DELETE FROM weights WHERE user_key = ?", (user,))
-    return shared(conn)
+    return START_WEIGHTS
 
 
 def over_time(conn: Connection, user: UserKey, limit: int) -> list[WeightSnapshot]:
@@ -158,14 +140,13 @@ def over_time(conn: Connection, user: UserKey, limit: int) -> list[WeightSnapsho
         (user, limit),
     )
     return [
-        WeightSnapshot(version, from_stored(at), _within(_read(text, dict), START_WEIGHTS), reason)
+        WeightSnapshot(version, from_stored(at), _within(_read(text, dict)), reason)
         for version, at, text, reason in rows
     ]
 
 
 def _learnt(conn: Connection, user: UserKey, intent: Intent) -> LearningState:
     """The learned weights of a user; unreadable values are replaced by start values."""
-    begin, own = shared(conn), weights(conn, user)
     row = conn.execute(
         "SELECT version, state FROM learning_state WHERE user_key = ?", (user,)
     ).fetchone()
@@ -174,22 +155,21 @@ def _learnt(conn: Connection, user: UserKey, intent: Intent) -> LearningState:
     good = state.get("good")
     size = (len(Layer) + 1) ** 2
     return LearningState(
-        shared=begin,
-        own=own,
+        own=weights(conn, user),
         intent=moved(conn, user).get(intent, NO_OFFSET),
         position_effect=place,
         precision=_numbers(state.get("seen"), size),
-        good=_within(good if isinstance(good, dict) else {}, begin),
+        good=_within(good if isinstance(good, dict) else {}),
         lead=lead,
         version=version,
     )
 
 
-def _within(found: Mapping[str, Any], others: Weights) -> Weights:
-    """The weights clipped to their bounds; values that are not numbers are replaced by `others`."""
+def _within(found: Mapping[str, Any]) -> Weights:
+    """The weights clipped to their bounds; start weights replace values that are not numbers."""
     good = {layer: float(found[layer]) for layer in Layer if _is_number(found.get(layer))}
     return Weights.from_dict(
-        others.as_dict()
+        START_WEIGHTS.as_dict()
         | {layer: min(max(weight, MIN_WEIGHT), MAX_WEIGHT) for layer, weight in good.items()}
     )
 

@@ -12,6 +12,7 @@ from hotmem.errors import DeadlineExceeded, InvalidInput, MemoryClosed, StoreErr
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.types import (
+    START_WEIGHTS,
     EvidenceKind,
     Intent,
     JobKind,
@@ -351,9 +352,8 @@ async def test_concurrent_writers_lose_no_step_of_learning(
     assert weights.facts == pytest.approx(1 - WRITES * 0.01)
     history = await second.read(queries.layer_weights.over_time, ana, 100)
     assert [one.version for one in history] == list(range(WRITES, 0, -1))
-    shared = await database.read_all(queries.layer_weights.shared)
-    assert await database.write(queries.layer_weights.reset, ana, NOW) == shared
-    assert await second.read(queries.layer_weights.weights, ana) == shared
+    assert await database.write(queries.layer_weights.reset, ana, NOW) == START_WEIGHTS
+    assert await second.read(queries.layer_weights.weights, ana) == START_WEIGHTS
     assert await second.read(queries.layer_weights.moved, ana) == {}
 
 

@@ -145,7 +145,7 @@ def test_every_table_of_a_user_is_protected(server: PostgresServer, url: str) ->
         url.rpartition("/")[2],
     )
     assert {name for (name,) in unprotected} == {
-        *("meta", "former_vectors", "shared_weights", "tombstones"),
+        *("meta", "former_vectors", "tombstones"),
     }
 
 

@@ -128,7 +128,6 @@ def test_who_only_reads_a_file_is_told_that_it_is_older(
     assert database.read_bytes() == before
     with closing(connect(database)) as conn:
         conn.execute("DELETE FROM weights")
-        conn.execute("DELETE FROM shared_weights")
         conn.execute(
             "INSERT INTO weights SELECT id, 'semantic', 99, 0 FROM users WHERE public_id = 'ana'"
         )

@@ -510,12 +510,6 @@ CREATE TABLE quality (
     FOREIGN KEY (user_key) REFERENCES users ON DELETE CASCADE
 );
 
-CREATE TABLE shared_weights (
-    layer TEXT COLLATE "C" NOT NULL,
-    weight DOUBLE PRECISION NOT NULL,
-    PRIMARY KEY (layer)
-);
-
 CREATE TABLE intent_weights (
     user_key BIGINT NOT NULL DEFAULT current_user_key(),
     intent TEXT COLLATE "C" NOT NULL,

@@ -375,11 +375,6 @@ CREATE TABLE quality (
     PRIMARY KEY (user_key, day, intent, layer)
 ) WITHOUT ROWID;
 
-CREATE TABLE shared_weights (
-    layer TEXT PRIMARY KEY,
-    weight REAL NOT NULL
-) WITHOUT ROWID;
-
 CREATE TABLE intent_weights (
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
     intent TEXT NOT NULL,
