@@ -157,6 +157,11 @@ class PostgresServer:
             self._process.wait()
             self._process = None
 
+    @property
+    def pid(self) -> int:
+        """The id of the running server's process, which starts its backends."""
+        return int((self.data / "postmaster.pid").read_text("utf-8").split()[0])
+
     def write_restarter(self, script: Path) -> None:
         """Writes a program that restarts the server after what is a crash to its clients."""
         command = [

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from hotmem.storage.copying.tables import UNFINISHED as UNFINISHED_COPY
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import encoders, jobs, reembedding
 from hotmem.storage.queries.imports import IN_PROGRESS
@@ -29,6 +30,16 @@ def of_spool(spooled: int) -> Iterator[Finding]:
             "spool",
             f"{spooled} turns wait in the spool",
             "Open the memory once, with a bot or a command that writes: they are stored then.",
+        )
+
+
+def of_copy(conn: Connection) -> Iterator[Finding]:
+    """A copy into this database that was interrupted."""
+    if conn.execute("SELECT 1 FROM meta WHERE key = ?", (UNFINISHED_COPY,)).fetchone():
+        yield Finding(
+            "copy",
+            "not finished; no program can use the memory",
+            "Run `hotmem copy` again, which continues it, or delete it.",
         )
 
 

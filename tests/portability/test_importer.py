@@ -133,7 +133,7 @@ async def exported(memory: Memory, path: Path) -> list[str]:
 
 
 async def spoilt(memory: Memory, path: Path) -> Path:
-    """An export whose last memory is invalid: its ID belongs to another user."""
+    """An export whose last record is invalid."""
     lines = await exported(memory, path)
     last = max(number for number, line in enumerate(lines) if '"type": "quality"' in line)
     lines[last] = lines[last].replace('"day": "', '"day": "someday ')

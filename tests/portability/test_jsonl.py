@@ -282,15 +282,23 @@ async def test_an_invalid_export_is_refused_completely(
     assert (await validate_storage(second, "ana", NoArguments())).sound
 
 
-async def test_a_memory_of_another_user_is_refused(memory: Memory, tmp_path: Path) -> None:
+async def test_two_users_may_have_memories_of_the_same_ids(memory: Memory, tmp_path: Path) -> None:
     lines = await written(memory, tmp_path / "export.jsonl")
     file = tmp_path / "ben.jsonl"
     await asyncio.to_thread(
         file.write_text, "\n".join(lines).replace('"user_id": "ana"', '"user_id": "ben"'), "utf-8"
     )
-    with pytest.raises(InvalidInput, match="belongs to another user"):
-        await memory.import_records(file)
-    assert (await memory_stats(memory, "ben", NoArguments())).turns == 0
+    await memory.import_records(file)
+    await memory.settle()
+    of_ana, of_ben = [
+        {one["id"]: one["text"] for one in map(json.loads, lines) if one["type"] == "memory"}
+        for lines in (lines, [line async for line in memory.export("ben")])
+    ]
+    assert of_ana == of_ben
+    assert of_ana
+    await memory.forget(user_id="ben", everything=True)
+    assert [line async for line in memory.export("ana")][1:] == lines[1:]
+    assert (await validate_storage(memory, "ana", NoArguments())).sound
 
 
 async def test_the_order_of_memories_is_exported_as_told_at(memory: Memory) -> None:

@@ -18,6 +18,8 @@ from hotmem.portability.sources import hotmem_source
 from hotmem.storage import copying, open_storage, queries
 from hotmem.storage.copying import tables, words
 from hotmem.storage.database import Connection, Database
+from hotmem.storage.postgres import diagnosis as of_server
+from hotmem.storage.sqlite import diagnosis as of_file
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.editing import EditArguments, edit_memory
 from hotmem.tools.maintenance import UndoArguments, undo_decision
@@ -28,6 +30,8 @@ from tests.victim import copy_until_killed
 FIRST, *_ = VERSIONS
 LATER = START + timedelta(days=6)
 USERS = ("ana", "ben", "üser ✓")
+"""Users who speak; `fill` imports what ana said for another, under the same ids."""
+
 LINES = (
     "My dog is called Potola.",
     "I live in Porto.",
@@ -93,6 +97,10 @@ async def fill(memory: Memory, folder: Path) -> None:
         "utf-8",
     )
     await memory.import_records(turns)
+    await memory.settle()
+    again = folder / "cleo.jsonl"
+    again.write_text(export.read_text("utf-8").replace('"ana"', '"cleo"'), "utf-8")
+    await memory.import_records(again)
     await memory.settle()
     block = await memory.recall("What is my dog called?", user_id="ana", session_id="new")
     assert block.text
@@ -167,7 +175,7 @@ async def test_a_copy_and_its_copy_back_are_equal_to_the_memory(
     await copied(there, back)
     before = await contents(source)
     assert await contents(there) == before == await contents(back)
-    assert result["users"] == len(USERS)
+    assert result["users"] == len(USERS) + 1
     async with opened(source) as ours, opened(there) as theirs, opened(back) as again:
         told = await answers(ours)
         assert await answers(theirs) == told == await answers(again)
@@ -250,6 +258,7 @@ async def test_an_interrupted_copy_is_refused_and_continues_with_a_source_that_h
             with pytest.raises(StoreUnusable, match="unfinished copy"):
                 async with opened(target):
                     pass
+            assert "copy" in problems(target)
             await memory.forget(user_id="ana", turn_ids=["ana-3"])
             await memory.remember(said(f"I like {stage} {share:.0%} of walks."))
             await memory.settle()
@@ -288,6 +297,15 @@ async def test_a_killed_copy_continues_without_writing_again_what_is_there(
     assert await contents(target) == await contents(source)
     async with databases(target) as (database,):
         assert before.items() <= (await database.read_all(written)).items()
+
+
+def problems(location: Location) -> set[str]:
+    """What a diagnosis finds wrong."""
+    if isinstance(location, Path):
+        found = of_file.diagnosed(location, None)
+    else:
+        found = of_server.diagnosed(location.url)
+    return {one.about for one in found.findings if one.fix}
 
 
 def written(conn: Connection) -> dict[Any, Any]:

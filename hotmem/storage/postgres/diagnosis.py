@@ -105,6 +105,7 @@ def diagnosed(url: str, spooled: int = 0) -> Diagnosis:
                 (f"{SCHEMA}, pg_catalog", found.role or "none", f"{SLOWEST_S}s"),
             )
             conn = PostgresConnection(raw)
+            findings += diagnosis.of_copy(conn)
             findings += diagnosis.of_encoders(conn)
             findings += diagnosis.of_jobs(conn)
             findings += _workers(raw, now)

@@ -196,8 +196,8 @@ def adopt(
     name = record(conn, user, EVOLVED, reason, [], now)
     conn.execute(
         """UPDATE evolutions SET state = 'live', decision = (SELECT id FROM decisions
-            WHERE public_id = ?) WHERE id = ?""",
-        (name, evolution),
+            WHERE user_key = ? AND public_id = ?) WHERE user_key = ? AND id = ?""",
+        (user, name, user, evolution),
     )
     assign_evolution(conn, user, evolution)
     conn.execute(

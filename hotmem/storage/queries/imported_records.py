@@ -181,8 +181,8 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
     """Stores a memory without its links to others; False if it exists.
 
     Raises:
-        InvalidInput: If its id belongs to a memory with another text or, where ids are unique
-            among all users, of another user, or if it comes from a turn that does not exist.
+        InvalidInput: If its id belongs to a memory with another text, or if it comes from a turn
+            that does not exist.
     """
     user = one.user
     known = conn.execute(
@@ -208,16 +208,11 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
         "value": normalize_value(record.object),
         "import": one.key,
     }
-    inserted = conn.execute(
+    (key,) = conn.execute(
         f"""INSERT INTO memories ({", ".join(values)}) VALUES ({", ".join("?" * len(values))})
-            ON CONFLICT DO NOTHING RETURNING id""",
+            RETURNING id""",
         tuple(values.values()),
     ).fetchone()
-    if inserted is None:
-        raise InvalidInput(
-            f"The memory {record.id} belongs to another user. Import it into a file of its own."
-        )
-    key = inserted[0]
     if record.merged_into is None or deletion_marks.has(conn, user, "memory", record.merged_into):
         index_entries.add(conn, user, EvidenceKind.MEMORY, key, 0, record.text)
     for entity in ensure(conn, user, record.entities):

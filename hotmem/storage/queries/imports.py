@@ -98,8 +98,9 @@ def begin(
     """Records that an import began, with the id of its decision."""
     key = conn.execute(
         """INSERT INTO imports (user_key, source, state, begun_at, new_user, decision)
-           VALUES (?, ?, ?, ?, ?, (SELECT id FROM decisions WHERE public_id = ?)) RETURNING id""",
-        (user, source, IN_PROGRESS, to_stored(now), new_user, decision),
+           VALUES (?, ?, ?, ?, ?, (SELECT id FROM decisions WHERE user_key = ? AND public_id = ?))
+           RETURNING id""",
+        (user, source, IN_PROGRESS, to_stored(now), new_user, user, decision),
     ).fetchone()[0]
     return Import(key, user)
 

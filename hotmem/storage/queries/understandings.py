@@ -107,11 +107,11 @@ def store(
         if amended:
             old, statement = amended
             new = _insert(conn, user, turn, statement, said, None)
-            _terminate(conn, old.id, said.said_at, new)
+            _terminate(conn, user, old.id, said.said_at, new)
             conn.execute(
-                """UPDATE memories SET amends = (SELECT id FROM memories WHERE public_id = ?)
-                    WHERE id = ?""",
-                (old.id, new),
+                """UPDATE memories SET amends = (SELECT id FROM memories WHERE user_key = ?
+                    AND public_id = ?) WHERE user_key = ? AND id = ?""",
+                (user, old.id, user, new),
             )
             _count_corrected_memory(conn, user, old.id)
             corrected.append(correction)
@@ -139,11 +139,11 @@ def store(
         known = related(conn, user, statement, said.order_time, same)
         revision = revise(statement, said.order_time, known)
         if revision.confirms:
-            _confirm(conn, revision.confirms, turn, statement, said)
+            _confirm(conn, user, revision.confirms, turn, statement, said)
             continue
         new = _insert(conn, user, turn, statement, said, revision.valid_until)
         for ended in revision.ends:
-            _terminate(conn, ended, said.said_at, new)
+            _terminate(conn, user, ended, said.said_at, new)
 
 
 def _insert(
@@ -190,10 +190,13 @@ def _insert(
     return key
 
 
-def _terminate(conn: Connection, memory: str, said_at: datetime, successor: int) -> None:
+def _terminate(
+    conn: Connection, user: UserKey, memory: str, said_at: datetime, successor: int
+) -> None:
     conn.execute(
-        "UPDATE memories SET valid_until = ?, superseded_by = ? WHERE public_id = ?",
-        (to_stored(said_at), successor, memory),
+        """UPDATE memories SET valid_until = ?, superseded_by = ?
+            WHERE user_key = ? AND public_id = ?""",
+        (to_stored(said_at), successor, user, memory),
     )
 
 
@@ -255,13 +258,25 @@ def _count_corrections(conn: Connection, turns: Iterable[int]) -> None:
 
 
 def _confirm(
-    conn: Connection, memory: str, turn: int, statement: Statement, said: StatementTime
+    conn: Connection,
+    user: UserKey,
+    memory: str,
+    turn: int,
+    statement: Statement,
+    said: StatementTime,
 ) -> None:
     key = conn.execute(
         """UPDATE memories SET confirmations = confirmations + 1, said_at = CASE
                WHEN ? >= order_time THEN ? ELSE said_at END,
-               order_time = greatest(order_time, ?) WHERE public_id = ? RETURNING id""",
-        (to_stored(said.order_time), to_stored(said.said_at), to_stored(said.order_time), memory),
+               order_time = greatest(order_time, ?)
+            WHERE user_key = ? AND public_id = ? RETURNING id""",
+        (
+            to_stored(said.order_time),
+            to_stored(said.said_at),
+            to_stored(said.order_time),
+            user,
+            memory,
+        ),
     ).fetchone()[0]
     conn.execute(
         """UPDATE correction_counts SET times = times - 1 WHERE times > 0

@@ -120,6 +120,7 @@ def _content(conn: Connection) -> Iterator[Finding]:
         yield Finding("content", f"{fault.where}: {fault.rows} {fault.what}", fix)
     if not faults:
         yield Finding("content", "sound: the file, its references and its indexes")
+    yield from diagnosis.of_copy(conn)
     yield from diagnosis.of_encoders(conn)
     (off,) = conn.execute(
         "SELECT count(*) FROM turns WHERE abs(order_time - spoken_at) > ?", (BEHIND,)

@@ -178,7 +178,7 @@ async def test_a_server_that_accepts_and_never_answers(
 
 
 @pytest.mark.slow
-async def test_backends_that_are_stopped_and_continue(
+async def test_a_server_that_is_stopped_and_continues(
     server: PostgresServer, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = PostgresDatabase.open(url)
@@ -187,7 +187,7 @@ async def test_backends_that_are_stopped_and_continue(
     await database.write_all(say, "The ferry is late.")
     monkeypatch.setattr(transactions, "LOCK_WAIT_S", 1.0)
     monkeypatch.setattr(transactions, "CONNECT_S", 0.5)
-    stopped = backends(server, url)
+    stopped = [server.pid, *backends(server, url)]
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
     try:
@@ -195,7 +195,7 @@ async def test_backends_that_are_stopped_and_continue(
         with pytest.raises((StoreUnreachable, DeadlineExceeded)):
             await database.inline().read_until(started + 0.2, texts_of, ana)
         assert time.monotonic() - started < 1.2
-        with pytest.raises(StoreUnreachable, match="does not answer"):
+        with pytest.raises(StoreUnreachable):
             await database.write_all(say, "The ferry is here.", session="second")
         assert time.monotonic() - started < 4
     finally:

@@ -75,7 +75,7 @@ CREATE INDEX passages_unread ON passages (session) WHERE vector IS NULL AND held
 CREATE TABLE memories (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
-    public_id TEXT NOT NULL UNIQUE,
+    public_id TEXT NOT NULL,
     text TEXT NOT NULL,
     subject TEXT NOT NULL,
     relation TEXT NOT NULL,
@@ -102,7 +102,8 @@ CREATE TABLE memories (
     merged_into INTEGER REFERENCES memories ON DELETE CASCADE,
     import INTEGER,
     order_time INTEGER NOT NULL DEFAULT 0,
-    held INTEGER NOT NULL DEFAULT 0
+    held INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (user_key, public_id)
 );
 CREATE INDEX memories_superseding ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memories_amending ON memories (amends) WHERE amends IS NOT NULL;
@@ -183,14 +184,15 @@ CREATE INDEX pending_turns_of_user ON pending_turns (user_key);
 
 CREATE TABLE recalls (
     id INTEGER PRIMARY KEY,
-    public_id TEXT NOT NULL UNIQUE,
+    public_id TEXT NOT NULL,
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
     session TEXT,
     query TEXT NOT NULL,
     asked_at INTEGER NOT NULL,
     tokens INTEGER NOT NULL,
     ms REAL NOT NULL,
-    interrupted INTEGER NOT NULL
+    interrupted INTEGER NOT NULL,
+    UNIQUE (user_key, public_id)
 );
 CREATE INDEX recalls_of_user ON recalls (user_key, asked_at);
 
@@ -289,11 +291,12 @@ CREATE INDEX memory_tags_of_tag ON memory_tags (tag);
 CREATE TABLE decisions (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
-    public_id TEXT NOT NULL UNIQUE,
+    public_id TEXT NOT NULL,
     action TEXT NOT NULL,
     reason TEXT NOT NULL,
     decided_at INTEGER NOT NULL,
-    undone_at INTEGER
+    undone_at INTEGER,
+    UNIQUE (user_key, public_id)
 );
 CREATE INDEX decisions_of_user ON decisions (user_key, decided_at);
 
