@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from rich.console import Console
-from rich.progress import Progress, TaskID
+from rich.progress import Progress
 
 from eval.bench.history import SentenceCache
-from eval.bench.loading import load
+from eval.bench.loading import copy, load
 from eval.bench.synthetic import SyntheticConversations
 from hotmem import Memory, Options
 from hotmem.core.location import locate
@@ -24,7 +24,6 @@ from hotmem.models import load_language
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.options import BackgroundMode, BackgroundOptions
 from hotmem.storage import open_storage
-from hotmem.storage.copying import copy_database
 
 OFF: Final = Options(background=BackgroundOptions(mode=BackgroundMode.OFF))
 
@@ -91,7 +90,7 @@ async def _measure(
     seconds: list[float] = []
     for source, target in ((first, url), (url, back)):
         with _timed(seconds):
-            rows = await _copy(source, target, progress)
+            rows = await copy(source, target, progress)
     *_, last = talk.turns(turns)
     seen = []
     for location in (first, url, back):
@@ -110,22 +109,6 @@ async def _measure(
     there_s, back_s = seconds
     same = len(set(exports)) == 1
     return Copying(turns, sum(rows.values()), there_s, back_s, same, equal, questions)
-
-
-async def _copy(source: str, target: str, progress: Progress) -> dict[str, int]:
-    ours, theirs = (open_storage(locate(location)).database for location in (source, target))
-    bars: dict[str, TaskID] = {}
-
-    def tell(stage: str, done: int, whole: int) -> None:
-        if stage not in bars:
-            bars[stage] = progress.add_task(f"{stage} rows", total=whole)
-        progress.update(bars[stage], completed=done)
-
-    try:
-        return await copy_database(ours, theirs, tell)
-    finally:
-        await theirs.close()
-        await ours.close()
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from eval.bench import ingestion
 from eval.bench.history import SentenceCache
 from eval.bench.ingestion import Ingestion
 from eval.bench.latency import WARM_UP, Times, timed
-from eval.bench.loading import add_others, load
+from eval.bench.loading import add_others, copy, load
 from eval.bench.synthetic import USER, SyntheticConversations
 from hotmem import Memory, Options
 from hotmem.core.location import locate
@@ -159,7 +159,7 @@ def show(result: Engines, console: Console) -> None:
 
 async def _measure(url: str, file: Path, plan: Plan, progress: Progress) -> Engines:
     locations = {SQLITE: str(file), POSTGRES: url}
-    await _load(locations, plan, progress)
+    await _load(file, url, plan, progress)
     times: list[EngineTimes] = []
     equal = 0
     for size in plan.turns:
@@ -186,24 +186,30 @@ async def _measure(url: str, file: Path, plan: Plan, progress: Progress) -> Engi
     return Engines(plan, durability, tuple(times), equal, asked, tuple(rates))
 
 
-async def _load(locations: dict[str, str], plan: Plan, progress: Progress) -> None:
-    """Store other users and the measured ones in both engines."""
+async def _load(file: Path, url: str, plan: Plan, progress: Progress) -> None:
+    """Store other users and the measured ones in a file, and copy it to the server."""
+    server = (await asyncio.to_thread(open_storage, locate(url))).database
+    try:
+        if await server.read_all(queries.users.names, 1):
+            raise InvalidInput(f"{server.location} holds a memory. Name an empty database.")
+    finally:
+        await server.close()
     reading = await asyncio.to_thread(lambda: SentenceCache(OnnxEncoder.load(), load_language()))
-    for name, location in locations.items():
-        database = (await asyncio.to_thread(open_storage, locate(location))).database
-        try:
-            if await database.read_all(queries.users.names, 1):
-                raise InvalidInput(f"{database.location} holds a memory. Name an empty database.")
-            bar = progress.add_task(f"{name}: other users", total=plan.others)
-            await add_others(database, plan.others, reading, partial(progress.advance, bar))
-            for size in plan.turns:
-                bar = progress.add_task(f"{name}: {size:,} turns", total=size)
-                tell = partial(progress.advance, bar)
-                await load(database, _talk(size).turns(size), reading, tell)
-            if name == POSTGRES:
-                await database.write_all(_analyze)
-        finally:
-            await database.close()
+    database = open_storage(locate(str(file))).database
+    try:
+        bar = progress.add_task("other users", total=plan.others)
+        await add_others(database, plan.others, reading, partial(progress.advance, bar))
+        for size in plan.turns:
+            bar = progress.add_task(f"{size:,} turns", total=size)
+            await load(database, _talk(size).turns(size), reading, partial(progress.advance, bar))
+    finally:
+        await database.close()
+    await copy(str(file), url, progress)
+    server = (await asyncio.to_thread(open_storage, locate(url))).database
+    try:
+        await server.write_all(_analyze)
+    finally:
+        await server.close()
 
 
 def _talk(size: int) -> SyntheticConversations:

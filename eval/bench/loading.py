@@ -1,4 +1,4 @@
-"""Fills a database of either engine fast, with the rows that the background work would leave.
+"""Fills a file fast, with the rows that the background work would leave, and copies it to a server.
 
 The measured user's rows are written by the storage operations (`eval.bench.history`). Other users
 are copies of one of them: rows are inserted from rows, under other keys.
@@ -7,9 +7,13 @@ are copies of one of them: rows are inserted from rows, under other keys.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from rich.progress import Progress, TaskID
+
 from eval.bench.history import BATCH, SentenceCache, batches, write_batch
 from eval.bench.synthetic import SyntheticConversations
-from hotmem.storage import queries, steps
+from hotmem.core.location import locate
+from hotmem.storage import open_storage, queries, steps
+from hotmem.storage.copying import copy_database
 from hotmem.storage.database import Connection, Database
 from hotmem.text.stemming import terms
 from hotmem.types import EvidenceKind, Turn, UserKey
@@ -49,15 +53,6 @@ SHIFTED: Final[dict[str, tuple[str, ...]]] = {
 }
 """Tables of a user's rows, and their columns that hold row numbers; rows after those they name."""
 
-WORDS: Final[dict[str, tuple[str, ...]]] = {
-    "posting_counts": (),
-    "passage_words": ("id",),
-    "passage_postings": ("last_id",),
-    "memory_words": ("id",),
-    "memory_postings": ("last_id",),
-}
-"""The tables of PostgreSQL's word index; SQLite's is not a table."""
-
 NUMBERED: Final = ("users", "sessions", "turns", "passages", "memories", "entities", "tags")
 """Tables whose rows the database numbers."""
 
@@ -80,10 +75,27 @@ async def load(
         tell(len(batch))
 
 
+async def copy(source: str, target: str, progress: Progress) -> dict[str, int]:
+    """Copy a memory to an empty one; returns the rows of each table."""
+    ours, theirs = (open_storage(locate(location)).database for location in (source, target))
+    bars: dict[str, TaskID] = {}
+
+    def tell(stage: str, done: int, whole: int) -> None:
+        if stage not in bars:
+            bars[stage] = progress.add_task(f"{stage} rows", total=whole)
+        progress.update(bars[stage], completed=done)
+
+    try:
+        return await copy_database(ours, theirs, tell)
+    finally:
+        await theirs.close()
+        await ours.close()
+
+
 async def add_others(
     database: Database, number: int, reading: SentenceCache, tell: Callable[[int], None]
 ) -> None:
-    """Add a number of users with `OTHER_TURNS` turns each; `tell` gets the number of each batch."""
+    """Add users with `OTHER_TURNS` turns each to a file; `tell` gets the number of each batch."""
     if not number:
         return
     template = SyntheticConversations(user=OTHER).turns(OTHER_TURNS)
@@ -93,7 +105,6 @@ async def add_others(
     for copies in batches(range(1, number), COPIES):
         await database.write_all(_copy, copies, stride)
         tell(len(copies))
-    await database.write_all(_end_copying)
 
 
 def _last_row(conn: Connection) -> int:
@@ -108,11 +119,9 @@ def _copy(conn: Connection, copies: Sequence[int], stride: int) -> None:
     """Copies the rows of `OTHER` for each number, with row numbers shifted by its multiple."""
     user = queries.users.find(conn, OTHER)
     assert user is not None
-    has_tables = bool(conn.table_columns("passage_postings"))
-    for table, shifted in (SHIFTED | WORDS if has_tables else SHIFTED).items():
+    for table, shifted in SHIFTED.items():
         _copy_rows(conn, table, shifted, user, copies, stride)
-    if not has_tables:
-        _copy_words(conn, user, copies, stride)
+    _copy_words(conn, user, copies, stride)
 
 
 def _copy_rows(
@@ -143,8 +152,6 @@ def _copied(column: str, shifted: Sequence[str], stride: int) -> str:
     match column:
         case "public_id":
             return "t.public_id || '-' || k.value"
-        case "ids":
-            return f"ARRAY(SELECT one + k.value * {stride} FROM unnest(t.ids) AS one)"
         case _ if column == "user_key" or column in shifted:
             return f"t.{column} + k.value * {stride}"
     return f"t.{column}"
@@ -164,13 +171,3 @@ def _copy_words(conn: Connection, user: UserKey, copies: Sequence[int], stride: 
             for copy in copies:
                 shift = copy * stride
                 conn.search.add_terms(conn, UserKey(user + shift), kind, key + shift, words)
-
-
-def _end_copying(conn: Connection) -> None:
-    """Lets PostgreSQL number new rows after the copies."""
-    if not conn.table_columns("passage_postings"):
-        return
-    for table in NUMBERED:
-        conn.execute(
-            f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) FROM {table}"
-        )
