@@ -537,3 +537,8 @@ def test_a_missing_model_is_reported_before_the_file_is_created(
     with pytest.raises(ModelMissing, match="Check its name or folder"):
         asyncio.run(Memory.open(database, options, language=language).start())
     assert not database.exists()
+
+
+def test_a_speaker_of_spaces_is_no_speaker() -> None:
+    assert Turn("ana", "s", "user", "Hello.", START, "  ").speaker is None
+    assert Turn("ana", "s", "user", "Hello.", START, " Ana ").speaker == "Ana"

@@ -10,6 +10,7 @@ import pytest
 from hotmem import Memory
 from hotmem.core.location import Location, locate
 from hotmem.models import CachedEncoder, Language
+from hotmem.types import Leftovers
 from tests.conversation import START, life
 from tests.postgres import VERSIONS
 
@@ -85,3 +86,18 @@ async def test_engines_answer_alike_after_the_same_conversation_and_after_an_imp
             await theirs.settle()
             assert await exports(theirs) == told
             assert await recalled(theirs) == await recalled(ours)
+
+
+async def test_the_receipt_says_where_copies_remain(
+    tmp_path: Path, postgres_url: Callable[[str], str], open_memory: Open
+) -> None:
+    said = {}
+    for location in (tmp_path / "memory.db", locate(postgres_url(FIRST))):
+        async with open_memory(location) as memory:
+            await memory.remember(next(life("ana", 1, 1)))
+            receipt = await memory.forget(user_id="ana", everything=True)
+            said[receipt.leftovers] = str(receipt)
+    assert set(said) == {Leftovers.NONE, Leftovers.SERVER}
+    assert "Nothing of it is left" in said[Leftovers.NONE]
+    assert "until they are vacuumed" in said[Leftovers.SERVER]
+    assert "Nothing of it is left" not in said[Leftovers.SERVER]

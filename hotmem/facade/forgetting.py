@@ -24,7 +24,15 @@ from hotmem.text.validation import (
     validate_ids,
     validate_text,
 )
-from hotmem.types import Act, Action, ContextBlock, ForgetResult, Restorable, aware
+from hotmem.types import (
+    Act,
+    Action,
+    ContextBlock,
+    ForgetResult,
+    Leftovers,
+    Restorable,
+    aware,
+)
 from hotmem.types.forgetting import (
     ForgetEntity,
     ForgetEverything,
@@ -162,7 +170,8 @@ class ForgettingMethods(MemoryBase):
             await asyncio.to_thread(self._suppressed.drop, user_id, _single_words(left))
         caches.clear(runtime.recall)
         self._forget_version = await self._database.read_all(queries.deletion_marks.number)
-        emptied = removed.restorable_until is not None or await self._purge()
+        restorable = removed.restorable_until is not None
+        leftovers = Leftovers.NONE if restorable else await self._purge()
         runtime.worker.wake()
         counts = (removed.turns, removed.memories, removed.sessions)
         await self._record(user, Act(Action.FORGET, AUDIT_NAMES[type(target)], *counts))
@@ -171,9 +180,9 @@ class ForgettingMethods(MemoryBase):
             turns=removed.turns,
             memories=removed.memories,
             sessions=removed.sessions,
-            emptied=emptied,
+            leftovers=leftovers.name,
         )
-        return replace(removed, emptied=emptied)
+        return replace(removed, leftovers=leftovers)
 
     async def restorable(self, user_id: str) -> Restorable | None:
         """The user's latest deletion that can be restored; None if there is none."""
@@ -203,12 +212,12 @@ class ForgettingMethods(MemoryBase):
         log.info("restored", turns=back.turns, memories=back.memories, sessions=back.sessions)
         return restored
 
-    async def _purge(self) -> bool:
+    async def _purge(self) -> Leftovers:
         try:
             return await self._database.purge(PURGE_TIMEOUT_S)
         except StoreError as error:  # it is removed; the worker tries the purge again
             log.warning("purge failed", error=type(error).__name__)
-            return False
+            return Leftovers.JOURNAL
 
 
 def _target(

@@ -16,6 +16,7 @@ from hotmem.inspector.site import Site, found, key
 from hotmem.operations.requests import checked
 from hotmem.tools.editing import EditArguments, edit_memory
 from hotmem.tools.maintenance import MergeArguments, UndoArguments, merge_memories, undo_decision
+from hotmem.types import Leftovers
 
 REASON = "by hand, in the inspector"
 
@@ -108,7 +109,8 @@ async def forget(site: Site, request: Request) -> Response:
                     f"{site.user_id} into the field."
                 )
             receipt, to = await site.memory.forget(user_id=site.user_id, everything=True), "/"
-    return site.go(f"{to}?done={'forgotten' if receipt.emptied else 'forgotten_read'}")
+    read = receipt.leftovers is Leftovers.JOURNAL
+    return site.go(f"{to}?done={'forgotten_read' if read else 'forgotten'}")
 
 
 async def undo(site: Site, request: Request) -> Response:

@@ -7,7 +7,7 @@ from typing import Final
 from hotmem.block.privacy import is_private
 from hotmem.block.rendering import iso_date, render_notice
 from hotmem.text.escaping import escape_for_prompt
-from hotmem.types import ForgetResult, Item, Mark, StoredMemory
+from hotmem.types import ForgetResult, Item, Leftovers, Mark, StoredMemory
 from hotmem.understanding.query.cues import DIRECT_QUESTION
 from hotmem.understanding.query.voice_commands import CommandKind
 
@@ -94,7 +94,7 @@ def deletion_done(result: ForgetResult, at: datetime) -> str:
         until = result.restorable_until.astimezone(at.tzinfo)
         notice += f", and can be brought back until {iso_date(until)}, {until:%H:%M},"
         notice += " if they say “undo that”"
-    elif not result.emptied:
+    elif result.leftovers is Leftovers.JOURNAL:
         notice += ", but another program reads the file, and copies stay in its journal"
         notice += " until it ends"
     return f"{notice}. Say so, without repeating what they were about."

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from hotmem.errors import StoreLocked
 from hotmem.storage.search.primitives import IndexPage
-from hotmem.types import EvidenceKind, Fault, UserKey
+from hotmem.types import EvidenceKind, Fault, Leftovers, UserKey
 from hotmem.types.index_state import IndexState
 
 P = ParamSpec("P")
@@ -373,14 +373,14 @@ class Database(Protocol):
         """Marks, within a write, that deleted content has to be purged after it, see `purge`."""
         ...
 
-    async def purge(self, timeout_s: float) -> bool:
+    async def purge(self, timeout_s: float) -> Leftovers:
         """Removes deleted content from the engine's own files, such as a write-ahead log.
 
         Args:
             timeout_s: Seconds to wait for readers that prevent it.
 
         Returns:
-            False if a reader still prevents it; `retry_purge` tries again.
+            Where copies remain; if a reader prevents it, `retry_purge` tries again.
 
         Raises:
             StoreError: If it cannot be written.

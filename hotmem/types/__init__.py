@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hotmem.types.audit import Act, Action, Actor, AuditEntry
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
 from hotmem.types.evolution import CategoryMembers, EvolutionResult, Subcategory, SubcategoryDraft
-from hotmem.types.forgetting import ForgetResult, Restorable
+from hotmem.types.forgetting import ForgetResult, Leftovers, Restorable
 from hotmem.types.maintenance import (
     Diagnosis,
     FailedJob,
@@ -145,6 +145,7 @@ __all__ = [
     "LayerOutcome",
     "LayerReport",
     "LearningState",
+    "Leftovers",
     "LocatedRow",
     "Mark",
     "MemoryMetadata",

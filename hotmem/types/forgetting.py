@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from enum import IntEnum
 from typing import Any, Final, TypeAlias
 
 COPIES: Final = "Backups, exports and other copies that were made before still hold it."
@@ -9,6 +10,30 @@ COPIES: Final = "Backups, exports and other copies that were made before still h
 _SINGULAR: Final = {"memories": "memory", "summaries": "summary", "recalls": "record of use"}
 _PLURAL: Final = {"recalls": "records of use"}
 _MAIN: Final = ("turns", "memories", "sessions")
+
+
+class Leftovers(IntEnum):
+    """Where copies of what was forgotten remain, out of reach of every query.
+
+    Attributes:
+        NONE: Nowhere.
+        JOURNAL: In a file's journal, as another program reads it. It is emptied when that program
+            ends: that is tried in the background, on closing and on the next opening.
+        SERVER: In a server's files until it is vacuumed, and in its write-ahead log.
+    """
+
+    NONE = 0
+    JOURNAL = 1
+    SERVER = 2
+
+
+_LEFT: Final = {
+    Leftovers.NONE: "Nothing of it is left in the memory file.",
+    Leftovers.JOURNAL: "Nothing of it is left in the memory file, but its journal has copies as"
+    " long as another program reads it; they go once that ends.",
+    Leftovers.SERVER: "No query finds it any more. The files of the server hold copies until they"
+    " are vacuumed, and its write-ahead log until that is recycled.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +100,7 @@ class ForgetResult:
         tags: Tags that no memory has any more.
         decisions: Records of decisions about memories.
         recalls: Records of queries and of what replies used.
-        emptied: Whether the journal is empty. If not, another program was reading it, and the
-            journal keeps copies until that program ends; truncation is retried in the background,
-            on closing and on the next opening.
+        leftovers: Where copies remain that no query reaches.
         restorable_until: Until when `Memory.restore` can undo it; None if it cannot be undone.
     """
 
@@ -89,7 +112,7 @@ class ForgetResult:
     tags: int = 0
     decisions: int = 0
     recalls: int = 0
-    emptied: bool = field(default=True, compare=False)
+    leftovers: Leftovers = field(default=Leftovers.NONE, compare=False)
     restorable_until: datetime | None = field(default=None, compare=False)
 
     def __add__(self, other: "ForgetResult") -> "ForgetResult":
@@ -97,7 +120,7 @@ class ForgetResult:
         summed: dict[str, Any] = {
             name: count + theirs[name] for name, count in self.counts().items()
         }
-        return ForgetResult(**summed, emptied=self.emptied and other.emptied)
+        return ForgetResult(**summed, leftovers=max(self.leftovers, other.leftovers))
 
     @property
     def anything(self) -> bool:
@@ -117,13 +140,8 @@ class ForgetResult:
                 "It is hidden from everything, and erased after "
                 f"{self.restorable_until:%Y-%m-%d %H:%M %Z}; until then it can be brought back."
             )
-        elif self.emptied:
-            outcome = "Nothing of it is left in the memory file."
         else:
-            outcome = (
-                "Nothing of it is left in the memory file, but its journal has copies as long as "
-                "another program reads it; they go once that ends."
-            )
+            outcome = _LEFT[self.leftovers]
         return f"{self.summary()} removed. {outcome} {COPIES}"
 
     def summary(self) -> str:

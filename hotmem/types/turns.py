@@ -65,7 +65,8 @@ class Turn:
         for name in ("user_id", "session_id", "id"):
             validate_id(getattr(self, name), name)
         if self.speaker is not None:
-            object.__setattr__(self, "speaker", validate_id(self.speaker, "speaker"))
+            name = validate_id(self.speaker, "speaker").strip()
+            object.__setattr__(self, "speaker", name or None)
         object.__setattr__(self, "role", Role(self.role))
         object.__setattr__(self, "text", validate_text(self.text))
         object.__setattr__(self, "spoken_at", aware(self.spoken_at, "spoken_at"))

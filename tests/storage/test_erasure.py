@@ -20,7 +20,7 @@ from hotmem.options import BackgroundOptions
 from hotmem.storage import open_storage, queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.text.stemming import stem, stems
-from hotmem.types.forgetting import ForgetEntity
+from hotmem.types.forgetting import ForgetEntity, Leftovers
 from hotmem.understanding.query.voice_commands import find_command
 from tests.conversation import START, life, said
 from tests.letters import LetterEncoder
@@ -68,7 +68,7 @@ async def test_nothing_is_left_while_the_process_lives(memory: Memory, database:
     assert await copies(database) > 10
     receipt = await memory.forget(user_id="ana", entity=SECRET)
     assert await copies(database) == 0
-    assert receipt.emptied and receipt.turns == 2
+    assert receipt.leftovers is Leftovers.NONE and receipt.turns == 2
     assert "Nothing of it is left in the memory file." in str(receipt) and "Backups" in str(receipt)
 
 
@@ -76,7 +76,7 @@ VICTIM = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from hotmem.storage import open_storage, queries
-from hotmem.types.forgetting import ForgetEntity
+from hotmem.types.forgetting import ForgetEntity, Leftovers
 from tests.conversation import START, said
 
 async def run(path):
@@ -88,7 +88,7 @@ async def run(path):
     user = await database.read(queries.users.find, "ana")
     await storage.forgetting.forget(user, ForgetEntity("Xylomander"))
     if sys.argv[2] == "emptied":
-        assert await database.purge(1.0)
+        assert await database.purge(1.0) is Leftovers.NONE
     os.kill(os.getpid(), signal.SIGKILL)
 
 asyncio.run(run(Path(sys.argv[1])))
@@ -116,7 +116,7 @@ async def test_what_another_program_keeps_goes_once_it_stops_reading(
         other.execute("BEGIN")
         other.execute("SELECT count(*) FROM turns").fetchone()
         receipt = await memory.forget(user_id="ana", entity=SECRET)
-        assert not receipt.emptied and "another program reads it" in str(receipt)
+        assert receipt.leftovers is Leftovers.JOURNAL and "another program reads it" in str(receipt)
         assert await copies(database)
         assert await asyncio.wait_for(memory.remember(said("I like ferns.")), 1), (
             "others write meanwhile"
@@ -135,7 +135,7 @@ async def test_forgetting_waits_for_a_short_read(memory: Memory, database: Path)
         other.execute("BEGIN")
         other.execute("SELECT count(*) FROM turns").fetchone()
         asyncio.get_running_loop().call_later(0.2, lambda: other.execute("ROLLBACK"))
-        assert (await memory.forget(user_id="ana", entity=SECRET)).emptied
+        assert (await memory.forget(user_id="ana", entity=SECRET)).leftovers is Leftovers.NONE
         assert await copies(database) == 0
 
 
@@ -166,7 +166,7 @@ async def test_nothing_is_left_beneath_the_cipher(database: Path, language: Lang
             await memory.remember(said(turn, minutes=number))
         await memory.settle()
         assert (await asyncio.to_thread(pages)).count(STEM)
-        assert (await memory.forget(user_id="ana", entity=SECRET)).emptied
+        assert (await memory.forget(user_id="ana", entity=SECRET)).leftovers is Leftovers.NONE
         assert (await asyncio.to_thread(pages)).count(STEM) == 0
 
 
@@ -187,7 +187,7 @@ async def test_nothing_is_left_among_many_turns(database: Path) -> None:
     user = await storage.database.read_all(queries.users.find, "ana")
     assert user is not None
     await storage.forgetting.forget(user, ForgetEntity(SECRET))
-    assert await storage.database.purge(1.0)
+    assert await storage.database.purge(1.0) is Leftovers.NONE
     assert await copies(database) == 0
     await storage.database.close()
 

@@ -243,6 +243,11 @@ def as_ours(error: psycopg.Error, location: str) -> HotMemError:
                 f"{location}: this write and one of another program changed the same rows."
                 " Nothing of this was stored; try again."
             )
+        case errors.ForeignKeyViolation():
+            return StoreError(
+                f"{location}: what this belongs to was forgotten meanwhile. Nothing of it was"
+                " stored."
+            )
         case errors.ReadOnlySqlTransaction():
             return StoreUnreachable(
                 f"{location} has become read-only, as a former primary does after a failover. The"

@@ -18,7 +18,7 @@ from hotmem.storage.postgres.client import Client
 from hotmem.storage.postgres.connection import PostgresConnection, configure, mapped_errors
 from hotmem.storage.postgres.transactions import Transactions
 from hotmem.storage.postgres.url import CONNECT_S, OPTIONS, parse
-from hotmem.types import UserKey
+from hotmem.types import Leftovers, UserKey
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -214,9 +214,9 @@ class PostgresDatabase:
     def purge_later(self) -> None:
         """Does nothing: the server's vacuum removes deleted rows."""
 
-    async def purge(self, timeout_s: float) -> bool:
+    async def purge(self, timeout_s: float) -> Leftovers:
         """Does nothing: the server's vacuum removes deleted rows."""
-        return True
+        return Leftovers.SERVER
 
     async def retry_purge(self) -> None:
         """Does nothing: the server's vacuum removes deleted rows."""

@@ -34,15 +34,23 @@ def ask_name(conn: Connection, user: UserKey) -> Pending[str]:
 
 
 def ensure(conn: Connection, name: str) -> UserKey:
-    """The user's row number; an unknown user is created. The user is locked."""
-    user = find(conn, name)
-    if user is None:
-        # Two writers may create the same user at once where an engine has more than one.
-        sql = """INSERT INTO users (public_id) VALUES (?)
-            ON CONFLICT (public_id) DO UPDATE SET public_id = excluded.public_id RETURNING id"""
-        user = UserKey(conn.execute(sql, (name,)).fetchone()[0])
-    conn.lock_user(user)
-    return user
+    """The user's row number; an unknown user is created. The user is locked.
+
+    Another program may create or forget the user meanwhile, where an engine has several writers.
+    """
+    while True:
+        user = find(conn, name)
+        if user is None:
+            new = conn.execute(
+                "INSERT INTO users (public_id) VALUES (?) ON CONFLICT DO NOTHING RETURNING id",
+                (name,),
+            ).fetchone()
+            if new is None:
+                continue
+            user = UserKey(new[0])
+        conn.lock_user(user)
+        if find(conn, name) == user:
+            return user
 
 
 def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:

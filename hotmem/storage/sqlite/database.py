@@ -17,7 +17,7 @@ from hotmem.storage.sqlite import connection, files, journal
 from hotmem.storage.sqlite.connection import Connection, mapped_errors
 from hotmem.storage.sqlite.journal import Journal
 from hotmem.storage.sqlite.opening import READERS, Connections, open_connections
-from hotmem.types import UserKey
+from hotmem.types import Leftovers, UserKey
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -198,7 +198,7 @@ class SqliteDatabase:
         """Marks, within a write, that the write-ahead log has to be truncated after it."""
         self._journal.mark()
 
-    async def purge(self, timeout_s: float) -> bool:
+    async def purge(self, timeout_s: float) -> Leftovers:
         """Truncates the write-ahead log, which holds copies of what was deleted.
 
         Reads that are under way prevent it: ours end within milliseconds, another program's may
@@ -208,8 +208,8 @@ class SqliteDatabase:
             timeout_s: Seconds in which it is tried.
 
         Returns:
-            Whether it is truncated. If not, `retry_purge` tries again, and so do closing and the
-            next opening.
+            Where copies remain. If it could not be truncated, `retry_purge` tries again, and so do
+            closing and the next opening.
 
         Raises:
             StoreError: If the file cannot be written.
@@ -218,9 +218,9 @@ class SqliteDatabase:
         self._journal.mark()
         while not await self._try_purge():
             if time.monotonic() > until:
-                return False
+                return Leftovers.JOURNAL
             await asyncio.sleep(journal.PURGE_PAUSE_S)
-        return True
+        return Leftovers.NONE
 
     async def retry_purge(self) -> None:
         """Tries a purge again that was prevented, at most once a second.

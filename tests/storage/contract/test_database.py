@@ -17,10 +17,12 @@ from hotmem.types import (
     Intent,
     JobKind,
     LearningState,
+    Leftovers,
     QualityRecord,
     Tally,
     UserKey,
 )
+from hotmem.types.forgetting import ForgetEverything
 from tests.storage.contract.conftest import Open
 from tests.storage.contract.story import (
     NOW,
@@ -329,6 +331,44 @@ async def test_concurrent_writers_lose_no_turn_and_share_one_order(
     assert len(set(moved.values())) == WRITES - 1, "all but the first have a later place"
 
 
+async def test_writers_that_create_the_same_users_at_once(
+    database: Database, second: Database
+) -> None:
+    both = (database, second)
+    for user in ("cleo", "dora", "emil"):
+        stored = await asyncio.gather(
+            *(
+                both[number % 2].write_all(
+                    queries.turns.add,
+                    turn(f"Remark {number % 3}.", user=user, name=f"t{number % 3}"),
+                    NOW,
+                )
+                for number in range(WRITES)
+            )
+        )
+        assert stored.count(True) == 3
+    assert await database.read_all(queries.users.names, 9) == ["cleo", "dora", "emil"]
+
+
+async def test_a_turn_of_a_user_who_is_forgotten_meanwhile_is_stored(
+    database: Database, second: Database
+) -> None:
+    for number in range(WRITES):
+        await database.write_all(say, "I like rain.")
+        ana = await database.read_all(queries.users.find, "ana")
+        assert ana is not None
+        await asyncio.gather(
+            database.write(queries.forget.remove, ana, ForgetEverything()),
+            second.write_all(say, f"Remark {number}.", session="second"),
+            second.write_all(say, f"Remark {number}.", session="third"),
+        )
+        left = await database.read_all(queries.users.find, "ana")
+        texts = [] if left is None else await database.read(texts_of, left)
+        assert set(texts) <= {f"Remark {number}."}
+        if left is not None:
+            await database.write(queries.forget.remove, left, ForgetEverything())
+
+
 async def test_concurrent_writers_lose_no_step_of_learning(
     database: Database, second: Database, ana: UserKey
 ) -> None:
@@ -382,7 +422,7 @@ async def test_concurrent_writers_lose_no_count_of_quality(
 async def test_a_purge_keeps_what_is_stored(database: Database, ana: UserKey) -> None:
     await database.write_all(say, "My boat is Albatross.")
     database.purge_later()
-    assert await database.purge(5)
+    assert await database.purge(5) is not Leftovers.JOURNAL
     await database.retry_purge()
     assert await database.read(texts_of, ana) == ["My boat is Albatross."]
 
