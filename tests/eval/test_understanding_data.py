@@ -1,0 +1,59 @@
+"""The hand-written data on what is worth remembering has the format that its README states."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+DATA: Final = Path(__file__).parents[2] / "eval" / "data" / "understanding"
+BATCHES: Final = tuple("abcdefghijkl")
+STYLES: Final = {"clean", "recognised"}
+KEPT: Final = {
+    *("fact", "preference", "relationship", "plan", "reminder", "event", "instruction", "code"),
+}
+NOTHING: Final = {
+    *("none-chat", "none-question", "none-command", "none-hypothetical", "none-quote"),
+    *("none-fragment", "none-passing", "none-bot"),
+}
+DOUBTS: Final = {"sure", "hedged", "hearsay"}
+EFFECTS: Final = {"same", "adds", "corrects", "replaces", "ends", "contradicts", "unrelated"}
+
+
+def lines(file: Path) -> Iterator[list[str]]:
+    for line in file.read_text("utf-8").splitlines():
+        yield line.split("\t")
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_utterances(batch: str) -> None:
+    for style, before, text, keep, part, statement, about, doubt, when in lines(
+        DATA / batch / "utterances.tsv"
+    ):
+        assert style in STYLES
+        assert keep in KEPT | NOTHING
+        assert before and text and about and when
+        if keep in KEPT:
+            assert part in text
+            assert statement != "-"
+            assert doubt in DOUBTS
+        else:
+            assert part == statement == "-"
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_pairs(batch: str) -> None:
+    found = [tuple(fields) for fields in lines(DATA / batch / "pairs.tsv")]
+    assert len(set(found)) == len(found)
+    for label, known, days, new, style, result in found:
+        assert label in EFFECTS
+        assert known and new and int(days) >= 0
+        assert style in STYLES
+        assert (result == "-") == (label == "unrelated")
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"), [("commands", 3), ("names", 6), ("changes", 5), ("kinds", 5)]
+)
+def test_unseen_cases(name: str, fields: int) -> None:
+    assert {len(line) for line in lines(DATA / "unseen" / f"{name}.tsv")} == {fields}
