@@ -6,6 +6,7 @@ from rich.console import Console
 from eval.bench.command import bench
 from eval.command import run, train
 from eval.encoder.command import encoder
+from eval.language.changes import changes
 from eval.language.corrections import corrections
 from eval.language.extraction import extraction
 from eval.language.facts import facts
@@ -35,6 +36,7 @@ for command in (
     train,
     regimes,
     peers,
+    changes,
     corrections,
     facts,
     identity,

@@ -180,6 +180,7 @@ CASES: Mapping[str, Case] = {
     "train": Case("hotmem={data} --jobs 1 --out {folder}/relevance.json"),
     "regimes": Case("hotmem={data} --limit 1 --jobs 1 --json"),
     "peers": Case("hotmem {data} --environments {folder}", PeerMissing),
+    "changes": Case("--limit 4 --json"),
     "corrections": Case("--json"),
     "facts": Case("{msc} --limit 2 --json"),
     "identity": Case("--json"),

@@ -1,0 +1,193 @@
+"""What a later turn does to earlier ones, on the whole system: changes, and two of a kind.
+
+Each case has a memory of its own: earlier turns, some weeks later another turn, then a question.
+After a change the block must contain the new value and an earlier fact must have ended; after a
+turn about another thing of the same kind, both must be known and nothing may have ended.
+"""
+
+import asyncio
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from eval.arguments import AsJson, print_json
+from eval.statistics import bootstrap
+from hotmem import Memory, Role, Turn
+from hotmem.models import Encoder, Language, load_language
+from hotmem.models.onnx import OnnxEncoder
+
+FOLDER: Final = Path(__file__).parents[1] / "data" / "understanding" / "unseen"
+GROUPS: Final = {"changes": "something changes", "kinds": "two of a kind"}
+"""Files of cases, and what happens in them."""
+
+NOW: Final = datetime(2026, 11, 24, 10, tzinfo=UTC)
+EARLIER_DAYS: Final = 40
+BETWEEN_DAYS: Final = 10
+DEADLINE_MS: Final = 3000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A case.
+
+    Attributes:
+        group: One of `GROUPS`.
+        clean: Whether it is as written, not as a recogniser gives it.
+        earlier: The first turns, `BETWEEN_DAYS` days apart.
+        new: The later turn.
+        question: Asked afterwards.
+        answer: What the block must contain.
+    """
+
+    group: str
+    clean: bool
+    earlier: tuple[str, ...]
+    new: str
+    question: str
+    answer: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of a case.
+
+    Attributes:
+        case: The case.
+        known: Number of facts read from the earlier turns.
+        ended: Those that have ended.
+        answered: Whether the block contains the answer.
+    """
+
+    case: Case
+    known: int
+    ended: tuple[str, ...]
+    answered: bool
+
+
+def cases(folder: Path = FOLDER) -> list[Case]:
+    """Return all cases."""
+    return [
+        Case(
+            group,
+            any(character.isupper() for character in new),
+            tuple(earlier.split(" | ")),
+            new,
+            question,
+            tuple(answer.split("; ")),
+        )
+        for group in GROUPS
+        for line in (folder / f"{group}.tsv").read_text("utf-8").splitlines()
+        for earlier, new, question, answer, _ in [line.split("\t")]
+    ]
+
+
+async def run(case: Case, encoder: Encoder, language: Language) -> Outcome:
+    """Say a case to an empty memory."""
+
+    def said(session: int, text: str, days: int) -> Turn:
+        return Turn("ana", f"session {session}", Role.USER, text, NOW - timedelta(days=days))
+
+    with tempfile.TemporaryDirectory() as folder:
+        async with Memory.open(
+            Path(folder) / "memory.db", encoder=encoder, language=language
+        ) as memory:
+            for number, text in enumerate(case.earlier):
+                await memory.remember(said(number, text, EARLIER_DAYS - BETWEEN_DAYS * number))
+            await memory.settle()
+            before = await memory.memories("ana")
+            await memory.remember(said(len(case.earlier), case.new, 1))
+            await memory.settle()
+            current = {one.id for one in await memory.memories("ana")}
+            block = await memory.recall(
+                case.question, user_id="ana", session_id="asked", at=NOW, deadline_ms=DEADLINE_MS
+            )
+    return Outcome(
+        case,
+        len(before),
+        tuple(one.text for one in before if one.id not in current),
+        all(_contains(block.text, words) for words in case.answer),
+    )
+
+
+def _contains(text: str, words: str) -> bool:
+    return _words(words) in _words(text)
+
+
+def _words(text: str) -> str:
+    words = re.findall(r"[^\W_]+", text.casefold())
+    return f" {' '.join(words)} "
+
+
+def show(outcomes: Sequence[Outcome], console: Console) -> None:
+    """Print a table by group and style."""
+    table = Table(
+        "cases",
+        "style",
+        "earlier facts known",
+        "answer in the block",
+        "a fact ended",
+        title="what a later turn does to earlier ones (95 %)",
+        title_justify="left",
+    )
+    for group, name in GROUPS.items():
+        for clean in (True, False):
+            chosen = [o for o in outcomes if (o.case.group, o.case.clean) == (group, clean)]
+            if not chosen:
+                continue
+            shares = (
+                [one.known > 0 for one in chosen],
+                [one.answered for one in chosen],
+                [bool(one.ended) for one in chosen],
+            )
+            table.add_row(
+                name,
+                "clean" if clean else "recognised",
+                *(_share(share) for share in shares),
+            )
+    console.print(table)
+
+
+def _share(right: Sequence[bool]) -> str:
+    estimate = bootstrap(right)
+    return f"{estimate.mean:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
+
+
+def changes(
+    failures: Annotated[bool, typer.Option(help="Print the cases that fail.")] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Number of cases, spread over all; all by default.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say changes and two of a kind to the memory: what ends, and what a block then contains."""
+    console = Console(stderr=True)
+    outcomes = asyncio.run(_measured(limit, console))
+    show(outcomes, console)
+    for one in outcomes:
+        wrong = bool(one.ended) != (one.case.group == "changes") or not one.answered
+        if failures and wrong:
+            console.print(f"{' | '.join(one.case.earlier)} || {one.case.new}", markup=False)
+            console.print(
+                f"    {one.case.question} {'answered' if one.answered else 'not answered'};"
+                f" ended: {', '.join(one.ended) or 'nothing'}",
+                markup=False,
+            )
+    print_json([asdict(one) for one in outcomes], as_json)
+
+
+async def _measured(limit: int | None, console: Console) -> list[Outcome]:
+    encoder, language = await asyncio.to_thread(lambda: (OnnxEncoder.load(), load_language()))
+    chosen = cases()
+    chosen = chosen[:: -(-len(chosen) // limit)] if limit else chosen
+    return [
+        await run(case, encoder, language) for case in track(chosen, "running", console=console)
+    ]
