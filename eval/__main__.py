@@ -7,6 +7,7 @@ from eval.bench.command import bench
 from eval.command import run, train
 from eval.encoder.command import encoder
 from eval.language.changes import changes
+from eval.language.commands import commands
 from eval.language.corrections import corrections
 from eval.language.extraction import extraction
 from eval.language.facts import facts
@@ -37,6 +38,7 @@ for command in (
     regimes,
     peers,
     changes,
+    commands,
     corrections,
     facts,
     identity,

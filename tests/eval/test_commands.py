@@ -181,6 +181,7 @@ CASES: Mapping[str, Case] = {
     "regimes": Case("hotmem={data} --limit 1 --jobs 1 --json"),
     "peers": Case("hotmem {data} --environments {folder}", PeerMissing),
     "changes": Case("--limit 4 --json"),
+    "commands": Case("--json"),
     "corrections": Case("--json"),
     "facts": Case("{msc} --limit 2 --json"),
     "identity": Case("--json"),

@@ -295,7 +295,8 @@ COURTESY: Final = re.compile(
 BACK_ON_RECORD: Final = re.compile(
     r"\b(?:(?:lets|let us|can we|could we|we can|we|were|we are|im|i am|i|you can|you|now|its"
     r"|this is|thats|put|go|get|be|and|so|ok"
-    r"|okay) )*(?:back on (?:the )?record|on (?:the )?record (?:again|now))"
+    r"|okay) )*(?:back on (?:the )?record\b"
+    r"(?! \w*(?:player|deck|label|shelf|collection|shop|store))|on (?:the )?record (?:again|now)\b)"
     r"|\b(?:no longer|not|stop being|done being|finished being) off (?:the )?record(?: any ?more)?"
 )
 RESUME: Final = re.compile(

@@ -11,14 +11,6 @@ _TOKEN: Final = re.compile(r"\w+(?:-\w+)*%?|[.?!,;:…—–()]+|(?<!\w)-+(?!\w)
 _HESITATIONS: Final = frozenset(
     {"um", "umm", "uh", "uhm", "uhh", "er", "erm", "err", "hmm", "hm", "mm", "mhm", "ah", "eh"}
 )
-_HESITATION: Final = re.compile(
-    rf"\b(?:{'|'.join(sorted(_HESITATIONS, key=len, reverse=True))})\b[\s,.…]*", re.IGNORECASE
-)
-
-
-def without_hesitations(text: str) -> str:
-    """The text without hesitations ("um")."""
-    return _HESITATION.sub("", text).strip()
 
 
 def normalize(text: str) -> str:

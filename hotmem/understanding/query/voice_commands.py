@@ -8,7 +8,7 @@ from typing import Final
 
 from hotmem.text.truncation import truncate_middle
 from hotmem.understanding.query.off_record import Scope, find_record_request
-from hotmem.understanding.query.utterance import without_hesitations
+from hotmem.understanding.query.utterance import normalize
 
 MAX_WORDS: Final = 25
 """Maximum number of words of a command; a longer utterance has other content."""
@@ -66,71 +66,130 @@ class Command:
     continues: bool = False
 
 
-_POLITE: Final = (
-    r"^\W*(?:(?:hey|ok|okay|please|so|and|oh|also|now|then|just|no|yeah|well|right|listen"
-    r"|alright|actually|(?:can|could|would|will)\s+you"
-    r"|i\s+want\s+you\s+to|i['’]d\s+like\s+you\s+to"
-    r"|you\s+(?:can|should|must))[,\s]+)*"
+_ASK: Final = (
+    r"(?:please|(?:can|could|would|will) you(?: please| just)*|would you mind"
+    r"|would you be so kind as to|i(?:d| would) like you to|i (?:want|need) you to"
+    r"|you (?:can|should|must|have to)|go ahead and)"
 )
-_DELETE: Final = r"(?:forget|delete|erase|remove|wipe)"
-_END: Final = r"[\s,]*(?:please|now|again|thanks|thank\s+you)?\W*$"
+"""Words that turn what follows into a request."""
 
-_DELETED: Final = (
-    r"that|it|this|them|those|everything|all\s+of\s+(?:it|that|them)|it\s+all"
-    r"|what\s+you\s+(?:just\s+)?(?:deleted|forgot|erased|removed)"
+_OPENING: Final = (
+    rf"(?:(?:{_ASK}|hey|hi|ok|okay|so|and|but|oh|also|now|then|just|no|nope|yeah|yes|yep|well"
+    r"|right|listen|look|alright|all right|actually|sorry|wait|hang on|hold on|(?:my )?(?:god"
+    r"|goodness)|you know what|know what|never ?mind|on second thoughts?|in fact|seriously"
+    r"|thinking about it"
+    r"|(?:that|this|it) (?:was|is|came out) (?:wrong|a mistake|not right|private|not true)"
+    r"|(?:that|it)s (?:wrong|a mistake|not right|private)"
+    r"|i (?:shouldnt|should not) have (?:said|told you) (?:that|it|this)"
+    r"|i (?:made a mistake|got that wrong|misspoke|didnt mean (?:that|it)"
+    r"|didnt mean to(?: \w+){1,3}|changed my mind)) (?:\| )?)*"
 )
+"""What people say before a command."""
+
+_START: Final = rf"(?:^|(?<=\| )){_OPENING}"
+_POLITE_START: Final = rf"(?:^|(?<=\| )){_OPENING}{_ASK} (?:\| )?"
+_DELETE: Final = (
+    r"(?:forget|delete|erase|remove|wipe|scrub|scratch|strike|deleting|erasing|removing|wiping)"
+)
+_MEMORY: Final = r"(?:from|in|out of) (?:your |the )?(?:memory|memories|records?|notes?|database)"
+_TAIL: Final = (
+    r"(?: (?:please|now|again|thanks|thank you|cheers|would you|will you|could you|can you"
+    rf"|ok|okay|alright|right now|straight away|for me|if you can|{_MEMORY}))*"
+)
+_END: Final = rf"{_TAIL} \|"
+_BECAUSE: Final = (
+    rf"{_TAIL}(?: (?:i|im|ive|it|its|that|thats|this|we|because|cause|cos)\b[^|]*)? \|"
+)
+"""An end that leaves room for a reason, where no pauses were written down."""
+
+_SAID: Final = r"(?:i(?:ve| have)?(?: (?:just|ever|only))? (?:said|told you|mentioned))"
+_WHEN: Final = r"(?: (?:just now|earlier|before|a (?:second|minute|moment) ago|out loud))?"
+_LAST: Final = (
+    rf"(?:what {_SAID}{_WHEN}"
+    rf"|(?:that )?{_SAID}(?: (?:that|this|it|anything|so))?{_WHEN}"
+    rf"|(?:the|that|my)(?: very)? last (?:thing|bit|part|one|sentence|message|remark|line|turn)"
+    rf"(?: {_SAID})?{_WHEN}|(?:the thing|that (?:thing|bit|part)) {_SAID}{_WHEN})"
+)
+"""What was said last, in words that mean nothing else."""
+
+_ALL: Final = (
+    r"(?:everything|anything|whatever|what|all(?: (?:of )?(?:the |that |this )?(?:stuff|things?))?)"
+)
+_KNOWN: Final = (
+    r"(?: (?:that )?(?:you (?:know|have|remember|(?:have |ve |ever )*(?:stored|saved|learnt"
+    rf"|learned|heard)|ve got|have got|got)|{_SAID}))?(?: {_MEMORY})?"
+)
+_TOPIC: Final = r"(?P<about>[^|]+?)"
+_DELETED: Final = (
+    r"(?:that|it|this|them|those|everything|all of (?:it|that|them)|it all"
+    r"|what you (?:just )?(?:deleted|forgot|erased|removed))"
+)
+_SUBJECT: Final = (
+    r"(?:i|im|ive|id|my|we|our|he|hes|she|shes|they|the|it|its|theres|there|you|your|every|on|at"
+    r"|\w+ (?:is|was|has|likes|loves|hates|lives|works|wants|needs|cant|wont|will|goes|comes"
+    r"|starts|takes))"
+)
+"""How a statement begins that somebody wants to be remembered."""
+
+_REPORTED: Final = re.compile(
+    r"\b(?:said|says|saying|shout(?:s|ed)?|told \w+|tells \w+|ask(?:s|ed)?|yell(?:s|ed)?"
+    r"|whisper(?:s|ed)?|wrote|writes|sang|sings|goes|went|like|called) \| $"
+)
+"""The end of a clause that reports what somebody said."""
 
 _COMMANDS: Final = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
+    (kind, re.compile(pattern))
     for kind, pattern in (
         (
             CommandKind.FORGET_ALL,
-            rf"{_POLITE}{_DELETE}\s+(?:everything|all|(?:all\s+)?(?:of\s+)?(?:my"
-            rf"|your)\s+(?:data|memor(?:y|ies)))"
-            rf"(?:\s+(?:that\s+)?(?:you\s+(?:know|have)|i(?:['’]ve"
-            rf"|\s+have)?\s+(?:ever\s+)?(?:said|told\s+you)))?{_END}",
-        ),
-        (
-            CommandKind.FORGET_ABOUT,
-            (
-                rf"{_POLITE}{_DELETE}\s+(?:everything|all|anything|whatever"
-                rf"|what)\b[^.?!]*?\b(?:about|of)\s+(?P<about>[^.?!,]+?){_END}"
-            ),
+            rf"{_START}{_DELETE} (?:(?:everything|it all|all of it|all){_KNOWN}{_END}"
+            rf"|{_ALL}{_KNOWN} about (?:me|us|myself)(?: \w+){{0,6}} \|"
+            r"|(?:all )?(?:of )?(?:my|your)(?: (?:whole|entire|complete))? (?:data|memor(?:y|ies))"
+            rf"(?: of (?:me|us))?{_END})",
         ),
         (
             CommandKind.FORGET_LAST,
-            (
-                rf"{_POLITE}{_DELETE}\s+(?:that|this|what\s+i\s+(?:have\s+)?(?:just\s+)?(?:said"
-                rf"|told\s+you)|my\s+last\s+\w+){_END}"
-            ),
+            rf"{_START}{_DELETE} (?:{_LAST}{_BECAUSE}|(?:that|this){_END}"
+            rf"|(?:it|that|this) {_MEMORY}{_END}|{_ALL} (?:about|of) (?:it|that|this){_END})"
+            rf"|{_START}{_LAST} (?:\| )?(?:please )?{_DELETE} (?:that|it|this){_END}",
+        ),
+        (
+            CommandKind.FORGET_ABOUT,
+            rf"{_START}{_DELETE} {_ALL}{_KNOWN} (?:about|of|on|regarding|to do with)"
+            rf" {_TOPIC}(?: any ?more)?{_END}"
+            rf"|{_POLITE_START}{_DELETE} (?:about )?(?P<mine>my [^|]+?|our [^|]+?){_END}"
+            rf"|{_START}{_DELETE} (?P<stored>[^|]+?) {_MEMORY}{_END}"
+            rf"|{_START}i dont want you to (?:know|remember|keep|have) anything (?:about|on)"
+            rf" (?P<unknown>[^|]+?)(?: any ?more)?{_END}",
         ),
         (
             CommandKind.UNDO,
-            rf"{_POLITE}(?:undo|un-?delete|un-?forget|restore)(?:\s+(?:{_DELETED}))?{_END}"
-            rf"|{_POLITE}(?:bring|get|put|give\s+me)\s+(?:{_DELETED})\s+back{_END}"
-            rf"|{_POLITE}bring\s+back\s+(?:{_DELETED}){_END}"
-            rf"|{_POLITE}i\s+(?:want|need)\s+(?:{_DELETED})\s+back{_END}",
+            rf"{_START}(?:undo|un-?delete|un-?forget|restore)(?: {_DELETED})?{_BECAUSE}"
+            rf"|{_START}(?:bring|get|put|give me) {_DELETED} back"
+            rf"(?: (?:the thing|what) you (?:just )?(?:forgot|deleted|erased|removed))?{_END}"
+            rf"|{_START}bring back {_DELETED}{_END}"
+            rf"|{_START}i (?:want|need) {_DELETED} back{_END}",
         ),
         (
             CommandKind.LIST_ALL,
-            r"\bwhat\s+(?:(?:all|else)\s+)?(?:do|did|have)\s+you\s+(?:know|remember(?:ed)?"
-            r"|store[d]?|save[d]?|learn(?:ed"
-            r"|t)?)(?:\s+all)?\s+(?:about|of|on)\s+me\b"
-            r"|\b(?:everything|all|what)\s+you\s+(?:know|remember|have\s+stored)\s+about\s+me\b",
+            r"\bwhat (?:(?:all|else) )?(?:do|did|have) you (?:know|remember(?:ed)?|store[d]?"
+            r"|save[d]?|learn(?:ed|t)?)(?: all)? (?:about|of|on) me\b"
+            r"|\b(?:everything|all|what) you (?:know|remember|have stored) about me\b",
         ),
         (
             CommandKind.EXPLAIN_SOURCE,
-            r"^\W*(?:(?:and|but|wait|hey|so)\W+)*(?:how\s+(?:do|did|can|could"
-            r"|come)\s+you\s+(?:know|remember)\s+(?:about\s+)?(?:that|this|it)"
-            rf"|who\s+told\s+you\s+(?:that|this)|where\s+did\s+you\s+(?:get|hear|learn)\s+(?:that"
-            rf"|this)(?:\s+from)?|when\s+did\s+i\s+(?:say"
-            rf"|tell\s+you)\s+that){_END}",
+            rf"{_START}(?:how (?:do|did|can|could|come) you (?:know|remember) (?:about )?(?:that"
+            r"|this|it)|who told you (?:that|this)|where (?:do|did) you (?:get|hear|learn|have)"
+            r" (?:that|this)(?: from)?|when did i (?:say|tell you) that)"
+            rf"(?: and (?:when|who|how|where))?{_END}",
         ),
         (
             CommandKind.REMEMBER,
-            rf"{_POLITE}(?:remember\s+(?:that|this)|don['’]?t\s+forget|keep\s+in\s+mind"
-            rf"|make\s+a\s+note|note\s+(?:that|down)|(?:save"
-            rf"|store)\s+(?:that|this))\b",
+            rf"{_START}(?:remember (?:\| )?(?:that|this) (?:\| )?{_SUBJECT}\b"
+            rf"|remember (?:that|this){_END}"
+            r"|dont forget|keep in mind|make a note|note (?:that|down)|(?:save|store) (?:that"
+            r"|this))\b"
+            rf"|{_POLITE_START}remember (?!when|how|what|who|where|the time|back)(?:that )?\w+",
         ),
     )
 )
@@ -141,7 +200,7 @@ _RECORD_COMMANDS: Final = {
     Scope.BEFORE: CommandKind.SKIP_LAST,
 }
 _DETERMINER: Final = re.compile(r"^(?:my|our|the|that|this|a|an)\s+", re.IGNORECASE)
-_NO_TOPIC: Final = frozenset({"me", "myself", "us", "it", "that", "this"})
+_NO_TOPIC: Final = frozenset({"it", "that", "this", "her", "him", "them"})
 
 
 @lru_cache(maxsize=4)
@@ -155,19 +214,22 @@ def find_command(text: str) -> Command | None:
     asked = find_record_request(text)
     if asked is not None:
         return Command(_RECORD_COMMANDS[asked.scope], turns=asked.turns, continues=asked.continues)
-    text = without_hesitations(text)
     if len(text.split()) > MAX_WORDS:
         return None
+    words = normalize(text)
     for kind, pattern in _COMMANDS:
-        match = pattern.search(text)
+        match = pattern.search(words)
         if match is None or (kind is CommandKind.REMEMBER and text.rstrip().endswith("?")):
             continue
-        about = _DETERMINER.sub("", (match.groupdict().get("about") or "").strip())
-        if kind is CommandKind.FORGET_ABOUT and about.casefold() in _NO_TOPIC:
-            kind = (
-                CommandKind.FORGET_ALL
-                if about.casefold() in ("me", "myself", "us")
-                else CommandKind.FORGET_LAST
-            )
-        return Command(kind, about if kind is CommandKind.FORGET_ABOUT else "")
+        topic = next(filter(None, match.groupdict().values()), "")
+        if topic in _NO_TOPIC or _REPORTED.search(words[: match.start()]):
+            continue
+        return Command(kind, _DETERMINER.sub("", _as_said(topic, text)))
     return None
+
+
+def _as_said(topic: str, text: str) -> str:
+    """The words of a normalised topic as the utterance has them, with capitals."""
+    words = (r"['’ʼ]?".join(map(re.escape, word)) for word in topic.split())
+    found = re.search(r"\W+(?:\w+\W+)??".join(words), text, re.IGNORECASE) if topic else None
+    return found[0] if found else topic
