@@ -19,7 +19,8 @@ class Leftovers(IntEnum):
         NONE: Nowhere.
         JOURNAL: In a file's journal, as another program reads it. It is emptied when that program
             ends: that is tried in the background, on closing and on the next opening.
-        SERVER: In a server's files until it is vacuumed, and in its write-ahead log.
+        SERVER: In a server's files until their space is used again after a vacuum, and in its
+            write-ahead log.
     """
 
     NONE = 0
@@ -32,7 +33,7 @@ _LEFT: Final = {
     Leftovers.JOURNAL: "Nothing of it is left in the memory file, but its journal has copies as"
     " long as another program reads it; they go once that ends.",
     Leftovers.SERVER: "No query finds it any more. The files of the server hold copies until they"
-    " are vacuumed, and its write-ahead log until that is recycled.",
+    " are vacuumed and the space is used again, and its write-ahead log until that is recycled.",
 }
 
 
