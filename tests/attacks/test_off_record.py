@@ -14,8 +14,6 @@ UNHEARD = {
     "housing but strike that don't note where i work exactly": "an order without a stop before it",
     "I failed the exam again. Ugh, forget it.": "in doubt: may mean never mind",
     "no no don't save that lord have mercy": "heard for this turn, and not for the one before",
-    "She's been drinking again, mind. Strike that last bit, will you, it's not fair on "
-    "her.": "of the two turns that it may mean the one before",
     "yeah the bit about the arrest shouldn't be in there. keep the train time": "of two things one",
     "this is just for now don't file it away i'm thinking of putting mum in the care home on elm "
     "road": "in doubt: not for what comes later",
