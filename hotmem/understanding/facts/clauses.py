@@ -130,7 +130,7 @@ def _clause(token: Token) -> Clause | None:
         return None
     subject = _subject(token)
     if (
-        (subject is None and not _is_elliptic(token))
+        (subject is None and not drops_subject(token))
         or not is_asserted(token)
         or is_question(token, subject)
         or is_quoted(token)
@@ -236,7 +236,7 @@ def misattached_verb(noun: Token) -> Token | None:
     )
 
 
-def _is_elliptic(verb: Token) -> bool:
+def drops_subject(verb: Token) -> bool:
     """Whether a sentence begins with a verb whose dropped subject is the speaker.
 
     "Just moved to Lyon", "Been living here", "Love spicy food".

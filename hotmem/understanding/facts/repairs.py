@@ -83,7 +83,7 @@ def remove_repairs(doc: Doc) -> RewrittenText | None:
         doc: The parsed utterance.
     """
     kept, last = [], 0
-    for start, stop in _repair_spans(doc):
+    for start, stop in repair_spans(doc):
         if start >= last:
             kept.append((last, start))
             last = stop
@@ -93,7 +93,7 @@ def remove_repairs(doc: Doc) -> RewrittenText | None:
     return RewrittenText(tuple(Segment(doc.text[start:stop], start, stop) for start, stop in kept))
 
 
-def _repair_spans(doc: Doc) -> Iterator[tuple[int, int]]:
+def repair_spans(doc: Doc) -> Iterator[tuple[int, int]]:
     """Yield character spans of reparandum and editing term."""
     for match in _EDITING.finditer(doc.text):
         if "mean" in match[0].lower() and _DEFINITIONS.search(doc.text[: match.start()]):

@@ -27,6 +27,19 @@ def is_code_token(token: Token) -> bool:
     )
 
 
+def is_spelt(token: Token) -> bool:
+    """Whether a token is a number or a letter that is read out: the "i" of "m a r i a"."""
+    if token.lower_ not in _LETTER_WORDS:
+        return is_code_token(token)
+    before = token.doc[token.i - 1] if token.i else token
+    after = token.doc[token.i + 1] if token.i + 1 < len(token.doc) else token
+    beside = [after] if token.whitespace_ or after.text == "-" else []
+    beside += [before] if before.whitespace_ or before.text == "-" else []
+    return any(one.text == "-" or (len(one) == 1 and is_code_token(one)) for one in beside) or (
+        token.text == "I" and bool(token.ent_type_) and token.ent_iob_ == "I"
+    )
+
+
 def keeps_codes_whole(words: Sequence[Token]) -> bool:
     """Whether no number among the words is cut: "0113 4567" of "0113 224 4567"."""
     kept = {token.i for token in words}

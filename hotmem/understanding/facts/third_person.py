@@ -105,7 +105,7 @@ def to_third_person(
     written_mentions: set[int] = set()
     before: Token | None = None
     for place, token in enumerate(tokens):
-        if _FILLERS.fullmatch(token.lower_) or (place and _is_stutter(tokens[place - 1], token)):
+        if is_filler(token) or (place and _is_stutter(tokens[place - 1], token)):
             continue
         mention = next(
             (mention for mention in mentions if mention.start <= token.idx < mention.stop), None
@@ -129,6 +129,11 @@ def to_third_person(
             words.append(word)
         before = token if as_said or token.doc[token.i + 1 : token.i + 2].text == "-" else None
     return _join_words(words)
+
+
+def is_filler(token: Token) -> bool:
+    """Whether a token is a hesitation or laughter."""
+    return _FILLERS.fullmatch(token.lower_) is not None
 
 
 def _is_stutter(before: Token, token: Token) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 from hotmem.temporal import CALENDAR
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Token
+from hotmem.understanding.facts.spelled_codes import is_spelt
 from hotmem.understanding.query.entities import ENTITY_TYPES, known_spans
 
 _CAPITALISED: Final = CALENDAR | {"i"}
@@ -73,11 +74,20 @@ def truecase(doc: Doc, starts: Collection[int], known: Sequence[str] = ()) -> st
 
 def _capital_offsets(doc: Doc, known: Sequence[str]) -> Iterator[int]:
     """Yield the offsets of the first letters of names and of "I"."""
-    yield from (token.idx for token in doc if token.lower_ in _CAPITALISED or _is_name_token(token))
+    yield from (
+        token.idx
+        for token in doc
+        if (token.lower_ in _CAPITALISED or _is_name_token(token)) and not _is_letter(token)
+    )
     for start, stop in known_spans(doc.text, known):
         yield from (
             place for place in range(start, stop) if place == start or doc.text[place - 1] == " "
         )
+
+
+def _is_letter(token: Token) -> bool:
+    """Whether a token is one of several letters that are read out."""
+    return len(token) == 1 and is_spelt(token)
 
 
 def _is_name_token(token: Token) -> bool:

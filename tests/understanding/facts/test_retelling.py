@@ -1,0 +1,153 @@
+"""Parts of utterances, retold in the third person."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hotmem.models import Language
+from hotmem.understanding.facts.retelling import third_person
+
+
+def retold(
+    language: Language, text: str, part: str | None = None, speaker: str = "the user"
+) -> str:
+    (doc,) = language.parse([text])
+    start = text.index(part or text)
+    return third_person(doc, (start, start + len(part or text)), speaker)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "my knee operation is on the fourth",
+            "The user's knee operation is on the fourth.",
+        ),
+        (
+            "um i can't have grapefruit anymore because of the the statins",
+            "The user cannot have grapefruit anymore because of the statins.",
+        ),
+        (
+            "we're doing Christmas at Pieter's",
+            "The user and others are doing Christmas at Pieter's.",
+        ),
+        (
+            "I don't eat meat and I've two kids",
+            "The user does not eat meat and the user has two kids.",
+        ),
+        ("I gotta take two pills at night", "The user has to take two pills at night."),
+        ("I'm gonna be a dad in July", "The user is going to be a dad in July."),
+        ("im allergic to bees", "The user is allergic to bees."),
+        ("My wife and I are vegans", "The user's wife and the user are vegans."),
+        ("So am I", "So is the user."),
+        ("the car is mine", "The car is the user's."),
+        ("I did it with my own hands", "The user did it with their own hands."),
+        ("Nobody calls me Rebecca", "Nobody calls the user Rebecca."),
+        ("Dad's moving to Leeds", "The user's dad's moving to Leeds."),
+        ("Moved to Denver in May", "The user moved to Denver in May."),
+        ("Please don't tell my wife", "The user wants the bot not to tell the user's wife."),
+        ("can you wake me at six?", "The user wants the bot to wake the user at six."),
+        ("never call me before nine", "The user wants the bot to never call the user before nine."),
+        (
+            "if I'm late, tell my boss",
+            "The user wants the bot to tell the user's boss if the user is late.",
+        ),
+        (
+            'Mum said "I\'m not coming to your party" and left',
+            "The user's mum said \"I'm not coming to your party\" and left.",
+        ),
+        ("She's my sister, isn't she?", "She's the user's sister, isn't she?"),
+        ("World War I was long", "World War I was long."),
+    ],
+)
+def test_an_utterance_is_retold_as_a_sentence_of_its_own(
+    language: Language, text: str, expected: str
+) -> None:
+    assert retold(language, text) == expected
+
+
+def test_a_part_without_its_subject_gets_it_back(language: Language) -> None:
+    text = "I've lost my job and moved to Denver"
+
+    assert retold(language, text, "moved to Denver") == "The user has moved to Denver."
+
+
+def test_a_named_speaker_replaces_the_first_person(language: Language) -> None:
+    assert retold(language, "I hate my job", speaker="Ana") == "Ana hates Ana's job."
+
+
+@pytest.mark.parametrize("text", ["um", "uh er", "..."])
+def test_hesitation_alone_is_nothing(language: Language, text: str) -> None:
+    assert retold(language, text) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my memorable word is marigold m a r i g o l d",
+        "S-I-O-B-H-A-N, that's how it's spelt",
+        "my pin is 0 0 7 7",
+        "the alarm code is four four seven one",
+        "gate code nine nine hash two",
+        "my wifi password is pancake seven seven",
+        "my number is 07700 900 900 and then 12b",
+    ],
+)
+def test_codes_are_kept_to_the_digit(language: Language, text: str) -> None:
+    said = text.removeprefix("my ").lower()
+
+    assert said in retold(language, text).lower()
+
+
+FIRST = re.compile(r"(?<![\w'])(?:i|me|my|myself|we|us|our)(?![\w'])", re.IGNORECASE)
+DIGITS = ("nought", "one", "two", "three", "seven", "nine", "0", "0", "7", "double")
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    subject=st.sampled_from(["I", "we", "my sister", "my wife and I", "nobody", "our Sam", "she"]),
+    verb=st.sampled_from(["told me about", "hated", "can't stand", "will sell us", "might lose"]),
+    rest=st.sampled_from(
+        ["my car", "our house, um, in Leeds", "the the dog", "what I said to him"]
+    ),
+    tail=st.sampled_from(
+        ["", ".", "!", " because I moved", ", and my son did it for me", " you know"]
+    ),
+)
+def test_no_first_person_is_left(
+    language: Language, subject: str, verb: str, rest: str, tail: str
+) -> None:
+    told = retold(language, f"{subject} {verb} {rest}{tail}")
+
+    assert told[0].isupper()
+    assert told[-1] in ".?"
+    assert not FIRST.search(told), told
+    assert "um" not in told.split()
+    assert "the the" not in told
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    code=st.lists(st.sampled_from(DIGITS), min_size=1, max_size=9),
+    before=st.sampled_from(
+        ["my pin is", "the gate code is", "the password is pancake", "call me on"]
+    ),
+)
+def test_numbers_are_never_dropped_or_collapsed(
+    language: Language, code: list[str], before: str
+) -> None:
+    said = " ".join(code)
+
+    assert said in retold(language, f"{before} {said}")
+
+
+@settings(deadline=None, max_examples=60)
+@given(text=st.text(alphabet="Iimy abe'\"?.,-\n0né😀", max_size=40), stop=st.integers(0, 40))
+def test_any_text_and_span_is_retold(language: Language, text: str, stop: int) -> None:
+    (doc,) = language.parse([text])
+
+    told = third_person(doc, (min(stop, 3), stop), "the user")
+
+    assert told == told.strip()
