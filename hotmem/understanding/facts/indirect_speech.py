@@ -15,6 +15,7 @@ from hotmem.understanding.facts.assertion import VERB_TAGS
 from hotmem.understanding.facts.clauses import drops_subject
 from hotmem.understanding.facts.repairs import repair_spans
 from hotmem.understanding.facts.spelled_codes import is_spelt
+from hotmem.understanding.facts.stutter import without_stutter
 from hotmem.understanding.facts.third_person import is_filler, sentence, third_person_verb
 
 BOT: Final = "the bot"
@@ -23,16 +24,8 @@ BOT: Final = "the bot"
 GROUP: Final = "and others"
 """What "we" adds to the speaker."""
 
-MAX_STUTTER_TOKENS: Final = 3
-"""Tokens of the longest repeated beginning: "to the um to the doctor"."""
-
 _OPEN_POS: Final = frozenset({"INTJ", "CCONJ", "PUNCT", "SPACE", "SYM"})
 """Parts of speech that a sentence need not begin with."""
-
-_STUTTERED_POS: Final = frozenset(
-    {"PRON", "DET", "ADP", "AUX", "VERB", "CCONJ", "SCONJ", "PART", "ADV"}
-)
-"""Parts of speech that are repeated by accident."""
 
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass"})
 _AUXILIARIES: Final = frozenset({"aux", "auxpass"})
@@ -44,7 +37,7 @@ _CLOSING: Final = " ,;:-–—/&"
 
 
 def third_person(doc: Doc, span: tuple[int, int], speaker: str) -> str:
-    """Retell part of an utterance in the third person, as one or more full sentences.
+    """Put part of an utterance into the third person, as one or more full sentences.
 
     Args:
         doc: The parsed utterance.
@@ -62,38 +55,25 @@ def third_person(doc: Doc, span: tuple[int, int], speaker: str) -> str:
         and token.idx + len(token) > span[0]
         and not any(start <= token.idx < stop for start, stop in repaired)
     ]
-    tokens = _without_stutter([token for token in tokens if not is_filler(token)])
-    told = (_Retelling(part, speaker).text() for part in _sentences(tokens))
-    return " ".join(filter(None, told))
+    tokens = without_stutter([token for token in tokens if not is_filler(token)])
+    reported = (_IndirectSentence(part, speaker).text() for part in _sentences(tokens))
+    return " ".join(filter(None, reported))
 
 
-def _without_stutter(tokens: Sequence[Token]) -> list[Token]:
-    """Leave out what is repeated at once: "to the to the doctor". Numbers and letters stay."""
-    kept: list[Token] = []
-    for token in tokens:
-        kept.append(token)
-        for size in range(1, MAX_STUTTER_TOKENS + 1):
-            again, before = kept[-size:], kept[-2 * size : -size]
-            if (
-                [one.lower_ for one in again] == [one.lower_ for one in before]
-                and again[0].pos_ in _STUTTERED_POS
-                and before[0].pos_ in _STUTTERED_POS
-                and not any(is_spelt(one) for one in again)
-                and not (size == 1 and _is_meant_twice(before[0], token))
-            ):
-                del kept[-size:]
-                break
-    return kept
+def reworded(tokens: Sequence[Token], speaker: str) -> str:
+    """Put words that are no sentence into the third person: "my partner" → "the user's partner".
+
+    Args:
+        tokens: The words, in order.
+        speaker: Who said them.
+    """
+    spoken = without_stutter([token for token in tokens if not is_filler(token)])
+    return _IndirectSentence(spoken, speaker).words()
 
 
 def _continues_code(token: Token) -> bool:
     """Whether a token and the one before it belong to the same code or number."""
     return token.i > 0 and is_spelt(token) and is_spelt(token.nbor(-1))
-
-
-def _is_meant_twice(before: Token, token: Token) -> bool:
-    """Whether a repeated word is grammatical: "had had", "very very", "that that"."""
-    return (before.tag_ != token.tag_ and token.lower_ in ("had", "that")) or token.pos_ == "ADV"
 
 
 def _sentences(tokens: Sequence[Token]) -> Iterator[list[Token]]:
@@ -124,8 +104,8 @@ def _has_clause(tokens: Sequence[Token]) -> bool:
     ) or any(map(_is_imperative, tokens))
 
 
-class _Retelling:
-    """One sentence of an utterance, retold.
+class _IndirectSentence:
+    """One sentence of an utterance in indirect speech.
 
     Args:
         tokens: Its tokens.
@@ -142,11 +122,15 @@ class _Retelling:
         """The sentence; "" if no word is left."""
         if not any(token.is_alpha or token.like_num for token in self._tokens):
             return "".join(token.text for token in self._tokens if token.is_digit)
-        told = self._request() or self._join(self._restored_subject(), self._tokens)
-        told = told.strip(_CLOSING)
-        if told.endswith("?"):
-            return f"{told[:1].upper()}{told[1:]}"
-        return sentence(told)
+        reported = self._request() or self._join(self._restored_subject(), self._tokens)
+        reported = reported.strip(_CLOSING)
+        if reported.endswith("?"):
+            return f"{reported[:1].upper()}{reported[1:]}"
+        return sentence(reported)
+
+    def words(self) -> str:
+        """The words as they are, without a subject that is left out."""
+        return self._join("", self._tokens)
 
     def _request(self) -> str:
         """What the speaker asks the bot to do; "" if the sentence is no request."""
@@ -217,7 +201,10 @@ class _Retelling:
             word = self._word(token)
             starts = token.is_sent_start and not _continues_code(token)
             if before is not None and starts and token.pos_ not in _OPEN_POS:
-                text = f"{text.rstrip(_CLOSING)},"
+                if text[-1:] in _ENDS:
+                    word = f"{word[:1].upper()}{word[1:]}"
+                else:
+                    text = f"{text.rstrip(_CLOSING)},"
             apart = before is None or before.i + 1 != token.i or bool(before.whitespace_)
             if not apart and word != token.text and text[-1:].isalnum() and word[:1].isalpha():
                 apart = word != "not" or not text.endswith("can")

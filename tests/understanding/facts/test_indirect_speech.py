@@ -1,4 +1,4 @@
-"""Parts of utterances, retold in the third person."""
+"""Parts of utterances in the third person."""
 
 import re
 
@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.models import Language
-from hotmem.understanding.facts.retelling import third_person
+from hotmem.understanding.facts.indirect_speech import third_person
 
 
-def retold(
+def reported(
     language: Language, text: str, part: str | None = None, speaker: str = "the user"
 ) -> str:
     (doc,) = language.parse([text])
@@ -62,25 +62,25 @@ def retold(
         ("World War I was long", "World War I was long."),
     ],
 )
-def test_an_utterance_is_retold_as_a_sentence_of_its_own(
+def test_an_utterance_becomes_a_sentence_of_its_own(
     language: Language, text: str, expected: str
 ) -> None:
-    assert retold(language, text) == expected
+    assert reported(language, text) == expected
 
 
 def test_a_part_without_its_subject_gets_it_back(language: Language) -> None:
     text = "I've lost my job and moved to Denver"
 
-    assert retold(language, text, "moved to Denver") == "The user has moved to Denver."
+    assert reported(language, text, "moved to Denver") == "The user has moved to Denver."
 
 
 def test_a_named_speaker_replaces_the_first_person(language: Language) -> None:
-    assert retold(language, "I hate my job", speaker="Ana") == "Ana hates Ana's job."
+    assert reported(language, "I hate my job", speaker="Ana") == "Ana hates Ana's job."
 
 
 @pytest.mark.parametrize("text", ["um", "uh er", "..."])
 def test_hesitation_alone_is_nothing(language: Language, text: str) -> None:
-    assert retold(language, text) == ""
+    assert reported(language, text) == ""
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_hesitation_alone_is_nothing(language: Language, text: str) -> None:
 def test_codes_are_kept_to_the_digit(language: Language, text: str) -> None:
     said = text.removeprefix("my ").lower()
 
-    assert said in retold(language, text).lower()
+    assert said in reported(language, text).lower()
 
 
 FIRST = re.compile(r"(?<![\w'])(?:i|me|my|myself|we|us|our)(?![\w'])", re.IGNORECASE)
@@ -119,13 +119,13 @@ DIGITS = ("nought", "one", "two", "three", "seven", "nine", "0", "0", "7", "doub
 def test_no_first_person_is_left(
     language: Language, subject: str, verb: str, rest: str, tail: str
 ) -> None:
-    told = retold(language, f"{subject} {verb} {rest}{tail}")
+    text = reported(language, f"{subject} {verb} {rest}{tail}")
 
-    assert told[0].isupper()
-    assert told[-1] in ".?"
-    assert not FIRST.search(told), told
-    assert "um" not in told.split()
-    assert "the the" not in told
+    assert text[0].isupper()
+    assert text[-1] in ".?"
+    assert not FIRST.search(text), text
+    assert "um" not in text.split()
+    assert "the the" not in text
 
 
 @settings(deadline=None, max_examples=60)
@@ -140,14 +140,14 @@ def test_numbers_are_never_dropped_or_collapsed(
 ) -> None:
     said = " ".join(code)
 
-    assert said in retold(language, f"{before} {said}")
+    assert said in reported(language, f"{before} {said}")
 
 
 @settings(deadline=None, max_examples=60)
 @given(text=st.text(alphabet="Iimy abe'\"?.,-\n0né😀", max_size=40), stop=st.integers(0, 40))
-def test_any_text_and_span_is_retold(language: Language, text: str, stop: int) -> None:
+def test_any_text_and_span_is_accepted(language: Language, text: str, stop: int) -> None:
     (doc,) = language.parse([text])
 
-    told = third_person(doc, (min(stop, 3), stop), "the user")
+    sentences = third_person(doc, (min(stop, 3), stop), "the user")
 
-    assert told == told.strip()
+    assert sentences == sentences.strip()

@@ -1,0 +1,107 @@
+"""Answers, read with their question: "Do you smoke?" – "No" → "The user does not smoke".
+
+An answer may leave out what the question says (ellipsis; Hobbs 1979, "Coherence and coreference").
+The statement is made from the parse of the question: turned round, with "you" as the speaker, its
+polarity or its gap filled by the answer. Where that is not certain, both are quoted.
+"""
+
+from typing import Final
+
+from hotmem.types.parse import Doc, Span
+from hotmem.understanding.facts.clauses import drops_subject
+from hotmem.understanding.facts.indirect_speech import BOT, third_person
+from hotmem.understanding.facts.polarity import is_complete
+from hotmem.understanding.facts.question_statements import (
+    AUXILIARIES,
+    SUBJECTS,
+    WH,
+    Question,
+    Voice,
+    without_opening,
+)
+from hotmem.understanding.facts.third_person import sentence
+
+_THIRD: Final = frozenset({"he", "she", "it", "they"})
+
+
+def statement_of_answer(question: Doc, answer: Doc | Span, speaker: str) -> str:
+    """State what an answer says, as a sentence in the third person.
+
+    Args:
+        question: The parsed turn of the bot, whose last question is answered.
+        answer: The parsed answer, or the part of it that is to be kept.
+        speaker: Who answers: a name, or "the user".
+
+    Returns:
+        "The user's allergies: just shellfish."; where the parse does not tell, both are quoted:
+        'Asked "Any allergies?", the user said: "Just shellfish."'.
+    """
+    asked = last_question(question)
+    if asked is None:
+        sentences = [part for part in question.sents if any(token.is_alpha for token in part)]
+        if not sentences or is_complete(answer) or any(map(drops_subject, answer)):
+            return _alone(answer, speaker)
+        return _quoted(sentences[-1], answer, speaker)
+    voice = Voice(speaker, speaker, f"{speaker}'s", BOT, first=False)
+    stated = Question(asked, voice).with_answer(answer)
+    if stated is not None:
+        return sentence(stated)
+    if is_complete(answer):
+        return _with_antecedent(_alone(answer, speaker), asked, voice)
+    return _quoted(asked, answer, speaker)
+
+
+def last_question(doc: Doc) -> Span | None:
+    """The last question of a turn; None if it does not end by asking something."""
+    sentences = [part for part in doc.sents if any(token.is_alpha for token in part)]
+    if not sentences:
+        return None
+    last = sentences[-1]
+    if last[-1].text == "?" or _is_interrogative(last):
+        return last
+    return None
+
+
+def _is_interrogative(part: Span) -> bool:
+    """Whether a sentence without a mark asks: it begins with a question word or is inverted."""
+    tokens = without_opening(list(part))
+    root = part.root
+    if tokens and tokens[0].tag_ in WH and part[-1].text not in ".!":
+        return True
+    subject = next((one for one in root.children if one.dep_ in SUBJECTS), None)
+    return (
+        subject is not None
+        and part[-1].text not in ".!"
+        and (
+            (root.lemma_ == "be" and root.i < subject.i)
+            or any(one.dep_ in AUXILIARIES and one.i < subject.i for one in root.children)
+        )
+    )
+
+
+def _alone(answer: Doc | Span, speaker: str) -> str:
+    """The answer alone, in the third person."""
+    first, last = answer[0], answer[len(answer) - 1]
+    return third_person(first.doc, (first.idx, last.idx + len(last)), speaker)
+
+
+def _with_antecedent(stated: str, asked: Span, voice: Voice) -> str:
+    """Replace a pronoun that begins the answer by the question's subject, if that is a noun."""
+    subject = next((one for one in asked.root.children if one.dep_ in SUBJECTS), None)
+    if subject is None or subject.pos_ not in ("NOUN", "PROPN"):
+        return stated
+    word = stated.replace("’", "'").split()[0].split("'")[0]
+    if word.lower() not in _THIRD or (word.lower() == "they") != (subject.tag_ == "NNS"):
+        return stated
+    named = Question(asked, voice).render(list(subject.subtree))
+    return sentence(named + stated[len(word) :])
+
+
+def _quoted(asked: Span, answer: Doc | Span, speaker: str) -> str:
+    question, said = asked.text.strip(), answer.text.strip()
+    question = f"{question[:1].upper()}{question[1:]}"
+    verb = "Asked" if last_question(asked.doc) is not None else "Told"
+    question = question if question[-1] in "?.!" or verb == "Told" else f"{question}?"
+    said = f"{said[:1].upper()}{said[1:]}"
+    said = said if said[-1] in ".!?" else f"{said}."
+    return f'{verb} "{question}", {speaker} said: "{said}"'
