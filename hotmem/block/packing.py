@@ -14,7 +14,7 @@ from hotmem.block.rendering import Layout, frame, reading_order, render, render_
 from hotmem.block.trimming import trim
 from hotmem.options import RecallOptions
 from hotmem.ranking.answerability import Answerability
-from hotmem.ranking.confidence import MEDIUM_CONFIDENCE, mark
+from hotmem.ranking.confidence import MEDIUM_CONFIDENCE, is_doubted, mark
 from hotmem.ranking.deduplication import MIN_FACT_RELEVANCE
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.retrieval.requested_window import requested_window
@@ -90,7 +90,7 @@ def pack(
     titles_used: set[tuple[str, str]] = set()
     chosen: list[Item] = []
     misses = 0
-    asked, zone = query.stems, zone_name(query.at)
+    zone = zone_name(query.at)
     relevant = (
         one
         for one in candidates
@@ -104,7 +104,7 @@ def pack(
             break
         if not limit.allows(one):
             continue
-        item = _item(one, _mark(one, answerability, best=one is candidates[0]), asked, zone)
+        item = _item(query, one, _mark(one, answerability, best=one is candidates[0]), zone)
         new = [title for title in titles(item, layout) if title not in titles_used]
         cost = count(
             "\n".join((*(below or above for above, below in new), render_line(item, layout), ""))
@@ -141,9 +141,9 @@ def _mark(one: ScoredCandidate, answerability: Answerability, *, best: bool) -> 
     return Mark.MEDIUM if raised else own
 
 
-def _item(one: ScoredCandidate, mark: Mark, asked: frozenset[str], zone: str | None) -> Item:
+def _item(query: Query, one: ScoredCandidate, mark: Mark, zone: str | None) -> Item:
     found = one.evidence
-    text = trim(found.text, asked) if found.kind is EvidenceKind.PASSAGE else found.text
+    text = trim(found.text, query.stems) if found.kind is EvidenceKind.PASSAGE else found.text
     return Item(
         text=escape_for_prompt(text),
         kind=found.kind,
@@ -158,6 +158,9 @@ def _item(one: ScoredCandidate, mark: Mark, asked: frozenset[str], zone: str | N
         speaker=found.speaker,
         said_at=to_named_zone(found.said_at, zone),
         valid_until=found.valid_until and to_named_zone(found.valid_until, zone),
+        doubted_at=to_named_zone(found.doubted_at, zone)
+        if found.doubted_at is not None and is_doubted(found, query.at)
+        else None,
         vector=None if found.former else found.vector,
         parts=one.layer_contributions,
         times=resolve_dates(found, text, zone) if found.kind is EvidenceKind.PASSAGE else (),

@@ -82,7 +82,8 @@ def render_line(item: Item, layout: Layout) -> str:
     """Render an item as a line.
 
     A fact has its date, or the date until which it held. A quote is below the date of its session,
-    and has the dates of words such as "tomorrow".
+    and has the dates of words such as "tomorrow". What is possibly outdated has the date of what
+    was said against it too.
     """
     mark = (
         SYMBOLS[item.mark] if layout.symbols else "" if item.mark is Mark.LOW else item.mark.value
@@ -90,6 +91,9 @@ def render_line(item: Item, layout: Layout) -> str:
     date = layout.date(item.said_at) if item.kind is EvidenceKind.MEMORY else ""
     if item.valid_until:
         date = f"until {layout.date(item.valid_until)}"
+    if item.doubted_at:
+        said = f"said {date}, " if date else ""
+        date = f"possibly outdated: {said}contradicted {layout.date(item.doubted_at)}"
     note = ", ".join(
         filter(
             None,
@@ -130,14 +134,18 @@ def iso_date(moment: datetime) -> str:
 
 
 def reading_order(items: Iterable[Item]) -> list[Item]:
-    """The items sorted by section; facts by relevance, former ones last; quotes by time."""
+    """The items sorted by section; facts by relevance, quotes by time.
+
+    Facts that are possibly outdated follow the others and precede those that no longer hold.
+    """
     order = (FACTS, BACKGROUND, QUOTES)
 
-    def position(item: Item) -> tuple[int, bool, float, datetime]:
+    def position(item: Item) -> tuple[int, bool, bool, float, datetime]:
         rank = -item.relevance if item.kind is EvidenceKind.MEMORY else 0.0
         return (
             order.index(section(item)),
             item.kind is EvidenceKind.MEMORY and item.valid_until is not None,
+            item.kind is EvidenceKind.MEMORY and item.doubted_at is not None,
             rank,
             item.said_at,
         )

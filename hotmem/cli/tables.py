@@ -37,6 +37,8 @@ def memory_table(memories: Iterable[StoredMemory]) -> Table:
     table = Table(_id_column(), "memory", "kind", "said", "until")
     for one in memories:
         until = one.valid_until.date().isoformat() if one.valid_until else ""
+        if one.doubted_at and not until:
+            until = f"in doubt since {one.doubted_at.date().isoformat()}"
         said = one.said_at.date().isoformat()
         table.add_row(short(one.id), one.text, one.kind, said, until)
     return table

@@ -74,6 +74,8 @@ OUTCOMES: Final = {
 ACTIONS: Final = {
     "filed": "stored",
     "confirmed": "confirmed",
+    "ended": "ended by a later statement",
+    "doubted": "marked as possibly outdated",
     "merged": "merged",
     "edited": "edited",
     "refiled": "reclassified",

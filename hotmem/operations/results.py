@@ -103,6 +103,7 @@ class FoundItem:
         sources: The layers that found it.
         turn_ids: The turns that it comes from.
         holds: Whether it still holds.
+        doubted_at: When something said later made it possibly outdated, UTC, if it did.
     """
 
     id: str
@@ -118,6 +119,7 @@ class FoundItem:
     sources: tuple[Layer, ...]
     turn_ids: tuple[str, ...]
     holds: bool
+    doubted_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

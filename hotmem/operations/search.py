@@ -29,7 +29,7 @@ from hotmem.operations.results import (
 )
 from hotmem.operations.scoring import ScoredSearch, content_type, score_candidates
 from hotmem.options import SearchingOptions
-from hotmem.ranking.confidence import is_replaced
+from hotmem.ranking.confidence import is_doubted, is_replaced
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import RecallContext, retrieve
 from hotmem.retrieval.context import RecallRequest
@@ -131,6 +131,7 @@ def found_item(scored: ScoredSearch, score: float, one: ScoredCandidate) -> Foun
         sources=one.layers,
         turn_ids=found.turn_ids,
         holds=not is_replaced(found, query.at),
+        doubted_at=found.doubted_at if is_doubted(found, query.at) else None,
     )
 
 

@@ -186,6 +186,8 @@ def _changed_columns(
         stored["valid_until"] is None or stored["valid_until"] > now
     ):
         wanted["valid_until"] = None if arguments.holds else now
+    if arguments.holds and stored["doubted_at"] is not None:
+        wanted["doubted_at"] = None
     return {column: value for column, value in wanted.items() if value != stored[column]}
 
 
@@ -196,6 +198,6 @@ def _describe_change(
     return ", ".join(
         f"{name} {stored[name]} → {columns[name]}"
         if name in ("kind", "category", "importance")
-        else {"valid_until": "validity"}.get(name, name)
+        else {"valid_until": "validity", "doubted_at": "no longer in doubt"}.get(name, name)
         for name in changed
     )

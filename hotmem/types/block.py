@@ -33,6 +33,8 @@ class Item:
         speaker: Who said it, if known.
         said_at: When it was said, in the time zone of the query.
         valid_until: When it stopped being true, if it did.
+        doubted_at: When something said later made it possibly outdated, in the time zone of the
+            query.
         vector: Embedding of the untrimmed statement, a unit row; None if it has none yet.
         parts: Contribution of each layer's features to its logit, in the order of `Layer`; zeros
             if it was not scored.
@@ -53,6 +55,7 @@ class Item:
     speaker: str | None
     said_at: datetime
     valid_until: datetime | None = None
+    doubted_at: datetime | None = None
     vector: Vector | None = field(default=None, repr=False, compare=False)
     parts: tuple[float, ...] = (0.0,) * len(Layer)
     times: tuple[tuple[date, date], ...] = ()

@@ -171,6 +171,7 @@ class MemoryRow:
         importance: 1 to 5.
         said_at: When it was last said, UTC.
         valid_until: When it stopped, or stops, being true, UTC; None for never.
+        doubted_at: When something said later made it possibly outdated, UTC, if it did.
         merged: Whether it was merged into another memory.
         noted: Whether it was stored or edited explicitly, not read from turns.
     """
@@ -183,6 +184,7 @@ class MemoryRow:
     importance: int
     said_at: datetime
     valid_until: datetime | None
+    doubted_at: datetime | None
     merged: bool
     noted: bool
 
@@ -220,6 +222,7 @@ class MemoryDetails:
         entities: Names in it, with their row numbers.
         sources: The latest turns that it was read from.
         replaced_by: The memory that superseded it.
+        doubted_by: The memory that made it possibly outdated.
         merged_into: The memory that it was merged into.
         replaces: Memories that it superseded, latest first.
         stands_for: Memories that were merged into it.
@@ -245,6 +248,7 @@ class MemoryDetails:
     entities: Mapping[str, int]
     sources: tuple[SourceWords, ...]
     replaced_by: MemoryRow | None
+    doubted_by: MemoryRow | None
     merged_into: MemoryRow | None
     replaces: tuple[MemoryRow, ...]
     stands_for: tuple[MemoryRow, ...]

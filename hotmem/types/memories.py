@@ -36,6 +36,9 @@ class StoredMemory:
         valid_until: When it stopped being true; None while it is true.
         confirmations: Number of times it was repeated.
         turn_ids: The turns that it was read from.
+        doubted_at: When something said later made it possibly outdated, UTC; None if it is not
+            in doubt.
+        doubted_by: The memory that made it so; None if a turn did that no memory was read from.
     """
 
     id: str
@@ -54,6 +57,8 @@ class StoredMemory:
     valid_until: datetime | None
     confirmations: int
     turn_ids: tuple[str, ...]
+    doubted_at: datetime | None = None
+    doubted_by: str | None = None
 
     @property
     def current(self) -> bool:
@@ -137,13 +142,14 @@ class Decision:
 
     Attributes:
         id: The decision's id.
-        action: "filed", "confirmed", "refiled", "edited", "merged", "tags consolidated", "evolved"
-            or "imported".
+        action: "filed", "confirmed", "ended", "doubted", "refiled", "edited", "merged",
+            "tags consolidated", "evolved" or "imported".
         reason: The reason, one sentence.
         decided_at: When it was made, UTC.
         undone_at: When it was undone, UTC, if it was.
         memory_ids: The memories.
-        into: The memory that they were merged into, or that has the edited text, if there is one.
+        into: The memory that they were merged into, that has the edited text, or that ended them
+            or made them doubtful, if there is one.
     """
 
     id: str
@@ -175,9 +181,15 @@ class Supersession:
     Attributes:
         confirms: The memory that it repeats, if any.
         ends: Memories that it ends.
+        doubts: Memories that it makes possibly outdated.
         valid_until: When the statement itself stopped being true, if a later one is stored already.
+        doubted_by: A memory of a later statement that makes it possibly outdated, if there is one.
+        reason: Why memories end or are in doubt, one sentence without words of theirs.
     """
 
     confirms: str | None = None
     ends: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     valid_until: datetime | None = None
+    doubted_by: str | None = None
+    reason: str = ""

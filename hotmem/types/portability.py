@@ -36,6 +36,9 @@ class MemoryRecord:
         subcategory: Name of its subcategory, if it has one.
         superseded_by: Id of the memory that superseded it.
         amends: Id of the memory that it corrects.
+        doubted_at: When something said later made it possibly outdated, UTC.
+        doubted_by: Id of the memory that did.
+        doubted_in: Id of the turn that did, if no memory was read from it.
         merged_into: Id of the memory that it was merged into.
         order_time: Its position in the order of statements, UTC, if that is not `said_at`;
             "told_at" in JSON.
@@ -60,6 +63,9 @@ class MemoryRecord:
     valid_until: AwareDatetime | None = None
     superseded_by: str | None = None
     amends: str | None = None
+    doubted_at: AwareDatetime | None = None
+    doubted_by: str | None = None
+    doubted_in: str | None = None
     merged_into: str | None = None
     confirmations: Annotated[int, Field(ge=0)] = 0
     accesses: Annotated[int, Field(ge=0)] = 0
@@ -79,6 +85,7 @@ class MemoryRecord:
         named = {
             "superseded_by": self.superseded_by,
             "amends": self.amends,
+            "doubted_by": self.doubted_by,
             "merged_into": self.merged_into,
         }
         return {name: other for name, other in named.items() if other is not None}

@@ -212,7 +212,9 @@ class Evidence(NamedTuple):
         changes: Whether facts of its relation change with time (a job, not a birthday).
         confirmations: Number of times it was repeated.
         valid_until: When it stopped being true, if it did.
-        replaced_by: Row number of the memory that supersedes it, if there is one.
+        doubted_at: When something said later made it possibly outdated, if it did.
+        replaced_by: Row number of the memory that supersedes it or made it doubtful, if there is
+            one.
         after_question: Whether the previous passage is a question by another speaker.
         matches_time: Whether it mentions the time that the query asks about.
         times: Its time expressions, in order; of a memory, those of the words it was read from.
@@ -241,6 +243,7 @@ class Evidence(NamedTuple):
     changes: bool = False
     confirmations: int = 0
     valid_until: datetime | None = None
+    doubted_at: datetime | None = None
     replaced_by: int | None = None
     after_question: bool = False
     matches_time: bool = False

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from hotmem.errors import InvalidInput
 from hotmem.inspector.site import Site, cursor, found, key
-from hotmem.ranking.confidence import SOURCE_TRUST, confidence, is_replaced
+from hotmem.ranking.confidence import SOURCE_TRUST, confidence, is_doubted, is_replaced
 from hotmem.storage import queries
 from hotmem.storage.inspection import Inspection
 from hotmem.storage.search.searches import LexicalSearch
@@ -82,6 +82,8 @@ def reasons(memory: MemoryDetails, evidence: Evidence, now: datetime) -> list[st
         )
     if is_replaced(evidence, now):
         sentences.append("It is no longer valid, which lowers it most.")
+    elif is_doubted(evidence, now):
+        sentences.append("Something said later may contradict it, which lowers it.")
     return sentences
 
 

@@ -19,7 +19,7 @@ from hotmem.types.inspection import (
 )
 
 COLUMNS: Final = """m.said_at, m.id, m.public_id, m.text, m.kind, m.category, m.importance,
-    m.valid_until, m.merged_into IS NOT NULL,
+    m.valid_until, m.doubted_at, m.merged_into IS NOT NULL,
     m.stored_at IS NOT NULL"""
 
 OF_USER: Final = f"SELECT {COLUMNS} FROM memories m WHERE m.user_key = ?"
@@ -83,15 +83,16 @@ def memory(conn: Connection, user: UserKey, key: int) -> MemoryDetails | None:
     row = conn.execute(
         f"""SELECT {COLUMNS}, m.subject, m.relation, m.object, m.hedged, m.negated, m.changes,
             m.single, m.confirmations, m.accesses,
-                m.accessed_at, m.stored_at, m.source, m.note, m.superseded_by, m.merged_into,
-                    ({NAME_OF_MEMORY})
+                m.accessed_at, m.stored_at, m.source, m.note, m.superseded_by, m.doubted_by,
+                    m.merged_into, ({NAME_OF_MEMORY})
             FROM memories m WHERE m.user_key = ? AND m.id = ?""",
         (user, key),
     ).fetchone()
     if row is None:
         return None
-    subject, relation, value, hedged, negated, changes, single, *metadata = row[10:]
-    confirmations, accesses, accessed_at, stored_at, source, note, by, into, subcategory = metadata
+    subject, relation, value, hedged, negated, changes, single, *metadata = row[11:]
+    confirmations, accesses, accessed_at, stored_at, source, note, *links, subcategory = metadata
+    by, doubted_by, into = links
     return MemoryDetails(
         row=memory_row(row),
         subcategory=subcategory,
@@ -112,6 +113,7 @@ def memory(conn: Connection, user: UserKey, key: int) -> MemoryDetails | None:
         entities=_entities(conn, key),
         sources=_sources(conn, user, key),
         replaced_by=_one(conn, user, by),
+        doubted_by=_one(conn, user, doubted_by),
         merged_into=_one(conn, user, into),
         replaces=_some(conn, user, "m.superseded_by = ?", key),
         stands_for=_some(conn, user, "m.merged_into = ?", key),
@@ -149,7 +151,8 @@ def read_from(conn: Connection, user: UserKey, turn: int) -> list[MemoryRow]:
 
 def memory_row(row: Sequence[Any]) -> MemoryRow:
     """A memory from a row of `COLUMNS`."""
-    said_at, key, name, text, kind, category, importance, valid_until, merged, noted = row[:10]
+    said_at, key, name, text, kind, category, importance, *rest = row[:11]
+    valid_until, doubted_at, merged, noted = rest
     return MemoryRow(
         key=key,
         id=name,
@@ -159,6 +162,7 @@ def memory_row(row: Sequence[Any]) -> MemoryRow:
         importance=importance,
         said_at=from_stored(said_at),
         valid_until=None if valid_until is None else from_stored(valid_until),
+        doubted_at=None if doubted_at is None else from_stored(doubted_at),
         merged=bool(merged),
         noted=bool(noted),
     )

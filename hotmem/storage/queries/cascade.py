@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import decisions, deletion_marks, subcategories
+from hotmem.storage.queries import decisions, deletion_marks, effects, subcategories
 from hotmem.storage.queries.index_entries import WORDED
 from hotmem.storage.queries.jobs import WHEN_ENDED
 from hotmem.types import Category, UserKey
@@ -36,15 +36,16 @@ RECALLS_OF_TURNS: Final = """
 def delete_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[str]:
     """Deletes memories with everything that belongs to them alone, and the decisions about them.
 
-    Memories that they superseded stay superseded.
+    Memories that they superseded stay superseded; those that they made doubtful no longer are.
 
     Returns:
         Public ids of the deleted memories, including those merged into them.
     """
     deleted = conn.execute(MERGED_AND_AMENDING, {"user": user, "keys": list(keys)}).fetchall()
+    deleted_keys = [key for key, _ in deleted]
     values = {
         "user": user,
-        "keys": [key for key, _ in deleted],
+        "keys": deleted_keys,
         "names": [name for _, name in deleted],
     }
     categories = column(
@@ -64,6 +65,7 @@ def delete_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> lis
                 UNION SELECT decision FROM decision_memories WHERE into_memory = ANY(:keys))""",
         values,
     )
+    effects.clear_caused_doubts(conn, user, memories=deleted_keys)
     conn.execute("DELETE FROM memories WHERE +user_key = :user AND id = ANY(:keys)", values)
     conn.execute(
         """DELETE FROM tags WHERE user_key = :user AND
@@ -113,6 +115,7 @@ def delete(
     kept_keys = set(kept)
     affected = column(conn, "SELECT DISTINCT memory FROM sources WHERE turn = ANY(:turns)", values)
     conn.execute(RECALLS_OF_TURNS, values)
+    effects.clear_caused_doubts(conn, user, turns=turns)
     deletion_marks.add(
         conn,
         user,

@@ -19,10 +19,12 @@ from hotmem.types import Decision, EvidenceKind, UndoResult, UserKey
 
 MERGED: Final = "merged"
 TAGS_CHANGED: Final = "tags consolidated"
+ENDED: Final = "ended"
+DOUBTED: Final = "doubted"
 EDITED: Final = "edited"
 EVOLVED: Final = "evolved"
 IMPORTED: Final = "imported"
-UNDOABLE: Final = (MERGED, TAGS_CHANGED, EDITED, EVOLVED, IMPORTED)
+UNDOABLE: Final = (MERGED, TAGS_CHANGED, ENDED, DOUBTED, EDITED, EVOLVED, IMPORTED)
 """Decisions that can be undone."""
 
 
@@ -70,7 +72,7 @@ def merge(
 
 
 def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResult:
-    """Undoes a merge, an edit, a consolidation of tags or an evolution.
+    """Undoes a merge, an ending, a doubt, an edit, a consolidation of tags or an evolution.
 
     An import is marked, to be rolled back in portions.
 
@@ -91,8 +93,13 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResul
     merged = conn.execute(
         "SELECT memory, into_memory FROM decision_memories WHERE decision = ?", (row[0],)
     ).fetchall()
+    restored = 0
     if row[1] == EDITED:
         _undo_edit(conn, row[0], *merged.pop())
+        restored = 1
+    elif row[1] in (ENDED, DOUBTED):
+        restored = _undo_effect(conn, user, row[0], row[1])
+        merged = []
     for key, kept in merged:
         unmerge(conn, user, key)
         conn.execute(
@@ -107,9 +114,7 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResul
         (imports.UNDONE, row[0]),
     ).fetchone()
     conn.execute("UPDATE decisions SET undone_at = ? WHERE id = ?", (to_stored(now), row[0]))
-    return UndoResult(
-        len(merged) + len(tags) + returned + int(row[1] == EDITED), removed[0] if removed else 0
-    )
+    return UndoResult(len(merged) + len(tags) + returned + restored, removed[0] if removed else 0)
 
 
 def release_merged(conn: Connection, user: UserKey, kept: int) -> None:
@@ -178,6 +183,31 @@ def unmerge(conn: Connection, user: UserKey, key: int) -> None:
         index_entries.sign(conn, user, EvidenceKind.MEMORY, key, from_bytes([vector])[0])
 
 
+def _undo_effect(conn: Connection, user: UserKey, decision: int, action: str) -> int:
+    """Restores memories that a decision ended or put in doubt; returns their number.
+
+    Those that ended or became doubtful for another reason since stay as they are.
+    """
+    changed, held = (
+        (
+            "valid_until = NULL, superseded_by = NULL",
+            "m.valid_until IS NOT NULL AND m.superseded_by",
+        )
+        if action == ENDED
+        else (
+            "doubted_at = NULL, doubted_by = NULL, doubted_in = NULL",
+            "m.doubted_at IS NOT NULL AND m.doubted_by",
+        )
+    )
+    restored = conn.execute(
+        f"""UPDATE memories AS m SET {changed} WHERE m.user_key = ? AND EXISTS (
+                SELECT 1 FROM decision_memories x WHERE x.decision = ? AND x.memory = m.id
+                    AND {held} IS NOT DISTINCT FROM x.into_memory) RETURNING id""",
+        (user, decision),
+    )
+    return len(restored.fetchall())
+
+
 def _undo_edit(conn: Connection, decision: int, old: int, new: int) -> None:
     """Restores a memory as it was before an edit, and deletes the edited one.
 
@@ -199,10 +229,10 @@ def _undo_edit(conn: Connection, decision: int, old: int, new: int) -> None:
            WHERE id = :old""",
         {"old": old, "new": new},
     )
-    conn.execute(
-        "UPDATE memories SET superseded_by = :old WHERE superseded_by = :new",
-        {"old": old, "new": new},
-    )
+    for link in ("superseded_by", "doubted_by"):
+        conn.execute(
+            f"UPDATE memories SET {link} = :old WHERE {link} = :new", {"old": old, "new": new}
+        )
     conn.execute("UPDATE decision_memories SET into_memory = NULL WHERE decision = ?", (decision,))
     conn.execute(
         """UPDATE decision_memories SET memory = :old WHERE memory = :new

@@ -28,7 +28,13 @@ FOREIGN_KEYS: Final[Mapping[str, Mapping[str, str]]] = {
     "event_times": {"turn": "turns"},
     "turn_entities": {"entity": "entities", "turn": "turns"},
     "speakers": {},
-    "memories": {"superseded_by": "memories", "amends": "memories", "merged_into": "memories"},
+    "memories": {
+        "superseded_by": "memories",
+        "amends": "memories",
+        "doubted_by": "memories",
+        "doubted_in": "turns",
+        "merged_into": "memories",
+    },
     "memory_signs": {"memory": "memories"},
     "memory_entries": {"id": "memories"},
     "memory_entities": {"entity": "entities", "memory": "memories"},
@@ -57,7 +63,10 @@ FOREIGN_KEYS: Final[Mapping[str, Mapping[str, str]]] = {
 
 NULLABLE_KEYS: Final = frozenset(
     {
-        *(("memories", name) for name in ("superseded_by", "amends", "merged_into")),
+        *(
+            ("memories", name)
+            for name in ("superseded_by", "amends", "doubted_by", "doubted_in", "merged_into")
+        ),
         *(
             ("tags", "merged_into"),
             ("decision_memories", "into_memory"),

@@ -115,7 +115,8 @@ def refile(
         conn: A connection.
         user: The user.
         name: The memory's id.
-        columns: New values of kind, category, importance, note or valid_until, by column name.
+        columns: New values of kind, category, importance, note, valid_until or doubted_at, by
+            column name. A memory whose validity is set is no longer in doubt.
         now: The wall clock.
         reason: What was changed, for the decision.
 
@@ -128,6 +129,12 @@ def refile(
         conn.execute(f"UPDATE memories SET {column} = ? WHERE id = ?", (stored, key))
     if "valid_until" in columns:
         conn.execute("UPDATE memories SET superseded_by = NULL WHERE id = ?", (key,))
+    if "valid_until" in columns or "doubted_at" in columns:
+        conn.execute(
+            """UPDATE memories SET doubted_at = NULL, doubted_by = NULL, doubted_in = NULL
+                WHERE user_key = ? AND id = ?""",
+            (user, key),
+        )
     if "category" in columns:
         conn.execute("DELETE FROM subcategory_members WHERE memory = ?", (key,))
         placement.assign(conn, [key])
@@ -176,18 +183,20 @@ def current_fields(conn: Connection, user: UserKey, name: str) -> dict[str, Any]
         "importance",
         "note",
         "valid_until",
+        "doubted_at",
     )
     row = conn.execute(
         f"SELECT {', '.join(columns)} FROM memories WHERE id = ?", (unmerged_key(conn, user, name),)
     ).fetchone()
     fields = dict(zip(columns, row, strict=True))
-    if fields["valid_until"] is not None:
-        fields["valid_until"] = from_stored(fields["valid_until"])
+    for moment in ("valid_until", "doubted_at"):
+        if fields[moment] is not None:
+            fields[moment] = from_stored(fields[moment])
     return fields
 
 
 def undo(conn: Connection, user: UserKey, decision: str, now: datetime) -> UndoResult:
-    """Undoes a merge, an edit, a consolidation of tags or an evolution.
+    """Undoes a merge, an ending, a doubt, an edit, a consolidation of tags or an evolution.
 
     What an import brought is removed later, in portions (`import_rollback`).
 

@@ -1,4 +1,4 @@
-"""When memories ended, and what superseded them."""
+"""When memories ended or became doubtful, and what superseded them."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -16,35 +16,43 @@ WANTED: Final = """
         UNION SELECT id FROM passages WHERE user_key = :user AND id = ANY(:passages))"""
 """The passages `:passages`, and those around the passages `:around` in their session."""
 
+OVER: Final = "(valid_until IS NOT NULL OR doubted_at IS NOT NULL)"
+
+FOLLOWING: Final = "coalesce(merged_into, superseded_by, doubted_by)"
+"""The memory that a memory was merged into, that superseded it, or that made it doubtful."""
+
 ENDED: Final = f"""
     WITH RECURSIVE {WANTED}, ended AS (
         SELECT CAST(NULL AS BIGINT) AS passage, id AS memory FROM memories
-            WHERE +user_key = :user AND id = ANY(:memories) AND valid_until IS NOT NULL
+            WHERE +user_key = :user AND id = ANY(:memories) AND {OVER}
         UNION ALL SELECT p.id, m.id FROM passages p
             JOIN sources x ON x.turn = p.turn AND x.start < p.stop AND x.stop > p.start
-            JOIN memories m ON m.id = x.memory AND m.valid_until IS NOT NULL
+            JOIN memories m ON m.id = x.memory AND {OVER}
             WHERE p.user_key = :user AND p.id IN (SELECT id FROM wanted)
     ), later (ended, id, following) AS (
-        SELECT id, id, coalesce(merged_into, superseded_by) FROM memories
+        SELECT id, id, {FOLLOWING} FROM memories
             WHERE id IN (SELECT memory FROM ended)
-        UNION SELECT l.ended, m.id, coalesce(m.merged_into, m.superseded_by) FROM later l
+        UNION SELECT l.ended, m.id, {FOLLOWING} FROM later l
             JOIN memories m ON m.id = l.following
     )
-    SELECT e.passage, m.id, m.valid_until, (SELECT l.id FROM later l WHERE l.ended = m.id
-        AND l.following IS NULL AND l.id <> m.id)
-    FROM ended e JOIN memories m ON m.id = e.memory ORDER BY m.valid_until, m.id"""
+    SELECT e.passage, m.id, m.valid_until, m.doubted_at, (SELECT l.id FROM later l
+        WHERE l.ended = m.id AND l.following IS NULL AND l.id <> m.id)
+    FROM ended e JOIN memories m ON m.id = e.memory
+    ORDER BY m.valid_until IS NULL, m.valid_until, m.doubted_at, m.id"""
 
 
 class Ending(NamedTuple):
-    """The end of a memory.
+    """The end of a memory, or what makes it possibly outdated.
 
     Attributes:
-        valid_until: When it ended.
+        valid_until: When it ended; None if it only is in doubt.
+        doubted_at: When something said later made it possibly outdated, if it did.
         replaced_by: Row number of the current memory at the end of the chain of supersession; None
             if nothing superseded it.
     """
 
-    valid_until: datetime
+    valid_until: datetime | None
+    doubted_at: datetime | None
     replaced_by: int | None
 
 
@@ -57,7 +65,7 @@ def ask(
 ) -> Pending[dict[tuple[EvidenceKind, int], Ending]]:
     """The endings of memories, and of memories that were read from passages, by kind and row.
 
-    A passage has the ending of the memory of its that ended first.
+    A passage has the ending of the memory of its that ended first, or else became doubtful first.
 
     Args:
         conn: A connection.
@@ -76,13 +84,18 @@ def ask(
 
     def found() -> dict[tuple[EvidenceKind, int], Ending]:
         endings: dict[tuple[EvidenceKind, int], Ending] = {}
-        for passage, memory, valid_until, successor in rows:
+        for passage, memory, valid_until, doubted_at, successor in rows:
             of = (
                 (EvidenceKind.MEMORY, memory)
                 if passage is None
                 else (EvidenceKind.PASSAGE, passage)
             )
-            endings.setdefault(of, Ending(from_stored(valid_until), successor))
+            ending = Ending(
+                None if valid_until is None else from_stored(valid_until),
+                None if doubted_at is None else from_stored(doubted_at),
+                successor,
+            )
+            endings.setdefault(of, ending)
         return endings
 
     return found

@@ -320,12 +320,12 @@ def _ask_times(
 def _completed(
     found: Sequence[Evidence], ends: Mapping[RowOf, endings.Ending], times: Times
 ) -> list[Evidence]:
-    """The evidence with when it ended, the times it mentions, and whether they are asked about."""
+    """The evidence with its endings, the times it mentions, and whether they are asked about."""
     completed = []
     for one in found:
         of = (one.kind, one.key)
         if of in ends:
-            one = one._replace(valid_until=ends[of].valid_until, replaced_by=ends[of].replaced_by)
+            one = one._replace(**ends[of]._asdict())
         if of in times.named:
             one = one._replace(times=times.named[of])
         if of in times.asked:

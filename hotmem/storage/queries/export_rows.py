@@ -38,8 +38,15 @@ PLAIN: Final = [
     "source",
     "note",
 ]
-TIMES: Final = ["said_at", "order_time", "valid_until", "accessed_at", "stored_at"]
-LINKS: Final = ["superseded_by", "amends", "merged_into"]
+TIMES: Final = [
+    "said_at",
+    "order_time",
+    "valid_until",
+    "doubted_at",
+    "accessed_at",
+    "stored_at",
+]
+LINKS: Final = ["superseded_by", "amends", "doubted_by", "merged_into"]
 """Columns of a memory: plain values, times, and row numbers of other memories."""
 
 LINKED: Final = "(SELECT o.public_id FROM memories o WHERE o.id = m.{link})"
@@ -48,6 +55,7 @@ LINKED: Final = "(SELECT o.public_id FROM memories o WHERE o.id = m.{link})"
 MEMORY: Final = f"""
     SELECT m.id, m.public_id, {", ".join(f"m.{column}" for column in (*PLAIN, *TIMES))},
         {", ".join(LINKED.format(link=link) for link in LINKS)},
+        (SELECT t.public_id FROM turns t WHERE t.id = m.doubted_in),
         (SELECT json_group_array(n.name) FROM (
             SELECT DISTINCT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g
                 ON g.id = coalesce(o.merged_into, o.id)
@@ -100,7 +108,11 @@ def memories(
     found = []
     for key, name, *values in rows:
         columns = dict(
-            zip((*PLAIN, *TIMES, *LINKS, "tags", "entities", "subcategory"), values, strict=True)
+            zip(
+                (*PLAIN, *TIMES, *LINKS, "doubted_in", "tags", "entities", "subcategory"),
+                values,
+                strict=True,
+            )
         )
         for moment in TIMES:
             columns[moment] = None if columns[moment] is None else from_stored(columns[moment])

@@ -14,7 +14,15 @@ from typing import Any, Final, NamedTuple
 from pydantic import TypeAdapter
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import decisions, imports, job_failures, order, quality, subcategories
+from hotmem.storage.queries import (
+    decisions,
+    effects,
+    imports,
+    job_failures,
+    order,
+    quality,
+    subcategories,
+)
 from hotmem.storage.queries.cascade import column
 from hotmem.storage.queries.imports import Import
 from hotmem.storage.queries.jobs import WHEN_ENDED
@@ -159,6 +167,7 @@ def _delete_turns(conn: Connection, one: RollbackState) -> bool:
         "SELECT DISTINCT session FROM turns WHERE +user_key = ? AND id = ANY(?)",
         (one.user, keys),
     )
+    effects.clear_caused_doubts(conn, one.user, turns=keys)
     conn.execute("DELETE FROM turns WHERE +user_key = ? AND id = ANY(?)", (one.user, keys))
     conn.executemany(
         """UPDATE memories AS m SET confirmations = greatest(confirmations - ?, 0),
@@ -208,7 +217,8 @@ def _delete_imported(conn: Connection, one: RollbackState, keys: Sequence[int]) 
                AND EXISTS (SELECT 1 FROM turns t WHERE t.id = sources.turn AND t.import = ?)""",
         (kept, one.key),
     )
-    deleted = {"user": one.user, "keys": [key for key in keys if key not in kept]}
+    deleted_keys = [key for key in keys if key not in kept]
+    deleted = {"user": one.user, "keys": deleted_keys}
     for key in column(
         conn,
         """SELECT id FROM memories WHERE +user_key = :user AND merged_into = ANY(:keys)
@@ -224,6 +234,7 @@ def _delete_imported(conn: Connection, one: RollbackState, keys: Sequence[int]) 
             WHERE +user_key = :user AND superseded_by = ANY(:keys)""",
         deleted,
     )
+    effects.clear_caused_doubts(conn, one.user, memories=deleted_keys)
     conn.execute(
         f"""UPDATE memories SET confirmations = greatest(confirmations - 1, 0)
             WHERE +user_key = :user AND id IN (

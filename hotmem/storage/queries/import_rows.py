@@ -116,7 +116,7 @@ def finish(conn: Connection, session: ImportSession, now: datetime) -> ImportRes
 def link(conn: Connection, session: ImportSession, links: Sequence[Link]) -> None:
     """Sets which memories those of an import were superseded by, amend and were merged into.
 
-    Memories that are not in the export stay unset.
+    Memories that are not in the export stay unset; what only these made doubtful is not in doubt.
     """
     found = {user_id: users.find(conn, user_id) for user_id, _, _ in links}
     lock_users(conn, [user for user in found.values() if user is not None])
@@ -130,6 +130,12 @@ def link(conn: Connection, session: ImportSession, links: Sequence[Link]) -> Non
                 f"""UPDATE memories SET {column} = (SELECT id FROM memories WHERE user_key = ?
                     AND public_id = ?) WHERE user_key = ? AND public_id = ? AND import = ?""",
                 (one.user, other, one.user, name, one.key),
+            )
+        if "doubted_by" in others:
+            conn.execute(
+                """UPDATE memories SET doubted_at = NULL WHERE user_key = ? AND public_id = ?
+                    AND import = ? AND doubted_by IS NULL AND doubted_in IS NULL""",
+                (one.user, name, one.key),
             )
 
 

@@ -201,6 +201,10 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
         for moment in TIMES
     }
     values["order_time"] = values["order_time"] or values["said_at"]
+    if record.doubted_in is not None:
+        values["doubted_in"] = _turn_key(conn, user, record.doubted_in)
+    if record.doubted_by is None and values.get("doubted_in") is None:
+        values["doubted_at"] = None  # the cause is not in the export
     order.note(conn, user, values["order_time"])
     values |= {
         "user_key": user,
@@ -226,9 +230,7 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
     if record.subcategory is not None:
         placement.assign_by_name(conn, user, key, record.category, record.subcategory)
     for words in record.words:
-        turn = conn.execute(
-            "SELECT id FROM turns WHERE user_key = ? AND public_id = ?", (user, words.turn_id)
-        ).fetchone()
+        turn = _turn_key(conn, user, words.turn_id)
         if turn is None and deletion_marks.has(conn, user, "turn", words.turn_id):
             continue
         if turn is None:
@@ -238,9 +240,17 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
             )
         conn.execute(
             "INSERT INTO sources (memory, turn, start, stop) VALUES (?, ?, ?, ?)",
-            (key, turn[0], words.start, words.stop),
+            (key, turn, words.start, words.stop),
         )
     return True
+
+
+def _turn_key(conn: Connection, user: UserKey, name: str) -> int | None:
+    """The row number of a turn; None if it is not there."""
+    row = conn.execute(
+        "SELECT id FROM turns WHERE user_key = ? AND public_id = ?", (user, name)
+    ).fetchone()
+    return None if row is None else int(row[0])
 
 
 def _insert_summary(conn: Connection, one: Import, record: SummaryRecord, turn_count: int) -> bool:

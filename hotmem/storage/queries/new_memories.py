@@ -84,7 +84,8 @@ def confirm(
     """
     row = conn.execute(
         """UPDATE memories SET confirmations = confirmations + 1, said_at = ?, order_time = ?,
-           importance = greatest(importance, ?)
+           importance = greatest(importance, ?),
+           doubted_at = NULL, doubted_by = NULL, doubted_in = NULL
            WHERE user_key = ? AND public_id = ? RETURNING id""",
         (
             to_stored(now),

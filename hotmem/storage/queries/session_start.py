@@ -39,7 +39,7 @@ _HOLDS: Final = """m.merged_into IS NULL AND (m.valid_until IS NULL
     OR (m.valid_until > :now AND m.superseded_by IS NULL))"""
 _ONE: Final = f"""SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relation
     WHERE m.user_key = :user AND m.relation = :relation AND {_HOLDS} AND m.negated = 0
-        AND m.hedged = 0"""
+        AND m.hedged = 0 AND m.doubted_at IS NULL"""
 
 
 def read_rules(conn: Connection, user: UserKey, at: datetime) -> SessionFacts:

@@ -4,11 +4,19 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 from uuid import uuid4
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import cascade, decisions, entities, event_times, index_entries, tags
+from hotmem.storage.queries import (
+    cascade,
+    decisions,
+    effects,
+    entities,
+    event_times,
+    index_entries,
+    tags,
+)
 from hotmem.storage.queries.known_subjects import known_subjects
 from hotmem.storage.queries.locks import lock_owners
 from hotmem.storage.queries.memories import RECENT_FOR_CORRECTION, latest_until, related
@@ -33,6 +41,10 @@ ApplyCorrection = Callable[
     [Correction, Sequence[StoredMemory]], tuple[StoredMemory, Statement] | None
 ]
 """Finds the memory that a correction is about and the statement that replaces it."""
+
+
+CORRECTED: Final = "The user corrected it."
+"""The reason recorded with a memory that a correction ends."""
 
 
 class StatementTime(NamedTuple):
@@ -107,7 +119,15 @@ def store(
         if amended:
             old, statement = amended
             new = _insert(conn, user, turn, statement, said, None)
-            _terminate(conn, user, old.id, said.said_at, new)
+            effects.apply_effects(
+                conn,
+                user,
+                memory=new,
+                turn=turn,
+                said_at=said.said_at,
+                reason=CORRECTED,
+                ends=[old.id],
+            )
             conn.execute(
                 """UPDATE memories SET amends = (SELECT id FROM memories WHERE user_key = ?
                     AND public_id = ?) WHERE user_key = ? AND id = ?""",
@@ -139,11 +159,21 @@ def store(
         known = related(conn, user, statement, said.order_time, same)
         revision = revise(statement, said.order_time, known)
         if revision.confirms:
-            _confirm(conn, user, revision.confirms, turn, statement, said)
-            continue
-        new = _insert(conn, user, turn, statement, said, revision.valid_until)
-        for ended in revision.ends:
-            _terminate(conn, user, ended, said.said_at, new)
+            new = _confirm(conn, user, revision.confirms, turn, statement, said)
+        else:
+            new = _insert(conn, user, turn, statement, said, revision.valid_until)
+        if revision.doubted_by is not None:
+            effects.doubt_new(conn, user, new, revision.doubted_by)
+        effects.apply_effects(
+            conn,
+            user,
+            memory=new,
+            turn=turn,
+            said_at=said.said_at,
+            reason=revision.reason,
+            ends=revision.ends,
+            doubts=revision.doubts,
+        )
 
 
 def _insert(
@@ -188,16 +218,6 @@ def _insert(
             (entity, key),
         )
     return key
-
-
-def _terminate(
-    conn: Connection, user: UserKey, memory: str, said_at: datetime, successor: int
-) -> None:
-    conn.execute(
-        """UPDATE memories SET valid_until = ?, superseded_by = ?
-            WHERE user_key = ? AND public_id = ?""",
-        (to_stored(said_at), successor, user, memory),
-    )
 
 
 def _retract_previous_turn(conn: Connection, user: UserKey, turn: int) -> None:
@@ -264,26 +284,28 @@ def _confirm(
     turn: int,
     statement: Statement,
     said: StatementTime,
-) -> None:
-    key = conn.execute(
+) -> int:
+    """Confirms a memory; one that was in doubt before this was said is no longer."""
+    later = {"place": to_stored(said.order_time), "user": user, "memory": memory}
+    key: int = conn.execute(
         """UPDATE memories SET confirmations = confirmations + 1, said_at = CASE
-               WHEN ? >= order_time THEN ? ELSE said_at END,
-               order_time = greatest(order_time, ?)
-            WHERE user_key = ? AND public_id = ? RETURNING id""",
-        (
-            to_stored(said.order_time),
-            to_stored(said.said_at),
-            to_stored(said.order_time),
-            user,
-            memory,
-        ),
+               WHEN :place >= order_time THEN :at ELSE said_at END,
+               order_time = greatest(order_time, :place)
+            WHERE user_key = :user AND public_id = :memory RETURNING id""",
+        {**later, "at": to_stored(said.said_at)},
     ).fetchone()[0]
+    conn.execute(
+        """UPDATE memories SET doubted_at = NULL, doubted_by = NULL, doubted_in = NULL
+            WHERE user_key = :user AND public_id = :memory AND doubted_at <= :place""",
+        later,
+    )
     conn.execute(
         """UPDATE correction_counts SET times = times - 1 WHERE times > 0
             AND turn IN (SELECT turn FROM sources WHERE memory = ?)""",
         (key,),
     )
     _add_source(conn, key, turn, statement)
+    return key
 
 
 def _add_source(conn: Connection, memory: int, turn: int, statement: Statement) -> None:

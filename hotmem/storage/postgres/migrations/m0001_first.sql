@@ -144,6 +144,9 @@ CREATE TABLE memories (
     valid_until BIGINT,
     superseded_by BIGINT,
     amends BIGINT,
+    doubted_at BIGINT,
+    doubted_by BIGINT,
+    doubted_in BIGINT,
     confirmations BIGINT NOT NULL DEFAULT 0,
     accesses BIGINT NOT NULL DEFAULT 0,
     accessed_at BIGINT,
@@ -161,12 +164,18 @@ CREATE TABLE memories (
     UNIQUE (user_key, public_id),
     FOREIGN KEY (superseded_by, user_key) REFERENCES memories (id, user_key) ON DELETE SET NULL (superseded_by),
     FOREIGN KEY (amends, user_key) REFERENCES memories (id, user_key) ON DELETE CASCADE,
+    FOREIGN KEY (doubted_by, user_key) REFERENCES memories (id, user_key) ON DELETE SET NULL (doubted_by),
+    FOREIGN KEY (doubted_in, user_key) REFERENCES turns (id, user_key) ON DELETE SET NULL (doubted_in),
     FOREIGN KEY (merged_into, user_key) REFERENCES memories (id, user_key) ON DELETE CASCADE
 );
 
 CREATE INDEX memories_superseding ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
 
 CREATE INDEX memories_amending ON memories (amends) WHERE amends IS NOT NULL;
+
+CREATE INDEX memories_doubting ON memories (doubted_by) WHERE doubted_by IS NOT NULL;
+
+CREATE INDEX memories_doubted_in ON memories (doubted_in) WHERE doubted_in IS NOT NULL;
 
 CREATE INDEX memories_by_relation ON memories (user_key, relation, lower(subject), value);
 

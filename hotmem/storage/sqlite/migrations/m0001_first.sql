@@ -91,6 +91,9 @@ CREATE TABLE memories (
     valid_until INTEGER,
     superseded_by INTEGER REFERENCES memories ON DELETE SET NULL,
     amends INTEGER REFERENCES memories ON DELETE CASCADE,
+    doubted_at INTEGER,
+    doubted_by INTEGER REFERENCES memories ON DELETE SET NULL,
+    doubted_in INTEGER REFERENCES turns ON DELETE SET NULL,
     confirmations INTEGER NOT NULL DEFAULT 0,
     accesses INTEGER NOT NULL DEFAULT 0,
     accessed_at INTEGER,
@@ -107,6 +110,8 @@ CREATE TABLE memories (
 );
 CREATE INDEX memories_superseding ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memories_amending ON memories (amends) WHERE amends IS NOT NULL;
+CREATE INDEX memories_doubting ON memories (doubted_by) WHERE doubted_by IS NOT NULL;
+CREATE INDEX memories_doubted_in ON memories (doubted_in) WHERE doubted_in IS NOT NULL;
 CREATE INDEX memories_by_relation ON memories (user_key, relation, lower(subject), value);
 CREATE INDEX memories_by_time ON memories (user_key, said_at);
 CREATE INDEX memories_merged ON memories (merged_into) WHERE merged_into IS NOT NULL;
