@@ -64,6 +64,21 @@ def test_a_former_fact_has_its_end_date() -> None:
     )
 
 
+def test_a_possibly_outdated_statement_has_both_dates() -> None:
+    contradicted = START + timedelta(days=64)
+    fact = render_line(replace(FACT, doubted_at=contradicted), Layout(2027))
+    assert "possibly outdated: said 2 March 2026, contradicted 5 May 2026)" in fact
+    quote = render_line(replace(QUOTE, doubted_at=contradicted), LAYOUT)
+    assert "possibly outdated: contradicted 5 May)" in quote, "its heading has the other date"
+
+
+def test_possibly_outdated_facts_are_between_current_and_former_ones() -> None:
+    doubted = replace(FACT, text="Ana lives in Porto.", doubted_at=START)
+    former = replace(FACT, text="Ana lives in Faro.", valid_until=START)
+    current = replace(FACT, relevance=0.1)
+    assert reading_order([former, doubted, current]) == [current, doubted, former]
+
+
 def test_a_date_of_another_year_has_its_year() -> None:
     assert "2 March 2026:" in render([QUOTE], Layout(2027)) and "in 2027." in render(
         [QUOTE], Layout(2027)

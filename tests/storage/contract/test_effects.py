@@ -168,12 +168,11 @@ async def test_a_memory_that_was_already_contradicted_is_in_doubt(
     first = await database.write_all(note, "The Lira is blue.", ana)
     second = await database.write_all(note, "The Lira is red.", ana)
 
-    def mark(conn: Connection, user: UserKey) -> None:
-        queries.effects.doubt_new(conn, user, key_of(conn, ana, first), second)
-
-    await database.write(mark, ben)
+    key = await database.read(key_of, ana, first)
+    mark = queries.effects.doubt_new
+    await database.write(mark, ben, key, second)
     assert (await records(database, ana))["The Lira is blue."].doubted_at is None
-    await database.write(mark, ana)
+    await database.write(mark, ana, key, second)
     found = (await records(database, ana))["The Lira is blue."]
     assert (found.doubted_at, found.doubted_by) == (NOW, second)
 
