@@ -149,6 +149,7 @@ async def test_doubts_are_loaded_with_memories_and_their_passages(
     await database.write_all(embed)
     old = (await records(database, ana))["Skipper lives in Leith."].id
     key = await database.read(key_of, ana, old)
+    assert new is not None
     cause = await database.read(key_of, ana, new)
     page = await database.read_all(
         lambda conn: conn.search.index_page(conn, ana, PASSAGE, 0, 9)().keys.tolist()
