@@ -84,6 +84,16 @@ def doubt_new(conn: Connection, user: UserKey, memory: int, by: str) -> None:
     )
 
 
+def revert(conn: Connection, user: UserKey, memories: Sequence[int]) -> None:
+    """Lets hold again, without doubt, what memories that are about to be deleted superseded."""
+    conn.execute(
+        """UPDATE memories SET valid_until = NULL, superseded_by = NULL
+            WHERE +user_key = ? AND superseded_by = ANY(?)""",
+        (user, [*memories]),
+    )
+    clear_caused_doubts(conn, user, memories=memories)
+
+
 def clear_caused_doubts(
     conn: Connection,
     user: UserKey,

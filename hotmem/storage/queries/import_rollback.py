@@ -229,12 +229,7 @@ def _delete_imported(conn: Connection, one: RollbackState, keys: Sequence[int]) 
     conn.execute(
         "UPDATE memories SET amends = NULL WHERE +user_key = :user AND amends = ANY(:keys)", deleted
     )
-    conn.execute(
-        """UPDATE memories SET valid_until = NULL, superseded_by = NULL
-            WHERE +user_key = :user AND superseded_by = ANY(:keys)""",
-        deleted,
-    )
-    effects.clear_caused_doubts(conn, one.user, memories=deleted_keys)
+    effects.revert(conn, one.user, deleted_keys)
     conn.execute(
         f"""UPDATE memories SET confirmations = greatest(confirmations - 1, 0)
             WHERE +user_key = :user AND id IN (

@@ -228,12 +228,8 @@ def _retract_previous_turn(conn: Connection, user: UserKey, turn: int) -> None:
             WHERE n.id = ? AND t.id < n.id ORDER BY t.id DESC LIMIT 1
         ) previous ON previous.id = x.turn
         WHERE NOT EXISTS (SELECT 1 FROM sources o WHERE o.memory = x.memory AND o.turn <> x.turn)"""
-    conn.execute(
-        f"""UPDATE memories SET valid_until = NULL, superseded_by = NULL
-            WHERE superseded_by IN ({only_in_previous})""",
-        (turn,),
-    )
     keys = [row[0] for row in conn.execute(only_in_previous, (turn,))]
+    effects.revert(conn, user, keys)
     for key in keys:
         decisions.release_merged(conn, user, key)
     cascade.delete_memories(conn, user, keys)

@@ -95,6 +95,19 @@ async def test_an_ending_has_precedence_and_can_be_undone(database: Database, an
     assert (restored.valid_until, restored.superseded_by) == (None, None)
 
 
+async def test_what_a_memory_superseded_holds_again(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    await home(database)
+    new = await contradict(database, ana, by_memory=True, ends=True)
+    assert new is not None
+    keys = [await database.read(key_of, ana, new)]
+    await database.write(queries.effects.revert, ben, keys)
+    assert (await records(database, ana))["Skipper lives in Leith."].valid_until == LATER
+    await database.write(queries.effects.revert, ana, keys)
+    assert (await records(database, ana))["Skipper lives in Leith."].valid_until is None
+
+
 async def test_an_undone_ending_keeps_another(database: Database, ana: UserKey) -> None:
     await home(database)
     await database.write_all(say, "I live in Oban.", session="oban")
