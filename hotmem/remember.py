@@ -11,7 +11,7 @@ the background (`hotmem.worker`), on rows that wait in the database.
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import numpy as np
@@ -32,12 +32,16 @@ from hotmem.types import (
     SummaryInput,
     Topic,
     Turn,
+    TurnContext,
     UserKey,
     Vector,
 )
 from hotmem.understanding.facts.truecasing import lacks_case
 from hotmem.understanding.query.ngrams import word_ngrams
 from hotmem.understanding.turn_reader import TurnReader, parsed_text
+
+MAX_PAUSE: Final = timedelta(seconds=90)
+"""Longest pause between two turns of one exchange, such as a question and its answer."""
 
 NO_SIGNS: Final[SignBits] = np.empty((0, 0), dtype=np.uint8)
 """Token signs of summaries, which are not compared token by token."""
@@ -111,7 +115,8 @@ async def understand_turns(
     turns = [turn for _, turn in waiting]
     names = [await _known_names(context.storage, turn) for turn in turns]
     owners = [await _owner(context.storage, turn) for turn in turns]
-    understandings = await asyncio.to_thread(context.reader.read, turns, names, owners)
+    contexts = [await _context(context.storage, key, turn) for key, turn in waiting]
+    understandings = await asyncio.to_thread(context.reader.read, turns, names, owners, contexts)
     stated = dict(zip((key for key, _ in waiting), understandings, strict=True))
     await context.storage.database.write_all(
         queries.claims.finish_all,
@@ -193,6 +198,19 @@ async def _owner(storage: Storage, turn: Turn) -> str | None:
         return None
     name = await storage.database.read(queries.session_start.speaker, user)
     return None if turn.speaker == name else name
+
+
+async def _context(storage: Storage, key: int, turn: Turn) -> TurnContext:
+    """What was said directly before a user's turn."""
+    if turn.role != Role.USER:
+        return TurnContext()
+    before = await storage.database.read_all(queries.turns.preceding, key, 2)
+    recent = [one for one in before if abs(turn.spoken_at - one.spoken_at) <= MAX_PAUSE]
+    question = recent[0].text if recent and recent[0].role == Role.ASSISTANT else ""
+    earlier = next(
+        (one.text for one in recent if one.role == Role.USER and one.speaker == turn.speaker), ""
+    )
+    return TurnContext(question, earlier)
 
 
 async def _user(storage: Storage, turn: Turn) -> UserKey | None:

@@ -68,6 +68,7 @@ from hotmem.types.understanding import (
     EventTime,
     Statement,
     Termination,
+    TurnContext,
     Understanding,
 )
 from hotmem.types.usage_stats import (
@@ -182,6 +183,7 @@ __all__ = [
     "Topic",
     "Trace",
     "Turn",
+    "TurnContext",
     "Understanding",
     "UndoResult",
     "Usage",

@@ -100,6 +100,19 @@ class EventTime:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnContext:
+    """What was said directly before a turn, in the same session.
+
+    Attributes:
+        question: What the bot said last, if the turn may answer it; "" otherwise.
+        earlier: The user's turn before, if it is part of the same exchange; "" otherwise.
+    """
+
+    question: str = ""
+    earlier: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Understanding:
     """Everything that the language analysis reads in one turn.
 

@@ -39,5 +39,17 @@ SHARED_ROLES: Final = wordlist(
 """Roles that several people hold: a second name does not supersede the first, and "my friend" may
 be a different one each time."""
 
+FEMALE: Final = wordlist(
+    "mum mom mummy mommy mother grandma granny gran grandmother stepmother wife girlfriend "
+    "fiancée daughter girl sister aunt niece granddaughter stepdaughter stepsister"
+)
+"""Nouns for women and girls, whom "he" does not mean."""
+
+MALE: Final = wordlist(
+    "dad daddy father grandpa grandad granddad grandfather stepfather husband boyfriend "
+    "fiancé son boy brother uncle nephew grandson stepson stepbrother"
+)
+"""Nouns for men and boys, whom "she" does not mean."""
+
 ANIMATE: Final = FAMILY | ACQUAINTANCES | PETS
 """All people and pets that a speaker may call "my"."""

@@ -6,11 +6,13 @@ from typing import Final
 from hotmem.core.priority import ForegroundPriority
 from hotmem.models import Encoder, Language
 from hotmem.text.truncation import join_spans, truncate, truncated_spans
-from hotmem.types import Role, Statement, Turn, Understanding
+from hotmem.types import Role, Statement, Turn, TurnContext, Understanding
 from hotmem.types.parse import Doc
 from hotmem.understanding.facts import extract_facts
+from hotmem.understanding.facts.answers import completed_answer
 from hotmem.understanding.facts.classification import classify_statements
 from hotmem.understanding.facts.hearsay import mark_hearsay
+from hotmem.understanding.facts.pronouns import resolve_pronouns
 from hotmem.understanding.facts.rewrites import RewrittenText, Segment
 from hotmem.understanding.facts.truecasing import lacks_case, sentence_starts, truecase
 
@@ -19,6 +21,9 @@ BATCH: Final = 4
 
 BATCH_CHARACTERS: Final = 1_000
 """Characters of several turns parsed at once."""
+
+MAX_TOKENS_IN_CONTEXT: Final = 120
+"""Tokens of the longest turn that is read with what was said before it."""
 
 MAX_CHARACTERS: Final = {Role.USER: 4_000, Role.ASSISTANT: 600}
 """Characters of a turn that are parsed. All of a longer one is still found by words and vectors."""
@@ -39,7 +44,11 @@ class TurnReader:
         self._priority = priority
 
     def read(
-        self, turns: Sequence[Turn], names: Sequence[Sequence[str]], owners: Sequence[str | None]
+        self,
+        turns: Sequence[Turn],
+        names: Sequence[Sequence[str]],
+        owners: Sequence[str | None],
+        contexts: Sequence[TurnContext],
     ) -> list[Understanding]:
         """What each turn states. Blocking; takes tens of milliseconds.
 
@@ -47,19 +56,44 @@ class TurnReader:
             turns: Turns.
             names: For each turn, known names to capitalise.
             owners: For each turn the user's name if somebody else in the room said it, or None.
+            contexts: For each turn what was said directly before it.
         """
         understandings = []
-        for turn, doc, known, owner in zip(turns, self.parse(turns), names, owners, strict=True):
+        for turn, doc, known, owner, context in zip(
+            turns, self.parse(turns), names, owners, contexts, strict=True
+        ):
             self._priority.wait_idle_blocking()
             doc = self._truecased(doc, known) if lacks_case(doc.text) else doc
-            understanding = extract_facts(
-                doc, self._parse_one, turn.speaker, Role(turn.role), turn.spoken_at, self._classify
-            )
+            understanding = self._read_in_context(turn, doc, context)
             understanding = _with_offsets_in_turn(understanding, turn)
             understandings.append(
                 understanding if owner is None else mark_hearsay(understanding, owner)
             )
         return understandings
+
+    def _read_in_context(self, turn: Turn, doc: Doc, context: TurnContext) -> Understanding:
+        """What a turn states, read with the question that it answers and whom it means by "he"."""
+        if turn.role != Role.USER or len(doc) > MAX_TOKENS_IN_CONTEXT:
+            return self._extract(turn, doc)
+        earlier = [
+            self._parse_one(text[-MAX_CHARACTERS[Role.ASSISTANT] :])
+            for text in (context.question, context.earlier)
+            if text
+        ]
+        completed = completed_answer(earlier[0], doc) if context.question else None
+        if completed is not None:
+            understanding = self._extract(turn, self._parse_one(completed.text))
+            if understanding.statements:
+                return completed.restore_offsets(understanding)
+        resolved = resolve_pronouns(doc, earlier)
+        if resolved is None:
+            return self._extract(turn, doc)
+        return resolved.restore_offsets(self._extract(turn, self._parse_one(resolved.text)))
+
+    def _extract(self, turn: Turn, doc: Doc) -> Understanding:
+        return extract_facts(
+            doc, self._parse_one, turn.speaker, Role(turn.role), turn.spoken_at, self._classify
+        )
 
     def parse(self, turns: Sequence[Turn]) -> Iterator[Doc]:
         """Parses of the turns, a few at a time, so that a recall waits for a few at most."""

@@ -135,6 +135,13 @@ def waiting(
     return numbered(conn, jobs.next_rows(conn, JobKind.TURN, rotation, limit, worker))
 
 
+def preceding(conn: Connection, key: int, limit: int) -> list[Turn]:
+    """The turns directly before one in its session, the nearest first."""
+    where = """t.session = (SELECT session FROM turns WHERE id = ?) AND t.id < ?
+        ORDER BY t.id DESC LIMIT ?"""
+    return [turn for _, turn in select(conn, where, (key, key, limit))]
+
+
 def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tuple[int, Turn]]:
     """The user's next turns after a row number, by row number."""
     return list(

@@ -19,6 +19,7 @@ from hotmem.understanding.facts.question_statements import (
     Voice,
     without_opening,
 )
+from hotmem.understanding.facts.rewrites import RewrittenText, Segment
 from hotmem.understanding.facts.third_person import sentence
 
 _THIRD: Final = frozenset({"he", "she", "it", "they"})
@@ -49,6 +50,34 @@ def statement_of_answer(question: Doc, answer: Doc | Span, speaker: str) -> str:
     if is_complete(answer):
         return _with_antecedent(_alone(answer, speaker), asked, voice)
     return _quoted(asked, answer, speaker)
+
+
+def completed_answer(question: Doc, answer: Doc) -> RewrittenText | None:
+    """Complete an answer by what its question says: "Not any more" → "I do not smoke any more".
+
+    Args:
+        question: The parsed turn of the bot before it.
+        answer: The parsed turn.
+
+    Returns:
+        The turn with its first sentence completed; None if that is complete, if it answers no
+        question or an offer, or if the parse does not tell.
+    """
+    asked = last_question(question)
+    first = next((part for part in answer.sents if any(token.is_alpha for token in part)), None)
+    if asked is None or first is None:
+        return None
+    turned = Question(asked, Voice("I", "me", "my", "you", first=True))
+    stated = None if turned.passing else turned.with_answer(first)
+    if stated is None or ":" in stated:
+        return None
+    text = answer.text
+    return RewrittenText(
+        (
+            Segment(sentence(stated), first.start_char, first.end_char),
+            Segment(text[first.end_char :], first.end_char, len(text)),
+        )
+    )
 
 
 def last_question(doc: Doc) -> Span | None:

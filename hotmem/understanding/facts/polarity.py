@@ -54,7 +54,11 @@ def _polar(token: Token) -> bool:
 def is_complete(answer: Doc | Span | Sequence[Token]) -> bool:
     """Whether an answer has a subject and a verb of its own, and can stand alone."""
     return any(
-        (token.dep_ in ("nsubj", "nsubjpass") and not _is_pro_verb(token.head))
+        (
+            token.dep_ in ("nsubj", "nsubjpass")
+            and token.head.dep_ not in ("advcl", "relcl", "acl")
+            and not _is_pro_verb(token.head)
+        )
         or (
             token.tag_ == "VB"
             and token.dep_ == "ROOT"

@@ -17,6 +17,9 @@ WH: Final = frozenset({"WP", "WP$", "WRB", "WDT"})
 SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "expl"})
 AUXILIARIES: Final = frozenset({"aux", "auxpass"})
 _OPENING: Final = frozenset({"INTJ", "CCONJ", "PUNCT", "SPACE"})
+_PASSING: Final = frozenset({"want", "need", "mean", "know", "think", "feel", "remember"})
+"""Verbs of what the user wants or thinks right now."""
+
 _ENDS: Final = " .,!?;:"
 
 
@@ -74,6 +77,17 @@ class Question:
             return self._verb
         return helpers[0] if helpers else None
 
+    @property
+    def passing(self) -> bool:
+        """Whether it asks what the user wants or thinks right now, or offers something."""
+        verb = self._verb
+        return (
+            any(one.tag_ == "MD" for one in verb.lefts)
+            or verb.lemma_ in _PASSING
+            or any(one.dep_ in ("xcomp", "ccomp") for one in verb.rights)
+            or any(one.lower_ in ("i", "me", "my") and one.pos_ == "PRON" for one in self._tokens)
+        )
+
     def with_answer(self, answer: Doc | Span) -> str | None:
         """What the answer states; None if the parse does not tell."""
         polarity, rest = polarity_of([token for token in answer if not token.is_space])
@@ -88,7 +102,8 @@ class Question:
         if self._subject is None:
             return None
         if self._wh is not None:
-            return None if polarity is not None or not said else self._fill_gap(rest, said)
+            known = polarity is None and said
+            return self._fill_gap(rest, said) if known else None
         if polarity is None:
             adverbial = rest and rest[0].sent.root.pos_ in ("ADV", "ADP", "SCONJ")
             stated = self._declarative(affirmed=True) if adverbial else None
@@ -135,6 +150,10 @@ class Question:
         has = "there is" if there else f"{holder} {'have' if self._voice.first else 'has'}"
         if polarity is False:
             return f"{has} no {named}{', but ' if said else ''}{said}" if holder else None
+        if said and self._voice.first and not there:
+            if owner is not None:
+                return f"{owned} {'are' if noun.tag_ == 'NNS' else 'is'} {said}"
+            return f"{holder} have {said}" if self._voice.subject == holder else None
         if said:
             return f"{owned}: {said}"
         return f"{has} {named}" if polarity and holder else None
@@ -163,7 +182,18 @@ class Question:
             )
             return f"{stated}{further}" if stated is not None else None
         stated = self._declarative(affirmed=True, without=asked)
-        return f"{self.render(asked)} {stated}: {said}" if stated is not None else None
+        if stated is None:
+            return None
+        if (wh.lower_ == "where" and wh.i + 1 >= limit) or wh.lower_ == "when":
+            if rest[0].pos_ in ("ADP", "ADV"):
+                return f"{stated} {said}"
+            if rest[0].pos_ in ("PROPN", "DET", "PRON") and wh.lower_ == "where":
+                place = rest[0].ent_type_ in ("GPE", "LOC") or verb.lemma_ in ("be", "live")
+                return f"{stated} {'in' if place else 'at'} {said}"
+        thing = wh if wh.i + 1 >= limit else wh.head
+        if thing.dep_ == "dobj" and verb.lemma_ != "do":
+            return f"{stated} {said}"
+        return f"{self.render(asked)} {stated}: {said}"
 
     def _declarative(
         self, *, affirmed: bool, without: Collection[Token] = (), filler: str = ""
@@ -217,7 +247,8 @@ class Question:
         word = "is" if finite.lower_ in ("'s", "’s") and finite.lemma_ == "be" else word
         if subject.lower_ != "you":
             plain = finite.tag_ == "VB" and subject.tag_ not in ("NNS", "NNPS")
-            return third_person_verb(finite) if plain and subject.pos_ != "PRON" else word
+            plural = subject.pos_ == "PRON" and subject.lower_ not in ("he", "she", "it")
+            return third_person_verb(finite) if plain and not plural else word
         if self._voice.first:
             return {"are": "am", "were": "was", "'re": "am"}.get(word, word)
         return third_person_verb(finite) if finite.tag_ in ("VB", "VBP", "VBD") else word
@@ -232,7 +263,8 @@ class Question:
         voice = self._voice
         match token.lower_:
             case "you":
-                return voice.subject if token.dep_ in SUBJECTS else voice.object
+                is_subject = token == self._subject or token.dep_ in SUBJECTS
+                return voice.subject if is_subject else voice.object
             case "your":
                 return voice.possessive
             case "i" | "me" if token.pos_ == "PRON":

@@ -53,7 +53,7 @@ def stated(language: Language, question: str, answer: str) -> str:
             "The user has eleven grandchildren now, with the new one.",
         ),
         ("What's your name?", "Bob", "The user's name is Bob."),
-        ("Where do you live?", "Leeds", "Where the user lives: Leeds."),
+        ("Where do you live?", "In Leeds", "The user lives in Leeds."),
         (
             "How would you like to pay?",
             "Always the joint account",

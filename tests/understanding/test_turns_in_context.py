@@ -1,0 +1,61 @@
+"""Turns are read with what was said directly before them."""
+
+import pytest
+
+from hotmem import Memory
+from hotmem.types import Role
+from tests.conversation import said
+
+
+async def kept(memory: Memory) -> list[str]:
+    await memory.settle()
+    return [one.text for one in await memory.memories(user_id="ana")]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "expected"),
+    [
+        ("Do you have any pets?", "Two cats.", "Ana has two cats."),
+        ("Are you married?", "Yes.", "Ana is married."),
+        ("And do you still live in Leeds?", "No.", "Ana does not live in Leeds any more."),
+        ("How many grandchildren have you now?", "Eleven.", "Ana has eleven grandchildren."),
+        ("Where do you live?", "In Leeds.", "Ana lives in Leeds."),
+    ],
+)
+async def test_an_answer_is_read_with_the_question(
+    memory: Memory, question: str, answer: str, expected: str
+) -> None:
+    await memory.remember(said(question, role=Role.ASSISTANT))
+    await memory.remember(said(answer, minutes=1, speaker="Ana"))
+
+    assert expected in await kept(memory)
+
+
+@pytest.mark.parametrize(
+    ("turn", "minutes"),
+    [("Are you married?", 10), ("You are married.", 1), ("Would you like a coffee?", 1)],
+)
+async def test_what_answers_no_question_about_the_user_states_nothing(
+    memory: Memory, turn: str, minutes: int
+) -> None:
+    await memory.remember(said(turn, role=Role.ASSISTANT))
+    await memory.remember(said("Yes.", minutes=minutes, speaker="Ana"))
+
+    assert await kept(memory) == []
+
+
+async def test_a_pronoun_is_read_with_the_turn_before(memory: Memory) -> None:
+    await memory.remember(said("My sister Beth is a vet.", speaker="Ana"))
+    await memory.remember(said("She lives in Denver now.", minutes=1, speaker="Ana"))
+
+    assert "Ana's sister Beth lives in Denver." in await kept(memory)
+
+
+async def test_an_answer_is_a_source_by_its_own_words(memory: Memory) -> None:
+    await memory.remember(said("Are you married?", role=Role.ASSISTANT))
+    await memory.remember(said("Yes.", minutes=1, speaker="Ana"))
+    await memory.settle()
+
+    block = await memory.recall("Am I married?", user_id="ana", session_id="thursday")
+
+    assert any("married" in item.text for item in block.items)
