@@ -13,6 +13,7 @@ from eval.language.extraction import extraction
 from eval.language.facts import facts
 from eval.language.identity import identity
 from eval.language.need import need
+from eval.language.plans import plans
 from eval.language.rewriting import rewriting
 from eval.language.time import time
 from eval.learning.command import learn, usage
@@ -43,6 +44,7 @@ for command in (
     facts,
     identity,
     need,
+    plans,
     rewriting,
     extraction,
     time,

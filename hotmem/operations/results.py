@@ -104,6 +104,8 @@ class FoundItem:
         turn_ids: The turns that it comes from.
         holds: Whether it still holds.
         doubted_at: When something said later made it possibly outdated, UTC, if it did.
+        times: The times that it mentions, UTC, in order.
+        past: Whether it is a plan or a reminder whose time is over.
     """
 
     id: str
@@ -120,6 +122,8 @@ class FoundItem:
     turn_ids: tuple[str, ...]
     holds: bool
     doubted_at: datetime | None = None
+    times: tuple[Interval, ...] = ()
+    past: bool = False
 
 
 @dataclass(frozen=True, slots=True)

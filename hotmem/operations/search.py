@@ -132,6 +132,8 @@ def found_item(scored: ScoredSearch, score: float, one: ScoredCandidate) -> Foun
         turn_ids=found.turn_ids,
         holds=not is_replaced(found, query.at),
         doubted_at=found.doubted_at if is_doubted(found, query.at) else None,
+        times=tuple(time for _, time in found.times),
+        past=found.is_past(query.at),
     )
 
 

@@ -221,6 +221,7 @@ class Evidence(NamedTuple):
         correction_count: Number of corrections of its turn's statements since their last
             confirmation; of a memory, the least of its turns.
         former: Whether vector and signs are of the file's former encoder.
+        reminder: Whether it is a plan or a reminder: a memory of that kind.
     """
 
     kind: EvidenceKind
@@ -251,6 +252,15 @@ class Evidence(NamedTuple):
     times: tuple[TimedWords, ...] = ()
     order_time: datetime | None = None
     former: bool = False
+    reminder: bool = False
+
+    def is_past(self, at: datetime) -> bool:
+        """Whether it is a plan or a reminder, and every time that it was for is over.
+
+        Times that were over when it was said are not what it is for.
+        """
+        ahead = [time.end for _, time in self.times if time.end > self.said_at]
+        return self.reminder and bool(ahead) and max(ahead) <= at
 
     @property
     def place(self) -> datetime:

@@ -186,6 +186,7 @@ CASES: Mapping[str, Case] = {
     "facts": Case("{msc} --limit 2 --json"),
     "identity": Case("--json"),
     "need": Case("hotmem={data} --json"),
+    "plans": Case("--limit 4 --json"),
     "rewriting": Case("mudoco={mudoco} --json"),
     "extraction": Case("--json"),
     "time": Case("{time} --json"),

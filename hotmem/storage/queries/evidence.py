@@ -16,6 +16,7 @@ from hotmem.types import (
     Evidence,
     EvidenceKind,
     Interval,
+    Kind,
     Role,
     TimedWords,
     UserKey,
@@ -204,7 +205,7 @@ def ask_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> Pendin
                 s.public_id, s.id, t.speaker, t.role,
                 (SELECT min(coalesce(d.times, 0)) FROM sources x LEFT JOIN correction_counts d
                     ON d.turn = x.turn WHERE x.memory = m.id),
-                y.width, y.signs, nullif(m.order_time, m.said_at)
+                y.width, y.signs, nullif(m.order_time, m.said_at), m.kind
             FROM asked a JOIN memories m ON m.id = a.id
             LEFT JOIN memory_signs y ON y.memory = m.id
             LEFT JOIN turns t ON t.id = a.turn
@@ -244,6 +245,7 @@ def _memories(rows: list[Any]) -> list[Evidence]:
                 correction_count=row[14] or 0,
                 valid_until=None if row[8] is None else from_stored(row[8]),
                 order_time=None if row[17] is None else from_stored(row[17]),
+                reminder=row[18] == Kind.REMINDER,
             )
         )
     return found
