@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -19,6 +19,13 @@ _IN_WEEK: Final = re.compile(r"(?:'s)?[\s,]*(?:(?:on|of|from|the)\s+)?$")
 _SAME_DAY: Final = re.compile(r"[\s,(]*(?:the\s+)?\(?$")
 _OPENING_PARENTHESIS: Final = re.compile(r"[\s,]*\(")
 _ON: Final = re.compile(r"\s+on\s+")
+_EDITING_TERM: Final = re.compile(
+    r"[\s,.;:-]*(?:(?:or\s+)?i\s+meant?(?:\s+to\s+say)?|no|nope|nah|sorry|or\s+rather|wait|rather"
+    r"|make\s+(?:that|it)|scratch\s+that|correction|actually)"
+    r"(?:[\s,.;:-]+(?:no|nope|sorry|wait|actually|rather|i\s+meant?|make\s+(?:that|it)|it['’]?s))*"
+    r"[\s,.;:-]+(?:(?:on|in|at|the|for|it['’]?s)\s+)*"
+)
+"""Words between two times of which the second one corrects the first: "Monday, no, Tuesday"."""
 
 
 def select_longest(candidates: Iterable[Fragment]) -> list[Fragment]:
@@ -40,7 +47,21 @@ def compose(fragments: Sequence[Fragment], text: str, reference: Reference) -> l
     """
     times = attach_times_of_day(_merge_days(fragments, text, reference), text)
     times = [time for time in times if not time.weak or time.span is not None]
-    return [time for time in join_ranges(times, text, reference) if not time.weak]
+    whole = [time for time in join_ranges(times, text, reference) if not time.weak]
+    return list(_without_repaired(whole, text))
+
+
+def _without_repaired(times: Sequence[Fragment], text: str) -> Iterator[Fragment]:
+    """The times without those that the next one corrects, whose words it takes over."""
+    start: int | None = None
+    for place, time in enumerate(times):
+        begun = time.start if start is None else start
+        following = times[place + 1] if place + 1 < len(times) else None
+        if following and _EDITING_TERM.fullmatch(text, time.stop, following.start):
+            start = begun
+            continue
+        start = None
+        yield replace(time, start=begun)
 
 
 def _merge_days(fragments: Sequence[Fragment], text: str, reference: Reference) -> list[Fragment]:

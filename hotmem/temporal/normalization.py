@@ -1,4 +1,4 @@
-"""Normalization of an utterance: lower case, numbers as digits, with a map back to the original."""
+"""Normalization of an utterance: lower case, numbers as digits, with a map to the original."""
 
 import re
 from bisect import bisect_right
@@ -27,6 +27,7 @@ _WORD: Final = "|".join(
 _NUMBER: Final = re.compile(
     rf"\b(?!oh\b)(?:{_WORD})(?:(?:[ -]+and[ -]+(?={'|'.join(CARDINALS)})|[ -]+)(?:{_WORD}))*\b"
 )
+_HESITATION: Final = re.compile(r"(?<!\w)(?:u+[hm]+|e+r+m?|h+m+|m{2,})(?!\w)[\s,.]*")
 _EQUIVALENTS: Final = str.maketrans(
     {"’": "'", "–": "-", "—": "-", "~": "-", "\n": " ", "\t": " ", "\xa0": " "}
 )
@@ -72,7 +73,7 @@ class _Segment:
 def normalize(utterance: str) -> NormalizedText:
     """Normalize an utterance.
 
-    Lower case, one kind of dash, numbers as digits ("22th"), years joined ("1999").
+    Lower case, one kind of dash, numbers as digits ("22th"), years joined ("1999"), no hesitations.
     """
     lower = utterance.lower()
     if len(lower) != len(utterance):
@@ -89,21 +90,33 @@ def normalize(utterance: str) -> NormalizedText:
 
 
 def _segments(text: str) -> Iterator[_Segment]:
-    """Segments of the text that are copied, or rewritten as digits."""
+    """Segments of the text that are copied, or rewritten as digits, without hesitations."""
     done = 0
+    for start, stop, rewritten in sorted((*_hesitations(text), *_written_numbers(text))):
+        if start > done:
+            yield _Segment(text[done:start], done, start - done)
+        if rewritten:
+            yield _Segment(rewritten, start, stop - start)
+        done = stop
+    if done < len(text):
+        yield _Segment(text[done:], done, len(text) - done)
+
+
+def _hesitations(text: str) -> Iterator[tuple[int, int, str]]:
+    """Spans of hesitations, which are rewritten as nothing."""
+    for match in _HESITATION.finditer(text):
+        yield match.start(), match.end(), ""
+
+
+def _written_numbers(text: str) -> Iterator[tuple[int, int, str]]:
+    """Spans of numbers in words, and their digits."""
     for match in _NUMBER.finditer(text):
         spans = [
             (match.start() + word.start(), match.start() + word.end())
             for word in re.finditer(r"[a-z]+", match[0])
         ]
         for digits, first, last in _numbers([text[start:stop] for start, stop in spans]):
-            start, stop = spans[first][0], spans[last][1]
-            if start > done:
-                yield _Segment(text[done:start], done, start - done)
-            yield _Segment(digits, start, stop - start)
-            done = stop
-    if done < len(text):
-        yield _Segment(text[done:], done, len(text) - done)
+            yield spans[first][0], spans[last][1], digits
 
 
 def _numbers(words: Sequence[str]) -> Iterator[tuple[str, int, int]]:

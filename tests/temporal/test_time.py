@@ -183,6 +183,24 @@ def test_finds_times_to_the_minute(text: str, start: str, end: str) -> None:
     ) == (start, end)
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "start"),
+    [
+        ("we move in um september i mean october", "in um september i mean october", "2027-10-01"),
+        ("on Monday, no, Tuesday at the latest", "on Monday, no, Tuesday", "2026-11-24"),
+        ("on monday no wait on friday no saturday", None, "2026-11-21"),
+        ("in uh three days", None, "2026-11-21"),
+        ("ummm tomorrow", "tomorrow", "2026-11-19"),
+    ],
+)
+def test_hesitations_and_corrections_are_part_of_a_time(
+    text: str, words: str | None, start: str
+) -> None:
+    (found,) = find_times(text, AT, ahead=True)
+    assert f"{found.interval.start:%Y-%m-%d}" == start
+    assert text[found.start : found.stop] == (words or text)
+
+
 @pytest.mark.parametrize(("text", "bound"), BOUNDS)
 def test_bounds(text: str, bound: Bound) -> None:
     (mention,) = find_times(f"we are going {text}", AT, ahead=True)

@@ -85,17 +85,29 @@ def resolve_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
 
 
 def is_duration(doc: Doc, mention: TimeMention) -> bool:
-    """Whether a time is a duration: "customers pay in sixty days", but not "I fly in four days"."""
+    """Whether a time is a duration.
+
+    "Customers pay in sixty days", "I finished it in ten minutes", but not "I fly in four days".
+    """
     if not _DURATION.fullmatch(doc.text[mention.start : mention.stop]):
         return False
     named = [token for token in doc if mention.start <= token.idx < mention.stop]
     verb = next(_verbs_above(named), None) if named else None
-    return (
-        verb is not None
-        and verb.tag_ in _PRESENT_TAGS
-        and verb.lemma_ not in _SCHEDULED_VERBS
-        and not any(_auxiliaries(verb))
-    )
+    if verb is None:
+        return False
+    if any(_auxiliaries(verb)):
+        return verb.tag_ == "VBN" and _is_perfect(verb) and not _is_booking(verb)
+    if verb.tag_ in ("VBD", "VBN"):
+        return verb.lower_ != verb.lemma_ and not _is_booking(verb)
+    return verb.tag_ in _PRESENT_TAGS and verb.lemma_ not in _SCHEDULED_VERBS
+
+
+def _is_perfect(verb: Token) -> bool:
+    """Whether the verb is in the present perfect: "I've done it"."""
+    helpers = list(_auxiliaries(verb))
+    return any(
+        token.lemma_ == "have" and token.tag_ in _PRESENT_TAGS for token in helpers
+    ) and not any(token.tag_ == "MD" for token in helpers)
 
 
 def _is_ambiguous(doc: Doc, mention: TimeMention) -> bool:
@@ -106,16 +118,13 @@ def _is_ambiguous(doc: Doc, mention: TimeMention) -> bool:
     if verb is None or _is_booking(verb):
         return False
     helpers = list(_auxiliaries(verb))
-    perfect = any(
-        token.lemma_ == "have" and token.tag_ in _PRESENT_TAGS for token in helpers
-    ) and not any(token.tag_ == "MD" for token in helpers)
     either = (
         verb.tag_ in ("VBP", "VB")
         and verb.lemma_ not in ("be", *_SCHEDULED_VERBS)
         and not helpers
         and not _has_infinitive_marker(verb)
     )
-    return (perfect or either) and not _is_target_time(
+    return (_is_perfect(verb) or either) and not _is_target_time(
         doc.text, [token for token in doc if mention.start <= token.idx < mention.stop]
     )
 

@@ -86,7 +86,14 @@ def test_the_direction_of_a_date(language: Language, said: str, day: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "said", ["Our customer pays in sixty days.", "The SLA says we answer in four days."]
+    "said",
+    [
+        "Our customer pays in sixty days.",
+        "The SLA says we answer in four days.",
+        "Finished the crossword in twelve minutes.",
+        "i ran five k in twenty five minutes",
+        "I've done it in two hours.",
+    ],
 )
 def test_a_duration_is_no_event_time(language: Language, said: str) -> None:
     assert not read(language, said).event_times
