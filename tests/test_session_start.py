@@ -198,7 +198,7 @@ async def test_a_question_is_not_a_plan(memory: Memory) -> None:
     )
     text = (await opened(memory)).text
     assert "anything" not in text
-    assert "dentist on Thursday" in text
+    assert "reminded of the dentist on 2026-03-05 (Thursday)" in text
 
 
 @pytest.mark.parametrize(
@@ -400,7 +400,7 @@ async def test_a_stored_plan_that_was_changed_later(memory: Memory) -> None:
 async def test_a_plan_with_its_time_of_day(memory: Memory) -> None:
     await tell(memory, "I've got a review with Priya next Tuesday at ten.")
     assert (
-        "- Ana has got a review with Priya. (at 10:00)"
+        "- Ana has got a review with Priya on 2026-03-10 (Tuesday) at 10:00."
         in (await opened(memory, at=datetime(2026, 3, 10, 8, tzinfo=BERLIN))).text
     )
 

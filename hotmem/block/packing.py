@@ -164,6 +164,8 @@ def _item(query: Query, one: ScoredCandidate, mark: Mark, zone: str | None) -> I
         vector=None if found.former else found.vector,
         parts=one.layer_contributions,
         times=resolve_dates(found, text, zone) if found.kind is EvidenceKind.PASSAGE else (),
+        in_window=one.in_window,
+        past=found.is_past(query.at),
     )
 
 

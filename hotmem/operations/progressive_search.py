@@ -10,6 +10,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final
 
+from hotmem.operations.kind_search import hits_of_kind
 from hotmem.operations.requests import SearchOptions
 from hotmem.operations.results import Progress, Tier
 from hotmem.operations.scoring import ScoredSearch
@@ -21,7 +22,7 @@ from hotmem.retrieval.fanout import search_layers
 from hotmem.retrieval.fusion import Candidate
 from hotmem.retrieval.rank_fusion import RANK_CONSTANT
 from hotmem.storage.search.searches import ClusterSearch
-from hotmem.types import EvidenceKind, Hit, Layer, Query
+from hotmem.types import EvidenceKind, Hit, Kind, Layer, Query
 
 TIER_LAYERS: Final[Mapping[Tier, tuple[Layer, ...]]] = {
     Tier.DIGESTS: (),
@@ -78,6 +79,7 @@ async def search_tiers(
     query: Query,
     tiers: Sequence[Tier],
     score: ScoreCandidates,
+    kind: Kind | None = None,
 ) -> AsyncGenerator[TierResult, None]:
     """Search tier after tier, for as long as results are consumed.
 
@@ -87,6 +89,7 @@ async def search_tiers(
         query: The analysed query.
         tiers: The tiers, in order.
         score: Scores all candidates found so far.
+        kind: The kind of memory to find; None for all.
 
     Yields:
         The result of each tier.
@@ -97,7 +100,8 @@ async def search_tiers(
         hits += await (
             _digests(context, query) if tier is Tier.DIGESTS else _layers(context, query, tier)
         )
-        candidates, _ = await load_candidates(context, request, query, hits, None)
+        wanted = hits if kind is None else await hits_of_kind(context, query, hits, kind)
+        candidates, _ = await load_candidates(context, request, query, wanted, None)
         scored = await score(candidates)
         yield TierResult(tier, 1000 * (time.perf_counter() - started), scored)
 

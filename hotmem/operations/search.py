@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from hotmem.core.stage_timer import StageTimer
+from hotmem.operations.kind_search import hits_of_kind, memory_kind
 from hotmem.operations.progressive_search import (
     relevant_tiers,
     search_progressively,
@@ -32,6 +33,7 @@ from hotmem.options import SearchingOptions
 from hotmem.ranking.confidence import is_doubted, is_replaced
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import RecallContext, retrieve
+from hotmem.retrieval.candidates import load_candidates
 from hotmem.retrieval.context import RecallRequest
 from hotmem.retrieval.query import build_query
 from hotmem.storage import Storage, queries
@@ -63,9 +65,11 @@ async def search(
         scored, progress = await _search_by_tier(context, request, options, defaults, tiers, timer)
     else:
         retrieved = await retrieve(context, request, timer)
-        scored = await score_candidates(
-            context, retrieved.query, retrieved.profile, options, retrieved.candidates
-        )
+        query, candidates = retrieved.query, retrieved.candidates
+        if (kind := memory_kind(options)) is not None:
+            hits = await hits_of_kind(context, query, retrieved.hits, kind)
+            candidates, _ = await load_candidates(context, request, query, hits, None)
+        scored = await score_candidates(context, query, retrieved.profile, options, candidates)
         timer.mark("ranking")
     results = tuple(
         found_item(scored, score, one) for score, one in scored.results[: options.limit]
@@ -101,7 +105,7 @@ async def _search_by_tier(
     query, profile = await build_query(context, request)
     timer.mark("query")
     score = partial(score_candidates, context, query, profile, options)
-    steps = search_tiers(context, request, query, tiers, score)
+    steps = search_tiers(context, request, query, tiers, score, memory_kind(options))
     found = await search_progressively(steps, tiers, defaults)
     timer.mark("tiers")
     return found

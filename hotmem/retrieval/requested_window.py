@@ -8,6 +8,7 @@ import re
 from datetime import timedelta
 from typing import Final
 
+from hotmem.text.numerals import parse_numeral
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Analysis, Intent, Interval, Query
 
@@ -34,11 +35,15 @@ _ASKING_WORDS: Final = wordlist(
     " plan plans planned planning schedule scheduled calendar agenda diary"
     " appointment appointments event events activity activities busy free"
     " thing things stuff else anything something everything"
-    " remember remind know known tell told telling talk talked talking talks say said saying"
+    " remember remind reminder reminders forget need needs know known"
+    " tell told telling talk talked talking talks say said saying"
     " mention mentioned discuss discussed discussing chat chatted chatting cover covered"
     " speak spoke spoken conversation conversations session sessions"
     " recap summary summarise summarize overview catch brief exactly again please"
 )
+_HESITATIONS: Final = wordlist("um umm uh uhh er erm hmm mm s re mean sorry")
+"""Hesitations, words of corrections, and what is left of "whats"."""
+
 _NUMBER: Final = re.compile(r"\d+(?:st|nd|rd|th)?|['’]\w{1,2}|\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{1,4})?")
 
 
@@ -62,9 +67,14 @@ def requested_window(query: Query) -> Interval | None:
         or not (analysis.question or analysis.intent is Intent.SUMMARY)
     ):
         return None
-    content = (
-        word
-        for word in analysis.terms
-        if word not in _TIME_WORDS and word not in _ASKING_WORDS and not _NUMBER.fullmatch(word)
+    return None if any(map(_is_content, analysis.terms)) else window
+
+
+def _is_content(word: str) -> bool:
+    return not (
+        word in _TIME_WORDS
+        or word in _ASKING_WORDS
+        or word in _HESITATIONS
+        or _NUMBER.fullmatch(word)
+        or parse_numeral([word], 0)
     )
-    return None if any(content) else window

@@ -14,6 +14,7 @@ from hotmem.temporal.fragments import (
     MONTH_CUES,
     ORDINAL,
     YEAR,
+    Fragment,
     Rule,
     parse_direction,
     parse_month,
@@ -130,6 +131,12 @@ def _day_of_relative_month(match: re.Match[str], reference: Reference) -> Span:
     return day_span(month_span(reference.now.year, number).start.replace(day=int(match["day"])))
 
 
+def _possible_day_of_month(match: re.Match[str], reference: Reference) -> Fragment:
+    """Interpret "the 3rd", which is a day only next to a time of day: "the 3rd at six"."""
+    span = _day_of_month(match, reference)
+    return Fragment(match.start(), match.end(), span, dated=True, weak=True)
+
+
 _YEAR_AFTER: Final = (
     rf"(?:(?:\s*[,.]\s*|[\s/-]+)(?:(?:of|in)\s+)?"
     rf"(?P<year>{YEAR}|'\d\d|(?<!-)\d\d(?=\s*(?:[.!?]|$))))?"
@@ -159,6 +166,9 @@ _BEFORE_DAY: Final = preceded_by(
     "after",
     "from",
     "around",
+    "is",
+    "'s",
+    "due",
     "week of",
     "morning of",
     "afternoon of",
@@ -291,4 +301,5 @@ RULES: Final = (
         _day_moved_to,
         dated=True,
     ),
+    Rule(("the ",), whole_words(rf"the\s+(?P<day>\d\d?){ORDINAL}"), _possible_day_of_month),
 )

@@ -164,7 +164,7 @@ def _nth_weekday_of_month(match: re.Match[str], reference: Reference) -> Span:
 _WEEKDAY_CUES: Final = tuple(weekday[:3] for weekday in WEEKDAYS)
 _FULL_WEEKDAY: Final = "|".join(WEEKDAYS)
 _NOT_A_CLOCK: Final = (
-    r"(?!\d|[:/]\d|\s*(?:days|weeks|months|to|-|:|am\b|pm\b|a\.m|p\.m|o'?clock|until|and\s+\d"
+    r"(?!\d|[:/]\d|\s*(?:days|weeks|months|to|past|-|:|am\b|pm\b|a\.m|p\.m|o'?clock|until|and\s+\d"
     r"|\.\d))"
 )
 

@@ -83,8 +83,8 @@ def find_interval(text: str, at: datetime, *, ahead: bool = False) -> Interval |
     """Find the days that an utterance is about.
 
     The interval is in whole days, because an event is often mentioned at another hour than its
-    own. "Since" and "after" end at `at`, "before" starts in 1970; times of day without a day are
-    ignored.
+    own. "Since" and "after" end at `at`, "before" starts in 1970, or on the day of `at` if it is
+    about the future; times of day without a day are ignored.
 
     Args:
         text: The utterance.
@@ -108,6 +108,8 @@ def find_interval(text: str, at: datetime, *, ahead: bool = False) -> Interval |
             return Interval(start, max(now, end))
         case Bound.AFTER if end < now:
             return Interval(end, now)
+        case Bound.BEFORE if ahead and start > now:
+            return Interval(midnight(at).astimezone(UTC), start)
         case Bound.BEFORE if start > _EPOCH:
             return Interval(_EPOCH, start)
         case _:

@@ -40,6 +40,8 @@ class Item:
             if it was not scored.
         times: Of a quote, the first and last day that its relative times ("tomorrow") mean, in the
             time zone of the query.
+        in_window: Whether it is about the time that the query asks about and nothing else.
+        past: Whether it is a plan or a reminder whose time is over.
     """
 
     text: str
@@ -59,6 +61,8 @@ class Item:
     vector: Vector | None = field(default=None, repr=False, compare=False)
     parts: tuple[float, ...] = (0.0,) * len(Layer)
     times: tuple[tuple[date, date], ...] = ()
+    in_window: bool = False
+    past: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from hotmem.types import (
     TimedWords,
     Turn,
 )
+from hotmem.understanding.query.analyzer import analyse
 from tests.ranking.statements import NOW, evidence, query, ranked
 
 DATA: Final[dict[str, Any]] = json.loads(
@@ -298,7 +299,7 @@ async def test_a_line_about_a_day_has_its_date(life: Memory) -> None:
 async def test_tomorrow_is_in_the_users_time_zone(life: Memory) -> None:
     """Nine in the evening of the 15th in New York is the 16th in Berlin."""
     at = datetime(2026, 4, 15, 21, tzinfo=ZoneInfo("America/New_York"))
-    block = await recalled(life, "What am I doing tomorrow?", 60, at)
+    block = await recalled(life, "What am I doing tomorrow?", 64, at)
     assert any("ramen" in item.text or "plumber" in item.text for item in block.items)
     assert not any("balcony" in item.text for item in block.items)
 
@@ -316,3 +317,25 @@ async def test_an_empty_window_gives_no_summary(life: Memory) -> None:
     ):
         block = await recalled(life, question, at=ASKED_AT.astimezone(UTC))
         assert all(item.kind is not EvidenceKind.SUMMARY for item in block.items)
+
+
+@pytest.mark.parametrize(
+    ("question", "day"),
+    [
+        ("whats on tomorrow", "2026-04-17"),
+        ("um so anything on on friday", "2026-04-17"),
+        ("what have i got on on friday", "2026-04-17"),
+        ("am i busy on friday", "2026-04-17"),
+        ("any reminders for the twentieth", "2026-04-20"),
+        ("what do i have in um may i mean june", "2026-06-01"),
+        ("is there anything i need to do before saturday", "2026-04-16"),
+    ],
+)
+def test_a_recognised_question_requests_a_window(
+    language: Language, question: str, day: str
+) -> None:
+    doc = language.parse([question], names=False)[0]
+    analysis = analyse(doc, datetime(2026, 4, 16, 10, tzinfo=UTC))
+    window = requested_window(replace(query(question), analysis=analysis))
+    assert window is not None
+    assert f"{window.start:%Y-%m-%d}" == day

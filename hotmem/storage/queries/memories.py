@@ -107,6 +107,22 @@ def ask_of_entities(
     return lambda: [row[0] for row in rows]
 
 
+def of_kind(
+    conn: Connection, user: UserKey, kind: Kind, among: Sequence[int], latest: int
+) -> list[int]:
+    """Row numbers of a kind: those among some, and the latest ones, latest first."""
+    chosen = conn.execute(
+        "SELECT id FROM memories WHERE id = ANY(?) AND +user_key = ? AND kind = ?",
+        ([*among], user, kind),
+    )
+    newest = conn.execute(
+        """SELECT id FROM memories WHERE user_key = ? AND kind = ? AND merged_into IS NULL
+            ORDER BY order_time DESC, id DESC LIMIT ?""",
+        (user, kind, latest),
+    )
+    return list(dict.fromkeys(row[0] for row in (*newest.fetchall(), *chosen.fetchall())))
+
+
 def record_access(conn: Connection, user: UserKey, ids: Sequence[str], now: datetime) -> None:
     """Counts an access of each memory."""
     conn.executemany(

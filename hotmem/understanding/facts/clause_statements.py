@@ -46,7 +46,7 @@ def read_admitted_correction(doc: Doc, speaker: str, said_at: datetime) -> Itera
             pronoun.idx + len(pronoun),
         )
         for fact in _read_facts(clause, someone, mentions):
-            statement = to_statement(clause, someone, fact, mentions, speaker, ())
+            statement = to_statement(clause, someone, fact, mentions, speaker, (), said_at)
             if statement is not None and statement.object:
                 yield Correction(
                     "", statement.object, statement.start, statement.stop, statement.relation
@@ -88,7 +88,7 @@ def read_clause_statements(
             continue
         times = _relevant_mentions(doc, subject, mentions)
         for fact in _read_facts(clause, subject, times):
-            if statement := to_statement(clause, subject, fact, times, speaker, entities):
+            if statement := to_statement(clause, subject, fact, times, speaker, entities, said_at):
                 yield statement
 
 

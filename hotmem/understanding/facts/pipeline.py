@@ -6,11 +6,13 @@
 2. `repairs`: remove self-repairs ("on Monday, no, on Tuesday").
 3. `extract_from_parse`: read the parse.
     a. Names and times: `query.entities`, `time_direction`, `event_times`.
-    b. Statements: `names`, `instructions`, and `clause_statements` (clause → subject → fact).
+    b. Statements: `names`, `instructions`, `reminders`, and `clause_statements` (clause →
+       subject → fact).
     c. Drop jokes (`jokes`), retracted clauses (`repairs`) and duplicates; add `tags`.
     d. Corrections of earlier turns: `corrections`.
 4. `classification`: set kind, category and importance, if a classifier is given.
-5. Map all offsets back to the words as they were spoken.
+5. `plans`: mark plans and reminders, and add their times.
+6. Map all offsets back to the words as they were spoken.
 
 Before it, `truecasing` restores the capitals that a speech recogniser left out; after it,
 `hearsay` marks what other speakers say of the user.
@@ -34,6 +36,8 @@ from hotmem.understanding.facts.event_times import read_event_times
 from hotmem.understanding.facts.instructions import read_instructions
 from hotmem.understanding.facts.jokes import joke_spans, retracts_previous_turn
 from hotmem.understanding.facts.names import read_name_statements
+from hotmem.understanding.facts.plans import mark_plans, upcoming_times
+from hotmem.understanding.facts.reminders import read_reminders
 from hotmem.understanding.facts.repairs import remove_repairs, retracted_spans
 from hotmem.understanding.facts.rewrites import RewrittenText
 from hotmem.understanding.facts.tags import circumstance_tags, tag_spans, tags_within
@@ -76,9 +80,10 @@ def extract_facts(
             rewrites.append(rewritten)
             doc = parse(rewritten.text)
     understanding = extract_from_parse(doc, speaker, role, said_at)
-    if classify is not None and understanding.statements:
-        statements = tuple(classify(doc, understanding.statements))
-        understanding = replace(understanding, statements=statements)
+    defaults = understanding.statements
+    if classify is not None and defaults:
+        understanding = replace(understanding, statements=tuple(classify(doc, defaults)))
+    understanding = mark_plans(doc, understanding, defaults, said_at)
     for rewritten in reversed(rewrites):
         understanding = rewritten.restore_offsets(understanding)
     return understanding
@@ -119,6 +124,7 @@ def _read_statements(
     found = (
         *read_name_statements(doc, speaker),
         *read_instructions(doc, speaker),
+        *read_reminders(doc, speaker, upcoming_times(doc.text, said_at), entities),
         *read_clause_statements(doc, speaker, entities, mentions, said_at),
     )
     return [

@@ -99,7 +99,7 @@ DID: Final = Relation("did")
 DOES: Final = Relation("does", importance=2, changes=True)
 BORN_IN: Final = Relation("was born in", importance=4, single=True)
 PLANS_TO: Final = Relation(
-    "plans to", kind=Kind.CONTEXT, category=Category.REMINDERS, importance=3, changes=True
+    "plans to", kind=Kind.REMINDER, category=Category.REMINDERS, importance=3, changes=True
 )
 WANTS: Final = Relation(
     "wants", kind=Kind.CONTEXT, category=Category.PROJECTS, importance=2, changes=True
@@ -107,6 +107,13 @@ WANTS: Final = Relation(
 ASKS: Final = Relation("asks", kind=Kind.RULE, category=Category.SYSTEM, importance=5)
 HAS_TO: Final = Relation(
     "has to", kind=Kind.REMINDER, category=Category.REMINDERS, importance=4, changes=True
+)
+IS_REMINDED: Final = Relation(
+    "wants to be reminded",
+    kind=Kind.REMINDER,
+    category=Category.REMINDERS,
+    importance=4,
+    changes=True,
 )
 
 PURSUIT_RELATIONS: Final = tuple(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import pairwise
 from typing import Final
 
@@ -16,7 +17,7 @@ from hotmem.understanding.facts.events import (
 )
 from hotmem.understanding.facts.lexicon import EVENT_NOUNS, EXCLUSIVE_VALUES
 from hotmem.understanding.facts.phrases import is_in_mention, is_self_contained, loses_restriction
-from hotmem.understanding.facts.predicates import Fact
+from hotmem.understanding.facts.predicates import Fact, first_mention
 from hotmem.understanding.facts.relations import (
     HAS_TO,
     IS,
@@ -46,6 +47,12 @@ def _has_since(words: Sequence[Token]) -> bool:
     return any(token.lower_ == "since" for token in words)
 
 
+def _is_ahead(words: Sequence[Token], mentions: Sequence[TimeMention], said_at: datetime) -> bool:
+    """Whether the first time among the words is ahead: "starts at Bosch in May"."""
+    mention = first_mention(words, mentions)
+    return mention is not None and mention.interval.start > said_at
+
+
 def _names_event(words: Sequence[Token]) -> bool:
     """Whether the words name a scheduled event: "has an exam on Wednesday"."""
     return any(token.lemma_ in EVENT_NOUNS for token in words)
@@ -58,6 +65,7 @@ def to_statement(
     mentions: Sequence[TimeMention],
     speaker: str,
     entities: Sequence[str],
+    said_at: datetime,
 ) -> Statement | None:
     """Convert a fact into a statement; None if it is not self-contained."""
     if (
@@ -84,6 +92,7 @@ def to_statement(
         or relation in DATED_RELATIONS
         or _has_since(fact.words)
         or _names_event(fact.value)
+        or _is_ahead(fact.words, mentions, said_at)
     )
     says = to_third_person(
         fact.words,

@@ -7,7 +7,7 @@ from typing import Final
 from hotmem.temporal import find_interval
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Analysis, Intent
-from hotmem.types.parse import Doc, Span
+from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.query.ambiguity import find_ambiguous
 from hotmem.understanding.query.coreference import expand
 from hotmem.understanding.query.entities import find_entities
@@ -35,7 +35,7 @@ def analyse(
         known: Stored names, which are recognised in any letter case.
         recent: The turns before it, oldest first, to resolve references.
     """
-    time = find_interval(doc.text, at, ahead=refers_to_future(doc))
+    time = find_interval(doc.text, at, ahead=_asks_ahead(doc))
     intent = find_intent(doc, timed=time is not None)
     entities = find_entities(doc, known)
     ambiguous = () if intent is Intent.CHITCHAT else find_ambiguous(doc)
@@ -78,12 +78,30 @@ def content_terms(doc: Doc) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
+def _asks_ahead(doc: Doc) -> bool:
+    """Whether an utterance refers to the future, as a question without a verb does.
+
+    "Anything on Friday?" asks what is on.
+    """
+    return refers_to_future(doc) or (
+        is_question(doc) and not any(token.pos_ in ("VERB", "AUX") for token in doc)
+    )
+
+
 def refers_to_future(words: Doc | Span) -> bool:
     """Whether an utterance or sentence refers to the future.
 
     It does with "will" and similar words, or with a present tense and no past tense.
     """
-    tags = {token.tag_ for token in words}
+    tags = {token.tag_ for token in words if not _is_have_got(token)}
     if {token.lower_ for token in words} & FUTURE_WORDS:
         return True
     return not tags & {"VBD", "VBN"} and bool(tags & {"VBZ", "VBP", "VBG", "VB"})
+
+
+def _is_have_got(token: Token) -> bool:
+    """Whether a word is the "got" of "have got", which is present."""
+    return token.lower_ == "got" and any(
+        child.dep_ in ("aux", "auxpass") and child.tag_ in ("VBP", "VBZ")
+        for child in token.children
+    )

@@ -223,8 +223,10 @@ GENERAL_QUESTIONS: Final = _any_of(
 
 QUESTION: Final = _any_of(
     r"\?",
-    r"\b(?:what|who|whose|whom|where|when|why|which|how)\b",
-    r"^\W*(?:do|does|did|is|are|was|were|can|could|have|has|had|will|would|should)\b",
+    r"\b(?:what|who|whose|whom|where|when|why|which|how)(?:s|re)?\b",
+    r"^\W*(?:(?:um|uh|er|erm|so|and|well|hey|ok|okay|please|oh|right)\b\W*)*"
+    r"(?:do|does|did|am|is|are|was|were|can|could|have|has|had|will|would|should"
+    r"|any(?:thing|one|body|where)?)\b",
 )
 
 DIRECT_QUESTION: Final = _any_of(
