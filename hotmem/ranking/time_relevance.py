@@ -29,6 +29,9 @@ SUMMARY_FIT: Final = 0.5
 NO_ANSWER_FACTOR: Final = 0.3
 """Factor for the assistant's turns and for questions: neither states what happened."""
 
+ASSISTANT_QUESTION_FACTOR: Final = 0.1
+"""Factor for the assistant's questions, which say nothing of what is on."""
+
 MIN_WINDOW_SHARE: Final = 0.5
 """Share of a named time that the day must make up for a statement to be about that day: "next
 week" contains the day, but is not about it."""
@@ -127,8 +130,11 @@ def promote_day(query: Query, candidates: Sequence[ScoredCandidate]) -> list[Sco
 
 
 def _answer_factor(found: Evidence) -> float:
-    is_question = found.answer_types & AnswerType.QUESTION
-    return NO_ANSWER_FACTOR if found.role is Role.ASSISTANT or is_question else 1.0
+    is_question = bool(found.answer_types & AnswerType.QUESTION)
+    is_assistant = found.role is Role.ASSISTANT
+    if is_question and is_assistant:
+        return ASSISTANT_QUESTION_FACTOR
+    return NO_ANSWER_FACTOR if is_assistant or is_question else 1.0
 
 
 def _event_fit(found: Evidence, window: Interval, *, future: bool) -> float:

@@ -156,27 +156,27 @@ def _text(
 ) -> tuple[str, str] | None:
     """The statement, and what it is about; None if that is not said."""
 
-    def told(start: int, stop: int) -> str:
+    def rendered(start: int, stop: int) -> str:
         tokens = [token for token in doc if start <= token.idx < stop]
         return to_third_person(tokens, speaker, mentions=mentions).strip(_EDGES)
 
     rest = [token for token in doc if request.rest <= token.idx < request.stop]
     timing, about = _split_times(rest, mentions)
-    before = told(request.start, request.verb) if request.start < request.verb else ""
+    before = rendered(request.start, request.verb) if request.start < request.verb else ""
     wanted = "wants to be woken" if request.wake else "wants to be reminded"
     if not _has_content(about):
         if request.wake:
-            return sentence(speaker, wanted, before, told(request.rest, request.stop)), "woken"
+            return sentence(speaker, wanted, before, rendered(request.rest, request.stop)), "woken"
         earlier = _clause_before(doc, request)
         if earlier is None:
             return None
         start, stop = earlier
-        when = told(request.rest, request.stop)
-        said = told(start, stop)
+        when = rendered(request.rest, request.stop)
+        said = rendered(start, stop)
         return sentence(speaker, wanted, before, when, f"that {said}"), said
-    said = told(about[0].idx, request.stop)
+    said = rendered(about[0].idx, request.stop)
     link = "" if request.wake or _LINKED.match(about[0].text) else _link(about)
-    when = told(timing[0].idx, about[0].idx) if timing else ""
+    when = rendered(timing[0].idx, about[0].idx) if timing else ""
     return sentence(speaker, wanted, before, when, link, said), said
 
 
