@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 from hotmem.types import KnownSubjects
 from hotmem.understanding.animate_nouns import ANIMATE, SHARED_ROLES, UNIQUE_ROLES
+from hotmem.understanding.facts.relations import COMPLEMENTS, HAS
 
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['’]s? ")
 """Separates possessor and possession: "Ana's dog", "Ana's parents' house"."""
@@ -23,6 +24,9 @@ _IRREGULAR: Final = {
     "goldfish": "goldfish",
     "calf": "calves",
 }
+
+_COUNTED: Final = (ANIMATE | COMPLEMENTS[HAS]) - UNIQUE_ROLES
+"""People, pets and things of which somebody may have several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,24 @@ def find_same_subjects(
     )
     same = world.same(chain, denies=denies)
     return None if same is None else frozenset(text for one in same for text in stored.get(one, ()))
+
+
+def is_identified(subject: str) -> bool:
+    """Whether the same words always have the same referent.
+
+    "Ana's sister Beth", "Ana's older sister" and "Ana's wife" have; "Ana's sister" and "Ana's car"
+    may be any of several.
+    """
+    return not any(
+        part.words == (part.head,) and not part.name and part.head in _COUNTED
+        for part in _parse_chain(subject)[1:]
+    )
+
+
+def is_any_of_several(subject: str) -> bool:
+    """Whether people mostly have several of what a subject names only by kind: "Ana's friend"."""
+    last = _parse_chain(subject)[-1]
+    return not last.name and last.head in SHARED_ROLES
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,21 @@
-"""Supersession: a new statement confirms, ends or is added to stored memories.
+"""Supersession: a new statement confirms, ends, puts in doubt or is added to stored memories.
 
 Relations of one value (lives in) end the old value; relations of several (likes) add one. The later
-statement wins, also if history is imported out of order. Nothing is deleted, so that "where did I
-live before?" can be answered.
+statement wins, also if history is imported out of order. Where it is hedged, or may be about
+another person or thing, the earlier one is only marked as possibly outdated. Nothing is deleted, so
+that "where did I live before?" can be answered.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from difflib import SequenceMatcher
 from typing import Final
 
+from hotmem.consolidation.same_subject import is_any_of_several, is_identified
 from hotmem.text.validation import normalize_value
 from hotmem.types import Correction, Statement, StoredMemory, Supersession, Termination
+from hotmem.understanding.facts.relations import IS_CALLED
 
 ISO_LENGTH: Final = 10
 """Length of an ISO date."""
@@ -24,8 +27,19 @@ MISHEARD_RATIO: Final = 0.6
 """Minimum similarity, by common subsequences, of a value and one misheard for it."""
 
 
+OTHER_VALUE: Final = "Something said later cannot be true at the same time."
+HEDGED: Final = "Something said later, with doubt or by another speaker, contradicts it."
+OTHER_SUBJECT: Final = "Something said later contradicts it, if it is about the same subject."
+CONFIRMED_OTHER: Final = "What it had put in doubt was said again."
+"""Reasons of endings and doubts."""
+
+
 def find_supersession(
-    statement: Statement, order_time: datetime, known: Sequence[StoredMemory]
+    statement: Statement,
+    order_time: datetime,
+    known: Sequence[StoredMemory],
+    *,
+    certain: bool = True,
 ) -> Supersession:
     """Find the effect of a statement on stored memories of its subject.
 
@@ -33,24 +47,47 @@ def find_supersession(
         statement: The new statement.
         order_time: Its position in the order of statements.
         known: Memories of the subject and of its relation or one it ends, latest first.
+        certain: Whether they are certainly about the same subject, as far as is known.
     """
     confirmed = next(
         (memory for memory in known if memory.current and _repeats(statement, memory)), None
     )
     if confirmed:
-        return Supersession(confirms=confirmed.id)
+        # What had put it in doubt is in doubt itself now.
+        doubting = [one for one in known if one.id == confirmed.doubted_by and one.current]
+        return Supersession(
+            confirms=confirmed.id,
+            doubts=tuple(one.id for one in doubting if one.order_time <= order_time),
+            reason=CONFIRMED_OTHER,
+        )
     if not statement.replaces:
         return Supersession()
-    contradicted = [memory for memory in known if _contradicts(statement, memory)]
-    later = [memory.said_at for memory in contradicted if memory.order_time > order_time]
-    ended = [
-        memory
-        for memory in contradicted
+    sure, unsure = [], []
+    for memory in known:
+        if _contradicts(statement, memory):
+            doubtful = _is_doubtful(statement, memory, certain=certain)
+            (unsure if doubtful else sure).append(memory)
+    if _is_mostly_another(statement, certain=certain):
+        unsure = []
+    later = next((one for one in unsure if one.order_time > order_time and one.current), None)
+    return Supersession(
+        ends=_before(sure, order_time),
+        doubts=_before(unsure, order_time),
+        valid_until=min(
+            (memory.said_at for memory in sure if memory.order_time > order_time), default=None
+        ),
+        doubted_by=None if later is None else later.id,
+        reason=HEDGED if unsure and statement.hedged else OTHER_SUBJECT if unsure else OTHER_VALUE,
+    )
+
+
+def _before(memories: Iterable[StoredMemory], order_time: datetime) -> tuple[str, ...]:
+    """Ids of those that were said before a time and held then."""
+    return tuple(
+        memory.id
+        for memory in memories
         if memory.order_time <= order_time
         and (memory.valid_until is None or memory.valid_until > order_time)
-    ]
-    return Supersession(
-        ends=tuple(memory.id for memory in ended), valid_until=min(later, default=None)
     )
 
 
@@ -118,6 +155,23 @@ def _contradicts(statement: Statement, memory: StoredMemory) -> bool:
         one_value
         and not statement.negated
         and not _refines(normalize_value(statement.object), normalize_value(memory.object))
+    )
+
+
+def _is_doubtful(statement: Statement, memory: StoredMemory, *, certain: bool) -> bool:
+    """Whether it is in doubt that a statement ends a memory that it contradicts.
+
+    "My sister lives in Leeds" may be about another sister than "my sister lives in Bath", but "my
+    sister doesn't live in Bath any more" is about the one who did.
+    """
+    by_value = statement.negated or memory.negated or memory.relation != statement.relation
+    return not certain or statement.hedged or not (by_value or is_identified(statement.subject))
+
+
+def _is_mostly_another(statement: Statement, *, certain: bool) -> bool:
+    """Whether a statement is rather about another subject: a friend, or one of another name."""
+    return not (certain and is_identified(statement.subject)) and (
+        statement.relation == IS_CALLED.name or is_any_of_several(statement.subject)
     )
 
 

@@ -192,4 +192,4 @@ class Supersession:
     doubts: tuple[str, ...] = ()
     valid_until: datetime | None = None
     doubted_by: str | None = None
-    reason: str = ""
+    reason: str = field(default="", compare=False)

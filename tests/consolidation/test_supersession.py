@@ -276,6 +276,65 @@ def test_order_of_import_does_not_matter(days: list[int]) -> None:
     assert outcomes[0][in_time[-1][0]][1] is None
 
 
+SISTER = "Ana's sister"
+
+
+@pytest.mark.parametrize(
+    ("case", "new", "certain", "expected"),
+    [
+        ("hedged", replace(statement("Braga"), hedged=True), True, Supersession(doubts=("Porto",))),
+        ("of a name", statement("Braga"), True, Supersession(ends=("Porto",))),
+        ("of two of a name", statement("Braga"), False, Supersession(doubts=("Porto",))),
+        (
+            "of one of several",
+            replace(statement("Braga"), subject=SISTER),
+            True,
+            Supersession(doubts=("Porto",)),
+        ),
+        (
+            "of one of several, denied",
+            replace(statement("Porto", negated=True), subject=SISTER),
+            True,
+            Supersession(ends=("Porto",)),
+        ),
+        (
+            "of an older sister",
+            replace(statement("Braga"), subject="Ana's older sister"),
+            True,
+            Supersession(ends=("Porto",)),
+        ),
+        (
+            "of a friend, of whom there are many",
+            replace(statement("Braga"), subject="Ana's friend"),
+            False,
+            Supersession(),
+        ),
+        (
+            "of another on purpose",
+            replace(statement("Braga"), replaces=False),
+            True,
+            Supersession(),
+        ),
+    ],
+)
+def test_what_is_in_doubt_ends_nothing(
+    case: str, new: Statement, certain: bool, expected: Supersession
+) -> None:
+    assert find_supersession(new, day(5), [known("Porto", 1)], certain=certain) == expected, case
+
+
+def test_a_doubtful_statement_that_is_imported_late_is_in_doubt_itself() -> None:
+    sister = replace(statement("Braga"), subject=SISTER)
+    later = known("Porto", 5)
+    assert find_supersession(sister, day(1), [later]) == Supersession(doubted_by="Porto")
+
+
+def test_what_had_put_a_confirmed_memory_in_doubt_is_in_doubt() -> None:
+    doubted = replace(known("Porto", 1), doubted_at=day(2), doubted_by="Braga")
+    found = find_supersession(statement("Porto"), day(5), [known("Braga", 2), doubted])
+    assert found == Supersession(confirms="Porto", doubts=("Braga",))
+
+
 def test_named_mistake_is_corrected() -> None:
     dog = known("Paola", 1, "is called")
     amended = apply_correction(Correction("Paola", "Potola", 3, 20), [known("Porto", 2), dog])

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 from uuid import uuid4
@@ -33,8 +32,19 @@ from hotmem.types import (
     UserKey,
 )
 
-Supersede = Callable[[Statement, datetime, Sequence[StoredMemory]], Supersession]
-"""Decides what a statement, said at a time, does to the memories with its subject and relation."""
+
+class Supersede(Protocol):
+    """Decides what a statement, said at a time, does to memories with its subject and relation."""
+
+    def __call__(
+        self,
+        statement: Statement,
+        order_time: datetime,
+        known: Sequence[StoredMemory],
+        *,
+        certain: bool,
+    ) -> Supersession:
+        """The effect; `certain` tells whether the subject of the memories is surely the same."""
 
 
 ApplyCorrection = Callable[
@@ -153,11 +163,10 @@ def store(
                 denies=statement.negated,
             )
 
-        if same is None:
-            # It may be about another subject, so it can only confirm what has the same words.
-            same, statement = (statement.subject,), replace(statement, replaces=False)
-        known = related(conn, user, statement, said.order_time, same)
-        revision = revise(statement, said.order_time, known)
+        # It may be about another subject, so it confirms or doubts only what has the same words.
+        certain = same is not None
+        known = related(conn, user, statement, said.order_time, same or (statement.subject,))
+        revision = revise(statement, said.order_time, known, certain=certain)
         if revision.confirms:
             new = _confirm(conn, user, revision.confirms, turn, statement, said)
         else:

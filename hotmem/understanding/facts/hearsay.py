@@ -8,7 +8,7 @@ from hotmem.types import Understanding
 def mark_hearsay(understanding: Understanding, owner: str) -> Understanding:
     """Mark another speaker's statements about the user as hedged.
 
-    They do not supersede what the user said.
+    They can put what the user said in doubt, and end nothing.
 
     Args:
         understanding: The other speaker's turn.
@@ -16,9 +16,7 @@ def mark_hearsay(understanding: Understanding, owner: str) -> Understanding:
     """
     names = {owner.casefold(), owner.casefold().split()[0]}
     statements = (
-        replace(statement, hedged=True, replaces=False)
-        if _owner(statement.subject) in names
-        else statement
+        replace(statement, hedged=True) if _owner(statement.subject) in names else statement
         for statement in understanding.statements
     )
     return replace(understanding, statements=tuple(statements))
