@@ -62,7 +62,8 @@ def find_supersession(
         )
     if not statement.replaces:
         return Supersession()
-    sure, unsure = [], []
+    sure: list[StoredMemory] = []
+    unsure: list[StoredMemory] = []
     for memory in known:
         if _contradicts(statement, memory):
             doubtful = _is_doubtful(statement, memory, certain=certain)
