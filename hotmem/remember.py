@@ -17,8 +17,9 @@ from typing import Final
 import numpy as np
 
 from hotmem.consolidation.same_subject import find_same_subjects
-from hotmem.consolidation.summary import count_topics, render_summary, summarise
+from hotmem.consolidation.summary import render_summary, summarise
 from hotmem.consolidation.supersession import apply_correction, find_supersession
+from hotmem.consolidation.topics import count_topics
 from hotmem.models import Encoder, encode_tokens
 from hotmem.retrieval.context import FormerEncoder
 from hotmem.storage import Storage, queries
@@ -167,7 +168,7 @@ def _summary(reader: TurnReader, seen: SummaryInput) -> tuple[SessionSummary, Ma
         if key in seen.fresh
     ]
     topics = count_topics(fresh, seen.topics)
-    return summarise(seen.turns, docs, seen.vectors, topics), topics
+    return summarise(seen.turns, list(reader.restore_case(docs)), seen.vectors, topics), topics
 
 
 def _encode(

@@ -1,4 +1,4 @@
-"""Extractive session summaries: topics, central sentences, decisions and open loops.
+"""Session summaries: topics, central sentences as reported speech, decisions and open loops.
 
 Sentences are scored by their turn's cosine with the session's centroid (Radev, Jing and Budzikowska
 2000) and by their information content, and selected greedily without redundancy.
@@ -8,32 +8,35 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
+from hotmem.consolidation.antecedents import find_antecedents, find_listener
+from hotmem.consolidation.reported_speech import is_question, report
+from hotmem.consolidation.topics import GENERIC_WORDS, ROLE_WEIGHTS, count_topics, top_topics
 from hotmem.core.matmul import matmul
 from hotmem.models.encoder import Vectors
-from hotmem.text.word_sets import wordlist
 from hotmem.types import Role, SessionSummary, SummarySentence, Topic, Turn
 from hotmem.types.parse import Doc, Span, Token
-from hotmem.understanding.query.entities import find_entities
+from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
 from hotmem.understanding.query.intent import is_chitchat
 
-MAX_TOPICS: Final = 6
-MAX_COUNTED_TOPICS: Final = 1_000
-"""Maximum number of topics whose weights are stored."""
-
 MAX_SENTENCES: Final = 5
+MIN_SENTENCES: Final = 2
+"""Number of complete sentences below which others are used too."""
+
 MAX_LOOPS: Final = 5
 """Maximum number of decisions, and of open loops, of a session."""
 
-MAX_WORDS: Final = 40
-"""Maximum number of words of a sentence; longer ones are truncated, at a comma if possible."""
-
 MIN_WORDS: Final = 4
 """Minimum number of words of a sentence."""
+
+MIN_CONTENT_WORDS: Final = {Role.USER: 2, Role.ASSISTANT: 4}
+"""Minimum number of content words of a sentence. Short ones of the assistant are courtesies."""
+
+ASSISTANT: Final = "the assistant"
+"""Name of the assistant in summaries."""
 
 MAX_SENTENCES_PER_TURN: Final = 4
 """Maximum number of candidate sentences of a turn, so that a long turn does not dominate."""
@@ -41,10 +44,6 @@ MAX_SENTENCES_PER_TURN: Final = 4
 REDUNDANT_OVERLAP: Final = 0.6
 """Share of common content words from which two sentences are redundant."""
 
-NAME_BONUS: Final = 1.5
-"""Weight of a name relative to a noun phrase."""
-
-_ROLE_WEIGHT: Final = {Role.USER: 1.0, Role.ASSISTANT: 0.6}
 _DECISION: Final = re.compile(
     r"\b(?:let['’]?s|we(?:['’]ve)? (?:decided|agreed)|i(?:['’]ve)? decided|i['’]ll|i will"
     r"|we['’]ll|we will|"
@@ -73,14 +72,6 @@ _NOT_OPEN_LOOP: Final = re.compile(
 )
 """Reminders that the user declines, and other people's opinions of them."""
 
-_GENERIC_WORDS: Final = wordlist(
-    "thing thank thanks time way lot bit day today week year month kind sort one something "
-    "anything everything nothing someone anyone "
-    "everyone people guy idea stuff fun hey yeah yes wow haha morning night evening weekend "
-    "moment question problem course sure "
-    "hope life world part hour minute tomorrow yesterday other first next"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
@@ -89,18 +80,22 @@ class _Candidate:
     Attributes:
         turn: Index of its turn.
         order: Its position in the session.
-        text: The sentence.
+        said: The sentence as it was said.
+        text: The sentence as reported speech.
         words: Its content words.
         score: Centrality and information content, 0 to 1.
         question: Whether it is a question.
+        complete: Whether its report can be understood alone.
     """
 
     turn: int
     order: int
+    said: str
     text: str
     words: frozenset[str]
     score: float
     question: bool
+    complete: bool
 
 
 def summarise(
@@ -124,7 +119,10 @@ def summarise(
     if not turns:
         return SessionSummary()
     candidates = _candidates(turns, docs, _centrality(turns, vectors))
-    narrative = _select_diverse(candidate for candidate in candidates if not candidate.question)
+    statements = [candidate for candidate in candidates if not candidate.question]
+    narrative = _select_diverse(candidate for candidate in statements if candidate.complete)
+    if len(narrative) < MIN_SENTENCES:
+        narrative = _select_diverse(statements)
     own = [one for one in candidates if turns[one.turn].role is Role.USER]
     decisions = [one for one in own if _is_decision(one)]
     loops = [
@@ -133,7 +131,7 @@ def summarise(
         if _is_open_loop(one) or (one.question and _is_unanswered(one, turns, docs))
     ]
     return SessionSummary(
-        topics=_top_topics(
+        topics=top_topics(
             count_topics(zip(turns, docs, strict=True)) if topics is None else topics
         ),
         narrative=_quoted(turns, narrative),
@@ -143,7 +141,7 @@ def summarise(
 
 
 def render_summary(summary: SessionSummary) -> str:
-    """Render a summary as one text, with every sentence verbatim."""
+    """Render a summary as one text."""
     parts = []
     if summary.topics:
         parts.append(f"About {', '.join(summary.topics)}.")
@@ -159,7 +157,7 @@ def render_summary(summary: SessionSummary) -> str:
 
 def _centrality(turns: Sequence[Turn], vectors: Vectors) -> list[float]:
     """Cosine of each turn with the session's centroid, weighted by role."""
-    weights = np.array([_ROLE_WEIGHT[Role(turn.role)] for turn in turns], dtype=np.float32)
+    weights = np.array([ROLE_WEIGHTS[Role(turn.role)] for turn in turns], dtype=np.float32)
     centroid = matmul(weights[None], vectors)[0]
     length = float(np.linalg.norm(centroid))
     return (
@@ -177,21 +175,50 @@ def _candidates(
         for doc in docs
         for word in {token.lemma_.lower() for token in doc if _is_content(token)}
     )
+    speakers = [turn_speaker(turn) for turn in turns]
     found: list[_Candidate] = []
     for index, (turn, doc) in enumerate(zip(turns, docs, strict=True)):
         if is_chitchat(doc):
             continue
         for sent in _sentences(doc):
             words = frozenset(token.lemma_.lower() for token in sent if _is_content(token))
-            if len(words) < 2 or sum(token.is_alpha for token in sent) < MIN_WORDS:
+            least = MIN_CONTENT_WORDS[Role(turn.role)]
+            if len(words) < least or sum(token.is_alpha for token in sent) < MIN_WORDS:
                 continue
-            text = _truncate(sent)
-            role = _ROLE_WEIGHT[Role(turn.role)]
+            said = sent.text.strip()
+            question = is_question(sent)
+            reported = report(
+                sent,
+                speakers[index],
+                find_listener(speakers, index),
+                find_antecedents(sent, index, docs, speakers),
+                question=question,
+                advises=turn.role is Role.ASSISTANT,
+            )
+            role = ROLE_WEIGHTS[Role(turn.role)]
             score = role * (
                 0.5 * max(0.0, centrality[index]) + 0.5 * _informativeness(sent, words, recurrence)
             )
-            found.append(_Candidate(index, len(found), text, words, score, text.endswith("?")))
+            found.append(
+                _Candidate(
+                    index,
+                    len(found),
+                    said,
+                    reported.text,
+                    words,
+                    score,
+                    question,
+                    reported.complete,
+                )
+            )
     return found
+
+
+def turn_speaker(turn: Turn) -> str:
+    """The name of a turn's speaker in a summary."""
+    if turn.role is Role.ASSISTANT:
+        return ASSISTANT
+    return turn.speaker or UNNAMED_SPEAKER
 
 
 def _sentences(doc: Doc) -> Iterator[Span]:
@@ -224,19 +251,8 @@ def _is_content(token: Token) -> bool:
         token.pos_ in ("NOUN", "PROPN", "VERB", "ADJ", "NUM")
         and not token.is_stop
         and token.is_alpha
-        and token.lemma_.lower() not in _GENERIC_WORDS
+        and token.lemma_.lower() not in GENERIC_WORDS
     )
-
-
-def _truncate(sent: Span) -> str:
-    """The text of a sentence, at most `MAX_WORDS` words, ending at a comma if possible."""
-    text = sent.text.strip()
-    words = list(re.finditer(r"\S+", text))
-    if len(words) <= MAX_WORDS:
-        return text
-    within = text[: words[MAX_WORDS - 1].end()]
-    comma = within.rfind(",")
-    return within[:comma] if comma > len(within) // 2 else within
 
 
 def _select_diverse(candidates: Iterable[_Candidate]) -> list[_Candidate]:
@@ -269,16 +285,16 @@ def _is_redundant(one: _Candidate, other: _Candidate) -> bool:
 def _is_decision(candidate: _Candidate) -> bool:
     return (
         not candidate.question
-        and bool(_DECISION.search(candidate.text))
-        and not _NOT_DECISION.search(candidate.text)
+        and bool(_DECISION.search(candidate.said))
+        and not _NOT_DECISION.search(candidate.said)
     )
 
 
 def _is_open_loop(candidate: _Candidate) -> bool:
     return (
         not candidate.question
-        and bool(_OPEN_LOOP.search(candidate.text))
-        and not _NOT_OPEN_LOOP.search(candidate.text)
+        and bool(_OPEN_LOOP.search(candidate.said))
+        and not _NOT_OPEN_LOOP.search(candidate.said)
     )
 
 
@@ -302,72 +318,6 @@ def _is_unanswered(question: _Candidate, turns: Sequence[Turn], docs: Sequence[D
             re.IGNORECASE,
         )
     )
-
-
-def count_topics(
-    spoken: Iterable[tuple[Turn, Doc]], before: Mapping[str, Topic] = MappingProxyType({})
-) -> dict[str, Topic]:
-    """Count names and noun phrases by turn; mentions by the user count more.
-
-    Args:
-        spoken: Turns with their parses.
-        before: Counts of the session's other turns.
-
-    Returns:
-        The topics of highest weight, at most `MAX_COUNTED_TOPICS`, by lower-case name.
-    """
-    spoken = list(spoken)
-    weight = {name: topic.weight for name, topic in before.items()}
-    written = {name: topic.written for name, topic in before.items()}
-    speakers = {(turn.speaker or "").casefold() for turn, _ in spoken}
-    for turn, doc in spoken:
-        names = {
-            name.casefold(): name for name in find_entities(doc) if name.casefold() not in speakers
-        }
-        phrases = {
-            phrase.casefold(): phrase
-            for phrase in _noun_phrases(doc)
-            if phrase.casefold() not in speakers
-        }
-        for key, phrase in (phrases | names).items():
-            written.setdefault(key, phrase)
-            weight[key] = weight.get(key, 0.0) + _ROLE_WEIGHT[Role(turn.role)] * (
-                NAME_BONUS if key in names else 1.0
-            )
-    best = sorted(weight, key=lambda key: -weight[key])[:MAX_COUNTED_TOPICS]
-    return {key: Topic(written[key], weight[key]) for key in best}
-
-
-def _top_topics(counted: Mapping[str, Topic]) -> tuple[str, ...]:
-    """The topics of highest weight that share no word with each other."""
-    kept: list[str] = []
-    for key, _ in sorted(
-        counted.items(), key=lambda item: (-item[1].weight, -len(item[0].split()))
-    ):
-        if not any(set(key.split()) & set(other.split()) for other in kept):
-            kept.append(key)
-        if len(kept) == MAX_TOPICS:
-            break
-    return tuple(counted[key].written for key in kept)
-
-
-def _noun_phrases(doc: Doc) -> Iterator[str]:
-    """Noun phrases of a parse, at most two words, without determiners and stop words."""
-    for chunk in doc.noun_chunks:
-        words = [
-            token
-            for token in chunk
-            if token.pos_ in ("NOUN", "PROPN", "ADJ") and not token.is_stop and token.is_alpha
-        ]
-        if (
-            not words
-            or words[-1] != chunk.root
-            or words[-1].lemma_.lower() in _GENERIC_WORDS
-            or words[-1].ent_type_ in ("DATE", "TIME")
-        ):
-            continue
-        words = words[-2:] if words[0].pos_ != "ADJ" else words[-1:]
-        yield " ".join(token.text if token.pos_ == "PROPN" else token.lower_ for token in words)
 
 
 def _quoted(turns: Sequence[Turn], candidates: Iterable[_Candidate]) -> tuple[SummarySentence, ...]:

@@ -1,6 +1,6 @@
 """Turns → Understanding, a few turns at a time, with capitals restored where there are none."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from hotmem.core.priority import ForegroundPriority
@@ -105,6 +105,12 @@ class TurnReader:
             )
             yield from self._language.parse(texts[:size])
             texts = texts[size:]
+
+    def restore_case(self, docs: Iterable[Doc]) -> Iterator[Doc]:
+        """The parses, with capitals and sentence boundaries restored where there are none."""
+        for doc in docs:
+            self._priority.wait_idle_blocking()
+            yield self._truecased(doc, ()) if lacks_case(doc.text) else doc
 
     def _parse_one(self, text: str) -> Doc:
         return self._language.parse([text])[0]

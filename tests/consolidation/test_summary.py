@@ -1,18 +1,20 @@
 """Session summaries."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from time import perf_counter
 
 import numpy as np
 import pytest
 
+from hotmem.consolidation.antecedents import find_antecedents
+from hotmem.consolidation.reported_speech import MAX_WORDS, is_question, report
 from hotmem.consolidation.summary import (
     MAX_SENTENCES,
-    MAX_TOPICS,
-    MAX_WORDS,
     render_summary,
     summarise,
 )
+from hotmem.consolidation.topics import MAX_TOPICS
 from hotmem.models import CachedEncoder, Language
 from hotmem.types import Role, SessionSummary, Turn
 
@@ -67,15 +69,97 @@ def summarised(
     return summarise(turns, language.parse(texts), encoder.encode(texts))
 
 
-def test_narrative_is_verbatim(language: Language, encoder: CachedEncoder) -> None:
+def test_narrative_is_reported_speech(language: Language, encoder: CachedEncoder) -> None:
     summary = summarised(SPOKEN, language, encoder)
-    texts = {f"t{at}": text for at, (_, text) in enumerate(SPOKEN)}
     assert 0 < len(summary.narrative) <= MAX_SENTENCES
-    for sentence in (*summary.narrative, *summary.decisions, *summary.open_loops):
-        assert sentence.text in texts[sentence.turn_id]
-        assert len(sentence.text.split()) <= MAX_WORDS
+    sentences = (*summary.narrative, *summary.decisions, *summary.open_loops)
+    assert all(len(sentence.text.split()) <= MAX_WORDS for sentence in sentences)
+    assert not re.search(r"\b(?:I|me|my|we|our|you|your)\b", render_summary(summary))
+    assert {sentence.text for sentence in sentences} >= {
+        "The user decided to take oak for the kitchen because Rui works with oak.",
+        "The user still has to call Rui about the delivery date of the oak.",
+        "The user asks: does the assistant know whether the permit from the city takes long?",
+    }
     places = [int(sentence.turn_id[1:]) for sentence in summary.narrative]
     assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "reported"),
+    [
+        ((), "I'm allergic to walnuts.", "Ana is allergic to walnuts."),
+        ((), "Oh well, um, I have bought a red kayak.", "Ana has bought a red kayak."),
+        ((), "Thanks, we moved our piano to Porto.", "Ana moved Ana's piano to Porto."),
+        ((), "No fracture, only a bruised knee hurts.", "No fracture, only a bruised knee hurts."),
+        ((), "Never remind me of the dentist.", "Never remind Ana of the dentist."),
+        ((), "Got the blue Asics from a shop.", "Ana got the blue Asics from a shop."),
+        ((), "Started the new job at the bakery.", "Ana started the new job at the bakery."),
+        ((), "I came home and want peppermint tea.", "Ana came home and wants peppermint tea."),
+        ((), "I'd like a table for £46.", "Ana would like a table for £46."),
+        (
+            ("My sister Beth is a nurse.",),
+            "She works nights at the hospital.",
+            "Ana's sister Beth works nights at the hospital.",
+        ),
+        (
+            ("There was an old woman at the bakery.", "I saw my sister too."),
+            "She bought poppy rolls.",
+            "She bought poppy rolls.",
+        ),
+        (
+            ("My brother plays chess.",),
+            "She bought poppy rolls.",
+            "She bought poppy rolls.",
+        ),
+    ],
+)
+def test_sentences_are_reported(
+    language: Language, before: tuple[str, ...], said: str, reported: str
+) -> None:
+    docs = language.parse([*before, said])
+    speakers = ["Ana"] * len(docs)
+    (sent,) = docs[-1].sents
+    antecedents = find_antecedents(sent, len(before), docs, speakers)
+    found = report(sent, "Ana", None, antecedents, question=False, advises=False)
+    assert found.text == reported
+    assert found.complete is not reported.startswith(("She", "No fracture", "Never"))
+
+
+@pytest.mark.parametrize(
+    ("said", "asks"),
+    [
+        ("should i call the plumber", True),
+        ("how much did it cost", True),
+        ("who will look after the dog", True),
+        ("Do you like it?", True),
+        ("when i was in school they did that", False),
+        ("do not tell the neighbour", False),
+        ("be careful with that", False),
+        ("I was at the dentist.", False),
+    ],
+)
+def test_questions_need_no_question_mark(language: Language, said: str, asks: bool) -> None:
+    (sent,) = language.parse([said])[0].sents
+    assert is_question(sent) is asks
+
+
+def test_courtesies_of_the_assistant_are_left_out(
+    language: Language, encoder: CachedEncoder
+) -> None:
+    spoken = [
+        (Role.USER, "My brother Keith was made foreman at the quarry."),
+        (Role.ASSISTANT, "That's lovely news. You must be proud. Let's hope Keith likes it."),
+    ]
+    summary = summarised(spoken, language, encoder)
+    assert [sentence.turn_id for sentence in summary.narrative] == ["t0"]
+
+
+def test_interjections_are_no_topics(language: Language, encoder: CachedEncoder) -> None:
+    spoken = [(Role.USER, "Hahaha. Hiya! The kayak has a hole, lol."), (Role.USER, "Omg. A kayak?")]
+    assert {topic.lower() for topic in summarised(spoken, language, encoder).topics} <= {
+        "kayak",
+        "hole",
+    }
 
 
 def test_topics(language: Language, encoder: CachedEncoder) -> None:

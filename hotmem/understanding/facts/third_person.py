@@ -4,7 +4,8 @@
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from hotmem.temporal import TimeMention, format_time, format_time_bare
@@ -13,6 +14,9 @@ from hotmem.types.parse import Token
 
 FIRST_PERSON_PRONOUNS: Final = frozenset({"i", "me", "myself", "we", "us", "ourselves"})
 FIRST_PERSON_POSSESSIVES: Final = frozenset({"my", "our", "mine", "ours"})
+SECOND_PERSON_PRONOUNS: Final = frozenset({"you", "u", "ya", "yourself", "yourselves"})
+SECOND_PERSON_POSSESSIVES: Final = frozenset({"your", "ur", "yours"})
+SECOND_PERSON: Final = SECOND_PERSON_PRONOUNS | SECOND_PERSON_POSSESSIVES
 UNRESOLVED: Final = wordlist(
     "you your yours yourself he she they it him her them his hers its their theirs himself "
     "herself themselves itself this that these "
@@ -25,7 +29,7 @@ UNRESOLVED: Final = wordlist(
 QUANTIFIERS: Final = frozenset({"lot", "lots", "other", "others", "such", "another"})
 """Those that do not if a noun follows: "a lot of metal"."""
 
-_FILLERS: Final = re.compile(r"u+[hm]+|er+m?|h+m+|mm+|(?:a?ha)+h?|(?:he){2,}|lo+l|lmao|omg")
+FILLERS: Final = re.compile(r"u+[hm]+|er+m?|h+m+|mm+|(?:a?ha)+h?|(?:he){2,}|lo+l|lmao|omg")
 """Hesitations and laughter, which are left out."""
 
 _STUTTER_POS: Final = frozenset({"PRON", "DET", "ADP", "AUX", "CCONJ", "SCONJ", "PART"})
@@ -45,8 +49,11 @@ _IRREGULAR: Final = {
     "'re": "is",
     "’re": "is",
     "m": "is",
+    "re": "is",
+    "ve": "has",
     "were": "was",
     "quit": "quit",
+    "got": "got",
 }
 _EXPANSIONS: Final = {
     "n't": "not",
@@ -90,6 +97,8 @@ def to_third_person(
     plural: bool = False,
     mentions: Iterable[TimeMention] = (),
     dated: bool = True,
+    listener: str | None = None,
+    antecedents: Mapping[int, str] = MappingProxyType({}),
 ) -> str:
     """Render tokens as a phrase about the speaker.
 
@@ -100,6 +109,8 @@ def to_third_person(
         plural: Whether the subject is plural, so that the verb keeps its form.
         mentions: Times in the utterance, each replaced by its absolute form.
         dated: Whether times are kept.
+        listener: The name that replaces "you"; None keeps it.
+        antecedents: Phrases that replace pronouns, by index of the token.
     """
     words: list[str] = []
     written_mentions: set[int] = set()
@@ -116,7 +127,7 @@ def to_third_person(
             written_mentions.add(mention.start)
             before = None
             continue
-        word = _convert_word(token, speaker, finite, plural)
+        word = antecedents.get(token.i) or _convert_word(token, speaker, finite, plural, listener)
         as_said = word.lower() == token.lower_
         if (
             before is not None
@@ -133,7 +144,7 @@ def to_third_person(
 
 def is_filler(token: Token) -> bool:
     """Whether a token is a hesitation or laughter."""
-    return _FILLERS.fullmatch(token.lower_) is not None
+    return FILLERS.fullmatch(token.lower_) is not None
 
 
 def _is_stutter(before: Token, token: Token) -> bool:
@@ -146,8 +157,14 @@ def _is_stutter(before: Token, token: Token) -> bool:
     return len(token) > 1 or token.lower_ == "i"
 
 
-def _convert_word(token: Token, speaker: str, finite: Token | None, plural: bool) -> str:
+def _convert_word(
+    token: Token, speaker: str, finite: Token | None, plural: bool, listener: str | None
+) -> str:
     word = token.lower_
+    if listener is not None and word in SECOND_PERSON_PRONOUNS and token.pos_ == "PRON":
+        return listener
+    if listener is not None and word in SECOND_PERSON_POSSESSIVES:
+        return f"{listener}'s"
     if word in FIRST_PERSON_POSSESSIVES and token.pos_ in ("PRON", "DET", "ADJ"):
         following = token.doc[token.i + 1 : token.i + 2].text.lower()
         return "their" if following == "own" else f"{speaker}'s"
@@ -159,8 +176,8 @@ def _convert_word(token: Token, speaker: str, finite: Token | None, plural: bool
             if plural and word not in ("'re", "'ve", "’re", "’ve")
             else third_person_verb(token)
         )
-    if token.tag_ in ("VBP", "VBD") and _has_first_person_subject(
-        token.head if token.dep_ in ("aux", "auxpass") else token
+    if (token.tag_ in ("VBP", "VBD") or word in ("'d", "’d")) and _has_converted_subject(
+        token.head if token.dep_ in ("aux", "auxpass") else token, addressed=listener is not None
     ):
         return third_person_verb(token)
     if token.dep_ == "neg":
@@ -172,14 +189,22 @@ def _convert_word(token: Token, speaker: str, finite: Token | None, plural: bool
     return _EXPANSIONS.get(word, token.text)
 
 
-def _has_first_person_subject(verb: Token) -> bool:
-    """Whether the subject of a verb is the speaker."""
+def _has_converted_subject(verb: Token, *, addressed: bool) -> bool:
+    """Whether the only subject of a verb is the speaker, or the person addressed.
+
+    A verb that is joined to another ("I came home and want tea") has the subject of that one.
+    """
+    pronouns = FIRST_PERSON_PRONOUNS | (SECOND_PERSON_PRONOUNS if addressed else frozenset())
+    while verb.dep_ == "conj" and not _subjects(verb):
+        verb = verb.head
     return any(
-        child.dep_ in ("nsubj", "nsubjpass")
-        and child.lower_ in FIRST_PERSON_PRONOUNS
-        and child.pos_ == "PRON"
-        for child in verb.lefts
+        child.lower_ in pronouns and child.pos_ == "PRON" and not child.conjuncts
+        for child in _subjects(verb)
     )
+
+
+def _subjects(verb: Token) -> list[Token]:
+    return [child for child in verb.children if child.dep_ in ("nsubj", "nsubjpass")]
 
 
 def _absolute_time(first: Token, mention: TimeMention) -> str:
