@@ -42,11 +42,13 @@ class ReportedSentence:
 
     Attributes:
         text: The sentence.
+        question: Whether it asks something.
         complete: Whether it can be understood alone: with a subject, and without pronouns that
             need an earlier sentence.
     """
 
     text: str
+    question: bool
     complete: bool
 
 
@@ -56,7 +58,6 @@ def report(
     listener: str | None,
     antecedents: Mapping[int, str],
     *,
-    question: bool,
     advises: bool,
 ) -> ReportedSentence:
     """Report a sentence.
@@ -66,11 +67,11 @@ def report(
         speaker: Who says it.
         listener: To whom; None if that is uncertain.
         antecedents: What pronouns refer to, by index of the token.
-        question: Whether it asks something.
         advises: Whether the speaker is the assistant, who drops no subject.
     """
     tokens = _without_openings(sent)
     truncated = _truncate(tokens)
+    question = _asks(tokens)
     addressed = listener if question or advises else None
     suggests = [token.lower_ for token in tokens[:2]] in (["let", "'s"], ["let", "’s"])
     subject = _subject(sent)
@@ -86,7 +87,9 @@ def report(
     else:
         text = sentence(f"{speaker} wants to" if suggests else speaker if dropped else "", body)
     unresolved = _has_unresolved(truncated, antecedents, addressed)
-    return ReportedSentence(text, (subject is not None or dropped or suggests) and not unresolved)
+    return ReportedSentence(
+        text, question, (subject is not None or dropped or suggests) and not unresolved
+    )
 
 
 def is_question(sent: Span) -> bool:
@@ -94,7 +97,10 @@ def is_question(sent: Span) -> bool:
 
     Without one, its verb comes before its subject: "is it far", "how much did it cost".
     """
-    tokens = _without_openings(sent)
+    return _asks(_without_openings(sent))
+
+
+def _asks(tokens: Sequence[Token]) -> bool:
     if tokens[-1].text == "?":
         return True
     verb = next((token for token in tokens[:3] if token.pos_ == "AUX"), None)
@@ -122,7 +128,8 @@ def _without_openings(sent: Span) -> list[Token]:
     rest = [
         token
         for token in rest[place:]
-        if token.dep_ != "intj" and not any(map(_is_pictogram, token.text))
+        if token.dep_ != "intj"
+        and (token.text.isascii() or not any(map(_is_pictogram, token.text)))
     ]
     return rest or tokens
 

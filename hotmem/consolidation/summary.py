@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from hotmem.consolidation.antecedents import find_antecedents, find_listener
-from hotmem.consolidation.reported_speech import is_question, report
+from hotmem.consolidation.reported_speech import report
 from hotmem.consolidation.topics import GENERIC_WORDS, ROLE_WEIGHTS, count_topics, top_topics
 from hotmem.core.matmul import matmul
 from hotmem.models.encoder import Vectors
@@ -186,13 +186,11 @@ def _candidates(
             if len(words) < least or sum(token.is_alpha for token in sent) < MIN_WORDS:
                 continue
             said = sent.text.strip()
-            question = is_question(sent)
             reported = report(
                 sent,
                 speakers[index],
                 find_listener(speakers, index),
                 find_antecedents(sent, index, docs, speakers),
-                question=question,
                 advises=turn.role is Role.ASSISTANT,
             )
             role = ROLE_WEIGHTS[Role(turn.role)]
@@ -207,7 +205,7 @@ def _candidates(
                     reported.text,
                     words,
                     score,
-                    question,
+                    reported.question,
                     reported.complete,
                 )
             )

@@ -16,6 +16,13 @@ MIN_COSINE: Final = 0.8
 MIN_COSINE_IF_DIFFERENT: Final = 0.85
 """Minimum cosine if each tag has words that the other has not: "old recipe", "new recipe"."""
 
+MIN_COSINE_IF_DERIVED: Final = 0.88
+"""Minimum cosine of two words of which one contains the other: a "sailmaker" is no "sail", but an
+"exam" is an "examination"."""
+
+MIN_PART: Final = 3
+"""Letters of the shortest word that another may be derived from."""
+
 FUNCTION_WORDS: Final = stems("a an the of for in on at to and with from")
 """Words ignored in comparisons: "insurance for the car" is "car insurance"."""
 
@@ -82,6 +89,10 @@ def same_meaning(one: str, other: str, cosine: float) -> bool:
     )
     if set(words) < set(others) or set(others) < set(words):
         return words[-1:] == others[-1:]
-    if set(words) == set(others) or len(words) == len(others) == 1:
+    if set(words) == set(others):
         return True
+    if len(words) == len(others) == 1:
+        short, long = sorted((words[0], others[0]), key=len)
+        derived = len(short) >= MIN_PART and short in long
+        return not derived or cosine >= MIN_COSINE_IF_DERIVED
     return cosine >= MIN_COSINE_IF_DIFFERENT

@@ -7,8 +7,7 @@ from typing import Final
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Role, Topic, Turn
 from hotmem.types.parse import Doc
-from hotmem.understanding.facts.third_person import FILLERS
-from hotmem.understanding.query.cues import COURTESIES
+from hotmem.understanding.facts.tags import is_interjection
 from hotmem.understanding.query.entities import find_entities
 
 MAX_TOPICS: Final = 6
@@ -50,12 +49,12 @@ def count_topics(
         names = {
             name.casefold(): name
             for name in find_entities(doc)
-            if name.casefold() not in speakers and not _is_interjection(name)
+            if name.casefold() not in speakers and not is_interjection(name)
         }
         phrases = {
             phrase.casefold(): phrase
             for phrase in _noun_phrases(doc)
-            if phrase.casefold() not in speakers and not _is_interjection(phrase)
+            if phrase.casefold() not in speakers and not is_interjection(phrase)
         }
         for key, phrase in (phrases | names).items():
             written.setdefault(key, phrase)
@@ -96,12 +95,3 @@ def _noun_phrases(doc: Doc) -> Iterator[str]:
             continue
         words = words[-2:] if words[0].pos_ != "ADJ" else words[-1:]
         yield " ".join(token.text if token.pos_ == "PROPN" else token.lower_ for token in words)
-
-
-def _is_interjection(phrase: str) -> bool:
-    """Whether the parser took a greeting, a letter or laughter for a noun or a name."""
-    return (
-        len(phrase) < 2
-        or FILLERS.fullmatch(phrase.casefold()) is not None
-        or COURTESIES.fullmatch(phrase) is not None
-    )

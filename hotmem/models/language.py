@@ -34,6 +34,9 @@ MODEL: Final = "en_core_web_sm-3.8.0"
 TOKENIZER: Final = "hotmem.Unfilled.v1"
 """Name in spaCy's registry of a tokenizer whose rules come from the model's files alone."""
 
+NOUNS: Final = "nouns"
+"""Name of a table of the vocabulary, with the nouns of the lemmatizer's dictionary."""
+
 _loading = Lock()
 
 MAX_CACHED_PARSES: Final = 256
@@ -159,7 +162,16 @@ def _load() -> Language:
 
         _register_tokenizer()
         config = {"nlp": {"tokenizer": {"@tokenizers": TOKENIZER}}}
-        return Language(spacy.load(folder, exclude=["senter"], config=config))
+        pipeline = spacy.load(folder, exclude=["senter"], config=config)
+        _share_nouns(pipeline)
+        return Language(pipeline)
+
+
+def _share_nouns(pipeline: "Pipeline") -> None:
+    """Make the nouns that the lemmatizer knows available to the documents."""
+    lemmatizer: Any = pipeline.get_pipe("lemmatizer")
+    nouns = frozenset(lemmatizer.lookups.get_table("lemma_index")["noun"])
+    pipeline.vocab.lookups.add_table(NOUNS, {"noun": nouns})
 
 
 @cache

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from hotmem import Memory
-from hotmem.consolidation.summary import count_topics, render_summary, summarise
+from hotmem.consolidation.summary import render_summary, summarise
+from hotmem.consolidation.topics import count_topics
 from hotmem.models import CachedEncoder, Language
 from hotmem.remember import NO_SIGNS
 from hotmem.storage import Storage, open_storage, queries, steps

@@ -120,7 +120,7 @@ def test_sentences_are_reported(
     speakers = ["Ana"] * len(docs)
     (sent,) = docs[-1].sents
     antecedents = find_antecedents(sent, len(before), docs, speakers)
-    found = report(sent, "Ana", None, antecedents, question=False, advises=False)
+    found = report(sent, "Ana", None, antecedents, advises=False)
     assert found.text == reported
     assert found.complete is not reported.startswith(("She", "No fracture", "Never"))
 

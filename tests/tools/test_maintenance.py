@@ -243,6 +243,9 @@ def test_the_longer_tag_is_kept() -> None:
         ("film", "movie", 0.84, True),
         ("tv show", "tv series", 0.9, True),
         ("car insurance", "insurance for the car", 0.8, True),
+        ("sail", "sailmaker", 0.82, False),
+        ("exam", "examination", 0.9, True),
+        ("js", "javascript", 0.81, True),
     ],
 )
 def test_tags_of_different_things_are_not_merged(

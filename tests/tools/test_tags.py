@@ -1,12 +1,14 @@
 """Tags of memories: extracted from their text, and deleted with it."""
 
+import pytest
+
 from eval.tools.tags import reused
 from hotmem import Memory
 from hotmem.models import Language
 from hotmem.tools.maintenance import NoArguments, memory_stats
 from hotmem.tools.tags import OptimizeTagsArguments, optimize_tags
 from hotmem.types import Category, Kind
-from hotmem.understanding.facts.tags import tag_spans, tags_within
+from hotmem.understanding.facts.tags import extract_tags, tag_spans, tags_within
 from tests.conversation import said
 
 
@@ -32,6 +34,21 @@ async def test_tags_are_deleted_with_their_text(memory: Memory) -> None:
     await memory.forget(user_id="ana", session_id="monday")
     left = (await memory_stats(memory, "ana", NoArguments())).tags
     assert "bicycle" not in left and "bike" in left
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("I baked cookies and parties are fun.", ("cookie", "party")),
+        ("We moved everything to kubernetes.", ("kubernetes",)),
+        ("He lost his glasses and the mice ate calves.", ("glasses", "mouse", "calf")),
+        ("Hahaha, omg, hiya, my kayak sank!", ("kayak",)),
+        ("JS pays my rent.", ("js", "rent")),
+        ("Thursdays are for the choir.", ("choir",)),
+    ],
+)
+def test_tags_are_words(language: Language, text: str, tags: tuple[str, ...]) -> None:
+    assert extract_tags(language.parse([text])[0]) == tags
 
 
 async def test_tags_outside_the_statement_are_not_its_tags(

@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
+from hotmem.models.language import NOUNS
+from hotmem.temporal import CALENDAR
 from hotmem.text.stemming import stems
 from hotmem.types.parse import Doc, Span, Token
+from hotmem.understanding.facts.third_person import FILLERS
+from hotmem.understanding.query.cues import COURTESIES
 from hotmem.understanding.query.entities import ENTITY_TYPES
 
 MAX_TAGS: Final = 4
@@ -96,7 +100,7 @@ def extract_tags(doc: Doc) -> tuple[str, ...]:
 
 
 def tag_spans(doc: Doc) -> list[TagSpan]:
-    """Return all tags of a parsed text with their spans: single nouns as lemmas, and whole names.
+    """Return all tags of a parsed text with their spans: nouns in the singular, and whole names.
 
     Single nouns rather than phrases, so that "red kayak" and "kayak trip" share a tag.
     """
@@ -111,7 +115,22 @@ def tag_spans(doc: Doc) -> list[TagSpan]:
         [*(entity for entity in doc.ents if entity.label_ in ENTITY_TYPES), *names, *nouns]
     )
     found = (TagSpan(_tag_text(span), span.start_char, span.end_char) for span in spans)
-    return [term for term in found if term.tag and len(term.tag.split()) <= MAX_NAME_WORDS]
+    return [
+        term
+        for term in found
+        if term.tag
+        and len(term.tag.split()) <= MAX_NAME_WORDS
+        and not is_interjection(doc.text[term.start : term.stop])
+    ]
+
+
+def is_interjection(phrase: str) -> bool:
+    """Whether the parser took a greeting, a single letter or laughter for a noun or a name."""
+    return (
+        len(phrase) < 2
+        or FILLERS.fullmatch(phrase.casefold()) is not None
+        or COURTESIES.fullmatch(phrase) is not None
+    )
 
 
 def tags_within(spans: Sequence[TagSpan], start: int, stop: int, text: str) -> tuple[str, ...]:
@@ -144,20 +163,31 @@ def _in_name(token: Token) -> bool:
 def _is_tag_word(token: Token) -> bool:
     dated = token.ent_type_ in ("DATE", "TIME")
     return (
-        token.lemma_.lower() not in _VAGUE_NOUNS
+        _VAGUE_NOUNS.isdisjoint((token.lower_, token.lemma_.lower()))
+        and CALENDAR.isdisjoint((token.lower_, token.lemma_.lower()))
         and not (token.like_num or token.is_stop or dated)
         and token.is_alpha
-        and len(token) > 2
+        and (len(token) > 2 or (len(token) == 2 and token.is_upper))
     )
 
 
 def _tag_text(span: Span) -> str:
-    """Return the content words of a noun or name, nouns as lemmas."""
+    """Return the content words of a noun or name, nouns in the singular."""
     words = [
         token
         for token in span
         if token.pos_ in ("NOUN", "PROPN", "ADJ") and token.is_alpha and not token.is_stop
     ]
-    return " ".join(
-        token.lemma_.lower() if token.pos_ == "NOUN" else token.lower_ for token in words
-    )
+    return " ".join(_singular(token) if token.pos_ == "NOUN" else token.lower_ for token in words)
+
+
+def _singular(noun: Token) -> str:
+    """The singular of a noun, or the noun itself if the dictionary has no singular of it.
+
+    What the lemmatizer makes of words that it does not know is no word: "kubernete". A word of the
+    dictionary keeps its form ("glasses"), and of two singulars it is the longer one ("cookie",
+    "cooky").
+    """
+    word, lemma = noun.lower_, noun.lemma_.lower()
+    nouns = noun.vocab.lookups.get_table(NOUNS)["noun"]
+    return next((form for form in (word, word.removesuffix("s"), lemma) if form in nouns), word)
