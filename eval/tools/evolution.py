@@ -20,6 +20,7 @@ from hotmem import Memory
 from hotmem.models import Encoder, Language, encode_tokens
 from hotmem.storage import queries
 from hotmem.types import Category, Kind, MemoryRecord, NewMemory
+from hotmem.understanding.facts.tags import extract_tags
 
 TOPICS: Final = Path(__file__).with_name("topics.tsv")
 USER: Final = "topics"
@@ -129,8 +130,11 @@ async def measure(encoder: Encoder, language: Language) -> Evolution:
 
 
 async def _store(memory: Memory, encoder: Encoder, told: Sequence[Statement]) -> None:
-    for one, reading in zip(told, encode_tokens(encoder, [one.text for one in told]), strict=True):
-        note = NewMemory(one.text, Kind.FACT, Category(one.category), 3)
+    texts = [one.text for one in told]
+    docs = memory.runtime.recall.language.parse(texts)
+    for one, doc, reading in zip(told, docs, encode_tokens(encoder, texts), strict=True):
+        tags = extract_tags(doc)
+        note = NewMemory(one.text, Kind.FACT, Category(one.category), 3, tags=tags)
         await memory.runtime.storage.database.write_all(
             queries.embedding.insert_memory,
             memory.runtime.write.encoder_id,

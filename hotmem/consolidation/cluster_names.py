@@ -1,58 +1,56 @@
-"""Names of subcategories: their distinctive keywords, or the previous name."""
+"""Names of subcategories: their distinctive tags, or the previous name."""
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
 from hotmem.text.labels import propose_names
-from hotmem.text.stemming import STOP_STEMS, terms
+from hotmem.text.stemming import stems
 
 KEYWORDS: Final = 5
 """Maximum number of keywords of a cluster."""
 
-_WORDS: Final = re.compile(r"[^\W\d_]{3,}")
-
 
 def extract_keywords(
-    groups: Sequence[Sequence[str]], wait_idle_blocking: Callable[[], None] = lambda: None
+    groups: Sequence[Sequence[Collection[str]]],
+    wait_idle_blocking: Callable[[], None] = lambda: None,
 ) -> list[tuple[str, ...]]:
-    """Extract each cluster's distinctive words, highest weight first.
+    """Find each cluster's distinctive tags, highest weight first.
 
-    A word's weight is its term of the Kullback-Leibler divergence of the cluster from the others
-    (1951): p · log(p / q), with the shares p and q of their texts that contain the word. Words of
-    only one text of the cluster are left out.
+    A tag's weight is its term of the Kullback-Leibler divergence of the cluster from the others
+    (1951): p · log(p / q), with the shares p and q of their memories that have the tag. Tags of
+    only one memory of the cluster are left out, and so are those that share a word with a better
+    one.
 
     Args:
-        groups: The texts of each cluster.
-        wait_idle_blocking: Called before each text; blocks while recalls run.
+        groups: The tags of the memories of each cluster.
+        wait_idle_blocking: Called before each cluster; blocks while recalls run.
     """
-    written = [_words_by_stem(group, wait_idle_blocking) for group in groups]
-    counts = [Counter(stem for stems in group for stem in stems) for group in written]
+    counts = [Counter(tag for tags in group for tag in set(tags)) for group in groups]
     total, everything = Counter[str](), sum(map(len, groups))
     for held in counts:
         total.update(held)
     found = []
-    for group, texts, held in zip(groups, written, counts, strict=True):
+    for group, held in zip(groups, counts, strict=True):
+        wait_idle_blocking()
         weights = {
-            stem: inside
+            tag: inside
             / len(group)
             * np.log(
                 _smoothed_share(inside, len(group))
-                / _smoothed_share(total[stem] - inside, everything - len(group))
+                / _smoothed_share(total[tag] - inside, everything - len(group))
             )
-            for stem, inside in held.items()
+            for tag, inside in held.items()
             if inside > 1
         }
-        best = sorted(
-            (stem for stem, weight in weights.items() if weight > 0),
-            key=lambda stem: (-weights[stem], stem),
-        )[:KEYWORDS]
-        found.append(
-            tuple(_most_frequent(stems[stem] for stems in texts if stem in stems) for stem in best)
-        )
+        best: dict[str, frozenset[str]] = {}
+        for tag in sorted(weights, key=lambda tag: (-weights[tag], tag)):
+            words = stems(tag)
+            if weights[tag] > 0 and all(words.isdisjoint(other) for other in best.values()):
+                best[tag] = words
+        found.append(tuple(best)[:KEYWORDS])
     return found
 
 
@@ -103,33 +101,6 @@ def match_previous_names(
     return kept
 
 
-def _most_frequent(words: Iterable[str]) -> str:
-    """The most frequent word; ties are broken alphabetically."""
-    counted = Counter(words)
-    return min(counted, key=lambda word: (-counted[word], word))
-
-
 def _smoothed_share(holding: int, texts: int) -> float:
     """Share of texts with a word, with additive smoothing of one half."""
     return (holding + 0.5) / (texts + 1.0)
-
-
-def _words_by_stem(
-    texts: Iterable[str], wait_idle_blocking: Callable[[], None]
-) -> list[dict[str, str]]:
-    """The content words of each text, by stem."""
-    found = []
-    for text in texts:
-        wait_idle_blocking()
-        found.append(_content_stems(text))
-    return found
-
-
-def _content_stems(text: str) -> dict[str, str]:
-    """The content words of a text, by stem."""
-    return {
-        stem: word
-        for word in map(str.lower, _WORDS.findall(text))
-        for stem in terms(word)
-        if stem not in STOP_STEMS
-    }

@@ -98,7 +98,7 @@ def draft_subcategories(
     places = [np.flatnonzero(nearest == group) for group in range(len(centroids))]
     keys = [frozenset(members.keys[place] for place in group) for group in places]
     words = extract_keywords(
-        [[members.texts[place] for place in group] for group in places], wait_idle_blocking
+        [[members.tags[place] for place in group] for group in places], wait_idle_blocking
     )
     kept = match_previous_names({name: held for name, (held, _) in members.named.items()}, keys)
     drafts = []

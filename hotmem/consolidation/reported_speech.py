@@ -169,7 +169,7 @@ def _has_unresolved(
     tokens: Sequence[Token], antecedents: Collection[int], listener: str | None
 ) -> bool:
     """Whether a pronoun needs an earlier sentence, or the person addressed is uncertain."""
-    told = spoke = False
+    named = spoke = False
     for token in tokens:
         word = token.lower_
         if word in SECOND_PERSON:
@@ -178,8 +178,8 @@ def _has_unresolved(
         elif word in FIRST_PERSON_PRONOUNS:
             spoke = True
         elif token.pos_ in ("NOUN", "PROPN"):
-            told = told or not is_time(token)
-        elif not told and token.i not in antecedents and _refers_back(token, spoke=spoke):
+            named = named or not is_time(token)
+        elif not named and token.i not in antecedents and _refers_back(token, spoke=spoke):
             return True
     return False
 

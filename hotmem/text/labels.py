@@ -7,7 +7,7 @@ from typing import Final
 KEYWORDS_PER_NAME: Final = 2
 """Keywords in a name."""
 
-KEYWORD_SEPARATOR: Final = ", "
+KEYWORD_SEPARATOR: Final = " and "
 """Separator of the keywords in a name."""
 
 

@@ -44,6 +44,7 @@ class CategoryMembers:
         keys: Row numbers.
         ids: Memory ids.
         texts: Texts.
+        tags: Tags of each.
         rows: Embeddings, unit rows, float32 (memories, dimension).
         named: By subcategory name, the row numbers of its memories and when it first existed.
         total: Number of memories in the category, those that are not clustered included.
@@ -52,6 +53,7 @@ class CategoryMembers:
     keys: tuple[int, ...]
     ids: tuple[str, ...]
     texts: tuple[str, ...]
+    tags: tuple[tuple[str, ...], ...]
     rows: Vectors
     named: dict[str, tuple[frozenset[int], datetime]]
     total: int

@@ -93,7 +93,9 @@ def members(conn: Connection, user: UserKey, category: Category, limit: int) -> 
         (user, category),
     ).fetchone()
     rows = conn.execute(
-        """SELECT id, public_id, text, vector FROM (
+        """SELECT id, public_id, text, vector, (
+                   SELECT json_group_array(t.name) FROM memory_tags x JOIN tags t ON t.id = x.tag
+                   WHERE x.memory = placed.id) FROM (
                SELECT id, public_id, text, vector, row_number() OVER (ORDER BY id) - 1 AS place
                    FROM memories
                WHERE user_key = ? AND category = ? AND merged_into IS NULL AND vector IS NOT NULL
@@ -116,6 +118,7 @@ def members(conn: Connection, user: UserKey, category: Category, limit: int) -> 
         keys=tuple(row[0] for row in rows),
         ids=tuple(row[1] for row in rows),
         texts=tuple(row[2] for row in rows),
+        tags=tuple(tuple(json.loads(row[4])) for row in rows),
         rows=from_bytes([row[3] for row in rows]) if rows else np.empty((0, 0), dtype=np.float32),
         named={
             name: (frozenset(json.loads(keys)), from_stored(since)) for name, since, keys in named

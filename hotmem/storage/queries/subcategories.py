@@ -128,10 +128,16 @@ def remove_stale_words(conn: Connection, user: UserKey, categories: Iterable[Cat
 
 
 def _has_word(conn: Connection, user: UserKey, subcategory: int, word: str) -> bool:
-    """Whether an assigned memory contains a word in this form.
+    """Whether an assigned memory has a tag, or contains a word in this form.
 
     The index finds the memories that contain its stem.
     """
+    if conn.execute(
+        """SELECT 1 FROM subcategory_members x JOIN memory_tags y ON y.memory = x.memory
+            JOIN tags t ON t.id = y.tag WHERE x.subcategory = ? AND t.name = ? LIMIT 1""",
+        (subcategory, word),
+    ).fetchone():
+        return True
     wanted = dict.fromkeys(terms(word), 0)
     if not wanted:
         return False

@@ -185,9 +185,10 @@ def _singular(noun: Token) -> str:
     """The singular of a noun, or the noun itself if the dictionary has no singular of it.
 
     What the lemmatizer makes of words that it does not know is no word: "kubernete". A word of the
-    dictionary keeps its form ("glasses"), and of two singulars it is the longer one ("cookie",
-    "cooky").
+    dictionary keeps its form ("glasses"), and "cookies" are no "cooky" if there is a "cookie".
     """
     word, lemma = noun.lower_, noun.lemma_.lower()
     nouns = noun.vocab.lookups.get_table(NOUNS)["noun"]
-    return next((form for form in (word, word.removesuffix("s"), lemma) if form in nouns), word)
+    stripped = word.removesuffix("s")
+    forms = (word, stripped, lemma) if word.endswith("ies") else (word, lemma, stripped)
+    return next((form for form in forms if form in nouns), word)
