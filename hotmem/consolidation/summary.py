@@ -6,14 +6,15 @@ Sentences are scored by their turn's cosine with the session's centroid (Radev, 
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import numpy as np
 
 from hotmem.consolidation.antecedents import find_antecedents, find_listener
-from hotmem.consolidation.reported_speech import report
+from hotmem.consolidation.reported_speech import ReportedSentence, is_question, report
 from hotmem.consolidation.topics import GENERIC_WORDS, ROLE_WEIGHTS, count_topics, top_topics
 from hotmem.core.matmul import matmul
 from hotmem.models.encoder import Vectors
@@ -73,29 +74,25 @@ _NOT_OPEN_LOOP: Final = re.compile(
 """Reminders that the user declines, and other people's opinions of them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Candidate:
     """A candidate sentence.
 
     Attributes:
         turn: Index of its turn.
         order: Its position in the session.
-        said: The sentence as it was said.
-        text: The sentence as reported speech.
+        sent: The sentence.
         words: Its content words.
         score: Centrality and information content, 0 to 1.
         question: Whether it is a question.
-        complete: Whether its report can be understood alone.
     """
 
     turn: int
     order: int
-    said: str
-    text: str
+    sent: Span
     words: frozenset[str]
     score: float
     question: bool
-    complete: bool
 
 
 def summarise(
@@ -118,9 +115,24 @@ def summarise(
     """
     if not turns:
         return SessionSummary()
+    speakers = [turn_speaker(turn) for turn in turns]
+
+    @cache
+    def reported(one: _Candidate) -> ReportedSentence:
+        return report(
+            one.sent,
+            speakers[one.turn],
+            find_listener(speakers, one.turn),
+            find_antecedents(one.sent, one.turn, docs, speakers),
+            advises=turns[one.turn].role is Role.ASSISTANT,
+        )
+
+    def quoted(chosen: Iterable[_Candidate]) -> tuple[SummarySentence, ...]:
+        return tuple(SummarySentence(reported(one).text, turns[one.turn].id) for one in chosen)
+
     candidates = _candidates(turns, docs, _centrality(turns, vectors))
     statements = [candidate for candidate in candidates if not candidate.question]
-    narrative = _select_diverse(candidate for candidate in statements if candidate.complete)
+    narrative = _select_diverse(statements, lambda one: reported(one).complete)
     if len(narrative) < MIN_SENTENCES:
         narrative = _select_diverse(statements)
     own = [one for one in candidates if turns[one.turn].role is Role.USER]
@@ -134,9 +146,9 @@ def summarise(
         topics=top_topics(
             count_topics(zip(turns, docs, strict=True)) if topics is None else topics
         ),
-        narrative=_quoted(turns, narrative),
-        decisions=_quoted(turns, _without_duplicates(decisions)),
-        open_loops=_quoted(turns, _without_duplicates(loops)),
+        narrative=quoted(narrative),
+        decisions=quoted(_without_duplicates(decisions)),
+        open_loops=quoted(_without_duplicates(loops)),
     )
 
 
@@ -175,7 +187,6 @@ def _candidates(
         for doc in docs
         for word in {token.lemma_.lower() for token in doc if _is_content(token)}
     )
-    speakers = [turn_speaker(turn) for turn in turns]
     found: list[_Candidate] = []
     for index, (turn, doc) in enumerate(zip(turns, docs, strict=True)):
         if is_chitchat(doc):
@@ -185,30 +196,10 @@ def _candidates(
             least = MIN_CONTENT_WORDS[Role(turn.role)]
             if len(words) < least or sum(token.is_alpha for token in sent) < MIN_WORDS:
                 continue
-            said = sent.text.strip()
-            reported = report(
-                sent,
-                speakers[index],
-                find_listener(speakers, index),
-                find_antecedents(sent, index, docs, speakers),
-                advises=turn.role is Role.ASSISTANT,
-            )
-            role = ROLE_WEIGHTS[Role(turn.role)]
-            score = role * (
+            score = ROLE_WEIGHTS[Role(turn.role)] * (
                 0.5 * max(0.0, centrality[index]) + 0.5 * _informativeness(sent, words, recurrence)
             )
-            found.append(
-                _Candidate(
-                    index,
-                    len(found),
-                    said,
-                    reported.text,
-                    words,
-                    score,
-                    reported.question,
-                    reported.complete,
-                )
-            )
+            found.append(_Candidate(index, len(found), sent, words, score, is_question(sent)))
     return found
 
 
@@ -253,12 +244,16 @@ def _is_content(token: Token) -> bool:
     )
 
 
-def _select_diverse(candidates: Iterable[_Candidate]) -> list[_Candidate]:
-    """Select the best sentences without redundancy, at most two per turn, in order."""
+def _select_diverse(
+    candidates: Iterable[_Candidate], accept: Callable[[_Candidate], bool] = lambda _: True
+) -> list[_Candidate]:
+    """Select the best acceptable sentences without redundancy, at most two per turn, in order."""
     chosen: list[_Candidate] = []
     for one in sorted(candidates, key=lambda candidate: -candidate.score):
-        if sum(other.turn == one.turn for other in chosen) < 2 and not any(
-            _is_redundant(one, other) for other in chosen
+        if (
+            sum(other.turn == one.turn for other in chosen) < 2
+            and not any(_is_redundant(one, other) for other in chosen)
+            and accept(one)
         ):
             chosen.append(one)
         if len(chosen) == MAX_SENTENCES:
@@ -283,16 +278,16 @@ def _is_redundant(one: _Candidate, other: _Candidate) -> bool:
 def _is_decision(candidate: _Candidate) -> bool:
     return (
         not candidate.question
-        and bool(_DECISION.search(candidate.said))
-        and not _NOT_DECISION.search(candidate.said)
+        and bool(_DECISION.search(candidate.sent.text))
+        and not _NOT_DECISION.search(candidate.sent.text)
     )
 
 
 def _is_open_loop(candidate: _Candidate) -> bool:
     return (
         not candidate.question
-        and bool(_OPEN_LOOP.search(candidate.said))
-        and not _NOT_OPEN_LOOP.search(candidate.said)
+        and bool(_OPEN_LOOP.search(candidate.sent.text))
+        and not _NOT_OPEN_LOOP.search(candidate.sent.text)
     )
 
 
@@ -315,10 +310,4 @@ def _is_unanswered(question: _Candidate, turns: Sequence[Turn], docs: Sequence[D
             reply,
             re.IGNORECASE,
         )
-    )
-
-
-def _quoted(turns: Sequence[Turn], candidates: Iterable[_Candidate]) -> tuple[SummarySentence, ...]:
-    return tuple(
-        SummarySentence(candidate.text, turns[candidate.turn].id) for candidate in candidates
     )
