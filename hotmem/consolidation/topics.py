@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from hotmem.text.stemming import terms
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Role, Topic, Turn
 from hotmem.types.parse import Doc
@@ -39,7 +40,7 @@ def count_topics(
         before: Counts of the session's other turns.
 
     Returns:
-        The topics of highest weight, at most `MAX_COUNTED_TOPICS`, by lower-case name.
+        The topics of highest weight, at most `MAX_COUNTED_TOPICS`, by their stems.
     """
     spoken = list(spoken)
     weight = {name: topic.weight for name, topic in before.items()}
@@ -47,12 +48,12 @@ def count_topics(
     speakers = {(turn.speaker or "").casefold() for turn, _ in spoken}
     for turn, doc in spoken:
         names = {
-            name.casefold(): name
+            _key(name): name
             for name in find_entities(doc)
             if name.casefold() not in speakers and not is_interjection(name)
         }
         phrases = {
-            phrase.casefold(): phrase
+            _key(phrase): phrase
             for phrase in _noun_phrases(doc)
             if phrase.casefold() not in speakers and not is_interjection(phrase)
         }
@@ -63,6 +64,11 @@ def count_topics(
             )
     best = sorted(weight, key=lambda key: -weight[key])[:MAX_COUNTED_TOPICS]
     return {key: Topic(written[key], weight[key]) for key in best}
+
+
+def _key(phrase: str) -> str:
+    """The stems of a phrase, so that "red kayak" and "red kayaks" are one topic."""
+    return " ".join(terms(phrase)) or phrase.casefold()
 
 
 def top_topics(counted: Mapping[str, Topic]) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ class SummaryInput:
         vectors: Their embeddings, unit rows, float32 (turns, dimension).
         keys: Their row numbers.
         fresh: Row numbers of the turns whose topics are not counted yet.
-        topics: Topic counts so far, by lower-case name.
+        topics: Topic counts so far, by stems.
         summarised: Last turn of the current summary's input; None without a summary.
         through: Last of `keys` that the next summary covers.
         latest: Last turn of the session.

@@ -14,7 +14,7 @@ from hotmem.consolidation.summary import (
     render_summary,
     summarise,
 )
-from hotmem.consolidation.topics import MAX_TOPICS
+from hotmem.consolidation.topics import MAX_TOPICS, count_topics
 from hotmem.models import CachedEncoder, Language
 from hotmem.types import Role, SessionSummary, Turn
 
@@ -167,6 +167,12 @@ def test_topics(language: Language, encoder: CachedEncoder) -> None:
     assert len(topics) <= MAX_TOPICS
     assert "Rui" in topics
     assert any("kitchen" in topic for topic in topics)
+
+
+def test_forms_of_a_topic_are_one(language: Language) -> None:
+    spoken = session([(Role.USER, "My kayak has a hole."), (Role.USER, "We sold two kayaks.")])
+    counted = count_topics(zip(spoken, language.parse([one.text for one in spoken]), strict=True))
+    assert counted["kayak"].weight == 2
 
 
 def test_decisions_and_open_loops(language: Language, encoder: CachedEncoder) -> None:

@@ -228,3 +228,18 @@ async def test_only_relevant_statements_are_counted(memory: Memory) -> None:
     found = await memory.search_memory("Potola", user_id="ana", options={"limit": 20})
     assert 0 < found.total_found < len(found.results)
     assert found.total_found == sum(one.relevance_score >= 0.1 for one in found.results)
+
+
+async def test_sessions_are_related_by_theme(memory: Memory) -> None:
+    for session, minutes, text in (
+        ("hive", 0, "i inspected my beehives today and the bees look healthy."),
+        ("oven", 2000, "i baked a loaf of rye bread in the old oven."),
+        ("honey", 4000, "the bees filled a whole beehive, so i harvested some honey."),
+    ):
+        await memory.remember(said(text, session=session, minutes=minutes))
+        await memory.settle()
+        await memory.end_session(user_id="ana", session_id=session)
+    await memory.settle()
+    found = await memory.search_contextual("When did I inspect the beehives?", user_id="ana")
+    related = {one.session_id: one.related for one in found.sessions}
+    assert related["hive"] == ("honey",)

@@ -20,8 +20,11 @@ WHOLE: Final = 200
 REPLIED_WITHIN: Final = 3
 """Turns after a question in which its reply is looked for."""
 
+SHARED_TOPICS: Final = 30
+"""Topics of a session, highest weight first, by which related sessions are found."""
+
 RARITY: Final = 2_329_089_562_800
-"""Weight of an entity that occurs in one session. Every number up to 30 divides it, so that sums of
+"""Weight of an entity or topic of one session. Every number up to 30 divides it, so that sums of
 equal shares are equal; whole numbers have the same sum in any order."""
 
 PARTS: Final = ("narrative", "decisions", "open_loops")
@@ -188,22 +191,36 @@ def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSum
 def related(
     conn: Connection, user: UserKey, sessions: Sequence[int], limit: int
 ) -> dict[int, tuple[str, ...]]:
-    """Related sessions of each session, by shared entities weighted by rarity."""
+    """Related sessions of each session, by shared entities and topics weighted by rarity."""
     found: dict[int, tuple[str, ...]] = {}
     for session in sessions:
         rows = conn.execute(
             """WITH own AS (SELECT DISTINCT x.entity FROM turns t
                    JOIN turn_entities x ON x.turn = t.id WHERE t.session = :session),
-               shared AS (SELECT DISTINCT x.entity, t.session FROM own o
+               named AS (SELECT DISTINCT x.entity, t.session FROM own o
                    JOIN turn_entities x ON x.entity = o.entity JOIN turns t ON t.id = x.turn),
-               spread AS (SELECT entity, count(*) AS sessions FROM shared GROUP BY entity),
-               others AS (SELECT h.session, sum(:rarity / p.sessions) AS weight
-                   FROM shared h JOIN spread p ON p.entity = h.entity
-                   WHERE h.session <> :session GROUP BY h.session)
+               topics AS (SELECT name FROM summary_topics WHERE summary = :session
+                   ORDER BY weight DESC, name LIMIT :topics),
+               themed AS (SELECT o.name, y.id AS session FROM topics o
+                   JOIN summaries y ON y.user_key = :user
+                   JOIN summary_topics x ON x.summary = y.id AND x.name = o.name),
+               spread AS (
+                   SELECT session, :rarity / count(*) OVER (PARTITION BY entity) AS weight
+                       FROM named
+                   UNION ALL SELECT session, :rarity / count(*) OVER (PARTITION BY name)
+                       FROM themed),
+               others AS (SELECT session, sum(weight) AS weight FROM spread
+                   WHERE session <> :session GROUP BY session)
                SELECT s.public_id FROM others o JOIN sessions s ON s.id = o.session
                WHERE +s.user_key = :user ORDER BY o.weight DESC, s.last_at DESC, s.id
                LIMIT :limit""",
-            {"session": session, "user": user, "rarity": RARITY, "limit": limit},
+            {
+                "session": session,
+                "user": user,
+                "rarity": RARITY,
+                "topics": SHARED_TOPICS,
+                "limit": limit,
+            },
         )
         found[session] = tuple(row[0] for row in rows)
     return found
