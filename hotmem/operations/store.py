@@ -212,13 +212,16 @@ def _classify(
 ) -> Classification:
     """Classify a statement; what the metadata gives prevails.
 
-    Standing instructions are rules in the category "system", and nothing else is.
+    Standing instructions are rules in the category "system", and nothing else is. What is given as
+    a reminder is in the category "reminders".
     """
     found = classify(doc, vector)
     if metadata.kind is Kind.RULE or (metadata.kind is None and is_instruction(doc)):
         found = replace(found, kind=Kind.RULE, category=Category.SYSTEM, confidence=1.0)
     elif found.kind is Kind.RULE and found.category is Category.SYSTEM:
         found = replace(found, kind=Kind.FACT)
+    if metadata.kind is Kind.REMINDER:
+        found = replace(found, category=Category.REMINDERS, confidence=1.0)
     confidence = found.confidence if metadata.category is None else 1.0
     return Classification(
         kind=metadata.kind or found.kind,

@@ -6,6 +6,7 @@ from typing import Final
 from hotmem.retrieval.context import RecallRequest, RetrievalContext
 from hotmem.retrieval.fusion import Candidate, fuse, pool_scores, split_visible, top_hits
 from hotmem.retrieval.requested_window import requested_window
+from hotmem.retrieval.stored_reminders import MAX_STORED, with_stated_times
 from hotmem.storage import queries
 from hotmem.types import Evidence, EvidenceKind, Hit, Intent, Interval, Query
 
@@ -57,6 +58,12 @@ async def load_candidates(
         for kind in EvidenceKind
         if summaries or kind is not EvidenceKind.SUMMARY
     }
+    if window is not None:
+        stored = await context.database.read_until(
+            until, queries.memories.stored_reminders, query.user, MAX_STORED
+        )
+        memories = keys[EvidenceKind.MEMORY]
+        keys[EvidenceKind.MEMORY] = list(dict.fromkeys((*memories, *stored)))
     evidence = await context.database.read_until(
         until,
         queries.evidence.load,
@@ -67,6 +74,7 @@ async def load_candidates(
         window=context.options.verbatim_window,
         asked=query.analysis.time,
     )
+    evidence = list(with_stated_times(evidence, query))
     if window is not None and not request.explicit:
         evidence = _without_other_summaries(evidence, window)
     return split_visible(fuse(pool_scores(hits), evidence), request.visible, query)

@@ -1,6 +1,7 @@
 """Turns → Understanding, a few turns at a time, with capitals restored where there are none."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from hotmem.core.priority import ForegroundPriority
@@ -11,6 +12,7 @@ from hotmem.types.parse import Doc
 from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.facts.answers import completed_answer
 from hotmem.understanding.facts.classification import classify_statements
+from hotmem.understanding.facts.event_times import answered_times
 from hotmem.understanding.facts.hearsay import mark_hearsay
 from hotmem.understanding.facts.pronouns import resolve_pronouns
 from hotmem.understanding.facts.rewrites import RewrittenText, Segment
@@ -80,6 +82,15 @@ class TurnReader:
             for text in (context.question, context.earlier)
             if text
         ]
+        understanding = self._read_after(turn, doc, earlier, context)
+        if context.question and not understanding.event_times:
+            times = answered_times(earlier[0], doc, turn.spoken_at)
+            understanding = replace(understanding, event_times=times)
+        return understanding
+
+    def _read_after(
+        self, turn: Turn, doc: Doc, earlier: Sequence[Doc], context: TurnContext
+    ) -> Understanding:
         completed = completed_answer(earlier[0], doc) if context.question else None
         if completed is not None:
             understanding = self._extract(turn, self._parse_one(completed.text))

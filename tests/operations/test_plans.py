@@ -97,3 +97,33 @@ async def test_what_is_over_is_marked_as_past(memory: Memory) -> None:
     assert [item.past for item in facts] == [False, True]
     assert "now past" in block.text
     assert "Rome" in facts[0].text
+
+
+async def test_an_answer_has_the_time_of_its_question(memory: Memory) -> None:
+    asked = Turn("ana", "then", Role.ASSISTANT, "What's on tomorrow?", SAID_AT)
+    said = "eye clinic and my neighbour rose is running me over"
+    answered = Turn("ana", "then", Role.USER, said, SAID_AT + timedelta(seconds=5), "Ana")
+    await memory.remember(asked)
+    await memory.remember(answered)
+    await memory.settle()
+    block = await memory.recall(
+        "whats on tomorrow", user_id="ana", session_id="later", at=SAID_AT + timedelta(hours=1)
+    )
+    assert "eye clinic" in block.items[0].text
+
+
+async def test_a_stored_reminder_is_found_by_its_day(memory: Memory) -> None:
+    await tell(memory, "My sister Beth lives in Denver.")
+    await memory.store_memory(
+        "The boiler service is on 9 October 2099.", user_id="ana", context={"kind": "reminder"}
+    )
+    at = datetime(2099, 10, 8, 9, tzinfo=UTC)
+    block = await memory.recall(
+        "What's on tomorrow?", user_id="ana", session_id="later", at=at, deadline_ms=3000
+    )
+    assert "boiler" in block.items[0].text
+    options = SearchOptions(content_type="reminder")
+    after = at + timedelta(days=5)
+    for moment, past in ((at, False), (after, True)):
+        found = await memory.search_memory("boiler", user_id="ana", options=options, at=moment)
+        assert [one.past for one in found.results] == [past]

@@ -123,6 +123,18 @@ def of_kind(
     return list(dict.fromkeys(row[0] for row in (*newest.fetchall(), *chosen.fetchall())))
 
 
+def stored_reminders(conn: Connection, user: UserKey, limit: int) -> list[int]:
+    """Row numbers of the latest reminders that no turn states."""
+    rows = conn.execute(
+        """SELECT m.id FROM memories m WHERE m.user_key = ? AND m.category = ? AND m.kind = ?
+            AND m.merged_into IS NULL
+            AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id)
+            ORDER BY m.id DESC LIMIT ?""",
+        (user, Category.REMINDERS, Kind.REMINDER, limit),
+    )
+    return [row[0] for row in rows]
+
+
 def record_access(conn: Connection, user: UserKey, ids: Sequence[str], now: datetime) -> None:
     """Counts an access of each memory."""
     conn.executemany(

@@ -2,9 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from typing import Final
 
 from hotmem.temporal import Bound, TimeMention
 from hotmem.types import EventTime, Interval
+from hotmem.types.parse import Doc
+from hotmem.understanding.facts.time_direction import resolve_times
+
+_CONTENT: Final = frozenset({"NOUN", "PROPN", "VERB", "NUM"})
+"""Parts of speech of which an answer that takes over a time has a word: not "yes" or "maybe"."""
 
 
 def read_event_times(said_at: datetime, mentions: Iterable[TimeMention]) -> Iterator[EventTime]:
@@ -24,3 +30,19 @@ def read_event_times(said_at: datetime, mentions: Iterable[TimeMention]) -> Iter
             )
         elif mention.bound is Bound.AT:
             yield EventTime(mention.start, mention.stop, found)
+
+
+def answered_times(question: Doc, answer: Doc, said_at: datetime) -> tuple[EventTime, ...]:
+    """The event time of an answer that names none: the one of its question, for all its words.
+
+    "What's on tomorrow?" – "Eye clinic at ten."
+
+    Args:
+        question: The parsed question.
+        answer: The parsed answer.
+        said_at: When the answer was said.
+    """
+    times = tuple(read_event_times(said_at, resolve_times(question, said_at)))
+    if len(times) != 1 or not any(token.pos_ in _CONTENT for token in answer):
+        return ()
+    return (EventTime(0, len(answer.text), times[0].interval),)
