@@ -77,6 +77,7 @@ ACTIONS: Final = {
     "ended": "ended by a later statement",
     "doubted": "marked as possibly outdated",
     "merged": "merged",
+    "repeated": "said again",
     "edited": "edited",
     "refiled": "reclassified",
     "tags consolidated": "tags merged",

@@ -142,8 +142,8 @@ class Decision:
 
     Attributes:
         id: The decision's id.
-        action: "filed", "confirmed", "ended", "doubted", "refiled", "edited", "merged",
-            "tags consolidated", "evolved" or "imported".
+        action: "filed", "confirmed", "ended", "doubted", "repeated", "refiled", "edited",
+            "merged", "tags consolidated", "evolved" or "imported".
         reason: The reason, one sentence.
         decided_at: When it was made, UTC.
         undone_at: When it was undone, UTC, if it was.

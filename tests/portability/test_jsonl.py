@@ -125,6 +125,8 @@ async def test_an_imported_memory_answers_as_before(
     assert {json.loads(line)["action"] for line in lines if '"type": "decision"' in line} == {
         "filed",
         "merged",
+        "ended",
+        "repeated",
     }
     for question in QUESTIONS:
         ours, theirs = [

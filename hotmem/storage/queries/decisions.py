@@ -21,10 +21,11 @@ MERGED: Final = "merged"
 TAGS_CHANGED: Final = "tags consolidated"
 ENDED: Final = "ended"
 DOUBTED: Final = "doubted"
+REPEATED: Final = "repeated"
 EDITED: Final = "edited"
 EVOLVED: Final = "evolved"
 IMPORTED: Final = "imported"
-UNDOABLE: Final = (MERGED, TAGS_CHANGED, ENDED, DOUBTED, EDITED, EVOLVED, IMPORTED)
+UNDOABLE: Final = (MERGED, TAGS_CHANGED, ENDED, DOUBTED, REPEATED, EDITED, EVOLVED, IMPORTED)
 """Decisions that can be undone."""
 
 
@@ -74,13 +75,16 @@ def merge(
 def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResult:
     """Undoes a merge, an ending, a doubt, an edit, a consolidation of tags or an evolution.
 
-    An import is marked, to be rolled back in portions.
+    A memory that was corrected holds again without the correction; one that was ended otherwise
+    holds beside what ended it. A memory that was repeated counts as not repeated. An import is
+    marked, to be rolled back in portions.
 
     Raises:
         InvalidInput: If there is no such decision, it cannot be undone, or it was undone before.
     """
     row = conn.execute(
-        "SELECT id, action, undone_at FROM decisions WHERE user_key = ? AND public_id = ?",
+        """SELECT id, action, undone_at, decided_at FROM decisions
+            WHERE user_key = ? AND public_id = ?""",
         (user, name),
     ).fetchone()
     if row is None or row[1] not in UNDOABLE:
@@ -94,8 +98,11 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResul
         "SELECT memory, into_memory FROM decision_memories WHERE decision = ?", (row[0],)
     ).fetchall()
     restored = 0
-    if row[1] == EDITED:
+    if row[1] == EDITED or (row[1] == ENDED and _is_correction(conn, merged)):
         _undo_edit(conn, row[0], *merged.pop())
+        restored = 1
+    elif row[1] == REPEATED:
+        _undo_repetition(conn, merged.pop()[0], row[3])
         restored = 1
     elif row[1] in (ENDED, DOUBTED):
         restored = _undo_effect(conn, user, row[0], row[1])
@@ -206,6 +213,36 @@ def _undo_effect(conn: Connection, user: UserKey, decision: int, action: str) ->
         (user, decision),
     )
     return len(restored.fetchall())
+
+
+def _is_correction(conn: Connection, ended: Sequence[tuple[int, int | None]]) -> bool:
+    """Whether one memory ended because a turn corrected a word of it."""
+    if len(ended) != 1:
+        return False
+    sql = "SELECT 1 FROM memories WHERE amends = ? AND id = ?"
+    return conn.execute(sql, ended[0]).fetchone() is not None
+
+
+def _undo_repetition(conn: Connection, key: int, said_at: int) -> None:
+    """Detaches the turn that repeated a memory, unless it is the memory's only turn."""
+    conn.execute(
+        "UPDATE memories SET confirmations = greatest(confirmations - 1, 0) WHERE id = ?", (key,)
+    )
+    spoken_at, order_time = conn.execute(
+        """SELECT max(t.spoken_at), max(t.order_time) FROM sources x JOIN turns t ON t.id = x.turn
+            WHERE x.memory = ? AND t.spoken_at <> ?""",
+        (key, said_at),
+    ).fetchone()
+    if spoken_at is None:
+        return
+    conn.execute(
+        """DELETE FROM sources WHERE memory = ?
+            AND turn IN (SELECT id FROM turns WHERE spoken_at = ?)""",
+        (key, said_at),
+    )
+    conn.execute(
+        "UPDATE memories SET said_at = ?, order_time = ? WHERE id = ?", (spoken_at, order_time, key)
+    )
 
 
 def _undo_edit(conn: Connection, decision: int, old: int, new: int) -> None:

@@ -56,6 +56,8 @@ ApplyCorrection = Callable[
 CORRECTED: Final = "The user corrected it."
 """The reason recorded with a memory that a correction ends."""
 
+SAID_AGAIN: Final = "It was said again."
+
 
 class StatementTime(NamedTuple):
     """When a statement was said, and its position in the order of statements."""
@@ -310,6 +312,7 @@ def _confirm(
         (key,),
     )
     _add_source(conn, key, turn, statement)
+    decisions.record(conn, user, decisions.REPEATED, SAID_AGAIN, [(key, None)], said.said_at)
     return key
 
 

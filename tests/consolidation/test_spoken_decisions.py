@@ -1,0 +1,94 @@
+"""Decisions that a turn made about what was known: listed with their reason, and undone."""
+
+import pytest
+
+from hotmem import InvalidInput, Memory
+from hotmem.tools.maintenance import (
+    DecisionsArguments,
+    UndoArguments,
+    memory_decisions,
+    undo_decision,
+)
+from hotmem.types import Decision
+from tests.conversation import said
+
+
+async def tell(memory: Memory, *texts: str) -> None:
+    """Store turns, an hour apart."""
+    for number, text in enumerate(texts):
+        await memory.remember(said(text, minutes=60 * number, name=f"t{number}"))
+    await memory.settle()
+
+
+async def decisions(memory: Memory) -> list[Decision]:
+    """Return the user's decisions, latest first."""
+    return list((await memory_decisions(memory, "ana", DecisionsArguments())).decisions)
+
+
+async def current(memory: Memory) -> set[str]:
+    """Return the memories that hold."""
+    return {one.text for one in await memory.memories("ana") if one.valid_until is None}
+
+
+async def undo(memory: Memory, decision: Decision) -> int:
+    """Undo a decision; return how many memories it restored."""
+    return (await undo_decision(memory, "ana", UndoArguments(decision=decision.id))).restored
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I live in Porto.", "I live in Braga now."),
+        ("I like olives.", "I don't like olives any more."),
+        ("I play tennis.", "I stopped playing tennis."),
+    ],
+)
+async def test_what_a_turn_ended_is_a_decision_and_holds_again_when_undone(
+    memory: Memory, before: str, after: str
+) -> None:
+    await tell(memory, before)
+    old = await current(memory)
+    await tell(memory, before, after)
+    assert len(old) == 1 and not old & await current(memory)
+    (decision,) = [one for one in await decisions(memory) if one.action == "ended"]
+    assert decision.into is not None and len(decision.memory_ids) == 1
+    assert await undo(memory, decision) == 1
+    assert old <= await current(memory)
+    with pytest.raises(InvalidInput, match="undone"):
+        await undo(memory, decision)
+
+
+async def test_a_correction_is_undone_with_the_corrected_memory(memory: Memory) -> None:
+    await tell(memory, "My brother is called Tomas.")
+    old = await current(memory)
+    await memory.remember(said("No, his name is Thomas, not Tomas.", minutes=5, name="t5"))
+    await memory.settle()
+    assert not old & await current(memory)
+    (decision,) = [one for one in await decisions(memory) if one.action == "ended"]
+    assert await undo(memory, decision) == 1
+    assert await current(memory) == old
+
+
+async def test_a_confirmation_is_undone_with_its_source_and_date(memory: Memory) -> None:
+    await tell(memory, "I live in Porto.", "I live in Porto.")
+    (decision,) = await decisions(memory)
+    assert decision.action == "repeated"
+    (before,) = await memory.memories("ana")
+    await undo(memory, decision)
+    (after,) = await memory.memories("ana")
+    assert (before.confirmations, after.confirmations) == (1, 0)
+    assert after.said_at < before.said_at
+
+
+async def test_a_later_change_is_undone_first(memory: Memory) -> None:
+    await tell(memory, "I live in Porto.", "I live in Braga now.", "I live in Faro now.")
+    last, first = (one for one in await decisions(memory) if one.action == "ended")
+    await undo(memory, last)
+    await undo(memory, first)
+    assert len(await current(memory)) == 3
+
+
+async def test_forgetting_a_turn_forgets_what_it_decided(memory: Memory) -> None:
+    await tell(memory, "I live in Porto.", "I live in Braga now.")
+    await memory.forget(user_id="ana", turn_ids=["t1"])
+    assert await decisions(memory) == []
