@@ -12,6 +12,7 @@ from eval.language.corrections import corrections
 from eval.language.extraction import extraction
 from eval.language.facts import facts
 from eval.language.identity import identity
+from eval.language.names import names
 from eval.language.need import need
 from eval.language.plans import plans
 from eval.language.rewriting import rewriting
@@ -43,6 +44,7 @@ for command in (
     corrections,
     facts,
     identity,
+    names,
     need,
     plans,
     rewriting,

@@ -1,0 +1,199 @@
+"""Misheard names and look-alikes: which known name is found in what people ask and tell.
+
+`names.tsv` has one utterance a line. The user's known names are stored first; then the utterance is
+asked, and told. The rules were written with the lines of odd number in view; those of even number
+are unseen.
+"""
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from eval.arguments import AsJson, print_json
+from eval.statistics import bootstrap
+from hotmem import Memory, Role, Turn
+from hotmem.models import Encoder, Language, load_language
+from hotmem.models.onnx import OnnxEncoder
+from hotmem.storage import queries
+from hotmem.storage.database import Connection
+from hotmem.text.names import name_finder
+from hotmem.types import UserKey
+
+CASES: Final = Path(__file__).parents[1] / "data" / "understanding" / "unseen" / "names.tsv"
+
+NOW: Final = datetime(2026, 11, 24, 10, tzinfo=UTC)
+DEADLINE_MS: Final = 3000.0
+USER: Final = "ana"
+
+
+@dataclass(frozen=True, slots=True)
+class NameCase:
+    """An utterance with a misheard name, or one that only sounds so.
+
+    Attributes:
+        number: The line, from 0.
+        clean: Whether it is as written, not as a recogniser gives it.
+        known: The user's known names.
+        text: The utterance.
+        meant: The known name that is meant; "" if none is.
+    """
+
+    number: int
+    clean: bool
+    known: tuple[str, ...]
+    text: str
+    meant: str
+
+    @property
+    def seen(self) -> bool:
+        """Whether the rules were written with it in view."""
+        return self.number % 2 == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The known names found in an utterance.
+
+    Attributes:
+        case: The case.
+        asked: Those that the analysis of it as a query names.
+        told: Those that it is stored with as a turn.
+    """
+
+    case: NameCase
+    asked: tuple[str, ...]
+    told: tuple[str, ...]
+
+    def is_right(self, found: Sequence[str]) -> bool:
+        """Whether the name meant is found, and no other unless the utterance has it literally."""
+        others = {name for name in found if not name_finder(name)(self.case.text)}
+        if not self.case.meant:
+            return not found
+        return self.case.meant in found and others <= {self.case.meant}
+
+
+def cases() -> list[NameCase]:
+    """Return all cases; a name that is not known counts as none."""
+    rows = [line.split("\t") for line in CASES.read_text("utf-8").splitlines()]
+    return [
+        NameCase(
+            number,
+            style == "clean",
+            known := tuple(names.split(", ")),
+            text,
+            meant if meant in known else "",
+        )
+        for number, (style, _, names, _, text, meant) in enumerate(rows)
+    ]
+
+
+async def resolve(case: NameCase, encoder: Encoder, language: Language) -> Resolved:
+    """Ask and tell an utterance to a memory that knows the names."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with Memory.open(
+            Path(folder) / "memory.db", encoder=encoder, language=language
+        ) as memory:
+            database = memory.runtime.storage.database
+            user = await database.write_all(_know, case.known)
+            block = await memory.recall(
+                case.text, user_id=USER, session_id="asked", at=NOW, deadline_ms=DEADLINE_MS
+            )
+            await memory.remember(
+                Turn(USER, "told", Role.USER, case.text, NOW - timedelta(hours=1))
+            )
+            await memory.settle()
+            told = await database.read(_mentioned, user)
+    analysis = block.trace.analysis
+    asked = () if analysis is None else analysis.entities
+    folded = {name.casefold() for name in asked}
+    return Resolved(
+        case,
+        tuple(name for name in case.known if name.casefold() in folded),
+        tuple(name for name in case.known if name in told),
+    )
+
+
+def _know(conn: Connection, names: Sequence[str]) -> UserKey:
+    user = queries.users.ensure(conn, USER)
+    queries.entities.ensure(conn, user, names)
+    return user
+
+
+def _mentioned(conn: Connection, user: UserKey) -> set[str]:
+    rows = conn.execute(
+        """SELECT e.name FROM entities e JOIN turn_entities x ON x.entity = e.id
+            WHERE e.user_key = ?""",
+        (user,),
+    )
+    return {name for (name,) in rows}
+
+
+def names(
+    failures: Annotated[bool, typer.Option(help="Print the unseen cases that fail.")] = False,
+    seen: Annotated[bool, typer.Option(help="Print the seen cases that fail.")] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Number of cases, spread over all; all by default.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask and tell utterances with misheard names: which known names are found."""
+    console = Console(stderr=True)
+    outcomes = asyncio.run(_measured(limit, console))
+    table = Table("utterances", "style", "as", "right, seen", "right, unseen (95 %)")
+    for meant in (True, False):
+        for clean in (True, False):
+            for told in (False, True):
+                chosen = [
+                    one
+                    for one in outcomes
+                    if (bool(one.case.meant), one.case.clean) == (meant, clean)
+                ]
+                before, unseen = (
+                    [
+                        one.is_right(one.told if told else one.asked)
+                        for one in chosen
+                        if one.case.seen is half
+                    ]
+                    for half in (True, False)
+                )
+                table.add_row(
+                    "a name known" if meant else "look-alikes",
+                    "clean" if clean else "recognised",
+                    "a turn" if told else "a query",
+                    f"{sum(before)} of {len(before)}",
+                    _share(unseen),
+                )
+    console.print(table)
+    for one in outcomes:
+        wrong = not (one.is_right(one.asked) and one.is_right(one.told))
+        if wrong and (seen if one.case.seen else failures):
+            found = f"asked {', '.join(one.asked)}; told {', '.join(one.told)}"
+            console.print(f"{one.case.text} -> {found}; not {one.case.meant}", markup=False)
+    print_json([asdict(one) for one in outcomes], as_json)
+
+
+async def _measured(limit: int | None, console: Console) -> list[Resolved]:
+    chosen = cases()
+    if limit is not None:
+        chosen = chosen[:: max(1, len(chosen) // limit)][:limit]
+    encoder, language = OnnxEncoder.load(), load_language()
+    return [
+        await resolve(case, encoder, language)
+        for case in track(chosen, "names", console=console, transient=True)
+    ]
+
+
+def _share(right: Sequence[bool]) -> str:
+    if not right:
+        return ""
+    estimate = bootstrap(right)
+    return f"{estimate.mean:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
