@@ -27,6 +27,7 @@ from hotmem.storage.queries.jobs import DueSession
 from hotmem.types import (
     EvidenceKind,
     JobKind,
+    Profile,
     Role,
     SessionSummary,
     SignBits,
@@ -37,7 +38,6 @@ from hotmem.types import (
     UserKey,
     Vector,
 )
-from hotmem.understanding.facts.truecasing import lacks_case
 from hotmem.understanding.query.ngrams import word_ngrams
 from hotmem.understanding.turn_reader import TurnReader, parsed_text
 
@@ -114,10 +114,10 @@ async def understand_turns(
 ) -> None:
     """Stores what some turns state, and what it confirms, corrects or supersedes."""
     turns = [turn for _, turn in waiting]
-    names = [await _known_names(context.storage, turn) for turn in turns]
+    profiles = [await _profile(context.storage, turn) for turn in turns]
     owners = [await _owner(context.storage, turn) for turn in turns]
     contexts = [await _context(context.storage, key, turn) for key, turn in waiting]
-    understandings = await asyncio.to_thread(context.reader.read, turns, names, owners, contexts)
+    understandings = await asyncio.to_thread(context.reader.read, turns, profiles, owners, contexts)
     stated = dict(zip((key for key, _ in waiting), understandings, strict=True))
     await context.storage.database.write_all(
         queries.claims.finish_all,
@@ -181,14 +181,13 @@ def _encode(
     return [one.vector for one in encoded], [one.token_signs for one in encoded]
 
 
-async def _known_names(storage: Storage, turn: Turn) -> Sequence[str]:
-    """Known names in a turn without capitals."""
+async def _profile(storage: Storage, turn: Turn) -> Profile:
+    """What the user's profile says about the names in a turn."""
     text = parsed_text(turn)
-    user = await _user(storage, turn) if lacks_case(text) else None
+    user = await _user(storage, turn)
     if user is None:
-        return ()
-    profile = await storage.database.read(queries.users.profile, user, word_ngrams(text))
-    return (*profile.speakers, *profile.entities)
+        return Profile()
+    return await storage.database.read(queries.users.profile, user, word_ngrams(text))
 
 
 async def _owner(storage: Storage, turn: Turn) -> str | None:

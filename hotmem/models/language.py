@@ -57,6 +57,10 @@ class Language:
         self._pipeline = pipeline
         self._entity_recognizer: Any = pipeline.get_pipe("ner")
         self._use_ops = partial(set_current_ops, get_current_ops())
+        lemmatizer: Any = pipeline.get_pipe("lemmatizer")
+        self._dictionary: Collection[Collection[str]] = tuple(
+            lemmatizer.lookups.get_table("lemma_index").values()
+        )
         self._lock = Lock()
         self._parses: LRUCache[str, Doc] = LRUCache(MAX_CACHED_PARSES)
 
@@ -84,6 +88,10 @@ class Language:
                     )
                 )
             return [found[text] for text in texts]
+
+    def is_word(self, word: str) -> bool:
+        """Whether the lemmatizer's dictionary (WordNet) has a lower-case word in its base form."""
+        return any(word in words for words in self._dictionary)
 
     def clear(self) -> None:
         """Empty the cache of parses.

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.models import EncodedText, Encoder, encode_tokens
+from hotmem.models import EncodedText, Encoder, Language, encode_tokens
 from hotmem.retrieval.context import RecallRequest, RetrievalContext
 from hotmem.storage import queries
 from hotmem.storage.database import Connection
@@ -19,9 +19,10 @@ from hotmem.types.index_state import IndexState
 from hotmem.types.parse import Doc
 from hotmem.understanding.facts.instructions import is_instruction
 from hotmem.understanding.facts.third_person import FIRST_PERSON_POSSESSIVES
+from hotmem.understanding.facts.truecasing import lacks_case
 from hotmem.understanding.query.analyzer import analyse
 from hotmem.understanding.query.coreference import MAX_TURNS, expand, needs_context
-from hotmem.understanding.query.entities import match_similar_names
+from hotmem.understanding.query.misheard import find_misheard_names
 from hotmem.understanding.query.ngrams import word_ngrams
 
 QUERY_WORDS: Final = 200
@@ -58,10 +59,11 @@ async def build_query(context: RetrievalContext, request: RecallRequest) -> tupl
         _parse(context, text),
     )
     profile, turns = user.profile, user.turns
-    analysis = _analyse(doc, request, profile)
+    misheard = await asyncio.to_thread(_misheard_names, context.language, doc, profile)
+    analysis = _analyse(doc, request, profile, misheard)
     rewrite = None
     if turns and analysis.needs_memory and needs_context(doc, analysis.ambiguous):
-        rewrite, analysis = await _expand(context, request, doc, analysis, profile, turns)
+        rewrite, analysis = await _expand(context, request, doc, analysis, profile, misheard, turns)
     if analysis.expansion:
         expanded = (
             rewrite.expanded
@@ -113,17 +115,27 @@ def _with_former_reading(
     )
 
 
-def _analyse(doc: Doc, request: RecallRequest, profile: Profile) -> Analysis:
-    """The analysis, with known names that sound like those in the utterance."""
-    known = (*profile.speakers, *profile.entities)
-    analysis = analyse(doc, request.at, known)
-    if analysis.needs_memory and _is_only_instruction(doc, analysis):
-        analysis = replace(analysis, needs_memory=False).asking(())
-    names = match_similar_names(analysis.entities, known, profile.similar_names)
-    terms = (*analysis.terms, *(name.casefold() for name in names))
-    return (
-        replace(analysis, entities=(*analysis.entities, *names), terms=terms) if names else analysis
+def _misheard_names(language: Language, doc: Doc, profile: Profile) -> Sequence[str]:
+    """Known names that stand as other words in the utterance. Blocking."""
+    found = find_misheard_names(
+        doc,
+        profile.known_names,
+        lambda text: language.parse([text], names=False)[0],
+        language.is_word,
+        cased=not lacks_case(doc.text),
     )
+    return [one.name for one in found]
+
+
+def _analyse(
+    doc: Doc, request: RecallRequest, profile: Profile, misheard: Sequence[str]
+) -> Analysis:
+    """The analysis, with known names that stand as other words in the utterance."""
+    known = (*profile.speakers, *profile.entities)
+    analysis = analyse(doc, request.at, known, misheard=misheard)
+    if analysis.needs_memory and _is_only_instruction(doc, analysis):
+        return replace(analysis, needs_memory=False).asking(())
+    return analysis
 
 
 def _is_only_instruction(doc: Doc, analysis: Analysis) -> bool:
@@ -141,6 +153,7 @@ async def _expand(
     doc: Doc,
     analysis: Analysis,
     profile: Profile,
+    misheard: Sequence[str],
     turns: Sequence[str],
 ) -> tuple[Rewrite | None, Analysis]:
     """Resolve references from the recent turns.
@@ -154,7 +167,7 @@ async def _expand(
         )
         rewrite = await context.rewriter.rewrite(doc.text, turns, limit_s)
         if rewrite.rewritten:
-            expanded = _analyse(await _parse(context, rewrite.expanded), request, profile)
+            expanded = _analyse(await _parse(context, rewrite.expanded), request, profile, misheard)
             return rewrite, replace(
                 expanded,
                 terms=analysis.terms,

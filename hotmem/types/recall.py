@@ -20,6 +20,7 @@ from hotmem.types.vocabulary import (
 )
 
 if TYPE_CHECKING:
+    from hotmem.text.phonetics import KnownName
     from hotmem.types.arrays import SignBits, Vector, Vectors
     from hotmem.types.index_state import IndexState
 
@@ -360,7 +361,7 @@ class Profile:
     Attributes:
         speakers: Speaker names of the user's sessions.
         entities: Stored entities that the utterance names.
-        similar_names: Stored entities that sound like a capitalised word of it.
+        known_names: The speakers and the newest entities, which words of it may sound like.
         weights: The user's layer weights.
         moved: Their offsets by intent.
         forget_version: Number of deletions in the database when it was read.
@@ -369,7 +370,7 @@ class Profile:
 
     speakers: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
-    similar_names: tuple[str, ...] = ()
+    known_names: tuple[KnownName, ...] = ()
     weights: Weights = START_WEIGHTS
     moved: Mapping[Intent, IntentOffset] = field(default_factory=dict)
     forget_version: int = 0

@@ -7,7 +7,7 @@ from typing import Final
 from hotmem.core.priority import ForegroundPriority
 from hotmem.models import Encoder, Language
 from hotmem.text.truncation import join_spans, truncate, truncated_spans
-from hotmem.types import Role, Statement, Turn, TurnContext, Understanding
+from hotmem.types import Profile, Role, Statement, Turn, TurnContext, Understanding
 from hotmem.types.parse import Doc
 from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.facts.answers import completed_answer
@@ -17,6 +17,7 @@ from hotmem.understanding.facts.hearsay import mark_hearsay
 from hotmem.understanding.facts.pronouns import resolve_pronouns
 from hotmem.understanding.facts.rewrites import RewrittenText, Segment
 from hotmem.understanding.facts.truecasing import lacks_case, sentence_starts, truecase
+from hotmem.understanding.query.misheard import MisheardName, find_misheard_names
 
 BATCH: Final = 4
 """Turns parsed at once; parses run one at a time, a question's among them."""
@@ -48,7 +49,7 @@ class TurnReader:
     def read(
         self,
         turns: Sequence[Turn],
-        names: Sequence[Sequence[str]],
+        profiles: Sequence[Profile],
         owners: Sequence[str | None],
         contexts: Sequence[TurnContext],
     ) -> list[Understanding]:
@@ -56,17 +57,26 @@ class TurnReader:
 
         Args:
             turns: Turns.
-            names: For each turn, known names to capitalise.
+            profiles: For each turn, the names its user is known to use.
             owners: For each turn the user's name if somebody else in the room said it, or None.
             contexts: For each turn what was said directly before it.
         """
         understandings = []
-        for turn, doc, known, owner, context in zip(
-            turns, self.parse(turns), names, owners, contexts, strict=True
+        for turn, doc, profile, owner, context in zip(
+            turns, self.parse(turns), profiles, owners, contexts, strict=True
         ):
             self._priority.wait_idle_blocking()
-            doc = self._truecased(doc, known) if lacks_case(doc.text) else doc
+            known = (*profile.speakers, *profile.entities)
+            cased = not lacks_case(doc.text)
+            rewritten = None
+            if misheard := self._misheard(turn, doc, profile, cased=cased):
+                rewritten = _with_names(doc.text, misheard)
+                doc = self._parse_one(rewritten.text)
+                known = (*known, *(one.name for one in misheard))
+            doc = doc if cased else self._truecased(doc, known)
             understanding = self._read_in_context(turn, doc, context)
+            if rewritten is not None:
+                understanding = rewritten.restore_offsets(understanding)
             understanding = _with_offsets_in_turn(understanding, turn)
             understandings.append(
                 understanding if owner is None else mark_hearsay(understanding, owner)
@@ -129,6 +139,21 @@ class TurnReader:
     def _classify(self, doc: Doc, statements: Sequence[Statement]) -> Sequence[Statement]:
         return classify_statements(doc, statements, self._encoder)
 
+    def _misheard(
+        self, turn: Turn, doc: Doc, profile: Profile, *, cased: bool
+    ) -> Sequence[MisheardName]:
+        """Known names that stand as other words in what the user said."""
+        if turn.role != Role.USER:
+            return ()
+        return find_misheard_names(
+            doc,
+            profile.known_names,
+            lambda text: self._language.parse([text], names=False)[0],
+            self._language.is_word,
+            cased=cased,
+            strict=True,
+        )
+
     def _truecased(self, doc: Doc, names: Sequence[str]) -> Doc:
         """The parse of a text without case, with capitals and sentence boundaries restored."""
         lowered = doc.text.lower()
@@ -141,6 +166,18 @@ class TurnReader:
 def parsed_text(turn: Turn) -> str:
     """The part of a turn that is parsed."""
     return truncate(turn.text, MAX_CHARACTERS[Role(turn.role)])
+
+
+def _with_names(text: str, misheard: Sequence[MisheardName]) -> RewrittenText:
+    """The text with known names in the place of the words that stand for them."""
+    segments: list[Segment] = []
+    start = 0
+    for one in misheard:
+        segments.append(Segment(text[start : one.start], start, one.start))
+        segments.append(Segment(one.name, one.start, one.stop))
+        start = one.stop
+    segments.append(Segment(text[start:], start, len(text)))
+    return RewrittenText(tuple(segment for segment in segments if segment.text))
 
 
 def _with_offsets_in_turn(understanding: Understanding, turn: Turn) -> Understanding:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from hotmem.storage.database import Connection
-from hotmem.text.phonetics import phonetic_key
+from hotmem.text.phonetics import encode_sounds
 from hotmem.types import UserKey
 
 
@@ -16,7 +16,7 @@ def ensure(conn: Connection, user: UserKey, names: Sequence[str]) -> list[int]:
         conn.execute(
             """INSERT INTO entities (user_key, key, name, sound) VALUES (?, ?, ?, ?)
                 ON CONFLICT DO NOTHING""",
-            (user, shown.casefold(), shown, phonetic_key(shown)),
+            (user, shown.casefold(), shown, encode_sounds(shown)),
         )
         keys.append(
             conn.execute(

@@ -5,15 +5,18 @@ from typing import Final
 
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import deletion_marks, encoders, layer_weights
-from hotmem.text.phonetics import phonetic_key
+from hotmem.text.phonetics import KnownName, encode_sounds
 from hotmem.types import Profile, UserKey
+
+MOST_SPEAKERS: Final = 20
+"""Speakers whose names words may sound like."""
 
 MOST_RUNS: Final = 500
 """Word runs looked up."""
 
 
-MOST_SOUNDING: Final = 50
-"""Similar sounding names considered."""
+MOST_KNOWN: Final = 2000
+"""Newest names that words may sound like."""
 
 
 def find(conn: Connection, name: str) -> UserKey | None:
@@ -72,23 +75,29 @@ def ask_profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Pending
         "SELECT name FROM entities WHERE user_key = ? AND key = ANY(?) ORDER BY key", (user, keys)
     )
     speaking = conn.execute("SELECT name FROM speakers WHERE user_key = ? ORDER BY name", (user,))
-    sounds = [key for run in runs[:MOST_RUNS] if run[:1].isupper() and (key := phonetic_key(run))]
-    sounding = conn.execute(
-        """SELECT name FROM entities WHERE user_key = ? AND sound = ANY(?)
-            ORDER BY sound, id LIMIT ?""",
-        (user, sounds, MOST_SOUNDING),
+    newest = conn.execute(
+        "SELECT name, sound FROM entities WHERE user_key = ? ORDER BY id DESC LIMIT ?",
+        (user, MOST_KNOWN if runs else 0),
     )
     weights, moved = layer_weights.ask_weights(conn, user), layer_weights.ask_moved(conn, user)
     forget_version, encoder = deletion_marks.ask_number(conn), encoders.ask_current(conn)
-    return lambda: Profile(
-        speakers=tuple(row[0] for row in speaking),
-        entities=tuple(row[0] for row in named),
-        similar_names=tuple(row[0] for row in sounding),
-        weights=weights(),
-        moved=moved(),
-        forget_version=forget_version(),
-        encoder=encoder(),
-    )
+
+    def read() -> Profile:
+        speakers = tuple(row[0] for row in speaking)
+        return Profile(
+            speakers=speakers,
+            entities=tuple(row[0] for row in named),
+            known_names=(
+                *(KnownName(name, encode_sounds(name)) for name in speakers[:MOST_SPEAKERS]),
+                *(KnownName(name, sound) for name, sound in newest),
+            ),
+            weights=weights(),
+            moved=moved(),
+            forget_version=forget_version(),
+            encoder=encoder(),
+        )
+
+    return read
 
 
 def vocabulary(conn: Connection, user: UserKey, limit: int) -> list[str]:

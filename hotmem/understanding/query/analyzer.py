@@ -1,13 +1,14 @@
 """Analysis of an utterance, one line per part."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
 from hotmem.temporal import find_interval
+from hotmem.text.names import normalize_name
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Analysis, Intent
-from hotmem.types.parse import Doc, Span, Token
+from hotmem.types.parse import Doc, Span
 from hotmem.understanding.query.ambiguity import find_ambiguous
 from hotmem.understanding.query.coreference import expand
 from hotmem.understanding.query.entities import find_entities
@@ -25,7 +26,11 @@ FUTURE_WORDS: Final = wordlist("will 'll ’ll upcoming plan plans planning plan
 
 
 def analyse(
-    doc: Doc, at: datetime, known: Sequence[str] = (), recent: Sequence[Doc] = ()
+    doc: Doc,
+    at: datetime,
+    known: Sequence[str] = (),
+    recent: Sequence[Doc] = (),
+    misheard: Sequence[str] = (),
 ) -> Analysis:
     """Analyse an utterance.
 
@@ -34,19 +39,22 @@ def analyse(
         at: When it was said; relative times are resolved against it.
         known: Stored names, which are recognised in any letter case.
         recent: The turns before it, oldest first, to resolve references.
+        misheard: Stored names that stand as other words in it.
     """
     time = find_interval(doc.text, at, ahead=_asks_ahead(doc))
     intent = find_intent(doc, timed=time is not None)
-    entities = find_entities(doc, known)
+    entities = tuple(dict.fromkeys((*find_entities(doc, known), *misheard)))
     ambiguous = () if intent is Intent.CHITCHAT else find_ambiguous(doc)
-    needed = needs_memory(doc, intent, entities=entities, known=known, ambiguous=ambiguous)
+    needed = needs_memory(
+        doc, intent, entities=entities, known=(*known, *misheard), ambiguous=ambiguous
+    )
     complexity = find_complexity(
         doc, intent, entities=len(entities), timed=time is not None, ambiguous=bool(ambiguous)
     )
     return Analysis(
         intent=intent,
         complexity=complexity,
-        terms=content_terms(doc),
+        terms=tuple(dict.fromkeys((*content_terms(doc), *_name_terms(misheard)))),
         entities=entities,
         time=time,
         ambiguous=ambiguous,
@@ -86,6 +94,10 @@ def _asks_ahead(doc: Doc) -> bool:
     return refers_to_future(doc) or (
         is_question(doc) and not any(token.pos_ in ("VERB", "AUX") for token in doc)
     )
+
+
+def _name_terms(names: Sequence[str]) -> Iterator[str]:
+    return (word for name in names for word in normalize_name(name).split())
 
 
 def refers_to_future(words: Doc | Span) -> bool:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hotmem.temporal import CALENDAR
-from hotmem.text.phonetics import similar_name
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.animate_nouns import ELDERS
@@ -50,25 +49,6 @@ def find_entities(doc: Doc, known: Sequence[str] = ()) -> tuple[str, ...]:
         name = doc.text[first:last]
         names.setdefault(name.casefold(), name)
     return tuple(names.values())
-
-
-def match_similar_names(
-    entities: Sequence[str], known: Sequence[str], similar_names: Sequence[str]
-) -> tuple[str, ...]:
-    """Find stored names that sound like unknown names in an utterance.
-
-    Args:
-        entities: The names in the utterance.
-        known: Stored names: the speakers' and those in the utterance.
-        similar_names: Stored names that sound like a word of the utterance.
-    """
-    familiar = {name.casefold() for name in known}
-    found = (
-        similar_name(name, (*similar_names, *known))
-        for name in entities
-        if name.casefold() not in familiar
-    )
-    return tuple(dict.fromkeys(name for name in found if name is not None))
 
 
 def is_name(token: Token) -> bool:

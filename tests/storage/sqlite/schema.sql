@@ -7,7 +7,7 @@ CREATE INDEX decision_tags_tag ON decision_tags (tag);
 CREATE INDEX decisions_of_user ON decisions (user_key, decided_at);
 CREATE INDEX deletions_by_time ON deletions (erase_at);
 CREATE INDEX deletions_of_user ON deletions (user_key, id);
-CREATE INDEX entities_by_sound ON entities (user_key, sound);
+CREATE INDEX entities_in_order ON entities (user_key, id);
 CREATE INDEX event_times_by_time ON event_times (user_key, since);
 CREATE INDEX evolutions_decided ON evolutions (decision) WHERE decision IS NOT NULL;
 CREATE INDEX evolutions_of_user ON evolutions (user_key, category, state);

@@ -216,7 +216,7 @@ CREATE TABLE entities (
     UNIQUE (user_key, key)
 );
 
-CREATE INDEX entities_by_sound ON entities (user_key, sound);
+CREATE INDEX entities_in_order ON entities (user_key, id);
 
 CREATE TABLE turn_entities (
     entity BIGINT NOT NULL,

@@ -138,7 +138,7 @@ CREATE TABLE entities (
     sound TEXT NOT NULL DEFAULT '',
     UNIQUE (user_key, key)
 );
-CREATE INDEX entities_by_sound ON entities (user_key, sound);
+CREATE INDEX entities_in_order ON entities (user_key, id);
 
 CREATE TABLE turn_entities (
     entity INTEGER NOT NULL REFERENCES entities ON DELETE CASCADE,
