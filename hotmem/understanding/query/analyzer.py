@@ -8,7 +8,7 @@ from hotmem.temporal import find_interval
 from hotmem.text.names import normalize_name
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Analysis, Intent
-from hotmem.types.parse import Doc, Span
+from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.query.ambiguity import find_ambiguous
 from hotmem.understanding.query.coreference import expand
 from hotmem.understanding.query.entities import find_entities
