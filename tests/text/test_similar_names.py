@@ -13,7 +13,28 @@ LIMIT = 0.3
 MOST_MS = 25.0
 """Far above what a search among 2,000 names takes, see `python -m eval names`."""
 
-SYLLABLES = "ka ri to shi van mel dor ne bu li gra no zef pa lo tu wen mar is el".split()
+SYLLABLES = [
+    "ka",
+    "ri",
+    "to",
+    "shi",
+    "van",
+    "mel",
+    "dor",
+    "ne",
+    "bu",
+    "li",
+    "gra",
+    "no",
+    "zef",
+    "pa",
+    "lo",
+    "tu",
+    "wen",
+    "mar",
+    "is",
+    "el",
+]
 
 
 def known(*names: str) -> list[KnownName]:
