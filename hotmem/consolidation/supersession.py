@@ -52,6 +52,8 @@ def find_supersession(
     confirmed = next(
         (memory for memory in known if memory.current and _repeats(statement, memory)), None
     )
+    if confirmed and confirmed.hedged and not statement.hedged and statement.replaces:
+        return Supersession(ends=(confirmed.id,))  # said with certainty now
     if confirmed:
         # What had put it in doubt is in doubt itself now.
         doubting = [one for one in known if one.id == confirmed.doubted_by and one.current]

@@ -39,6 +39,7 @@ class StoredMemory:
         doubted_at: When something said later made it possibly outdated, UTC; None if it is not
             in doubt.
         doubted_by: The memory that made it so; None if a turn did that no memory was read from.
+        hedged: Whether it was said with doubt.
     """
 
     id: str
@@ -59,6 +60,7 @@ class StoredMemory:
     turn_ids: tuple[str, ...]
     doubted_at: datetime | None = None
     doubted_by: str | None = None
+    hedged: bool = False
 
     @property
     def current(self) -> bool:

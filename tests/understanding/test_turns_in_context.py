@@ -59,3 +59,11 @@ async def test_an_answer_is_a_source_by_its_own_words(memory: Memory) -> None:
     block = await memory.recall("Am I married?", user_id="ana", session_id="thursday")
 
     assert any("married" in item.text for item in block.items)
+
+
+async def test_doubt_is_kept_until_it_is_said_with_certainty(memory: Memory) -> None:
+    await memory.remember(said("I think my sister works for Bosch."))
+    assert await kept(memory) == ["Perhaps Ana's sister works for Bosch."]
+
+    await memory.remember(said("My sister works for Bosch.", minutes=5))
+    assert await kept(memory) == ["Ana's sister works for Bosch."]

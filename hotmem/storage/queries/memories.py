@@ -172,7 +172,7 @@ def _select(
         f"""SELECT m.public_id, m.text, m.subject, m.relation, m.object, m.kind, m.category,
             m.importance, m.negated, m.changes, m.single,
                 m.said_at, m.order_time, m.valid_until, m.confirmations, {turns}, m.doubted_at,
-                (SELECT o.public_id FROM memories o WHERE o.id = m.doubted_by)
+                (SELECT o.public_id FROM memories o WHERE o.id = m.doubted_by), m.hedged
             FROM memories m INDEXED BY {by} WHERE {where} AND m.merged_into IS NULL
                 ORDER BY m.order_time DESC, m.id DESC {most}""",
         values,
@@ -197,6 +197,7 @@ def _select(
             turn_ids=tuple(json.loads(row[15])) if row[15] else (),
             doubted_at=None if row[16] is None else from_stored(row[16]),
             doubted_by=row[17],
+            hedged=bool(row[18]),
         )
         for row in rows
     ]

@@ -16,7 +16,8 @@ from hotmem.understanding.facts.favourites import read_favourite
 from hotmem.understanding.facts.general_verbs import read_general_verb
 from hotmem.understanding.facts.lexicon import DETAIL_NOUNS, EVENT_NOUNS
 from hotmem.understanding.facts.predicates import Fact, first_mention, predicate_words
-from hotmem.understanding.facts.relations import IS_ON
+from hotmem.understanding.facts.relations import IS_DETAIL, IS_ON
+from hotmem.understanding.facts.spelled_codes import code_after
 from hotmem.understanding.facts.statements import to_statement
 from hotmem.understanding.facts.subjects import Subject, resolve
 from hotmem.understanding.facts.third_person import sentence
@@ -129,6 +130,11 @@ def _read_facts(
         return tuple(read_copula(clause, subject, mentions))
     if subject.event:
         return ()
+    if subject.head in DETAIL_NOUNS and clause.finite.lemma_ == "be" and not clause.negated:
+        code = code_after(clause.finite)  # "is pancake seven seven", parsed as a verb
+        if code:
+            said = clause.verb.doc[code[0].i : code[-1].i + 1].text
+            return (Fact(IS_DETAIL, code, (clause.finite, *code), object=said),)
     return tuple(read_verb(clause, subject, mentions)) or tuple(
         read_general_verb(clause, subject, mentions)
     )

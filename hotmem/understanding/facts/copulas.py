@@ -43,7 +43,7 @@ from hotmem.understanding.facts.relations import (
     WANTS,
     WORKS_AT,
 )
-from hotmem.understanding.facts.spelled_codes import spelled_code
+from hotmem.understanding.facts.spelled_codes import code_after, spelled_code
 from hotmem.understanding.facts.subjects import Subject
 from hotmem.understanding.query.entities import is_name
 
@@ -136,7 +136,11 @@ def read_copula(
     if value is not None and (age := age_of(value)) and subject.alive:
         yield Fact(IS_AGED, (value,), words, object=age)
         return
-    if value is not None and subject.head in DETAIL_NOUNS and (digits := spelled_code(value)):
+    digits = ()
+    if subject.head in DETAIL_NOUNS:
+        digits = () if clause.negated else code_after(verb)
+        digits = digits or (spelled_code(value) if value is not None else ())
+    if digits:
         before = [token for token in words if token.i < digits[0].i]
         if not any(token.pos_ in ("NOUN", "PROPN", "ADJ") for token in before):
             yield Fact(

@@ -209,6 +209,8 @@ def _is_unresolved(token: Token) -> bool:
         return False
     if token.tag_ in ("WDT", "WP") and _in_relative_clause(token):
         return False
+    if token.lower_ == "one" and token.i and token.nbor(-1).like_num:
+        return False
     if token.lower_ in QUANTIFIERS:
         return not (
             token.dep_ in ("amod", "det", "predet")

@@ -9,8 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from hotmem.temporal import CALENDAR
 from hotmem.types.parse import Doc, Token
 from hotmem.understanding.facts.rewrites import RewrittenText, Segment
+from hotmem.understanding.facts.third_person import is_filler
 
 MAX_WORDS_BACK: Final = 10
 """Words before the editing term in which the reparandum may begin."""
@@ -108,8 +110,15 @@ def repair_spans(doc: Doc) -> Iterator[tuple[int, int]]:
                 match["firm"]
                 and _starts_new_statement(match["firm"], after, anew=begin > match.end())
             ):
-                yield wrong.idx, begin
+                yield _start_of_hesitation(wrong), begin
                 break
+
+
+def _start_of_hesitation(wrong: Token) -> int:
+    """Where the hesitation before the reparandum begins, or the reparandum: "in um September"."""
+    while wrong.i and is_filler(wrong.nbor(-1)):
+        wrong = wrong.nbor(-1)
+    return wrong.idx
 
 
 def _starts_new_statement(term: str, after: Sequence[Token], *, anew: bool) -> bool:
@@ -170,6 +179,8 @@ def _reparandum_start(before: Sequence[Token], after: Sequence[Token]) -> Token 
         return None
     if again is not None and (len(after) <= MAX_REPAIR_WORDS or first.pos_ == "PRON"):
         return again
+    if {first.lower_, before[-1].lower_} <= CALENDAR:
+        return before[-1]
     if len(after) > MAX_REPAIR_WORDS or any(token.tag_ in _FINITE_TAGS for token in after):
         return None
     sort = _WORD_CLASSES.get(first.pos_)

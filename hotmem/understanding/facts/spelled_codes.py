@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Final
 
 from hotmem.text.word_sets import wordlist
@@ -13,6 +14,12 @@ _SPELLING_WORDS: Final = wordlist(
     "oh nought double triple treble dash hyphen slash dot point underscore hash capital"
 )
 """Words used when a code is read out."""
+
+MAX_CODE_TOKENS: Final = 24
+"""Tokens of the longest code that is read out."""
+
+_CODE_WORD_POS: Final = frozenset({"NOUN", "PROPN", "NUM", "ADJ", "VERB", "X", "SYM"})
+"""Parts of speech of words in a password, as they are parsed."""
 
 _LETTER_WORDS: Final = frozenset({"a", "i"})
 """Letters that are words too."""
@@ -66,6 +73,25 @@ def spelled_code(value: Token) -> tuple[Token, ...]:
     found = tuple(doc[first:last])
     alone = all(token in found or token.is_punct for token in (value, *value.lefts))
     return found if alone and sum(map(is_code_token, found)) > 1 else ()
+
+
+def code_after(verb: Token) -> tuple[Token, ...]:
+    """Return the code that a clause ends with, with its words: "is pancake seven seven".
+
+    () if another part of the clause follows, or if there is no number or letter in it.
+    """
+    found = tuple(
+        takewhile(
+            lambda token: _can_be_inside_code(token) or token.pos_ in _CODE_WORD_POS,
+            verb.doc[verb.i + 1 : verb.i + 1 + MAX_CODE_TOKENS],
+        )
+    )
+    if not found or not any(map(is_code_token, found)):
+        return ()
+    following = verb.doc[found[-1].i + 1 : found[-1].i + 2]
+    ended = not following or following[0].is_punct or following[0].is_sent_start
+    last = found[-1]
+    return found if ended and (is_spelt(last) or last.lower_ in _SPELLING_WORDS) else ()
 
 
 def _can_be_inside_code(token: Token) -> bool:

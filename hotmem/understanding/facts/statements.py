@@ -39,6 +39,9 @@ from hotmem.understanding.facts.third_person import sentence, to_third_person
 DATED_RELATIONS: Final = frozenset({PLANS_TO, HAS_TO, WANTS, IS_ON})
 """Relations that keep their time in the present tense; elsewhere "these days" would go stale."""
 
+DOUBT: Final = "perhaps"
+"""First word of a statement that was said with doubt."""
+
 _ARTICLES_AND_MODIFIERS: Final = re.compile(r"^(?:an?|some)\s+|\s+any\s+(?:more|longer)$")
 """Words left out of objects, so that equal values are equal."""
 
@@ -124,7 +127,7 @@ def to_statement(
     ):
         start = min(start, subject.start)
     stop = max(token.idx + len(token) for token in fact.words)
-    text = sentence(subject.shown, says)
+    text = sentence(DOUBT if clause.hedged else "", subject.shown, says)
     return replace(
         relation.statement(subject.key, value, text, start, stop),
         entities=tuple(name for name in entities if name in text),

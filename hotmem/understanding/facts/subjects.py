@@ -10,7 +10,7 @@ from hotmem.temporal import WEEKDAYS
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Token
 from hotmem.understanding.animate_nouns import ANIMATE, ELDERS, UNIQUE_ROLES
-from hotmem.understanding.facts.lexicon import EVENT_NOUNS
+from hotmem.understanding.facts.lexicon import DETAIL_NOUNS, EVENT_NOUNS
 from hotmem.understanding.facts.phrases import DISCOURSE
 from hotmem.understanding.facts.third_person import FIRST_PERSON_POSSESSIVES, FIRST_PERSON_PRONOUNS
 from hotmem.understanding.query.entities import is_name
@@ -36,6 +36,8 @@ _TEMPORARY_ADJECTIVES: Final = frozenset({"current", "own", "present"})
 _NEWNESS_ADJECTIVES: Final = frozenset({"new", "little"})
 """Adjectives that distinguish people and pets, but not roles and things: "my new boss" is "my
 boss"."""
+
+_NEW: Final = _TEMPORARY_ADJECTIVES | _NEWNESS_ADJECTIVES
 
 MAX_NAME_TOKENS: Final = 4
 """Tokens of the longest name: "Anna-Lena Berg" has four."""
@@ -137,6 +139,21 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
         plural = token.tag_ in ("NNS", "NNPS")
         return Subject(
             called, shown, token.lemma_.lower(), False, plural, token.left_edge.idx, stop
+        )
+    if (
+        token.lemma_.lower() in DETAIL_NOUNS
+        and any(child.dep_ == "det" and child.lower_ == "the" for child in token.children)
+        and (words := [word for word in _qualifiers(token, before=token) if word not in _NEW])
+    ):
+        named = " ".join([*words, token.lower_])
+        return Subject(
+            f"{speaker}'s {named}",
+            f"the {named}",
+            token.lemma_.lower(),
+            False,
+            False,
+            token.left_edge.idx,
+            stop,
         )
     if token.lemma_.lower() in EVENT_NOUNS and any(
         child.dep_ == "det" and child.lower_ == "the" for child in token.children

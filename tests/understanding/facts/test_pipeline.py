@@ -28,7 +28,7 @@ SAID = [
         "My sister Marta works at Siemens in Munich.",
         ["Ana's sister is called Marta.", "Ana's sister Marta works at Siemens in Munich."],
     ),
-    ("I think my brother works at Google", ["Ana's brother works at Google."]),
+    ("I think my brother works at Google", ["Perhaps Ana's brother works at Google."]),
     ("I don't work at Siemens any more.", ["Ana does not work at Siemens any more."]),
     ("I don't work there any more.", ["Ana does not work there any more."]),
     ("i work as a teacher", ["Ana works as a teacher."]),
@@ -219,6 +219,9 @@ def test_spelling_variants_share_a_key(language: Language) -> None:
 
 def test_negation_and_hedging(language: Language) -> None:
     assert only(language, "I don't work at Siemens any more.").negated
+    doubted = only(language, "I think my brother maybe works at Google.")
+    assert doubted.hedged
+    assert doubted.text.startswith("Perhaps ")
     assert only(language, "I think my brother works at Google.").hedged
     gone = only(language, "I don't live there any more.")
     assert (gone.relation, gone.object, gone.negated) == ("lives in", "", True)

@@ -29,6 +29,8 @@ def repaired(language: Language, text: str) -> str:
             "My train goes on Saturday at nine.",
         ),
         ("I live in Evora, I mean in Beja.", "I live in Beja."),
+        ("We fly in um September, I mean October.", "We fly in October."),
+        ("in September I mean October we fly to Rome", "in October we fly to Rome"),
         ("My brother works as a baker, no wait, a butcher.", "My brother works as a butcher."),
         ("I was born in Graz, no, I was born in Linz.", "I was born in Linz."),
         (
