@@ -14,7 +14,7 @@ from hotmem.understanding.facts.answers import completed_answer
 from hotmem.understanding.facts.classification import classify_statements
 from hotmem.understanding.facts.event_times import answered_times
 from hotmem.understanding.facts.hearsay import mark_hearsay
-from hotmem.understanding.facts.pronouns import resolve_pronouns
+from hotmem.understanding.facts.pronouns import has_pronoun, resolve_pronouns
 from hotmem.understanding.facts.rewrites import RewrittenText, Segment
 from hotmem.understanding.facts.truecasing import lacks_case, sentence_starts, truecase
 from hotmem.understanding.query.misheard import MisheardName, find_misheard_names
@@ -87,29 +87,31 @@ class TurnReader:
         """What a turn states, read with the question that it answers and whom it means by "he"."""
         if turn.role != Role.USER or len(doc) > MAX_TOKENS_IN_CONTEXT:
             return self._extract(turn, doc)
-        earlier = [
-            self._parse_one(text[-MAX_CHARACTERS[Role.ASSISTANT] :])
-            for text in (context.question, context.earlier)
-            if text
-        ]
-        understanding = self._read_after(turn, doc, earlier, context)
-        if context.question and not understanding.event_times:
-            times = answered_times(earlier[0], doc, turn.spoken_at)
+        asked = self._parse_end(context.question)
+        understanding = self._read_after(turn, doc, asked, context)
+        if asked and not understanding.event_times:
+            times = answered_times(asked[0], doc, turn.spoken_at)
             understanding = replace(understanding, event_times=times)
         return understanding
 
     def _read_after(
-        self, turn: Turn, doc: Doc, earlier: Sequence[Doc], context: TurnContext
+        self, turn: Turn, doc: Doc, asked: Sequence[Doc], context: TurnContext
     ) -> Understanding:
-        completed = completed_answer(earlier[0], doc) if context.question else None
+        completed = completed_answer(asked[0], doc) if asked else None
         if completed is not None:
             understanding = self._extract(turn, self._parse_one(completed.text))
             if understanding.statements:
                 return completed.restore_offsets(understanding)
-        resolved = resolve_pronouns(doc, earlier)
+        if not has_pronoun(doc):
+            return self._extract(turn, doc)
+        resolved = resolve_pronouns(doc, [*asked, *self._parse_end(context.earlier)])
         if resolved is None:
             return self._extract(turn, doc)
         return resolved.restore_offsets(self._extract(turn, self._parse_one(resolved.text)))
+
+    def _parse_end(self, text: str) -> list[Doc]:
+        """The parse of the end of a turn that was said before; none if there was none."""
+        return [self._parse_one(text[-MAX_CHARACTERS[Role.ASSISTANT] :])] if text else []
 
     def _extract(self, turn: Turn, doc: Doc) -> Understanding:
         return extract_facts(

@@ -136,7 +136,7 @@ def read_copula(
     if value is not None and (age := age_of(value)) and subject.alive:
         yield Fact(IS_AGED, (value,), words, object=age)
         return
-    digits = ()
+    digits: tuple[Token, ...] = ()
     if subject.head in DETAIL_NOUNS:
         digits = () if clause.negated else code_after(verb)
         digits = digits or (spelled_code(value) if value is not None else ())

@@ -222,6 +222,8 @@ class _IndirectSentence:
             return self._agreeing[token.i]
         if is_spelt(token):
             return token.text
+        if word == "i":
+            return self._speaker
         if token.tag_ in ("PRP", "PRP$") or token.pos_ == "PRON" or _is_mine(token):
             if word in _PRONOUNS:
                 return _PRONOUNS[word].format(self._speaker)

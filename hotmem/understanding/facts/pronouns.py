@@ -76,6 +76,11 @@ def resolve_pronouns(doc: Doc, before: Sequence[Doc]) -> RewrittenText | None:
     return RewrittenText((*segments, Segment(text[last:], last, len(text))))
 
 
+def has_pronoun(doc: Doc) -> bool:
+    """Whether a turn has a pronoun that `resolve_pronouns` may replace."""
+    return any(map(_is_pronoun, doc))
+
+
 def _is_pronoun(token: Token) -> bool:
     """Whether a word is a pronoun that states something: a subject, or the owner of one."""
     if token.lower_ not in _MALE | _FEMALE or token.pos_ != "PRON":

@@ -40,11 +40,21 @@ def is_spelt(token: Token) -> bool:
         return is_code_token(token)
     before = token.doc[token.i - 1] if token.i else token
     after = token.doc[token.i + 1] if token.i + 1 < len(token.doc) else token
-    beside = [after] if token.whitespace_ or after.text == "-" else []
-    beside += [before] if before.whitespace_ or before.text == "-" else []
-    return any(one.text == "-" or (len(one) == 1 and is_code_token(one)) for one in beside) or (
-        token.text == "I" and bool(token.ent_type_) and token.ent_iob_ == "I"
+    hyphened = (after.text == "-" and not token.whitespace_) or (
+        before.text == "-" and not before.whitespace_
     )
+    beside = [after] if token.whitespace_ else []
+    beside += [before] if before.whitespace_ else []
+    return (
+        hyphened
+        or any(len(one) == 1 and is_code_token(one) for one in beside)
+        or (token.text == "I" and bool(token.ent_type_) and token.ent_iob_ == "I")
+    )
+
+
+def is_read_out(token: Token) -> bool:
+    """Whether a token may be part of a code that is read out: also "double" and "dash"."""
+    return is_spelt(token) or token.lower_ in _SPELLING_WORDS
 
 
 def keeps_codes_whole(words: Sequence[Token]) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from hotmem.types.parse import Token
-from hotmem.understanding.facts.spelled_codes import is_spelt
+from hotmem.understanding.facts.spelled_codes import is_read_out
 
 MAX_STUTTER_TOKENS: Final = 3
 """Tokens of the longest repeated beginning: "to the um to the doctor"."""
@@ -26,7 +26,7 @@ def without_stutter(tokens: Sequence[Token]) -> list[Token]:
                 [one.lower_ for one in again] == [one.lower_ for one in before]
                 and again[0].pos_ in _STUTTERED_POS
                 and before[0].pos_ in _STUTTERED_POS
-                and not any(is_spelt(one) for one in again)
+                and not any(is_read_out(one) for one in again)
                 and not (size == 1 and _is_meant_twice(before[0], token))
             ):
                 del kept[-size:]

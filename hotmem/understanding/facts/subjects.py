@@ -143,9 +143,9 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
     if (
         token.lemma_.lower() in DETAIL_NOUNS
         and any(child.dep_ == "det" and child.lower_ == "the" for child in token.children)
-        and (words := [word for word in _qualifiers(token, before=token) if word not in _NEW])
+        and (attributes := [word for word in _qualifiers(token, before=token) if word not in _NEW])
     ):
-        named = " ".join([*words, token.lower_])
+        named = " ".join([*attributes, token.lower_])
         return Subject(
             f"{speaker}'s {named}",
             f"the {named}",

@@ -60,6 +60,10 @@ def reported(
         ),
         ("She's my sister, isn't she?", "She's the user's sister, isn't she?"),
         ("World War I was long", "World War I was long."),
+        (
+            "My son - and I mean it - and I - well, we sing",
+            "The user's son - and the user means it - and the user - well, the user and others sing.",
+        ),
     ],
 )
 def test_an_utterance_becomes_a_sentence_of_its_own(
@@ -91,6 +95,7 @@ def test_hesitation_alone_is_nothing(language: Language, text: str) -> None:
         "my pin is 0 0 7 7",
         "the alarm code is four four seven one",
         "gate code nine nine hash two",
+        "my pin is nought seven double double three one",
         "my wifi password is pancake seven seven",
         "my number is 07700 900 900 and then 12b",
     ],
