@@ -48,7 +48,7 @@ def statement_of_answer(question: Doc, answer: Doc | Span, speaker: str) -> str:
     if stated is not None:
         return sentence(stated)
     if is_complete(answer):
-        return _with_antecedent(_alone(answer, speaker), asked, voice)
+        return _with_antecedent(_alone(answer, speaker), answer, asked, voice)
     return _quoted(asked, answer, speaker)
 
 
@@ -114,7 +114,7 @@ def _alone(answer: Doc | Span, speaker: str) -> str:
     return third_person(first.doc, (first.idx, last.idx + len(last)), speaker)
 
 
-def _with_antecedent(stated: str, asked: Span, voice: Voice) -> str:
+def _with_antecedent(stated: str, answer: Doc | Span, asked: Span, voice: Voice) -> str:
     """Replace a pronoun that begins the answer by the question's subject, if that is a noun."""
     subject = next((one for one in asked.root.children if one.dep_ in SUBJECTS), None)
     if subject is None or subject.pos_ not in ("NOUN", "PROPN"):
@@ -123,7 +123,11 @@ def _with_antecedent(stated: str, asked: Span, voice: Voice) -> str:
     if word.lower() not in _THIRD or (word.lower() == "they") != (subject.tag_ == "NNS"):
         return stated
     named = Question(asked, voice).render(list(subject.subtree))
-    return sentence(named + stated[len(word) :])
+    rest = stated[len(word) :]
+    verb = next((one for one in answer if one.text in ("'s", "’s") and one.i), None)
+    if verb is not None and rest[:2] == verb.text and verb.nbor(-1).lower_ == word.lower():
+        rest = f" {'has' if verb.lemma_ == 'have' else 'is'}{rest[2:]}"
+    return sentence(named + rest)
 
 
 def _quoted(asked: Span, answer: Doc | Span, speaker: str) -> str:

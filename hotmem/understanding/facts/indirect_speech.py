@@ -14,7 +14,7 @@ from hotmem.understanding.animate_nouns import ELDERS
 from hotmem.understanding.facts.assertion import VERB_TAGS
 from hotmem.understanding.facts.clauses import drops_subject
 from hotmem.understanding.facts.repairs import repair_spans
-from hotmem.understanding.facts.spelled_codes import is_spelt
+from hotmem.understanding.facts.spelled_codes import is_spelt, opens_code
 from hotmem.understanding.facts.stutter import without_stutter
 from hotmem.understanding.facts.third_person import is_filler, sentence, third_person_verb
 
@@ -264,7 +264,12 @@ def _is_mine(token: Token) -> bool:
 def _without_opening(tokens: Sequence[Token]) -> list[Token]:
     """Leave out interjections and conjunctions at the start, unless nothing else is left."""
     rest = list(tokens)
-    while rest and rest[0].pos_ in _OPEN_POS and rest[0].text not in "\"'“‘$£€#+(":
+    while (
+        rest
+        and rest[0].pos_ in _OPEN_POS
+        and rest[0].text not in "\"'“‘$£€#+("
+        and not opens_code(rest[0])
+    ):
         del rest[0]
     return rest or list(tokens)
 

@@ -6,6 +6,7 @@ from typing import Final
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.facts.assertion import VERB_TAGS
+from hotmem.understanding.facts.spelled_codes import opens_code
 
 _YES: Final = wordlist("yes yeah yep yup aye yea sure correct exactly indeed absolutely definitely")
 _NO: Final = wordlist("no nope nah never not none nothing")
@@ -17,7 +18,10 @@ _PRO_VERBS: Final = frozenset({"do", "be", "have", "can", "will", "would", "coul
 def polarity_of(said: Sequence[Token]) -> tuple[bool | None, list[Token]]:
     """Whether an answer affirms (True), denies (False) or does neither; and what else it says."""
     rest = list(said)
-    while rest and (rest[0].is_punct or (rest[0].pos_ == "INTJ" and not _polar(rest[0]))):
+    while rest and (
+        rest[0].is_punct
+        or (rest[0].pos_ == "INTJ" and not _polar(rest[0]) and not opens_code(rest[0]))
+    ):
         del rest[0]
     polarity: bool | None = None
     while rest and (rest[0].is_punct or _polar(rest[0])):

@@ -70,6 +70,10 @@ class Question:
         self._subject = subject_of(asked)
         self._wh = next((one for one in self._tokens[:3] if one.tag_ in WH), None)
         self._aux = self._first_auxiliary()
+        if self._wh is None and self._subject is not None:
+            begins = [self._subject.left_edge, self._verb, *([self._aux] if self._aux else [])]
+            first = min(one.i for one in begins)
+            self._tokens = [one for one in self._tokens if one.i >= first]
 
     def _first_auxiliary(self) -> Token | None:
         helpers = [one for one in self._verb.lefts if one.dep_ in AUXILIARIES]

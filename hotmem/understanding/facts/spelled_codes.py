@@ -57,6 +57,13 @@ def is_read_out(token: Token) -> bool:
     return is_spelt(token) or token.lower_ in _SPELLING_WORDS
 
 
+def opens_code(token: Token) -> bool:
+    """Whether a word begins a code or a value with a letter: "oh seven seven", "O negative"."""
+    if is_code_token(token):
+        return True
+    return is_read_out(token) and any(map(is_read_out, token.doc[token.i + 1 : token.i + 2]))
+
+
 def keeps_codes_whole(words: Sequence[Token]) -> bool:
     """Whether no number among the words is cut: "0113 4567" of "0113 224 4567"."""
     kept = {token.i for token in words}

@@ -53,6 +53,18 @@ def stated(language: Language, question: str, answer: str) -> str:
             "The user has eleven grandchildren now, with the new one.",
         ),
         ("What's your name?", "Bob", "The user's name is Bob."),
+        ("What's the baby's blood type?", "O negative", "The baby's blood type is O negative."),
+        (
+            "And your phone number?",
+            "Oh seven seven double oh nine",
+            "The user's phone number: oh seven seven double oh nine.",
+        ),
+        ("So do you still smoke?", "Yep", "The user still smokes."),
+        (
+            "What's the key safe code?",
+            "It's 4417, pull the flap down",
+            "The key safe code is 4417, pull the flap down.",
+        ),
         ("Where do you live?", "In Leeds", "The user lives in Leeds."),
         (
             "How would you like to pay?",

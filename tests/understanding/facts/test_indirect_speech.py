@@ -62,7 +62,8 @@ def reported(
         ("World War I was long", "World War I was long."),
         (
             "My son - and I mean it - and I - well, we sing",
-            "The user's son - and the user means it - and the user - well, the user and others sing.",
+            "The user's son - and the user means it - and the user - "
+            "well, the user and others sing.",
         ),
     ],
 )
