@@ -202,6 +202,36 @@ class RewriteOptions(Bounded):
 
 
 @dataclass(frozen=True, slots=True)
+class ExtractionOptions(Bounded):
+    """Options of fact extraction by a language model, besides the rules. Off without a model.
+
+    What is said then leaves this machine: the stored turns of conversations from then on are sent
+    to the endpoint. Turns off the record, forgotten and imported ones are not. Every process that
+    runs background jobs of a memory needs the same options.
+
+    Attributes:
+        model: Model name; "" for none.
+        base_url: OpenAI-compatible endpoint; None is OpenAI's own.
+        api_key: API key.
+        every_turns: Turns of the user after which a session that goes on is sent; 0 sends it once,
+            when it has ended.
+        timeout_s: Seconds until a call has failed.
+        daily_calls: Calls a day at most, of all users together; the day is one of UTC.
+        daily_tokens: Tokens a day at most, sent and received.
+        session_calls: Calls for one session at most.
+    """
+
+    model: str = ""
+    base_url: str | None = None
+    api_key: str = field(default="", repr=False)
+    every_turns: int = bounded(0, 0, whole=True)
+    timeout_s: float = bounded(60.0, 0.05)
+    daily_calls: int = bounded(200, 0, whole=True)
+    daily_tokens: int = bounded(500_000, 0, whole=True)
+    session_calls: int = bounded(10, 1, whole=True)
+
+
+@dataclass(frozen=True, slots=True)
 class AuditOptions(Bounded):
     """Options of the audit log: who read, changed, exported or deleted memories.
 
@@ -261,6 +291,7 @@ class Options:
     forgetting: ForgettingOptions = field(default_factory=ForgettingOptions)
     models: ModelOptions = field(default_factory=ModelOptions)
     rewriting: RewriteOptions = field(default_factory=RewriteOptions)
+    extraction: ExtractionOptions = field(default_factory=ExtractionOptions)
     audit: AuditOptions = field(default_factory=AuditOptions)
     retention: tuple[RetentionRule, ...] = ()
     time_zone: tzinfo | None = None

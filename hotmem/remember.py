@@ -62,6 +62,7 @@ class WriteContext:
         reader: Turns → what they state.
         former: The database's former encoder, while rows still have its vectors.
         worker_id: Owner of the leases of this process's worker.
+        extracts: Whether understood turns wait to be sent to a language model.
     """
 
     storage: Storage
@@ -70,6 +71,7 @@ class WriteContext:
     reader: TurnReader
     former: FormerEncoder
     worker_id: str
+    extracts: bool = False
 
 
 async def store_turn(storage: Storage, turn: Turn, now: datetime) -> bool:
@@ -115,7 +117,7 @@ async def understand_turns(
     """Stores what some turns state, and what it confirms, corrects or supersedes."""
     turns = [turn for _, turn in waiting]
     profiles = [await _profile(context.storage, turn) for turn in turns]
-    owners = [await _owner(context.storage, turn) for turn in turns]
+    owners = [await other_owner(context.storage, turn) for turn in turns]
     contexts = [await _context(context.storage, key, turn) for key, turn in waiting]
     understandings = await asyncio.to_thread(context.reader.read, turns, profiles, owners, contexts)
     stated = dict(zip((key for key, _ in waiting), understandings, strict=True))
@@ -123,7 +125,9 @@ async def understand_turns(
         queries.claims.finish_all,
         context.worker_id if last else None,
         JobKind.TURN,
-        queries.understandings.store_all,
+        queries.extractions.store_and_enqueue
+        if context.extracts
+        else queries.understandings.store_all,
         stated,
         find_supersession,
         apply_correction,
@@ -190,7 +194,7 @@ async def _profile(storage: Storage, turn: Turn) -> Profile:
     return await storage.database.read(queries.users.profile, user, word_ngrams(text))
 
 
-async def _owner(storage: Storage, turn: Turn) -> str | None:
+async def other_owner(storage: Storage, turn: Turn) -> str | None:
     """The user's name, if somebody else in the room said this."""
     spoken = turn.speaker and turn.role == Role.USER
     user = await _user(storage, turn) if spoken else None

@@ -14,7 +14,7 @@ from hotmem.core.process_id import new_process_id
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_former, load_language
 from hotmem.models.rewriter import Rewriter
 from hotmem.operations.retention import Retention
-from hotmem.options import BackgroundMode, Options
+from hotmem.options import BackgroundMode, ExtractionOptions, Options
 from hotmem.ranking.relevance import RelevanceModel, fitted_model
 from hotmem.recall import RecallContext
 from hotmem.remember import WriteContext
@@ -194,9 +194,12 @@ async def open_runtime(
         reader=TurnReader(models.encoder, models.language, priority),
         former=former,
         worker_id=new_process_id(),
+        extracts=bool(options.extraction.model),
     )
     retention = Retention(storage, options.retention, options.audit.days)
-    worker = Worker(write, options.background, options.evolution, retention, priority)
+    here = options.background.mode is BackgroundMode.HERE
+    extraction = options.extraction if here else ExtractionOptions()
+    worker = Worker(write, options.background, options.evolution, extraction, retention, priority)
     threads = WorkerThreads.open(networked=rewriter is not None)
     return Runtime(
         storage,

@@ -24,6 +24,7 @@ from hotmem.options import (
     BackgroundMode,
     BackgroundOptions,
     EvolutionOptions,
+    ExtractionOptions,
     ForgettingOptions,
     LearningOptions,
     ModelOptions,
@@ -243,6 +244,43 @@ class Settings(Variables):
         ge=0,
         description="Deadline of a rewrite in milliseconds.",
     )
+    extraction_model: str = Field(
+        default="",
+        description=(
+            "Language model that extracts facts in the background; conversations are then sent to "
+            "its endpoint and leave this machine. Empty: nothing is sent."
+        ),
+    )
+    extraction_base_url: str | None = Field(
+        default=None,
+        description="Endpoint of that model, OpenAI-compatible; empty: OpenAI's own.",
+    )
+    extraction_api_key: str = Field(
+        default="", repr=False, description="API key of that model, if needed."
+    )
+    extraction_every_turns: int = Field(
+        default=DEFAULTS.extraction.every_turns,
+        ge=0,
+        description="User turns after which a conversation is sent; 0: once, when it has ended.",
+    )
+    extraction_timeout_s: float = Field(
+        default=DEFAULTS.extraction.timeout_s,
+        ge=0.05,
+        description="Seconds after which a call has failed.",
+    )
+    extraction_daily_calls: int = Field(
+        default=DEFAULTS.extraction.daily_calls, ge=0, description="Maximum calls a day (UTC)."
+    )
+    extraction_daily_tokens: int = Field(
+        default=DEFAULTS.extraction.daily_tokens,
+        ge=0,
+        description="Maximum tokens a day, sent and received.",
+    )
+    extraction_session_calls: int = Field(
+        default=DEFAULTS.extraction.session_calls,
+        ge=1,
+        description="Maximum calls for one conversation.",
+    )
     mcp_token: str = Field(
         default="",
         repr=False,
@@ -322,6 +360,16 @@ class Settings(Variables):
                 base_url=self.rewrite_base_url,
                 api_key=self.rewrite_api_key,
                 deadline_ms=self.rewrite_deadline_ms,
+            ),
+            extraction=ExtractionOptions(
+                model=self.extraction_model,
+                base_url=self.extraction_base_url,
+                api_key=self.extraction_api_key,
+                every_turns=self.extraction_every_turns,
+                timeout_s=self.extraction_timeout_s,
+                daily_calls=self.extraction_daily_calls,
+                daily_tokens=self.extraction_daily_tokens,
+                session_calls=self.extraction_session_calls,
             ),
             audit=AuditOptions(on=self.audit, days=self.audit_days),
             retention=self._retention(),

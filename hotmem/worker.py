@@ -18,9 +18,10 @@ from hotmem.consolidation.clustering import can_cluster, check_can_cluster
 from hotmem.consolidation.evolution import evolve
 from hotmem.core.logs import log
 from hotmem.core.priority import ForegroundPriority
+from hotmem.extractor import Extractor
 from hotmem.job_runner import DATABASE_ERRORS, JobRunner
 from hotmem.operations.retention import Retention
-from hotmem.options import BackgroundOptions, EvolutionOptions
+from hotmem.options import BackgroundOptions, EvolutionOptions, ExtractionOptions
 from hotmem.portability.importer import WRITE_S
 from hotmem.remember import (
     WaitingText,
@@ -56,6 +57,7 @@ class Worker:
         context: The live parts of the write path.
         options: Batch size, tries, pauses and idle time.
         evolution: Whether and when categories evolve; without scikit-learn they do not.
+        extraction: The language model that extracts facts beside these jobs, if any.
         retention: Removes what is past its retention period.
         priority: Lets recalls go first.
     """
@@ -65,6 +67,7 @@ class Worker:
         context: WriteContext,
         options: BackgroundOptions,
         evolution: EvolutionOptions,
+        extraction: ExtractionOptions,
         retention: Retention,
         priority: ForegroundPriority,
     ) -> None:
@@ -78,6 +81,7 @@ class Worker:
         self._served = UserRotation()
         self._leases = WorkerLeases(self._database, context.worker_id)
         self._runner = JobRunner(context, options, priority)
+        self._extractor = Extractor(context, extraction, priority, self.wake)
         self._evolving = asyncio.Lock()
         self._evolution_checked_at = datetime.min.replace(tzinfo=UTC)
         self._wanted = asyncio.Event()
@@ -90,6 +94,7 @@ class Worker:
         """Starts the task; jobs that an earlier process left are done first."""
         self._wanted.set()
         self._task = asyncio.create_task(self._run(), name="hotmem-worker")
+        self._extractor.start()
 
     def wake(self) -> None:
         """Signals that there are jobs."""
@@ -99,10 +104,12 @@ class Worker:
     async def settle(self) -> None:
         """Returns when no job is left, here or in other workers. Those set aside do not count."""
         others = True
-        while others:  # jobs that another worker releases are found by a round that begins later
+        # Jobs that another worker releases, or extraction adds, are found by a later round.
+        while others or not self._settled.is_set():
             others = await self._leases.any_other()
             self.wake()
             await self._settled.wait()
+            await self._extractor.settle()
             others = others or await self._leases.any_other()
             if others:
                 await asyncio.sleep(OTHERS_CHECK_S)
@@ -134,6 +141,7 @@ class Worker:
 
     async def close(self) -> None:
         """Stops after the current job and releases the leases; other jobs stay in the database."""
+        await self._extractor.close()
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -151,6 +159,7 @@ class Worker:
                 continue
             if not self._wanted.is_set() and not self._resumes_at:
                 self._settled.set()
+            self._extractor.wake()
             try:
                 async with asyncio.timeout(self._pause_s()):
                     await self._wanted.wait()

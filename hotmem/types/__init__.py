@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING
 from hotmem.types.audit import Act, Action, Actor, AuditEntry
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
 from hotmem.types.evolution import CategoryMembers, EvolutionResult, Subcategory, SubcategoryDraft
+from hotmem.types.extraction import (
+    ExtractionBatch,
+    ExtractionCosts,
+    ExtractionOutcome,
+    ExtractionResult,
+)
 from hotmem.types.forgetting import ForgetResult, Leftovers, Restorable
 from hotmem.types.maintenance import (
     Diagnosis,
@@ -124,6 +130,10 @@ __all__ = [
     "EvolutionRecord",
     "EvolutionResult",
     "ExportedTurn",
+    "ExtractionBatch",
+    "ExtractionCosts",
+    "ExtractionOutcome",
+    "ExtractionResult",
     "FailedJob",
     "Fault",
     "Finding",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from hotmem.types.extraction import ExtractionCosts
 from hotmem.types.forgetting import ForgetResult
 
 
@@ -17,6 +18,7 @@ class JobKind(StrEnum):
     SUMMARY = "summary"
     SESSION = "session"
     CATEGORY = "category"
+    EXTRACTION = "extraction"
     IMPORT = "import"
 
 
@@ -69,6 +71,7 @@ class Stats:
         first_said: When the first turn was spoken, UTC.
         last_said: When the last turn was spoken, UTC.
         file_bytes: Size of the whole file, all users together.
+        extraction: Calls to a language model that extracts facts, and what they cost.
     """
 
     turns: int
@@ -90,6 +93,7 @@ class Stats:
     first_said: datetime | None
     last_said: datetime | None
     file_bytes: int
+    extraction: ExtractionCosts
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ LAYERS: Final = (
     ("session_start",),
     ("recall", "remember"),
     ("operations",),
-    ("job_runner", "worker_leases", "worker", "worker_threads"),
+    ("extractor", "job_runner", "worker_leases", "worker", "worker_threads"),
     ("runtime",),
     ("facade",),
     ("settings", "memory"),

@@ -24,6 +24,8 @@ FOREIGN_KEYS: Final[Mapping[str, Mapping[str, str]]] = {
     "passage_signs": {"passage": "passages"},
     "passage_entries": {"session": "sessions", "id": "passages"},
     "pending_turns": {"turn": "turns"},
+    "pending_extractions": {"turn": "turns", "session": "sessions"},
+    "extraction_calls": {},
     "correction_counts": {"turn": "turns"},
     "event_times": {"turn": "turns"},
     "turn_entities": {"entity": "entities", "turn": "turns"},

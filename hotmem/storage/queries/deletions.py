@@ -57,6 +57,7 @@ USER_TABLES: Final = (
         "speakers",
     ),
     *("weights", "intent_weights", "learning_state", "weight_history", "quality"),
+    "extraction_calls",
 )
 """Tables whose rows name a user. Rows of other tables are deleted with theirs."""
 

@@ -61,6 +61,12 @@ def known_subjects(conn: Connection, user: UserKey, subject: str) -> KnownSubjec
     )
 
 
+def current_subjects(conn: Connection, user: UserKey) -> tuple[str, ...]:
+    """The subjects of the user's current facts, each once."""
+    rows = conn.execute(SUBJECTS, {"user": user}).fetchall()
+    return tuple(dict.fromkeys(subject for (subject,) in rows))
+
+
 def _own_words(subject: str) -> list[str]:
     """The words of a subject without those of its first owner: "son", "max" of "Ana's son Max"."""
     return re.findall(r"\w+", _OWNED.split(subject.casefold(), maxsplit=1)[-1])

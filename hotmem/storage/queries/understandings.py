@@ -155,36 +155,50 @@ def store(
             for correction in corrected
         ):
             continue
-        same: Collection[str] | None = (statement.subject,)
-        if statement.subject != speaker and (
-            statement.single or statement.negated or statement.ending is not None
-        ):
-            same = identify(
-                statement.subject,
-                known_subjects(conn, user, statement.subject),
-                denies=statement.negated,
-            )
+        add_statement(conn, user, turn, statement, said, speaker, revise, identify)
 
-        # It may be about another subject, so it confirms or doubts only what has the same words.
-        certain = same is not None
-        known = related(conn, user, statement, said.order_time, same or (statement.subject,))
-        revision = revise(statement, said.order_time, known, certain=certain)
-        if revision.confirms:
-            new = _confirm(conn, user, revision.confirms, turn, statement, said)
-        else:
-            new = _insert(conn, user, turn, statement, said, revision.valid_until)
-        if revision.doubted_by is not None:
-            effects.doubt_new(conn, user, new, revision.doubted_by)
-        effects.apply_effects(
-            conn,
-            user,
-            memory=new,
-            turn=turn,
-            said_at=said.said_at,
-            reason=revision.reason,
-            ends=revision.ends,
-            doubts=revision.doubts,
+
+def add_statement(
+    conn: Connection,
+    user: UserKey,
+    turn: int,
+    statement: Statement,
+    said: StatementTime,
+    speaker: str | None,
+    revise: Supersede,
+    identify: MatchSubjects,
+) -> None:
+    """Stores a statement of a turn, or confirms the memory that it repeats; ends what it ends."""
+    same: Collection[str] | None = (statement.subject,)
+    if statement.subject != speaker and (
+        statement.single or statement.negated or statement.ending is not None
+    ):
+        same = identify(
+            statement.subject,
+            known_subjects(conn, user, statement.subject),
+            denies=statement.negated,
         )
+
+    # It may be about another subject, so it confirms or doubts only what has the same words.
+    certain = same is not None
+    known = related(conn, user, statement, said.order_time, same or (statement.subject,))
+    revision = revise(statement, said.order_time, known, certain=certain)
+    if revision.confirms:
+        new = _confirm(conn, user, revision.confirms, turn, statement, said)
+    else:
+        new = _insert(conn, user, turn, statement, said, revision.valid_until)
+    if revision.doubted_by is not None:
+        effects.doubt_new(conn, user, new, revision.doubted_by)
+    effects.apply_effects(
+        conn,
+        user,
+        memory=new,
+        turn=turn,
+        said_at=said.said_at,
+        reason=revision.reason,
+        ends=revision.ends,
+        doubts=revision.doubts,
+    )
 
 
 def _insert(

@@ -187,6 +187,28 @@ CREATE TABLE pending_turns (
 CREATE INDEX pending_turns_following ON pending_turns (import, user_key, turn) WHERE held = 0;
 CREATE INDEX pending_turns_of_user ON pending_turns (user_key);
 
+CREATE TABLE pending_extractions (
+    turn INTEGER PRIMARY KEY REFERENCES turns ON DELETE CASCADE,
+    user_key INTEGER NOT NULL,
+    session INTEGER NOT NULL,
+    tries INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX pending_extractions_of_session ON pending_extractions (user_key, session, turn);
+
+CREATE TABLE extraction_calls (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    session INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    prompt_tokens INTEGER NOT NULL,
+    completion_tokens INTEGER NOT NULL,
+    facts INTEGER NOT NULL DEFAULT 0,
+    dropped INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX extraction_calls_of_session ON extraction_calls (user_key, session);
+CREATE INDEX extraction_calls_by_time ON extraction_calls (at);
+
 CREATE TABLE recalls (
     id INTEGER PRIMARY KEY,
     public_id TEXT NOT NULL,

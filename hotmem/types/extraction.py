@@ -1,0 +1,80 @@
+"""Data of fact extraction by a language model, and what it costs."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hotmem.types.turns import Turn
+from hotmem.types.vocabulary import UserKey
+
+
+class ExtractionOutcome(StrEnum):
+    """The outcome of a call to the language model that extracts facts.
+
+    BEGUN: no answer is on record yet, or the process died before one. ANSWERED: facts were read
+    from it. UNREADABLE: it holds no list of facts. FAILED: there is no answer.
+    """
+
+    BEGUN = "begun"
+    ANSWERED = "answered"
+    UNREADABLE = "unreadable"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionBatch:
+    """Turns of one session that one call is about, and the call that is on record for it.
+
+    Attributes:
+        user: The user.
+        session: Row number of the session.
+        call: Row number of the call.
+        turns: The turns with their row numbers, in order.
+        subjects: Whom and what the user's current facts are about.
+    """
+
+    user: UserKey
+    session: int
+    call: int
+    turns: tuple[tuple[int, Turn], ...]
+    subjects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionResult:
+    """What a call returned.
+
+    Attributes:
+        outcome: Its outcome.
+        prompt_tokens: Tokens of the prompt.
+        completion_tokens: Tokens of the answer.
+        dropped: Proposed facts that the turns do not support.
+    """
+
+    outcome: ExtractionOutcome
+    prompt_tokens: int
+    completion_tokens: int = 0
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionCosts:
+    """Calls to the language model that extracts facts, and what they cost.
+
+    Attributes:
+        calls: Calls, failed ones included.
+        prompt_tokens: Tokens sent; an estimate where the endpoint does not say.
+        completion_tokens: Tokens received.
+        facts: Facts that were stored.
+        dropped: Proposed facts that were dropped.
+    """
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    facts: int = 0
+    dropped: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Tokens sent and received."""
+        return self.prompt_tokens + self.completion_tokens

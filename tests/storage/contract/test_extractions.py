@@ -1,0 +1,224 @@
+"""Turns that wait to be sent to a language model, and the record of calls."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from hotmem.consolidation.same_subject import find_same_subjects
+from hotmem.consolidation.supersession import apply_correction, find_supersession
+from hotmem.storage import queries
+from hotmem.storage.database import Connection, Database
+from hotmem.storage.queries.extractions import MAX_TRIES, MAX_TURN_CHARACTERS, Budget, Claim
+from hotmem.storage.queries.jobs import UserRotation
+from hotmem.types import (
+    Category,
+    ExtractionCosts,
+    ExtractionOutcome,
+    ExtractionResult,
+    JobKind,
+    Kind,
+    Statement,
+    Turn,
+    Understanding,
+    UserKey,
+)
+from tests.storage.contract.story import NOW, memories_of, say
+
+FIRST, OTHER = "first worker", "other worker"
+BUDGET = Budget(daily_calls=5, daily_tokens=10_000, session_calls=3)
+FAILED = ExtractionResult(ExtractionOutcome.FAILED, 70)
+ANSWERED = ExtractionResult(ExtractionOutcome.ANSWERED, 80, 9, 2)
+
+
+def cost(turns: Sequence[Turn]) -> tuple[int, int]:
+    return 10 * len(turns), 100
+
+
+def understand_all(conn: Connection, *jests: str) -> None:
+    """Store that nothing was read of the turns that wait; those named take the one before back."""
+    waiting = queries.turns.waiting(conn, UserRotation(), 100)
+    stated = {key: Understanding(jest=said.text in jests) for key, said in waiting}
+    queries.extractions.store_and_enqueue(
+        conn, stated, find_supersession, apply_correction, find_same_subjects
+    )
+
+
+async def spoken(database: Database, *texts: str, ended: bool = True) -> None:
+    """Ana says some things, which are understood."""
+    await database.write_all(say, *texts)
+    await database.write_all(understand_all)
+    if ended:
+        ana = await database.read_all(queries.users.find, "ana")
+        assert ana is not None
+        await database.write(queries.summaries.end, ana, "harbour")
+
+
+async def claimed(
+    database: Database, budget: Budget = BUDGET, worker: str = FIRST, every: int = 0, days: int = 0
+) -> Claim:
+    now = NOW + timedelta(days=days)
+    return await database.write_all(queries.extractions.claim, worker, every, budget, now, cost)
+
+
+async def finished(
+    database: Database, user: UserKey, claim: Claim, *facts: tuple[int, Statement]
+) -> int:
+    assert claim.batch is not None
+    return await database.write(
+        queries.claims.finish,
+        user,
+        FIRST,
+        JobKind.EXTRACTION,
+        queries.extractions.complete,
+        claim.batch,
+        ANSWERED,
+        facts,
+        find_supersession,
+        find_same_subjects,
+    )
+
+
+def owns(value: str) -> Statement:
+    return Statement(
+        f"Skipper owns {value}.", "Skipper", "owns", value, Kind.FACT, Category.CONTEXTS, 3, 0, 5
+    )
+
+
+async def test_a_session_waits_until_it_has_ended_or_is_long(
+    database: Database, ana: UserKey
+) -> None:
+    await spoken(database, "One.", "Two.", ended=False)
+    assert await database.read_all(queries.extractions.any_waiting)
+    assert not await database.read_all(queries.extractions.any_due, 0)
+    assert not await database.read_all(queries.extractions.any_due, 3)
+    assert await database.read_all(queries.extractions.any_due, 2)
+    assert await claimed(database) == Claim(None, more=False)
+    await database.write(queries.summaries.end, ana, "harbour")
+    assert await database.read_all(queries.extractions.any_due, 0)
+    claim = await claimed(database)
+    assert claim.batch is not None
+    assert [said.text for _, said in claim.batch.turns] == ["One.", "Two."]
+    assert await claimed(database, worker=OTHER) == Claim(None, more=False)
+
+
+async def test_an_ended_session_waits_for_its_turns_to_be_understood(
+    database: Database, ana: UserKey
+) -> None:
+    def first_only(conn: Connection) -> None:
+        say(conn, "One.", "Two.")
+        first = queries.turns.waiting(conn, UserRotation(), 1)[0][0]
+        stated = {first: Understanding()}
+        queries.extractions.store_and_enqueue(
+            conn, stated, find_supersession, apply_correction, find_same_subjects
+        )
+
+    await database.write_all(first_only)
+    await database.write(queries.summaries.end, ana, "harbour")
+    assert not await database.read_all(queries.extractions.any_due, 0)
+    await database.write_all(understand_all)
+    claim = await claimed(database)
+    assert claim.batch is not None and len(claim.batch.turns) == 2
+
+
+async def test_facts_are_stored_with_the_record_of_the_call(
+    database: Database, ana: UserKey
+) -> None:
+    await spoken(database, "A boat.", "A hut.")
+    claim = await claimed(database)
+    assert claim.batch is not None
+    assert await database.read(queries.extractions.costs, ana) == ExtractionCosts(1, 20)
+    (boat, _), (hut, _) = claim.batch.turns
+    found = (boat, owns("a boat")), (boat, owns("a boat")), (hut, owns("a hut")), (99, owns("x"))
+    assert await finished(database, ana, claim, *found) == 2
+    stored = await database.read(memories_of, ana)
+    assert stored == ["Skipper owns a boat.", "Skipper owns a hut."]
+    assert await database.read(queries.known_subjects.current_subjects, ana) == ("Skipper",)
+    assert await database.read(queries.extractions.costs, ana) == ExtractionCosts(1, 80, 9, 2, 2)
+    assert not await database.read_all(queries.extractions.any_waiting)
+    assert await claimed(database, worker=OTHER) == Claim(None, more=False)
+
+
+async def test_a_fact_that_has_ended_since_is_not_stored_again(
+    database: Database, ana: UserKey
+) -> None:
+    await spoken(database, "A boat.", "No boat.")
+    claim = await claimed(database)
+    assert claim.batch is not None
+    (first, _), (second, _) = claim.batch.turns
+
+    def end(conn: Connection) -> None:
+        said = queries.understandings.StatementTime(NOW, NOW)
+        store = queries.understandings.add_statement
+        others = (find_supersession, find_same_subjects)
+        conn.lock_user(ana)
+        store(conn, ana, second, owns("a boat"), said, "Skipper", *others)
+        conn.execute(
+            "UPDATE memories SET valid_until = ? WHERE user_key = ?",
+            (queries.times.to_stored(NOW + timedelta(minutes=1)), ana),
+        )
+
+    await database.write_all(end)
+    assert await finished(database, ana, claim, (first, owns("a boat"))) == 0
+
+
+async def test_what_was_a_joke_or_was_said_at_length_is_not_sent(
+    database: Database, ana: UserKey
+) -> None:
+    await database.write_all(say, "I am a duck.", "Just kidding.", "x" * (MAX_TURN_CHARACTERS + 1))
+    await database.write_all(understand_all, "Just kidding.")
+    await database.write(queries.summaries.end, ana, "harbour")
+    claim = await claimed(database)
+    assert claim.batch is not None
+    assert [said.text for _, said in claim.batch.turns] == ["Just kidding."]
+    await finished(database, ana, claim)
+    assert not await database.read_all(queries.extractions.any_waiting)
+
+
+async def test_a_call_without_an_answer_is_made_again_a_few_times(
+    database: Database, ana: UserKey
+) -> None:
+    await spoken(database, "One.")
+    for _ in range(MAX_TRIES):
+        claim = await claimed(database)
+        assert claim.batch is not None
+        fail = queries.extractions.fail
+        finish = queries.claims.finish
+        await database.write(finish, ana, FIRST, JobKind.EXTRACTION, fail, claim.batch, FAILED)
+    budget = BUDGET._replace(session_calls=9)
+    assert await claimed(database, budget) == Claim(None, more=True)
+    assert await claimed(database, budget) == Claim(None, more=False)
+    assert not await database.read_all(queries.extractions.any_waiting)
+    assert await database.read(queries.extractions.costs, ana) == ExtractionCosts(3, 210)
+
+
+async def test_no_call_is_made_beyond_the_budget(database: Database, ana: UserKey) -> None:
+    await spoken(database, "One.")
+    tight = BUDGET._replace(daily_calls=1)
+    claim = await claimed(database, tight)
+    await finished(database, ana, claim)
+    await database.write_all(say, "Two.", session="quay")
+    await database.write_all(understand_all)
+    await database.write(queries.summaries.end, ana, "quay")
+    assert await database.read_all(queries.extractions.is_spent, tight, NOW)
+    assert not await database.read_all(queries.extractions.is_spent, BUDGET, NOW)
+    tomorrow = NOW + timedelta(days=1)
+    assert not await database.read_all(queries.extractions.is_spent, tight, tomorrow)
+    for budget in (tight, BUDGET._replace(daily_tokens=198)):  # 89 spent, 110 needed
+        assert await claimed(database, budget) == Claim(None, more=False)
+    assert await database.read_all(queries.extractions.any_waiting), "tomorrow"
+    assert (await claimed(database, tight, days=1)).batch is not None
+
+
+async def test_what_the_budget_never_allows_waits_no_longer(
+    database: Database, ana: UserKey
+) -> None:
+    await spoken(database, "One.")
+    assert await claimed(database, BUDGET._replace(daily_tokens=50)) == Claim(None, more=True)
+    assert not await database.read_all(queries.extractions.any_waiting)
+
+
+async def test_nothing_waits_once_it_is_discarded(database: Database, ana: UserKey) -> None:
+    await database.write_all(say, "One.")
+    await database.write_all(queries.extractions.enqueue, {1: Understanding()})
+    assert await database.read_all(queries.extractions.any_waiting)
+    await database.write_all(queries.extractions.discard)
+    assert not await database.read_all(queries.extractions.any_waiting)
