@@ -12,6 +12,7 @@ from hotmem.types.parse import Doc
 from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.facts.answers import completed_answer
 from hotmem.understanding.facts.classification import classify_statements
+from hotmem.understanding.facts.corrections import read_corrections
 from hotmem.understanding.facts.event_times import answered_times
 from hotmem.understanding.facts.hearsay import mark_hearsay
 from hotmem.understanding.facts.pronouns import has_pronoun, resolve_pronouns
@@ -154,6 +155,7 @@ class TurnReader:
             self._language.is_word,
             cased=cased,
             strict=True,
+            corrections=tuple(read_corrections(doc, turn.spoken_at)),
         )
 
     def _truecased(self, doc: Doc, names: Sequence[str]) -> Doc:

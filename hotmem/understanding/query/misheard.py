@@ -6,6 +6,7 @@ What remains is compared by sound; then the name takes the run's place, and the 
 must use it as a name. So "sofa passed her exam" is about Zsofia, and "my sofa is green" is not.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -13,6 +14,7 @@ from typing import Final
 from hotmem.temporal import CALENDAR
 from hotmem.text.phonetics import KnownName
 from hotmem.text.similar_names import SimilarName, find_similar_names
+from hotmem.types import Correction
 from hotmem.types.parse import Doc, Token
 
 MAX_WORDS: Final = 3
@@ -100,6 +102,7 @@ def find_misheard_names(
     *,
     cased: bool,
     strict: bool = False,
+    corrections: Sequence[Correction] = (),
 ) -> list[MisheardName]:
     """Find known names that stand as other words in a text, in the order of the words.
 
@@ -109,7 +112,10 @@ def find_misheard_names(
         parse: Parses a text in which a name takes the place of the words.
         is_word: Whether a dictionary has a word in lower case.
         cased: Whether the case of the text's letters means something.
-        strict: Whether a capitalised word that no dictionary has is taken as a name of its own.
+        strict: Whether a capitalised word that no dictionary has is taken as a name of its own,
+            and so are words beside the known name: "Thomas, not Tomas".
+        corrections: Corrections in the text. One that does not name what was wrong mostly sounds
+            like it, so its words are taken as they stand.
     """
     if not known:
         return []
@@ -117,6 +123,9 @@ def find_misheard_names(
         run
         for run in _runs(doc, is_word, cased=cased)
         if not (strict and cased and len(run.tokens) == 1 and not _is_in(run.tokens[0], is_word))
+        and not any(
+            run.start < one.stop and one.start < run.stop for one in corrections if not one.wrong
+        )
     ]
     nearest: dict[str, SimilarName] = {}
     for one in find_similar_names({run.text: run.limit for run in runs}, known):
@@ -129,9 +138,16 @@ def find_misheard_names(
     for similar, run in candidates[:MAX_TRIED]:
         if any(run.start < one.stop and one.start < run.stop for one in found):
             continue
+        if strict and _stands_in(similar.name, doc.text):
+            continue
         if run.certain or _fits(doc, run, similar.name, parse):
             found.append(MisheardName(run.start, run.stop, similar.name))
     return sorted(found, key=lambda one: one.start)
+
+
+def _stands_in(name: str, text: str) -> bool:
+    """Whether a text has a name as it is written."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def _runs(doc: Doc, is_word: Callable[[str], bool], *, cased: bool) -> Iterator[_Run]:

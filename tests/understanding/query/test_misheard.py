@@ -1,5 +1,7 @@
 """Known names that a recogniser wrote as other words, in questions and in statements."""
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +10,7 @@ from hotmem import Memory
 from hotmem.models import load_language
 from hotmem.text.phonetics import KnownName, encode_sounds
 from hotmem.types.parse import Doc
+from hotmem.understanding.facts.corrections import read_corrections
 from hotmem.understanding.facts.truecasing import lacks_case
 from hotmem.understanding.query.misheard import find_misheard_names
 from tests.conversation import START, said
@@ -16,6 +19,9 @@ KNOWN = [
     KnownName(name, encode_sounds(name))
     for name in ("Potola", "Zsofia", "Siobhan", "Thijs", "Mrs. Holloway", "Murdo")
 ]
+
+
+SAID_AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 def parse(text: str) -> Doc:
@@ -30,6 +36,7 @@ def found(text: str, *, strict: bool = False) -> list[tuple[str, str]]:
         load_language().is_word,
         cased=not lacks_case(text),
         strict=strict,
+        corrections=tuple(read_corrections(parse(text), SAID_AT)),
     )
     return [(text[one.start : one.stop], one.name) for one in names]
 
@@ -70,6 +77,19 @@ def test_a_name_that_is_introduced_is_new() -> None:
 
 def test_a_capitalised_name_in_a_statement_is_its_own() -> None:
     assert found("Chevon is a nurse.", strict=True) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No, her name is Sofia, not Zsofia.",
+        "no his name is ties not thijs",
+        "Sorry, his name is Ties.",
+        "Ties and Thijs are brothers.",
+    ],
+)
+def test_a_name_set_apart_from_a_known_one_is_its_own(text: str) -> None:
+    assert found(text, strict=True) == []
 
 
 @given(st.text(max_size=60))
