@@ -38,6 +38,9 @@ class Choking(Language):
             raise ZeroDivisionError
         return self._language.parse(texts, names=names)
 
+    def is_word(self, word: str) -> bool:
+        return self._language.is_word(word)
+
 
 class Failing(LetterEncoder):
     """A letter encoder that can be made to fail."""

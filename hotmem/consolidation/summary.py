@@ -67,11 +67,12 @@ _OPEN_LOOP: Final = re.compile(
 )
 _NOT_OPEN_LOOP: Final = re.compile(
     r"\b(?:don['’]?t|do not|never|no need to|stop) remind(?:ing)? me\b"
+    r"|\bremind\s+me\s+(?:again\s+)?(?:what|when|where|who|whose|which|how|whether|why)\b"
     r"|\b(?!(?:i|we)\b)\w+\s+(?:\w+ly\s+)?(?:thinks?|thought|reckons?"
     r"|believes?)\s+(?:that\s+)?(?:i|we)\b",
     re.IGNORECASE,
 )
-"""Reminders that the user declines, and other people's opinions of them."""
+"""Reminders that the user declines, requests to be told, and other people's opinions of them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,6 +1,5 @@
 """Open loops: what the user left open in the last session."""
 
-import re
 from collections.abc import Collection
 from datetime import timedelta
 from typing import Final
@@ -17,12 +16,6 @@ MAX_LOOPS: Final = 3
 MAX_AGE: Final = timedelta(days=60)
 """Age from which an open loop is left out."""
 
-_RECALLS: Final = re.compile(
-    r"\bremind\s+(?:me|us)\s+(?:again\s+)?(?:what|when|where|who|whose|which|how|whether|why)\b",
-    re.IGNORECASE,
-)
-"""A request to recall, which leaves nothing open: "remind me what happens tomorrow"."""
-
 
 def open_loop_lines(material: Material, shown_turns: Collection[str]) -> list[Line]:
     """The lines of open loops.
@@ -36,7 +29,7 @@ def open_loop_lines(material: Material, shown_turns: Collection[str]) -> list[Li
         for one in material.stored.loops
         if one.turn_id not in shown_turns
         and material.request.at - one.said_at <= MAX_AGE
-        and not (is_private(one.text) or _RECALLS.search(one.text))
+        and not is_private(one.text)
     ]
     lines = []
     for one in recent[:MAX_LOOPS]:

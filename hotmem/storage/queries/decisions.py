@@ -98,11 +98,11 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResul
         "SELECT memory, into_memory FROM decision_memories WHERE decision = ?", (row[0],)
     ).fetchall()
     restored = 0
-    if row[1] == EDITED or (row[1] == ENDED and _is_correction(conn, merged)):
+    if row[1] == EDITED or (row[1] == ENDED and _is_correction(conn, user, merged)):
         _undo_edit(conn, row[0], *merged.pop())
         restored = 1
     elif row[1] == REPEATED:
-        _undo_repetition(conn, merged.pop()[0], row[3])
+        _undo_repetition(conn, user, merged.pop()[0], row[3])
         restored = 1
     elif row[1] in (ENDED, DOUBTED):
         restored = _undo_effect(conn, user, row[0], row[1])
@@ -215,33 +215,38 @@ def _undo_effect(conn: Connection, user: UserKey, decision: int, action: str) ->
     return len(restored.fetchall())
 
 
-def _is_correction(conn: Connection, ended: Sequence[tuple[int, int | None]]) -> bool:
+def _is_correction(
+    conn: Connection, user: UserKey, ended: Sequence[tuple[int, int | None]]
+) -> bool:
     """Whether one memory ended because a turn corrected a word of it."""
     if len(ended) != 1:
         return False
-    sql = "SELECT 1 FROM memories WHERE amends = ? AND id = ?"
-    return conn.execute(sql, ended[0]).fetchone() is not None
+    sql = "SELECT 1 FROM memories WHERE amends = ? AND id = ? AND +user_key = ?"
+    return conn.execute(sql, (*ended[0], user)).fetchone() is not None
 
 
-def _undo_repetition(conn: Connection, key: int, said_at: int) -> None:
+def _undo_repetition(conn: Connection, user: UserKey, key: int, said_at: int) -> None:
     """Detaches the turn that repeated a memory, unless it is the memory's only turn."""
     conn.execute(
-        "UPDATE memories SET confirmations = greatest(confirmations - 1, 0) WHERE id = ?", (key,)
+        """UPDATE memories SET confirmations = greatest(confirmations - 1, 0)
+            WHERE id = ? AND +user_key = ?""",
+        (key, user),
     )
     spoken_at, order_time = conn.execute(
         """SELECT max(t.spoken_at), max(t.order_time) FROM sources x JOIN turns t ON t.id = x.turn
-            WHERE x.memory = ? AND t.spoken_at <> ?""",
-        (key, said_at),
+            WHERE x.memory = ? AND +t.user_key = ? AND t.spoken_at <> ?""",
+        (key, user, said_at),
     ).fetchone()
     if spoken_at is None:
         return
     conn.execute(
         """DELETE FROM sources WHERE memory = ?
-            AND turn IN (SELECT id FROM turns WHERE spoken_at = ?)""",
-        (key, said_at),
+            AND turn IN (SELECT id FROM turns WHERE user_key = ? AND spoken_at = ?)""",
+        (key, user, said_at),
     )
     conn.execute(
-        "UPDATE memories SET said_at = ?, order_time = ? WHERE id = ?", (spoken_at, order_time, key)
+        "UPDATE memories SET said_at = ?, order_time = ? WHERE id = ? AND +user_key = ?",
+        (spoken_at, order_time, key, user),
     )
 
 

@@ -134,8 +134,9 @@ def _has_word(conn: Connection, user: UserKey, subcategory: int, word: str) -> b
     """
     if conn.execute(
         """SELECT 1 FROM subcategory_members x JOIN memory_tags y ON y.memory = x.memory
-            JOIN tags t ON t.id = y.tag WHERE x.subcategory = ? AND t.name = ? LIMIT 1""",
-        (subcategory, word),
+            JOIN tags t ON t.id = y.tag
+            WHERE x.subcategory = ? AND t.name = ? AND +t.user_key = ? LIMIT 1""",
+        (subcategory, word, user),
     ).fetchone():
         return True
     wanted = dict.fromkeys(terms(word), 0)
