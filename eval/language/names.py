@@ -2,13 +2,13 @@
 
 `names.tsv` has one utterance a line. The user's known names are stored first; then the utterance is
 asked, and told. The rules were written with the lines of odd number in view; those of even number
-are unseen.
+are unseen. A second table is about false alarms, see `eval.language.false_alarms`.
 """
 
 import asyncio
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Final
@@ -19,6 +19,7 @@ from rich.progress import track
 from rich.table import Table
 
 from eval.arguments import AsJson, print_json
+from eval.language import false_alarms
 from eval.statistics import bootstrap
 from hotmem import Memory, Role, Turn
 from hotmem.models import Encoder, Language, load_language
@@ -138,7 +139,15 @@ def _mentioned(conn: Connection, user: UserKey) -> set[str]:
 
 
 def names(
-    failures: Annotated[bool, typer.Option(help="Print the unseen cases that fail.")] = False,
+    turns: Annotated[
+        int, typer.Option(min=0, help="Number of turns in which false alarms are counted.")
+    ] = 2000,
+    others: Annotated[
+        int, typer.Option(min=0, help="Number of further names that the user of a case knows.")
+    ] = 0,
+    failures: Annotated[
+        bool, typer.Option(help="Print the unseen cases that fail, and the false alarms.")
+    ] = False,
     seen: Annotated[bool, typer.Option(help="Print the seen cases that fail.")] = False,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Number of cases, spread over all; all by default.")
@@ -147,7 +156,7 @@ def names(
 ) -> None:
     """Ask and tell utterances with misheard names: which known names are found."""
     console = Console(stderr=True)
-    outcomes = asyncio.run(_measured(limit, console))
+    outcomes = asyncio.run(_measured(limit, others, console))
     table = Table("utterances", "style", "as", "right, seen", "right, unseen (95 %)")
     for meant in (True, False):
         for clean in (True, False):
@@ -178,11 +187,21 @@ def names(
         if wrong and (seen if one.case.seen else failures):
             found = f"asked {', '.join(one.asked)}; told {', '.join(one.told)}"
             console.print(f"{one.case.text} -> {found}; not {one.case.meant}", markup=False)
-    print_json([asdict(one) for one in outcomes], as_json)
+    read = false_alarms.training_turns(turns if limit is None else min(turns, limit))
+    alarms = false_alarms.false_alarms(read, load_language(), console)
+    false_alarms.show(read, alarms, console)
+    if failures:
+        for alarm in alarms:
+            console.print(alarm, markup=False)
+    print_json([*map(asdict, outcomes), *map(asdict, alarms)], as_json)
 
 
-async def _measured(limit: int | None, console: Console) -> list[Resolved]:
-    chosen = cases()
+async def _measured(limit: int | None, others: int, console: Console) -> list[Resolved]:
+    further = [one.name for one in false_alarms.known_names()][:: 450 // max(1, others)]
+    chosen = [
+        replace(case, known=tuple(dict.fromkeys((*case.known, *further[:others]))))
+        for case in cases()
+    ]
     if limit is not None:
         chosen = chosen[:: max(1, len(chosen) // limit)][:limit]
     encoder, language = OnnxEncoder.load(), load_language()

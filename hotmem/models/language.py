@@ -171,15 +171,21 @@ def _load() -> Language:
         _register_tokenizer()
         config = {"nlp": {"tokenizer": {"@tokenizers": TOKENIZER}}}
         pipeline = spacy.load(folder, exclude=["senter"], config=config)
-        _share_nouns(pipeline)
+        _index_words(pipeline)
         return Language(pipeline)
 
 
-def _share_nouns(pipeline: "Pipeline") -> None:
-    """Make the nouns that the lemmatizer knows available to the documents."""
+def _index_words(pipeline: "Pipeline") -> None:
+    """Make sets of the lemmatizer's lists of words, and its nouns available to the documents.
+
+    The lemmatizer searches them for each new word; in a list of 57,000 nouns that takes longer than
+    the rest of the parse.
+    """
     lemmatizer: Any = pipeline.get_pipe("lemmatizer")
-    nouns = frozenset(lemmatizer.lookups.get_table("lemma_index")["noun"])
-    pipeline.vocab.lookups.add_table(NOUNS, {"noun": nouns})
+    table = lemmatizer.lookups.get_table("lemma_index")
+    for part in list(table):
+        table[part] = frozenset(table[part])
+    pipeline.vocab.lookups.add_table(NOUNS, {"noun": table["noun"]})
 
 
 @cache

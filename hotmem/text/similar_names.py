@@ -1,6 +1,6 @@
 """Search for known names that sound like words of an utterance."""
 
-import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -11,6 +11,7 @@ from rapidfuzz.process import cdist
 
 from hotmem.text.phonetics import (
     KnownName,
+    Reading,
     coarse_key,
     read_heard,
     read_name,
@@ -25,15 +26,23 @@ MAX_KEY_EDITS: Final = 0.4
 EDITS_PER_DISTANCE: Final = 2.0
 """Edits between coarse keys, per sound, that a phonetic distance of 1 stands for at most."""
 
-USUAL_NAMES: Final = 30
+USUAL_NAMES: Final = 5
 """Number of known names for which the limits hold as they are."""
 
-SHRINKAGE: Final = 0.25
-"""Share by which the limits shrink when there are ten times as many names, and grow when there are
-few: the more names, the more of them sound like something by chance."""
+SHRINKAGE: Final = 1.75
+"""How fast the limits shrink with the number of names.
 
-MIN_NAMES: Final = 5
-"""Number of names below which the limits grow no more."""
+The names within a distance by chance are as many as there are names times a power of the distance,
+whose exponent grows with the sounds of the name. For them to stay as few, the limit of a name of
+`s` sounds is divided by the number of names to the power of `SHRINKAGE / s`. Measured by
+`python -m eval names`.
+"""
+
+MAX_GROWTH: Final = 1.15
+"""Largest factor by which the limits grow when there are fewer names."""
+
+MIN_LIMIT: Final = 0.01
+"""Limit below which even a name that sounds the same is found by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,34 +72,42 @@ def find_similar_names(
         runs: Words and word runs of an utterance, with the largest phonetic distance of a name.
         known: The names; of equally near ones the first comes first.
     """
-    if not runs or not known:
+    if not runs:
         return ()
     names = {one.name.casefold() for one in known}
-    scale = 1 - SHRINKAGE * math.log10(max(MIN_NAMES, len(known)) / USUAL_NAMES)
     heard = [
-        (run, limit * scale, reading)
+        (run, limit, reading)
         for run, limit in runs.items()
         if not names & _parts(run.casefold()) and (reading := read_heard(run)).key
     ]
-    keyed = [(key, one) for one in known for key in stored_keys(one.sounds)]
-    if not heard or not keyed:
-        return ()
-    pairs = dict.fromkeys(
-        (row, keyed[place][1])
-        for row, place in _near(
-            [coarse_key(reading.key) for _, _, reading in heard],
-            [limit for _, limit, _ in heard],
-            [key for key, _ in keyed],
-        )
-    )
-    readings = {one: stored_readings(one.sounds) or read_name(one.name) for _, one in pairs}
     found = [
-        SimilarName(run, one.name, distance)
-        for row, one in pairs
-        for run, limit, reading in [heard[row]]
-        if (distance := sound_distance(reading, readings[one], limit)) <= limit
+        SimilarName(heard[row][0], one.name, distance)
+        for row, one in _near([(reading, limit) for _, limit, reading in heard], known)
+        if (distance := _nearest(*heard[row][1:], one, len(known))) is not None
     ]
     return tuple(sorted(found, key=lambda one: one.distance))
+
+
+def scaled_limit(limit: float, sounds: int, names: int) -> float:
+    """The largest phonetic distance of one of several names.
+
+    Args:
+        limit: The largest distance of one of `USUAL_NAMES`.
+        sounds: Consonants of the name.
+        names: Number of names.
+    """
+    scale: float = (USUAL_NAMES / max(names, 1)) ** (SHRINKAGE / max(sounds, 1))
+    return limit * min(scale, MAX_GROWTH)
+
+
+def _nearest(limit: float, heard: Reading, one: KnownName, names: int) -> float | None:
+    """The distance of a name if a reading of it is within the limit."""
+    distances = []
+    for reading in stored_readings(one.sounds) or read_name(one.name):
+        most = scaled_limit(limit, len(reading.key.removeprefix("A")), names)
+        if most >= MIN_LIMIT and (distance := sound_distance(heard, [reading], most)) <= most:
+            distances.append(distance)
+    return min(distances, default=None)
 
 
 def _parts(run: str) -> set[str]:
@@ -104,13 +121,38 @@ def _parts(run: str) -> set[str]:
 
 
 def _near(
-    ours: Sequence[str], limits: Sequence[float], theirs: Sequence[str]
-) -> Iterator[tuple[int, int]]:
-    """Yield the indices of coarse keys that are few edits apart."""
-    lengths = np.add.outer(
-        np.fromiter(map(len, ours), np.float32), np.fromiter(map(len, theirs), np.float32)
-    )
-    share = np.minimum(np.array(limits, np.float32) * EDITS_PER_DISTANCE, MAX_KEY_EDITS)
-    edits = cdist(ours, theirs, scorer=Levenshtein.distance, score_cutoff=3, dtype=np.uint8)
-    rows, places = np.nonzero(edits <= share[:, None] * lengths / 2)
-    return zip(rows.tolist(), places.tolist(), strict=True)
+    heard: Sequence[tuple[Reading, float]], known: Sequence[KnownName]
+) -> Iterator[tuple[int, KnownName]]:
+    """Yield the readings and names of which coarse keys are few edits apart."""
+    if not heard:
+        return
+    rows: dict[str, list[int]] = defaultdict(list)
+    edits: dict[str, int] = {}
+    for row, (reading, limit) in enumerate(heard):
+        key = coarse_key(reading.key)
+        rows[key].append(row)
+        edits[key] = max(edits.get(key, 0), _most_edits(key, limit, len(known)))
+    similar = _similar_keys(edits, {key for one in known for key in stored_keys(one.sounds)})
+    for one in known:
+        ours = {key for theirs in stored_keys(one.sounds) for key in similar.get(theirs, ())}
+        for key in ours:
+            yield from ((row, one) for row in rows[key])
+
+
+def _most_edits(key: str, limit: float, names: int) -> int:
+    """The most edits from a coarse key to that of a name within a limit."""
+    share = scaled_limit(limit, len(key) + 2, names) * EDITS_PER_DISTANCE
+    share = min(share, MAX_KEY_EDITS)
+    return int(share * len(key) / (1 - share / 2))
+
+
+def _similar_keys(edits: Mapping[str, int], keys: set[str]) -> dict[str, list[str]]:
+    """For each of the keys those that are at most so many edits apart from it."""
+    found = {key: [key] for key in edits.keys() & keys}
+    theirs = list(keys)
+    for most in set(edits.values()) - {0}:
+        ours = [key for key, number in edits.items() if number == most]
+        apart = cdist(ours, theirs, scorer=Levenshtein.distance, score_cutoff=most, dtype=np.uint8)
+        for row, place in zip(*np.nonzero((apart > 0) & (apart <= most)), strict=True):
+            found.setdefault(theirs[place], []).append(ours[row])
+    return found

@@ -154,7 +154,7 @@ class TurnReader:
             lambda text: self._language.parse([text], names=False)[0],
             self._language.is_word,
             cased=cased,
-            strict=True,
+            statement=True,
             corrections=tuple(read_corrections(doc, turn.spoken_at)),
         )
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,15 @@ def test_a_sentence_is_parsed_whole(language: Language) -> None:
     assert [token.lemma_ for token in doc][3] == "live"
     assert {token.dep_ for token in doc} >= {"ROOT", "nsubj", "poss", "pobj"}
     assert "Lisbon" in {entity.text for entity in doc.ents}
+
+
+def test_words_are_searched_in_sets(language: Language) -> None:
+    lemmatizer: Any = language._pipeline.get_pipe("lemmatizer")
+    assert {type(words) for words in lemmatizer.lookups.get_table("lemma_index").values()} == {
+        frozenset
+    }
+    assert language.is_word("sofa")
+    assert not language.is_word("zsofia")
 
 
 def test_texts_keep_their_order_and_empty_ones_their_place(language: Language) -> None:

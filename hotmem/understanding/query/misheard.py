@@ -9,7 +9,7 @@ must use it as a name. So "sofa passed her exam" is about Zsofia, and "my sofa i
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from hotmem.temporal import CALENDAR
 from hotmem.text.phonetics import KnownName
@@ -26,18 +26,42 @@ MAX_TOKENS: Final = 60
 MAX_TRIED: Final = 3
 """Names tried in a text."""
 
-_CAPITALISED_RUN: Final = 0.36
-_CAPITALISED_WORD: Final = 0.28
-_CUT_RUN: Final = 0.18
-_LOWER_RUN: Final = 0.24
-_WEAK_RUN: Final = 0.13
-_UNKNOWN_WORD: Final = 0.13
-_BARE_SUBJECT: Final = 0.22
-_DICTIONARY_WORD: Final = 0.11
-"""Largest phonetic distances of a name: from a capitalised run or word, from a part of a
-capitalised run, from a run in lower case, from one with a function word at an edge, from a word
-that no dictionary has, from one that it has, and from such a one that is a subject without a
-determiner."""
+
+class _Limits(NamedTuple):
+    """Largest phonetic distances of one of a few names; 0 where none is looked for.
+
+    Attributes:
+        capitals: From a run of capitalised words.
+        capital: From a capitalised word.
+        part: From a part of a capitalised run.
+        run: From a run in lower case.
+        weak: From one with a function word at an edge.
+        subject: From a noun without a determiner that is a subject.
+        unknown: From a word that no dictionary has.
+        word: From one that a dictionary has.
+    """
+
+    capitals: float
+    capital: float
+    part: float
+    run: float
+    weak: float
+    subject: float
+    unknown: float
+    word: float
+
+
+_QUERY: Final = _Limits(
+    capitals=0.36,
+    capital=0.24,
+    part=0.12,
+    run=0.24,
+    weak=0.13,
+    subject=0.22,
+    unknown=0.13,
+    word=0.11,
+)
+_STATEMENT: Final = _QUERY._replace(capital=0, part=0, weak=0.08, subject=0.16, unknown=0.1, word=0)
 
 _CONTENT: Final = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "X", "NUM"})
 _DETERMINERS: Final = frozenset({"det", "poss", "nummod", "predet"})
@@ -101,7 +125,7 @@ def find_misheard_names(
     is_word: Callable[[str], bool],
     *,
     cased: bool,
-    strict: bool = False,
+    statement: bool = False,
     corrections: Sequence[Correction] = (),
 ) -> list[MisheardName]:
     """Find known names that stand as other words in a text, in the order of the words.
@@ -112,8 +136,9 @@ def find_misheard_names(
         parse: Parses a text in which a name takes the place of the words.
         is_word: Whether a dictionary has a word in lower case.
         cased: Whether the case of the text's letters means something.
-        strict: Whether a capitalised word that no dictionary has is taken as a name of its own,
-            and so are words beside the known name: "Thomas, not Tomas".
+        statement: Whether it is a statement, which a false name files under the wrong person. In
+            it, words of the dictionary and capitalised words stand for themselves, and so do words
+            beside the known name: "Thomas, not Tomas".
         corrections: Corrections in the text. One that does not name what was wrong mostly sounds
             like it, so its words are taken as they stand.
     """
@@ -121,8 +146,8 @@ def find_misheard_names(
         return []
     runs = [
         run
-        for run in _runs(doc, is_word, cased=cased)
-        if not (strict and cased and len(run.tokens) == 1 and not _is_in(run.tokens[0], is_word))
+        for run in _runs(doc, is_word, _STATEMENT if statement else _QUERY, cased=cased)
+        if run.limit > 0
         and not any(
             run.start < one.stop and one.start < run.stop for one in corrections if not one.wrong
         )
@@ -138,7 +163,7 @@ def find_misheard_names(
     for similar, run in candidates[:MAX_TRIED]:
         if any(run.start < one.stop and one.start < run.stop for one in found):
             continue
-        if strict and _stands_in(similar.name, doc.text):
+        if statement and _stands_in(similar.name, doc.text):
             continue
         if run.certain or _fits(doc, run, similar.name, parse):
             found.append(MisheardName(run.start, run.stop, similar.name))
@@ -150,25 +175,37 @@ def _stands_in(name: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-def _runs(doc: Doc, is_word: Callable[[str], bool], *, cased: bool) -> Iterator[_Run]:
+def _runs(
+    doc: Doc, is_word: Callable[[str], bool], limits: _Limits, *, cased: bool
+) -> Iterator[_Run]:
     """Yield the word runs that may be misheard names."""
     tokens = list(doc[-MAX_TOKENS:])
     for start in range(len(tokens)):
         for size in range(1, MAX_WORDS + 1):
             words = tuple(tokens[start : start + size])
-            if len(words) < size or not words[-1].text.removesuffix(".").isalpha():
+            if len(words) < size or not _is_spoken_word(words[-1], cased=cased):
                 break
             if start and tokens[start - 1].lemma_ in _INTRODUCING:
                 break
-            if cased and not (size == 1 and words[0].is_sent_start):
-                run = _capitalised_run(words, is_word)
+            if not cased or (size == 1 and words[0].is_sent_start and limits.capital):
+                run = _lower_run(words, is_word, limits)
             else:
-                run = _lower_run(words, is_word)
+                run = _capitalised_run(words, limits)
             if run is not None:
                 yield run
 
 
-def _capitalised_run(words: tuple[Token, ...], is_word: Callable[[str], bool]) -> _Run | None:
+def _is_spoken_word(token: Token, *, cased: bool) -> bool:
+    """Whether a token is a word: no number, no letter that is spelt out, no abbreviation."""
+    text = token.text.removesuffix(".")
+    if not text.isalpha() or token.like_num:
+        return False
+    if len(text) == 1:
+        return token.lower_ in ("a", "i")
+    return not (cased and text.isupper())
+
+
+def _capitalised_run(words: tuple[Token, ...], limits: _Limits) -> _Run | None:
     """The run if it is capitalised as a name is."""
     if not all(word.text[0].isupper() and word.text != "I" for word in words):
         return None
@@ -178,33 +215,35 @@ def _capitalised_run(words: tuple[Token, ...], is_word: Callable[[str], bool]) -
         word is not None and word.text[0].isupper() and not word.is_sent_start
         for word in (_before(words[0]), _after(words[-1]))
     ):
-        return _Run(words, _CUT_RUN, certain=True)
+        return _Run(words, limits.part, certain=True)
     if len(words) > 1:
-        return _Run(words, _CAPITALISED_RUN, certain=True)
-    if words[0].lower_ in CALENDAR or len(words[0]) == 1:
+        return _Run(words, limits.capitals, certain=True)
+    if words[0].lower_ in CALENDAR:
         return None
-    return _Run(words, _CAPITALISED_WORD, certain=True)
+    return _Run(words, limits.capital, certain=True)
 
 
-def _lower_run(words: tuple[Token, ...], is_word: Callable[[str], bool]) -> _Run | None:
+def _lower_run(
+    words: tuple[Token, ...], is_word: Callable[[str], bool], limits: _Limits
+) -> _Run | None:
     """The run if it is not in ordinary use."""
     last = words[-1]
     if not _has_content(words) or _is_modified(last, words):
         return None
     if len(words) > 1:
-        if last.pos_ == "PRON":
+        if last.pos_ == "PRON" or (last.dep_ == "det" and not _breaks_off(last)):
             return None
         weak = any(word.is_stop and not _is_content(word) for word in words)
         weak = weak and not _breaks_off(last)
-        return _Run(words, _WEAK_RUN if weak else _LOWER_RUN, certain=False)
+        return _Run(words, limits.weak if weak else limits.run, certain=False)
     if last.lower_ in CALENDAR or len(last) == 1 or last.dep_ in ("amod", "compound"):
         return None
     if _is_bare_subject(last):
-        return _Run(words, _BARE_SUBJECT, certain=False)
+        return _Run(words, limits.subject, certain=False)
     if not _is_in(last, is_word):
-        return _Run(words, _UNKNOWN_WORD, certain=False)
+        return _Run(words, limits.unknown, certain=False)
     if last.pos_ in ("NOUN", "PROPN", "ADJ", "X") or last.dep_ in _ROLES:
-        return _Run(words, _DICTIONARY_WORD, certain=False)
+        return _Run(words, limits.word, certain=False)
     return None
 
 
