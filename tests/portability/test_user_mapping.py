@@ -38,7 +38,7 @@ SAYINGS = {
     "BORN_IN": ("was born in {}.", ("Graz", "Porto", "Vienna")),
     "MARRIED_TO": ("is married to {}.", ("Ines", "Pedro", "Clara")),
     "WITH": ("is dating {}.", ("Lena", "Marco", "Clara")),
-    "IS_CALLED": ("'s dog is called {} now.", ("Potola", "Bruno", "Rocky")),
+    "IS_CALLED": ("'s boss is called {} now.", ("Helena", "Bruno", "Karim")),
     "IS_DETAIL": ("'s shoe size is {}.", ("30", "35", "38")),
     "FAVOURITE": ("'s favourite food is {}.", ("pizza", "ramen", "soup")),
     "IS_OF_MAKE": ("'s car is a {}.", ("Toyota", "Honda", "Nissan")),
@@ -113,6 +113,11 @@ def ended(memories: Sequence[StoredMemory]) -> list[str]:
     return [one.object for one in memories if not one.current]
 
 
+def is_changed(memory: StoredMemory) -> bool:
+    """Whether a memory has ended or may be outdated."""
+    return not memory.current or memory.doubted_at is not None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("relation", SINGLE.values(), ids=SINGLE)
 def test_of_two_of_a_kind_neither_ends_the_other(
@@ -168,7 +173,8 @@ def test_what_is_said_of_one_ends_nothing_of_another(
 ) -> None:
     """Two of a kind are told of, then the second again with another value.
 
-    Of what was read, only the second's old value ends.
+    Of what was read, only the second's old value ends, or may be outdated where it is of one of
+    several things: "Max's car".
     """
     changed = 0
 
@@ -197,9 +203,9 @@ def test_what_is_said_of_one_ends_nothing_of_another(
                 return two, await memory.memories("ana", past=True)
 
         two, after = asyncio.run(run())
-        assert ended(two) == []
-        assert {memory.turn_ids for memory in after if not memory.current} <= {(turns[1].id,)}
-        changed += any(not memory.current for memory in after)
+        assert not [memory for memory in two if is_changed(memory)]
+        assert {memory.turn_ids for memory in after if is_changed(memory)} <= {(turns[1].id,)}
+        changed += any(map(is_changed, after))
 
     whoever()
     assert changed, "the grammar reads some of it"

@@ -9,7 +9,7 @@ from hotmem.storage import Storage, queries
 from hotmem.storage.database import Connection, Database
 from hotmem.types import EvidenceKind, MemoryRecord, UserKey
 from hotmem.types.forgetting import ForgetMemory, ForgetTurns
-from tests.storage.contract.story import NOW, embed, move, note, say
+from tests.storage.contract.story import NOW, embed, move, note, say, turn
 
 MEMORY, PASSAGE = EvidenceKind.MEMORY, EvidenceKind.PASSAGE
 DAY: Final = timedelta(days=1)
@@ -135,6 +135,26 @@ async def test_a_confirmed_memory_is_no_longer_in_doubt(database: Database, ana:
     await database.write_all(repeat, 1)
     await database.write_all(move, "Leith")
     assert (await records(database, ana))["Skipper lives in Leith."].doubted_at is None
+
+
+async def test_a_repetition_is_undone_with_its_turn(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    for user in ("ana", "ben"):
+        for name, at in (("first", NOW), ("second", LATER)):
+            said = turn("I live in Leith.", user=user, session=name, at=at, name=name)
+            await database.write_all(queries.turns.add, said, at)
+            await database.write_all(move, "Leith")
+    theirs = await records(database, ben)
+    (repeated,) = (await records(database, ana)).values()
+    assert (repeated.confirmations, repeated.said_at) == (1, LATER)
+    (decision,) = await database.read(queries.decisions.of_user, ana, 9)
+    assert decision.action == "repeated"
+    await database.write(queries.edits.undo, ana, decision.id, LATER)
+    (undone,) = (await records(database, ana)).values()
+    assert (undone.confirmations, undone.said_at) == (0, NOW)
+    assert [span.turn_id for span in undone.words] == ["first"]
+    assert await records(database, ben) == theirs
 
 
 @pytest.mark.parametrize("by_memory", [True, False])
