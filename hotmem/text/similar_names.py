@@ -29,7 +29,7 @@ EDITS_PER_DISTANCE: Final = 2.0
 USUAL_NAMES: Final = 5
 """Number of known names for which the limits hold as they are."""
 
-SHRINKAGE: Final = 1.75
+SHRINKAGE: Final = 2.0
 """How fast the limits shrink with the number of names.
 
 The names within a distance by chance are as many as there are names times a power of the distance,
@@ -37,6 +37,9 @@ whose exponent grows with the sounds of the name. For them to stay as few, the l
 `s` sounds is divided by the number of names to the power of `SHRINKAGE / s`. Measured by
 `python -m eval names`.
 """
+
+NAMES_PER_RUN: Final = 0.5
+"""Share of the names that count for a run of several words, which is rarely near one by chance."""
 
 MAX_GROWTH: Final = 1.15
 """Largest factor by which the limits grow when there are fewer names."""
@@ -82,29 +85,31 @@ def find_similar_names(
     ]
     found = [
         SimilarName(heard[row][0], one.name, distance)
-        for row, one in _near([(reading, limit) for _, limit, reading in heard], known)
-        if (distance := _nearest(*heard[row][1:], one, len(known))) is not None
+        for row, one in _near(heard, known)
+        if (distance := _nearest(*heard[row], one, len(known))) is not None
     ]
     return tuple(sorted(found, key=lambda one: one.distance))
 
 
-def scaled_limit(limit: float, sounds: int, names: int) -> float:
+def scaled_limit(limit: float, run: str, sounds: int, names: int) -> float:
     """The largest phonetic distance of one of several names.
 
     Args:
-        limit: The largest distance of one of `USUAL_NAMES`.
+        limit: The largest distance from a word of one of `USUAL_NAMES`.
+        run: The word or word run.
         sounds: Consonants of the name.
         names: Number of names.
     """
-    scale: float = (USUAL_NAMES / max(names, 1)) ** (SHRINKAGE / max(sounds, 1))
+    count = names * (NAMES_PER_RUN if " " in run else 1)
+    scale: float = (USUAL_NAMES / max(count, 1)) ** (SHRINKAGE / max(sounds, 1))
     return limit * min(scale, MAX_GROWTH)
 
 
-def _nearest(limit: float, heard: Reading, one: KnownName, names: int) -> float | None:
+def _nearest(run: str, limit: float, heard: Reading, one: KnownName, names: int) -> float | None:
     """The distance of a name if a reading of it is within the limit."""
     distances = []
     for reading in stored_readings(one.sounds) or read_name(one.name):
-        most = scaled_limit(limit, len(reading.key.removeprefix("A")), names)
+        most = scaled_limit(limit, run, len(reading.key.removeprefix("A")), names)
         if most >= MIN_LIMIT and (distance := sound_distance(heard, [reading], most)) <= most:
             distances.append(distance)
     return min(distances, default=None)
@@ -121,28 +126,29 @@ def _parts(run: str) -> set[str]:
 
 
 def _near(
-    heard: Sequence[tuple[Reading, float]], known: Sequence[KnownName]
+    heard: Sequence[tuple[str, float, Reading]], known: Sequence[KnownName]
 ) -> Iterator[tuple[int, KnownName]]:
-    """Yield the readings and names of which coarse keys are few edits apart."""
+    """Yield the runs, by index, and names of which coarse keys are few edits apart."""
     if not heard:
         return
     rows: dict[str, list[int]] = defaultdict(list)
     edits: dict[str, int] = {}
-    for row, (reading, limit) in enumerate(heard):
+    for row, (run, limit, reading) in enumerate(heard):
         key = coarse_key(reading.key)
         rows[key].append(row)
-        edits[key] = max(edits.get(key, 0), _most_edits(key, limit, len(known)))
-    similar = _similar_keys(edits, {key for one in known for key in stored_keys(one.sounds)})
-    for one in known:
-        ours = {key for theirs in stored_keys(one.sounds) for key in similar.get(theirs, ())}
-        for key in ours:
-            yield from ((row, one) for row in rows[key])
+        edits[key] = max(edits.get(key, 0), _most_edits(key, limit, run, len(known)))
+    keyed = [(one, stored_keys(one.sounds)) for one in known]
+    similar = _similar_keys(edits, {key for _, keys in keyed for key in keys})
+    for one, keys in keyed:
+        if not similar.keys().isdisjoint(keys):
+            ours = {key for theirs in keys for key in similar.get(theirs, ())}
+            yield from ((row, one) for key in ours for row in rows[key])
 
 
-def _most_edits(key: str, limit: float, names: int) -> int:
+def _most_edits(key: str, limit: float, run: str, names: int) -> int:
     """The most edits from a coarse key to that of a name within a limit."""
-    share = scaled_limit(limit, len(key) + 2, names) * EDITS_PER_DISTANCE
-    share = min(share, MAX_KEY_EDITS)
+    most = scaled_limit(limit, run, len(key) + 2, names)
+    share = min(most * EDITS_PER_DISTANCE, MAX_KEY_EDITS)
     return int(share * len(key) / (1 - share / 2))
 
 

@@ -63,11 +63,12 @@ def test_rows_of_before_the_readings_were_stored_are_found() -> None:
 
 @given(st.floats(0, 1), st.integers(1, 8), st.integers(1, 5000))
 def test_limits_shrink_faster_for_short_names(limit: float, sounds: int, names: int) -> None:
-    scaled = scaled_limit(limit, sounds, names)
+    scaled = scaled_limit(limit, "word", sounds, names)
     assert scaled <= limit * MAX_GROWTH
-    assert scaled_limit(limit, sounds, names + 1) <= scaled
+    assert scaled_limit(limit, "word", sounds, names + 1) <= scaled
+    assert scaled <= scaled_limit(limit, "two words", sounds, names)
     if names >= USUAL_NAMES:
-        assert scaled <= scaled_limit(limit, sounds + 1, names) <= limit
+        assert scaled <= scaled_limit(limit, "word", sounds + 1, names) <= limit
 
 
 def test_a_short_name_among_many_is_found_by_chance() -> None:

@@ -56,12 +56,12 @@ _QUERY: Final = _Limits(
     capital=0.24,
     part=0.12,
     run=0.24,
-    weak=0.13,
+    weak=0.08,
     subject=0.22,
     unknown=0.13,
     word=0.11,
 )
-_STATEMENT: Final = _QUERY._replace(capital=0, part=0, weak=0.08, subject=0.16, unknown=0.1, word=0)
+_STATEMENT: Final = _QUERY._replace(capital=0, part=0, subject=0.12, unknown=0.1, word=0)
 
 _CONTENT: Final = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "X", "NUM"})
 _DETERMINERS: Final = frozenset({"det", "poss", "nummod", "predet"})
@@ -186,6 +186,8 @@ def _runs(
             if len(words) < size or not _is_spoken_word(words[-1], cased=cased):
                 break
             if start and tokens[start - 1].lemma_ in _INTRODUCING:
+                break
+            if size > 1 and not words[-2].whitespace_:
                 break
             if not cased or (size == 1 and words[0].is_sent_start and limits.capital):
                 run = _lower_run(words, is_word, limits)

@@ -89,6 +89,7 @@ def test_a_capitalised_name_in_a_statement_is_its_own() -> None:
         ("filter coffee only no tea", "Kofi"),
         ("i have got a garden", "Gita"),
         ("i swim at seven", "Sven"),
+        ("i gotta go now", "Gita"),
         ("She is getting married at Easter.", "Esther"),
         ("Harold sold his truck.", "Gerald"),
     ],
