@@ -23,6 +23,7 @@ from eval.regimes.command import regimes
 from eval.snapshot import app as snapshot
 from eval.studies.command import COMMANDS as STUDIES
 from eval.tools.command import roundtrip, tools
+from eval.understanding.command import reader
 from hotmem.errors import HotMemError
 
 app = typer.Typer(
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 app.add_typer(bench, name="bench")
 app.add_typer(encoder, name="encoder")
+app.add_typer(reader, name="reader")
 app.add_typer(snapshot, name="snapshot")
 for command in (
     run,

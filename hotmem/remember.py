@@ -16,6 +16,7 @@ from typing import Final
 
 import numpy as np
 
+from hotmem.consolidation.revision import about_another, find_candidates, revise
 from hotmem.consolidation.same_subject import find_same_subjects
 from hotmem.consolidation.summary import render_summary, summarise
 from hotmem.consolidation.supersession import apply_correction, find_supersession
@@ -24,10 +25,13 @@ from hotmem.models import Encoder, encode_tokens
 from hotmem.retrieval.context import FormerEncoder
 from hotmem.storage import Storage, queries
 from hotmem.storage.queries.jobs import DueSession
+from hotmem.text.stemming import terms
 from hotmem.types import (
     EvidenceKind,
     JobKind,
     Profile,
+    QueryVectors,
+    Revision,
     Role,
     SessionSummary,
     SignBits,
@@ -35,6 +39,7 @@ from hotmem.types import (
     Topic,
     Turn,
     TurnContext,
+    Understanding,
     UserKey,
     Vector,
 )
@@ -114,24 +119,63 @@ async def embed_rows(
 async def understand_turns(
     context: WriteContext, waiting: Sequence[tuple[int, Turn]], *, last: bool = True
 ) -> None:
-    """Stores what some turns state, and what it confirms, corrects or supersedes."""
+    """Stores what some turns state, and what it confirms, corrects, ends or puts in doubt.
+
+    They are parsed together and stored one by one, as a turn may change what the one before it
+    stated.
+    """
     turns = [turn for _, turn in waiting]
     profiles = [await _profile(context.storage, turn) for turn in turns]
     owners = [await other_owner(context.storage, turn) for turn in turns]
     contexts = [await _context(context.storage, key, turn) for key, turn in waiting]
     understandings = await asyncio.to_thread(context.reader.read, turns, profiles, owners, contexts)
-    stated = dict(zip((key for key, _ in waiting), understandings, strict=True))
-    await context.storage.database.write_all(
-        queries.claims.finish_all,
-        context.worker_id if last else None,
-        JobKind.TURN,
+    store = (
         queries.extractions.store_and_enqueue
         if context.extracts
-        else queries.understandings.store_all,
-        stated,
-        find_supersession,
-        apply_correction,
-        find_same_subjects,
+        else queries.understandings.store_all
+    )
+    for place, ((key, turn), understanding) in enumerate(
+        zip(waiting, understandings, strict=True), 1
+    ):
+        revision = await _revision(context, key, turn, understanding)
+        await context.storage.database.write_all(
+            queries.claims.finish_all,
+            context.worker_id if last and place == len(waiting) else None,
+            JobKind.TURN,
+            store,
+            {key: understanding},
+            find_supersession,
+            apply_correction,
+            find_same_subjects,
+            {key: revision},
+        )
+
+
+async def _revision(
+    context: WriteContext, key: int, turn: Turn, understanding: Understanding
+) -> Revision:
+    """What a turn does to stored memories."""
+    user = await _user(context.storage, turn) if understanding.notable else None
+    if user is None:
+        return Revision()
+    text = parsed_text(turn)
+    vectors = await asyncio.to_thread(_query_vectors, context, text)
+    engine = context.storage.engine
+    found = await context.storage.database.read(
+        find_candidates, user, key, terms(text), vectors, engine.indexes(user)
+    )
+    known = [memory for memory in found if not about_another(memory, understanding.named)]
+    effects = await asyncio.to_thread(
+        context.reader.compare, [memory.text for memory in known], turn
+    )
+    return revise(known, effects, context.reader.limits)
+
+
+def _query_vectors(context: WriteContext, text: str) -> QueryVectors:
+    """The embeddings of a text by the encoders of the stored vectors."""
+    former = context.former.encoder
+    return QueryVectors(
+        context.encoder.encode([text])[0], None if former is None else former.encode([text])[0]
     )
 
 

@@ -11,7 +11,16 @@ from hotmem.core.location import Location, ServerUrl
 from hotmem.core.logs import log
 from hotmem.core.priority import ForegroundPriority
 from hotmem.core.process_id import new_process_id
-from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_former, load_language
+from hotmem.models import (
+    Encoder,
+    Language,
+    Reader,
+    TokenCounter,
+    load_encoder,
+    load_former,
+    load_language,
+    load_reader,
+)
 from hotmem.models.rewriter import Rewriter
 from hotmem.operations.retention import Retention
 from hotmem.options import BackgroundMode, ExtractionOptions, Options
@@ -40,6 +49,7 @@ class Models:
     language: Language
     tokens: TokenCounter
     relevance: RelevanceModel
+    reader: Reader | None
 
     @classmethod
     def load(cls, options: Options, encoder: Encoder | None, language: Language | None) -> "Models":
@@ -54,7 +64,15 @@ class Models:
             parser = threads.submit(lambda: language or load_language())
             encoding = threads.submit(lambda: encoder or load_encoder(models))
             tokens = threads.submit(TokenCounter.load, models.encoding, models.cache_dir)
-        return cls(encoding.result(), parser.result(), tokens.result(), relevance)
+            here = options.background.mode is BackgroundMode.HERE
+            reader = threads.submit(load_reader, models.cache_dir) if here else None
+        return cls(
+            encoding.result(),
+            parser.result(),
+            tokens.result(),
+            relevance,
+            reader.result() if reader else None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +209,7 @@ async def open_runtime(
         storage=storage,
         encoder=models.encoder,
         encoder_id=queries.encoders.identified(models.encoder.name, models.encoder.dimension),
-        reader=TurnReader(models.encoder, models.language, priority),
+        reader=TurnReader(models.encoder, models.language, priority, models.reader),
         former=former,
         worker_id=new_process_id(),
         extracts=bool(options.extraction.model),

@@ -29,6 +29,9 @@ FOLDER: Final = Path(__file__).parents[1] / "data" / "understanding" / "unseen"
 GROUPS: Final = {"changes": "something changes", "kinds": "two of a kind"}
 """Files of cases, and what happens in them."""
 
+MARKED: Final = re.compile(r"\((?:[^()]*, )?(?:until|possibly outdated)\b")
+"""The mark of a line that may no longer hold."""
+
 NOW: Final = datetime(2026, 11, 24, 10, tzinfo=UTC)
 EARLIER_DAYS: Final = 40
 BETWEEN_DAYS: Final = 10
@@ -46,6 +49,7 @@ class Case:
         new: The later turn.
         question: Asked afterwards.
         answer: What the block must contain.
+        former: What it must not state as current; none for two of a kind.
     """
 
     group: str
@@ -54,6 +58,7 @@ class Case:
     new: str
     question: str
     answer: tuple[str, ...]
+    former: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +69,17 @@ class Outcome:
         case: The case.
         known: Number of facts read from the earlier turns.
         ended: Those that have ended.
+        doubted: Those that are possibly outdated.
         answered: Whether the block contains the answer.
+        stale: Whether it states a former value without a mark.
     """
 
     case: Case
     known: int
     ended: tuple[str, ...]
+    doubted: tuple[str, ...]
     answered: bool
+    stale: bool
 
 
 def cases(folder: Path = FOLDER) -> list[Case]:
@@ -83,10 +92,11 @@ def cases(folder: Path = FOLDER) -> list[Case]:
             new,
             question,
             tuple(answer.split("; ")),
+            () if former == "-" else tuple(former.split("; ")),
         )
         for group in GROUPS
         for line in (folder / f"{group}.tsv").read_text("utf-8").splitlines()
-        for earlier, new, question, answer, _ in [line.split("\t")]
+        for earlier, new, question, answer, former in [line.split("\t")]
     ]
 
 
@@ -106,7 +116,7 @@ async def run(case: Case, encoder: Encoder, language: Language) -> Outcome:
             before = await memory.memories("ana")
             await memory.remember(said(len(case.earlier), case.new, 1))
             await memory.settle()
-            current = {one.id for one in await memory.memories("ana")}
+            current = {one.id: one for one in await memory.memories("ana")}
             block = await memory.recall(
                 case.question, user_id="ana", session_id="asked", at=NOW, deadline_ms=DEADLINE_MS
             )
@@ -114,7 +124,13 @@ async def run(case: Case, encoder: Encoder, language: Language) -> Outcome:
         case,
         len(before),
         tuple(one.text for one in before if one.id not in current),
+        tuple(one.text for one in before if one.id in current and current[one.id].doubted_at),
         all(_contains(block.text, words) for words in case.answer),
+        any(
+            _contains(line, words) and not MARKED.search(line)
+            for line in block.text.splitlines()
+            for words in case.former
+        ),
     )
 
 
@@ -135,6 +151,8 @@ def show(outcomes: Sequence[Outcome], console: Console) -> None:
         "earlier facts known",
         "answer in the block",
         "a fact ended",
+        "ended or possibly outdated",
+        "answer, and nothing former as current",
         title="what a later turn does to earlier ones (95 %)",
         title_justify="left",
     )
@@ -147,6 +165,8 @@ def show(outcomes: Sequence[Outcome], console: Console) -> None:
                 [one.known > 0 for one in chosen],
                 [one.answered for one in chosen],
                 [bool(one.ended) for one in chosen],
+                [bool(one.ended or one.doubted) for one in chosen],
+                [one.answered and not one.stale for one in chosen],
             )
             table.add_row(
                 name,
@@ -162,6 +182,9 @@ def _share(right: Sequence[bool]) -> str:
 
 
 def changes(
+    folder: Annotated[
+        Path, typer.Option(help="Folder of the cases.", exists=True, file_okay=False)
+    ] = FOLDER,
     failures: Annotated[bool, typer.Option(help="Print the cases that fail.")] = False,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Number of cases, spread over all; all by default.")
@@ -170,7 +193,7 @@ def changes(
 ) -> None:
     """Say changes and two of a kind to the memory: what ends, and what a block then contains."""
     console = Console(stderr=True)
-    outcomes = asyncio.run(_measured(limit, console))
+    outcomes = asyncio.run(_measured(folder, limit, console))
     show(outcomes, console)
     for one in outcomes:
         wrong = bool(one.ended) != (one.case.group == "changes") or not one.answered
@@ -178,15 +201,16 @@ def changes(
             console.print(f"{' | '.join(one.case.earlier)} || {one.case.new}", markup=False)
             console.print(
                 f"    {one.case.question} {'answered' if one.answered else 'not answered'};"
-                f" ended: {', '.join(one.ended) or 'nothing'}",
+                f" ended: {', '.join(one.ended) or 'nothing'};"
+                f" possibly outdated: {', '.join(one.doubted) or 'nothing'}",
                 markup=False,
             )
     print_json([asdict(one) for one in outcomes], as_json)
 
 
-async def _measured(limit: int | None, console: Console) -> list[Outcome]:
+async def _measured(folder: Path, limit: int | None, console: Console) -> list[Outcome]:
     encoder, language = await asyncio.to_thread(lambda: (OnnxEncoder.load(), load_language()))
-    chosen = cases()
+    chosen = cases(folder)
     chosen = chosen[:: -(-len(chosen) // limit)] if limit else chosen
     return [
         await run(case, encoder, language) for case in track(chosen, "running", console=console)

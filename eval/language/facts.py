@@ -30,10 +30,11 @@ from rich.table import Table
 from eval.arguments import AsJson, print_json
 from eval.datasets.base import find_files, read_lines
 from eval.statistics import Estimate, bootstrap
-from hotmem.models import Encoder, Language, Vectors, load_encoder, load_language
+from hotmem.core.priority import ForegroundPriority
+from hotmem.models import Encoder, Vectors, load_encoder, load_language, load_reader
 from hotmem.options import ModelOptions
-from hotmem.types import Role
-from hotmem.understanding.facts import extract_facts
+from hotmem.types import Profile, Role, Turn, TurnContext
+from hotmem.understanding.turn_reader import TurnReader
 
 MATCH_COSINE: Final = 0.5
 
@@ -56,11 +57,13 @@ class Utterance:
         place: File, line and turn, from 0, as "session_1:0:3".
         text: The words.
         notes: The sentences of the note; empty if the utterance has none.
+        before: What the other had said before it; "" at the beginning.
     """
 
     place: str
     text: str
     notes: tuple[str, ...]
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,29 +109,29 @@ def load(path: Path) -> Iterator[Utterance]:
     """Yield the utterances of the published JSON Lines files."""
     for file in find_files(path, "session_*.jsonl"):
         for number, line in enumerate(filter(None, read_lines(file))):
+            before = ""
             for turn, said in enumerate(json.loads(line)["dialog"]):
                 notes = tuple(
                     note
                     for note in _SENTENCE_END.split((said.get("persona_text") or "").strip())
                     if note
                 )
-                yield Utterance(f"{file.stem}:{number}:{turn}", said["text"].strip(), notes)
+                text = said["text"].strip()
+                yield Utterance(f"{file.stem}:{number}:{turn}", text, notes, before)
+                before = text
 
 
 def extract(
-    utterances: Sequence[Utterance], language: Language, console: Console
+    utterances: Sequence[Utterance], reader: TurnReader, console: Console
 ) -> list[tuple[str, ...]]:
     """Return the facts of each utterance, in the first person."""
     facts: list[tuple[str, ...]] = []
     for start in track(range(0, len(utterances), BATCH), "extracting", console=console):
-        docs = language.parse([one.text for one in utterances[start : start + BATCH]])
-        understandings = [
-            extract_facts(doc, lambda text: language.parse([text])[0], None, Role.USER, SAID_AT)
-            for doc in docs
-        ]
-        facts += [
-            tuple(_first_person(fact.text) for fact in one.statements) for one in understandings
-        ]
+        batch = utterances[start : start + BATCH]
+        turns = [Turn("speaker", "session", Role.USER, one.text or ".", SAID_AT) for one in batch]
+        contexts = [TurnContext(question=one.before) for one in batch]
+        read = reader.read(turns, [Profile()] * len(batch), [None] * len(batch), contexts)
+        facts += [tuple(_first_person(fact.text) for fact in one.statements) for one in read]
     return facts
 
 
@@ -195,10 +198,18 @@ def agreement(
     ), len(pairs)
 
 
-def measure(utterances: Sequence[Utterance], console: Console) -> Result:
-    """Extract facts from all utterances and compare them with the notes."""
+def measure(utterances: Sequence[Utterance], console: Console, *, learnt: bool = True) -> Result:
+    """Extract facts from all utterances and compare them with the notes.
+
+    Args:
+        utterances: The utterances.
+        console: Shows a progress bar.
+        learnt: Whether the reader adds what no relation fits.
+    """
     encoder = load_encoder(ModelOptions())
-    facts = extract(utterances, load_language(), console)
+    model = load_reader(None) if learnt else None
+    reader = TurnReader(encoder, load_language(), ForegroundPriority(), model)
+    facts = extract(utterances, reader, console)
     both = [
         one
         for one, utterance in zip(best_cosines(utterances, facts, encoder), utterances, strict=True)
@@ -260,13 +271,16 @@ def facts(
         ),
     ],
     limit: Annotated[int | None, typer.Option(help="Maximum number of utterances.", min=1)] = None,
+    rules_alone: Annotated[
+        bool, typer.Option("--rules-alone", help="Without the reader's sentences.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure precision and recall of extracted facts against notes of human annotators."""
     utterances = list(load(path))[:limit]
     if not any(one.notes for one in utterances):
         raise typer.BadParameter("contains no notes", param_hint="PATH")
-    result = measure(utterances, Console(stderr=True))
+    result = measure(utterances, Console(stderr=True), learnt=not rules_alone)
     show(result, Console())
     print_json(figures(result), as_json)
 

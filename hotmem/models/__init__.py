@@ -1,11 +1,13 @@
 """Models: text encoders, spaCy's parser, token counting, query rewriting.
 
     weights ─▶ export ─▶ preparation ─▶ onnx ─┐
+                           │  └─▶ reader
     a name or folder ─▶ sentence_transformer ─┴▶ encoder ─▶ cache
 
 Loading and calling a model blocks and is thread-safe: do it in worker threads.
 """
 
+from functools import lru_cache
 from pathlib import Path
 
 from hotmem.core.logs import log
@@ -15,6 +17,7 @@ from hotmem.models.encoder import EncodedText, Encoder, TokenEncoder, Vectors, e
 from hotmem.models.language import Language, load_language
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.models.preparation import VARIANTS, EncoderVariant
+from hotmem.models.reader import Reader
 from hotmem.models.sentence_transformer import SentenceTransformerEncoder
 from hotmem.models.tokens import TokenCounter
 from hotmem.options import ModelOptions
@@ -24,6 +27,7 @@ __all__ = [
     "EncodedText",
     "Encoder",
     "Language",
+    "Reader",
     "TokenCounter",
     "TokenEncoder",
     "Vectors",
@@ -31,6 +35,7 @@ __all__ = [
     "load_encoder",
     "load_former",
     "load_language",
+    "load_reader",
 ]
 
 
@@ -64,6 +69,22 @@ def load_encoder(options: ModelOptions) -> CachedEncoder:
         ModelMissing: If the weights are missing or differ from the published ones.
     """
     return CachedEncoder(_encoder(options), options.embeddings_cached)
+
+
+@lru_cache(maxsize=1)
+def load_reader(cache_dir: Path | None) -> Reader | None:
+    """Load the reader once in a process; blocking.
+
+    The first call on a machine also prepares it.
+
+    Returns:
+        The reader, or None if its weights are missing, as with an encoder of the user's.
+    """
+    try:
+        return Reader.load(cache_dir)
+    except ModelMissing as error:
+        log.warning("reader not available, only closed relations are read", reason=str(error))
+        return None
 
 
 def _form(name: str) -> EncoderVariant | None:

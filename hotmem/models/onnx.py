@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from tokenizers import Tokenizer
 
 from hotmem.models.encoder import EncodedText, TokenIds, Vectors, unit_rows
 from hotmem.models.preparation import TURNS, EncoderVariant, Prepared
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
 
 MAX_TOKENS: Final = 256
 """Maximum sequence length the model was trained on, in tokens."""
@@ -18,6 +21,17 @@ MAX_CHARACTERS: Final = 16_384
 
 THREADS: Final = 1
 """Threads of one model run. More make the slowest runs slower when all cores are busy."""
+
+
+def open_session(model: bytes) -> "InferenceSession":
+    """Return a session that runs a model on one thread."""
+    import onnxruntime  # imported with its model because it is slow to import
+
+    onnxruntime.disable_telemetry_events()  # in case onnxruntime was imported before hotmem
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = THREADS
+    options.inter_op_num_threads = 1
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 class OnnxEncoder:
@@ -31,15 +45,7 @@ class OnnxEncoder:
     """
 
     def __init__(self, prepared: Prepared, name: str) -> None:
-        import onnxruntime  # imported with its model because it is slow to import
-
-        onnxruntime.disable_telemetry_events()  # in case onnxruntime was imported before hotmem
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = THREADS
-        options.inter_op_num_threads = 1
-        self._session = onnxruntime.InferenceSession(
-            prepared.model, options, providers=["CPUExecutionProvider"]
-        )
+        self._session = open_session(prepared.model)
         self._tokenizer = Tokenizer.from_str(prepared.tokenizer)
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(MAX_TOKENS)

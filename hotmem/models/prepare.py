@@ -9,6 +9,7 @@ from hotmem.errors import ModelMissing
 from hotmem.models.language import PACKAGE, installed_model, load_language
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.models.preparation import TURNS, prepared_folder
+from hotmem.models.reader import READER, Reader
 from hotmem.models.sentence_transformer import SentenceTransformerEncoder
 from hotmem.models.tokens import TokenCounter, prepared_table, table_path
 from hotmem.options import ModelOptions
@@ -50,7 +51,7 @@ def prepare(options: ModelOptions) -> Iterator[PreparedModel | ModelMissing]:
     Yields:
         Each model that is ready, or the error that says what is missing.
     """
-    for step in (_encoder, _token_table, _parser):
+    for step in (_encoder, _reader, _token_table, _parser):
         try:
             yield step(options)
         except ModelMissing as error:
@@ -68,6 +69,13 @@ def _encoder(options: ModelOptions) -> PreparedModel:
     before = _inode(folder)
     OnnxEncoder.load(options.cache_dir).encode([SAMPLE])
     return PreparedModel("encoder", TURNS.name, folder, new=_inode(folder) != before)
+
+
+def _reader(options: ModelOptions) -> PreparedModel:
+    folder = prepared_folder(options.cache_dir, READER)
+    before = _inode(folder)
+    Reader.load(options.cache_dir).read("", SAMPLE)
+    return PreparedModel("reader", READER.name, folder, new=_inode(folder) != before)
 
 
 def _token_table(options: ModelOptions) -> PreparedModel:

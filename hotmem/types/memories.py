@@ -195,3 +195,18 @@ class Supersession:
     valid_until: datetime | None = None
     doubted_by: str | None = None
     reason: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """The effect of a turn, by its own words, on stored memories.
+
+    Attributes:
+        ends: Memories that it ends.
+        doubts: Memories that it makes possibly outdated.
+        reason: Why, one sentence without words of theirs.
+    """
+
+    ends: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    reason: str = ""

@@ -122,6 +122,8 @@ class Understanding:
         entities: Names.
         jest: Whether the turn begins by saying that the one before it was a joke.
         event_times: Times of the events that it mentions.
+        notable: Whether it may hold something lasting, so that it is compared with what is known.
+        named: Names in the subjects of its clauses, in lower case, word by word.
     """
 
     statements: tuple[Statement, ...] = ()
@@ -129,3 +131,5 @@ class Understanding:
     entities: tuple[str, ...] = ()
     jest: bool = False
     event_times: tuple[EventTime, ...] = ()
+    notable: bool = False
+    named: frozenset[str] = frozenset()

@@ -1,13 +1,16 @@
 """Turns → Understanding, a few turns at a time, with capitals restored where there are none."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from hotmem.core.priority import ForegroundPriority
 from hotmem.models import Encoder, Language
+from hotmem.models.reader import Effects, Reader, Settings, TurnReading
+from hotmem.text.passages import split_passages
 from hotmem.text.truncation import join_spans, truncate, truncated_spans
-from hotmem.types import Profile, Role, Statement, Turn, TurnContext, Understanding
+from hotmem.types import Kind, Profile, Role, Statement, Turn, TurnContext, Understanding
 from hotmem.types.parse import Doc
 from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.facts.answers import completed_answer
@@ -15,9 +18,13 @@ from hotmem.understanding.facts.classification import classify_statements
 from hotmem.understanding.facts.corrections import read_corrections
 from hotmem.understanding.facts.event_times import answered_times
 from hotmem.understanding.facts.hearsay import mark_hearsay
+from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
+from hotmem.understanding.facts.plans import Plan
 from hotmem.understanding.facts.pronouns import has_pronoun, resolve_pronouns
 from hotmem.understanding.facts.rewrites import RewrittenText, Segment
 from hotmem.understanding.facts.truecasing import lacks_case, sentence_starts, truecase
+from hotmem.understanding.kept_sentences import kept_sentences
+from hotmem.understanding.named_subjects import named_subjects
 from hotmem.understanding.query.misheard import MisheardName, find_misheard_names
 
 BATCH: Final = 4
@@ -40,12 +47,25 @@ class TurnReader:
         encoder: Classifies statements by their meaning.
         language: Parses texts.
         priority: Lets recalls go first between two turns.
+        reader: Finds what is worth remembering, and what changes what; without it, only the closed
+            relations are read.
+
+    Attributes:
+        limits: Probabilities from which a turn changes what is known.
     """
 
-    def __init__(self, encoder: Encoder, language: Language, priority: ForegroundPriority) -> None:
+    def __init__(
+        self,
+        encoder: Encoder,
+        language: Language,
+        priority: ForegroundPriority,
+        reader: Reader | None = None,
+    ) -> None:
         self._encoder = encoder
         self._language = language
         self._priority = priority
+        self._reader = reader
+        self.limits = reader.settings if reader else Settings()
 
     def read(
         self,
@@ -79,14 +99,14 @@ class TurnReader:
             if rewritten is not None:
                 understanding = rewritten.restore_offsets(understanding)
             understanding = _with_offsets_in_turn(understanding, turn)
-            understandings.append(
-                understanding if owner is None else mark_hearsay(understanding, owner)
-            )
+            if owner is not None:
+                understanding = replace(mark_hearsay(understanding, owner), notable=False)
+            understandings.append(understanding)
         return understandings
 
     def _read_in_context(self, turn: Turn, doc: Doc, context: TurnContext) -> Understanding:
         """What a turn states, read with the question that it answers and whom it means by "he"."""
-        if turn.role != Role.USER or len(doc) > MAX_TOKENS_IN_CONTEXT:
+        if turn.role != Role.USER:
             return self._extract(turn, doc)
         asked = self._parse_end(context.question)
         understanding = self._read_after(turn, doc, asked, context)
@@ -98,17 +118,22 @@ class TurnReader:
     def _read_after(
         self, turn: Turn, doc: Doc, asked: Sequence[Doc], context: TurnContext
     ) -> Understanding:
-        completed = completed_answer(asked[0], doc) if asked else None
+        question = asked[0] if asked else None
+        completed = completed_answer(question, doc) if question is not None else None
         if completed is not None:
             understanding = self._extract(turn, self._parse_one(completed.text))
             if understanding.statements:
-                return completed.restore_offsets(understanding)
+                understanding = completed.restore_offsets(understanding)
+                return self._with_sentences(understanding, doc, turn, question)
         if not has_pronoun(doc):
-            return self._extract(turn, doc)
+            return self._with_sentences(self._extract(turn, doc), doc, turn, question)
         resolved = resolve_pronouns(doc, [*asked, *self._parse_end(context.earlier)])
         if resolved is None:
-            return self._extract(turn, doc)
-        return resolved.restore_offsets(self._extract(turn, self._parse_one(resolved.text)))
+            return self._with_sentences(self._extract(turn, doc), doc, turn, question)
+        doc = self._parse_one(resolved.text)
+        return resolved.restore_offsets(
+            self._with_sentences(self._extract(turn, doc), doc, turn, question)
+        )
 
     def _parse_end(self, text: str) -> list[Doc]:
         """The parse of the end of a turn that was said before; none if there was none."""
@@ -118,6 +143,53 @@ class TurnReader:
         return extract_facts(
             doc, self._parse_one, turn.speaker, Role(turn.role), turn.spoken_at, self._classify
         )
+
+    def _with_sentences(
+        self, understanding: Understanding, doc: Doc, turn: Turn, question: Doc | None = None
+    ) -> Understanding:
+        """The understanding with what else is worth remembering, which no relation fits."""
+        if self._reader is None:
+            return understanding
+        reading = read_long(self._reader, "" if question is None else question.text, doc.text)
+        speaker = turn.speaker or UNNAMED_SPEAKER
+        kept = kept_sentences(doc, reading, understanding, speaker, turn.spoken_at, question)
+        return self._joined(understanding, doc, kept, notable=reading.kept >= self.limits.kept)
+
+    def _joined(
+        self, understanding: Understanding, doc: Doc, kept: Sequence[Plan], *, notable: bool
+    ) -> Understanding:
+        """The understanding with more statements, in the order of their words."""
+        found = [one.statement for one in kept]
+        if found:
+            categories = [one.category for one in self._classify(doc, found)]
+            found = [
+                one if one.kind is Kind.REMINDER else replace(one, category=category)
+                for one, category in zip(found, categories, strict=True)
+            ]
+        times = {time.start: time for one in kept for time in one.times}
+        times |= {time.start: time for time in understanding.event_times}
+        statements = sorted(
+            (*understanding.statements, *found), key=lambda one: (one.start, one.stop)
+        )
+        return replace(
+            understanding,
+            statements=tuple(statements),
+            event_times=tuple(times[start] for start in sorted(times)),
+            notable=bool(statements or understanding.corrections) or notable,
+            named=named_subjects(doc),
+        )
+
+    def compare(self, known: Sequence[str], turn: Turn) -> list[Effects]:
+        """What a turn does to known statements. Blocking; some milliseconds for each."""
+        if self._reader is None:
+            return []
+        effects = []
+        for statement in known:
+            self._priority.wait_idle_blocking()
+            effects.append(
+                self._reader.effects(unnamed(statement, turn.speaker), parsed_text(turn))
+            )
+        return effects
 
     def parse(self, turns: Sequence[Turn]) -> Iterator[Doc]:
         """Parses of the turns, a few at a time, so that a recall waits for a few at most."""
@@ -165,6 +237,30 @@ class TurnReader:
             doc = self._parse_one(lowered)
         starts = sentence_starts(doc)
         return self._language.parse_sentences(truecase(doc, starts, names), starts)
+
+
+def read_long(reader: Reader, before: str, text: str) -> TurnReading:
+    """Read a turn of any length, one passage after the other."""
+    readings = [
+        (start, reader.read("" if start else before, text[start:stop]))
+        for start, stop in split_passages(text)
+    ]
+    return TurnReading(
+        max((reading.kept for _, reading in readings), default=0.0),
+        tuple(
+            replace(part, start=start + part.start, stop=start + part.stop)
+            for start, reading in readings
+            for part in reading.parts
+        ),
+    )
+
+
+def unnamed(statement: str, speaker: str | None) -> str:
+    """A statement with "the user" for the speaker's name, as the reader was trained."""
+    if not speaker:
+        return statement
+    named = re.sub(rf"(?<!\w){re.escape(speaker)}(?!\w)", UNNAMED_SPEAKER, statement)
+    return named[:1].upper() + named[1:]
 
 
 def parsed_text(turn: Turn) -> str:

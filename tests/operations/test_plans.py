@@ -83,7 +83,7 @@ async def test_what_is_on_comes_first(memory: Memory, said: str, question: str) 
         at=SAID_AT + timedelta(hours=1),
         deadline_ms=3000,
     )
-    assert "vet" in block.items[0].text
+    assert "vet" in block.items[0].text.casefold()
     assert "\nAt that time:\n" in block.text
 
 

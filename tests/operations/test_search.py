@@ -117,7 +117,7 @@ async def test_the_conversation_weight(memory: Memory) -> None:
         options = {"conversation_weight": weight, "min_relevance": 0.0, "limit": 100}
         found = await memory.search_memory("Potola Porto", user_id="ana", options=options)
         by_weight[weight] = {one.content: one.relevance_score for one in found.results}
-    spoken, stored = "We took her to the vet in Porto.", "Potola's chip number is 981 020."
+    spoken, stored = "My dog Potola ate a sock on Sunday.", "Potola's chip number is 981 020."
     assert by_weight[0.0][spoken] == 0.0 < by_weight[0.5][spoken] < by_weight[1.0][spoken]
     assert by_weight[1.0][stored] == 0.0 < by_weight[0.5][stored]
 

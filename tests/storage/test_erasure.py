@@ -198,11 +198,11 @@ async def test_the_process_keeps_no_words_to_save_time(memory: Memory) -> None:
     assert isinstance(encoder, CachedEncoder)
     find_command(f"Forget everything about {SECRET}.")
     before = encoder.misses
-    encoder.encode([TURNS[2]])
+    encoder.encode([f"Was {SECRET} there?"])
     await memory.forget(user_id="ana", entity=SECRET)
     for function in (stem, stems, find_command):
         assert function.cache_info().currsize == 0
-    encoder.encode([TURNS[2]])
+    encoder.encode([f"Was {SECRET} there?"])
     assert encoder.misses == before + 2
     assert memory.withholds(f"{SECRET} lives in Porto.", user_id="ana")
     assert STEM.decode() not in repr(vars(memory._suppressed)).lower()

@@ -56,14 +56,14 @@ def export(weights: Path, target: Path, trained: Path | None = None) -> None:
     Args:
         weights: Folder of the published model.
         target: File to write.
-        trained: File by `python -m eval encoder train` with a projection and changes to the
-            published weights; None for neither.
+        trained: File with changes to the published weights, and perhaps a projection, by `python -m
+            eval encoder train` or `python -m eval reader train`; None for neither.
 
     Raises:
         OSError: If a file is missing or cannot be written.
     """
     changes = load_file(trained) if trained else {}
-    projection = changes.pop(PROJECTION).astype(np.float32) if trained else None
+    projection = changes.pop(PROJECTION).astype(np.float32) if PROJECTION in changes else None
     tokenizer = Tokenizer.from_file(str(weights / "tokenizer.json"))
     tokenizer.no_padding()
     bert = balance(

@@ -27,6 +27,7 @@ from hotmem.types import (
     ExtractionOutcome,
     ExtractionResult,
     JobKind,
+    Revision,
     Role,
     Statement,
     Turn,
@@ -115,11 +116,12 @@ def store_and_enqueue(
     revise: understandings.Supersede,
     amend: understandings.ApplyCorrection,
     identify: understandings.MatchSubjects,
+    revisions: Mapping[int, Revision] = understandings.NO_REVISIONS,
 ) -> None:
     """Stores understandings (`understandings.store_all`); their turns wait to be sent."""
     lock_owners(conn, "turns", stated)
     enqueue(conn, stated)
-    understandings.store_all(conn, stated, revise, amend, identify)
+    understandings.store_all(conn, stated, revise, amend, identify, revisions)
 
 
 def any_waiting(conn: Connection) -> bool:

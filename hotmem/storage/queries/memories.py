@@ -154,26 +154,53 @@ def latest_until(conn: Connection, user: UserKey, until: datetime) -> list[Store
     )
 
 
+def current_before(
+    conn: Connection, user: UserKey, turn: int, keys: Sequence[int], latest: int
+) -> list[StoredMemory]:
+    """Current memories that were said before a turn and not read from it, latest first.
+
+    Args:
+        conn: A connection.
+        user: The user.
+        turn: Row number of the turn.
+        keys: Row numbers of memories.
+        latest: How many of the latest before the turn to add to them.
+    """
+    before = """m.valid_until IS NULL AND m.order_time <= (SELECT order_time FROM turns
+        WHERE user_key = ? AND id = ?)
+        AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id AND x.turn = ?)"""
+    values = (user, turn, turn)
+    found = _select(
+        conn,
+        f"+m.user_key = ? AND m.id = ANY(?) AND {before}",
+        (user, [*keys], *values),
+        by=None,
+    )
+    found += _select(conn, f"m.user_key = ? AND {before}", (user, *values), latest)
+    return list({memory.id: memory for memory in found}.values())
+
+
 def _select(
     conn: Connection,
     where: str,
     values: Sequence[object],
     limit: int | None = None,
     *,
-    by: str = "memories_in_order",
+    by: str | None = "memories_in_order",
     turns: str = "NULL",
 ) -> list[StoredMemory]:
-    """Memories, latest first, read through the named index.
+    """Memories, latest first, read through the named index; by row number if it is None.
 
     SQLite would choose the index that avoids sorting, and read all of the user's memories.
     """
     most, values = ("", values) if limit is None else ("LIMIT ?", (*values, limit))
+    index = "" if by is None else f"INDEXED BY {by}"
     rows = conn.execute(
         f"""SELECT m.public_id, m.text, m.subject, m.relation, m.object, m.kind, m.category,
             m.importance, m.negated, m.changes, m.single,
                 m.said_at, m.order_time, m.valid_until, m.confirmations, {turns}, m.doubted_at,
                 (SELECT o.public_id FROM memories o WHERE o.id = m.doubted_by), m.hedged
-            FROM memories m INDEXED BY {by} WHERE {where} AND m.merged_into IS NULL
+            FROM memories m {index} WHERE {where} AND m.merged_into IS NULL
                 ORDER BY m.order_time DESC, m.id DESC {most}""",
         values,
     )

@@ -25,6 +25,7 @@ from hotmem.types import (
     Correction,
     EvidenceKind,
     KnownSubjects,
+    Revision,
     Statement,
     StoredMemory,
     Supersession,
@@ -59,6 +60,10 @@ CORRECTED: Final = "The user corrected it."
 SAID_AGAIN: Final = "It was said again."
 
 
+NO_REVISION: Final = Revision()
+NO_REVISIONS: Final[Mapping[int, Revision]] = {}
+
+
 class StatementTime(NamedTuple):
     """When a statement was said, and its position in the order of statements."""
 
@@ -86,11 +91,12 @@ def store_all(
     revise: Supersede,
     amend: ApplyCorrection,
     identify: MatchSubjects,
+    revisions: Mapping[int, Revision] = NO_REVISIONS,
 ) -> None:
     """Stores the understandings of turns, by row number, in this order (see `store`)."""
     lock_owners(conn, "turns", understandings)
     for turn, understanding in understandings.items():
-        store(conn, turn, understanding, revise, amend, identify)
+        store(conn, turn, understanding, revise, amend, identify, revisions.get(turn, Revision()))
 
 
 def store(
@@ -100,10 +106,12 @@ def store(
     revise: Supersede,
     amend: ApplyCorrection,
     identify: MatchSubjects = match_exact,
+    revision: Revision = NO_REVISION,
 ) -> None:
     """Stores the understanding of a turn and removes its pending job, in one transaction.
 
-    Nothing is stored for a turn that was forgotten or understood meanwhile.
+    Nothing is stored for a turn that was forgotten or understood meanwhile. Memories of `revision`
+    end, or become possibly outdated, because of what the turn says last of them.
     """
     row = conn.execute(
         "DELETE FROM pending_turns WHERE turn = ? RETURNING turn", (turn,)
@@ -126,6 +134,8 @@ def store(
     if understanding.jest:
         _retract_previous_turn(conn, user, turn)
     corrected: list[Correction] = []
+    new: int | None = None
+    confirmed: set[str | None] = set()
     for correction in understanding.corrections:
         amended = amend(correction, latest_until(conn, user, said.order_time))
         if amended:
@@ -155,7 +165,18 @@ def store(
             for correction in corrected
         ):
             continue
-        add_statement(conn, user, turn, statement, said, speaker, revise, identify)
+        new, repeated = add_statement(conn, user, turn, statement, said, speaker, revise, identify)
+        confirmed.add(repeated)
+    effects.apply_effects(
+        conn,
+        user,
+        memory=new,
+        turn=turn,
+        said_at=said.said_at,
+        reason=revision.reason,
+        ends=[memory for memory in revision.ends if memory not in confirmed],
+        doubts=[memory for memory in revision.doubts if memory not in confirmed],
+    )
 
 
 def add_statement(
@@ -167,8 +188,12 @@ def add_statement(
     speaker: str | None,
     revise: Supersede,
     identify: MatchSubjects,
-) -> None:
-    """Stores a statement of a turn, or confirms the memory that it repeats; ends what it ends."""
+) -> tuple[int, str | None]:
+    """Stores a statement of a turn, or confirms the memory that it repeats; ends what it ends.
+
+    Returns:
+        The row number of the memory, and its id if it is confirmed.
+    """
     same: Collection[str] | None = (statement.subject,)
     if statement.subject != speaker and (
         statement.single or statement.negated or statement.ending is not None
@@ -199,6 +224,7 @@ def add_statement(
         ends=revision.ends,
         doubts=revision.doubts,
     )
+    return new, revision.confirms
 
 
 def _insert(

@@ -114,6 +114,10 @@ class SearchEngine:
                 if not asked.rankings.done():
                     asked.rankings.set_result(rankings)
 
+    def indexes(self, user: UserKey) -> IndexOf:
+        """The user's indexes for searches in other threads; they are loaded where needed."""
+        return self._index_of(user, NO_STATES)
+
     def _index_of(self, user: UserKey, states: Mapping[EvidenceKind, IndexState]) -> IndexOf:
         return lambda kind: IndexReader(self._indexes.index(kind, user), states.get(kind))
 

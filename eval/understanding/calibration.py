@@ -1,0 +1,82 @@
+"""Fit the reader's settings on turns and pairs that it was not trained on."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eval.understanding.data import LabelledPair, LabelledTurn
+from eval.understanding.measure import compare_all, read_all
+from hotmem.models import Language
+from hotmem.models.reader import EFFECTS, OUTDATING, Reader, Settings
+
+FALSE_ENDINGS: Final = 1 / 400
+"""Most statements that still hold and are ended, as a share of all that still hold. The aim is one
+in 200 by other writers, whose turns a limit fitted on one writer's does not hold for exactly."""
+
+FALSE_MARKS: Final = 1 / 40
+"""Most statements that still hold and are marked as possibly outdated."""
+
+PRECISION: Final = 0.97
+"""Share of the turns of which something is kept that hold something; the aim is 0.9 by others."""
+
+TEMPERATURES: Final = np.geomspace(0.5, 4.0, 61)
+
+
+def fitted(
+    reader: Reader,
+    turns: Sequence[LabelledTurn],
+    pairs: Sequence[LabelledPair],
+    language: Language,
+) -> Settings:
+    """Return the settings with the most recall within the limits above.
+
+    Args:
+        reader: A reader with a temperature of 1 and limits of 0.
+        turns: Labelled turns.
+        pairs: Labelled pairs.
+        language: Parses them, for the names in them.
+    """
+    kept = np.array([one.kept for one in read_all(reader, turns)])
+    holds = np.array([bool(turn.parts) for turn in turns])
+    scores = np.log(np.maximum(np.array(compare_all(reader, pairs, language)), 1e-9))
+    labels = np.array([EFFECTS.index(pair.effect) for pair in pairs])
+    temperature = min(TEMPERATURES, key=lambda one: _surprise(scores / one, labels))
+    shares = _softmax(scores / temperature)
+    outdating = [EFFECTS.index(effect) for effect in OUTDATING]
+    outdated = shares[:, outdating].sum(axis=1)
+    doubted = outdated + shares[:, EFFECTS.index("contradicts")]
+    still = ~np.isin(labels, [*outdating, EFFECTS.index("contradicts")])
+    return Settings(
+        float(temperature),
+        _precise(kept, holds),
+        0.5,
+        _limit(outdated[still], FALSE_ENDINGS),
+        _limit(doubted[still], FALSE_MARKS),
+    )
+
+
+def _precise(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+    """Return the lowest score from which the share of right ones is `PRECISION`."""
+    order = np.argsort(-scores)
+    shares = np.cumsum(right[order]) / np.arange(1, len(order) + 1)
+    enough = np.flatnonzero(shares >= PRECISION)
+    return float(scores[order][enough[-1]]) if len(enough) else 1.0
+
+
+def _limit(scores: NDArray[np.float64], share: float) -> float:
+    """Return a score that at most a share of the scores reach, half-way to the last of them."""
+    allowed = int(share * len(scores))
+    highest = np.sort(scores)[::-1]
+    return float((highest[allowed - 1] + highest[allowed]) / 2) if allowed else 1.0
+
+
+def _surprise(scores: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
+    """Return the mean negative logarithm of the labels' probabilities."""
+    return float(-np.log(_softmax(scores)[np.arange(len(labels)), labels] + 1e-12).mean())
+
+
+def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -1,0 +1,134 @@
+"""`python -m eval reader`: train the reader, and measure it on batches held out."""
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from eval.arguments import AsJson, print_json
+from eval.understanding import data
+from eval.understanding.calibration import fitted
+from eval.understanding.measure import (
+    Figure,
+    compare_all,
+    pair_figures,
+    read_all,
+    turn_figures,
+)
+from hotmem.models import load_language
+from hotmem.models.preparation import EncoderVariant
+from hotmem.models.reader import READER, SETTINGS, Reader, Settings
+
+T = TypeVar("T")
+
+reader = typer.Typer(
+    help="Trains and measures the model of what is worth remembering and what changes what.",
+    no_args_is_help=True,
+)
+
+
+@reader.command("measure")
+def measure(
+    model: Annotated[
+        Path | None, typer.Option(help="A trained file; the shipped one by default.", exists=True)
+    ] = None,
+    batch: Annotated[
+        list[str] | None, typer.Option(help="Batches; those held out by default.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Number of turns and of pairs; all by default.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the reader on the batches that it was not trained on."""
+    batches = batch or list(data.HELD_OUT)
+    loaded = Reader.load(None, EncoderVariant.of(model) if model else READER)
+    turns, pairs = _some(data.turns(batches), limit), _some(data.pairs(batches), limit)
+    figures = turn_figures(turns, read_all(loaded, turns)) + pair_figures(
+        pairs,
+        compare_all(loaded, pairs, load_language()),
+        loaded.settings.outdated,
+        loaded.settings.doubted,
+    )
+    show(figures, f"batches {', '.join(batches)}", Console())
+    print_json([asdict(one) for one in figures], as_json)
+
+
+@reader.command("train")
+def train(
+    out: Annotated[Path, typer.Option(help="File of the trained reader (.safetensors).")],
+    epochs: Annotated[float, typer.Option(help="Passes over the data.", min=0)] = 6.0,
+    rank: Annotated[int, typer.Option(help="Rank of the changes.", min=1, max=384)] = 16,
+    rate: Annotated[float, typer.Option(help="Learning rate of the changes.")] = 1.5e-3,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Number of turns and of pairs; all by default.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the start and the order.")] = 7,
+) -> None:
+    """Train a reader, and fit its settings on a batch that it was not trained on.
+
+    Takes twenty minutes on two cores.
+    """
+    from eval.understanding.training import Settings as Training  # torch takes seconds to import
+    from eval.understanding.training import trained
+
+    console = Console(stderr=True)
+    began = time.perf_counter()
+    with Progress(console=console) as progress:
+        bar = progress.add_task("training", total=None)
+        net = trained(
+            _some(data.turns(data.TRAINING), limit),
+            _some(data.pairs(data.TRAINING), limit),
+            Training(rank=rank, epochs=epochs, rate=rate, seed=seed),
+            lambda done, steps, loss: progress.update(
+                bar, completed=done, total=steps, description=f"loss {loss:.3f}"
+            ),
+        )
+    tensors = net.tensors()
+    _save(tensors, Settings(1.0, 0.0, 0.0, 0.0, 0.0), out)
+    settings = fitted(
+        Reader.load(None, EncoderVariant.of(out)),
+        _some(data.turns(data.CALIBRATION), limit),
+        _some(data.pairs(data.CALIBRATION), limit),
+        load_language(),
+    )
+    _save(tensors, settings, out)
+    console.print(f"{out} after {time.perf_counter() - began:.0f} s: {settings}")
+
+
+def _save(tensors: dict[str, np.ndarray], settings: Settings, out: Path) -> None:
+    from safetensors.numpy import save_file
+
+    save_file(
+        tensors
+        | {
+            f"{SETTINGS}{name}": np.array([value], dtype=np.float32)
+            for name, value in settings._asdict().items()
+        },
+        out,
+    )
+
+
+def show(figures: list[Figure], title: str, console: Console) -> None:
+    """Print a row for each figure, with a column for each style."""
+    table = Table("share", "clean", "recognised", title=title, title_justify="left")
+    for name in dict.fromkeys(one.name for one in figures):
+        cells = [
+            f"{one.share.mean:.3f} ({one.share.low:.3f} to {one.share.high:.3f}; {one.count})"
+            for style in ("clean", "recognised")
+            for one in figures
+            if (one.name, one.style) == (name, style)
+        ]
+        table.add_row(name, *cells)
+    console.print(table)
+
+
+def _some(rows: list[T], limit: int | None) -> list[T]:
+    """Return `limit` of the rows, spread over all."""
+    return rows[:: -(-len(rows) // limit)] if limit else rows

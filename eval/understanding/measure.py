@@ -1,0 +1,159 @@
+"""Figures of the reader on labelled turns and pairs."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from eval.statistics import Estimate, bootstrap
+from eval.understanding.data import LabelledPair, LabelledTurn, Part
+from hotmem.models import Language
+from hotmem.models.reader import OUTDATING, Effects, Reader, TurnPart, TurnReading
+from hotmem.types.parse import Doc
+from hotmem.understanding.named_subjects import named_subjects, names_another, subject_of
+
+MOSTLY = 0.5
+"""Share of the shorter part's characters that two parts share if they are the same."""
+
+
+UNRELATED: Final = Effects(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+HOLDING = ("unrelated", "same", "adds")
+"""Effects after which the known statement still holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A share with its interval.
+
+    Attributes:
+        name: What is measured.
+        style: "clean" or "recognised".
+        count: Number of cases.
+        share: The share.
+    """
+
+    name: str
+    style: str
+    count: int
+    share: Estimate
+
+
+def read_all(reader: Reader, turns: Iterable[LabelledTurn]) -> list[TurnReading]:
+    """Return the readings of some turns."""
+    return [reader.read(turn.before, turn.text) for turn in turns]
+
+
+def compare_all(reader: Reader, pairs: Sequence[LabelledPair], language: Language) -> list[Effects]:
+    """Return the effects of some pairs; none on statements about somebody else by name."""
+    known = language.parse([pair.known for pair in pairs])
+    new = language.parse([pair.new for pair in pairs])
+    return [
+        UNRELATED if _about_another(before, after) else reader.effects(pair.known, pair.new)
+        for pair, before, after in zip(pairs, known, new, strict=True)
+    ]
+
+
+def _about_another(known: Doc, new: Doc) -> bool:
+    about = subject_of(known[:])
+    subject = "the user" if about is None else about.text
+    return names_another(subject, named_subjects(new), known.text)
+
+
+def turn_figures(turns: Sequence[LabelledTurn], readings: Sequence[TurnReading]) -> list[Figure]:
+    """Return how well parts worth remembering are found, by style."""
+    found: list[Figure] = []
+    for style, clean in (("clean", True), ("recognised", False)):
+        rows = [
+            (turn, reading)
+            for turn, reading in zip(turns, readings, strict=True)
+            if turn.clean is clean
+        ]
+        wanted = [
+            any(_same(part, one) for one in reading.parts)
+            for turn, reading in rows
+            for part in turn.parts
+        ]
+        right = [
+            any(_same(part, one) for part in turn.parts)
+            for turn, reading in rows
+            for one in reading.parts
+        ]
+        kinds = [
+            part.kind == one.kind
+            for turn, reading in rows
+            for part in turn.parts
+            for one in reading.parts
+            if _same(part, one)
+        ]
+        doubts = [
+            (part.doubt == "sure") == (one.doubt == "sure")
+            for turn, reading in rows
+            for part in turn.parts
+            for one in reading.parts
+            if _same(part, one)
+        ]
+        alone = [not reading.parts for turn, reading in rows if not turn.parts]
+        for name, values in (
+            ("parts found (recall)", wanted),
+            ("parts right (precision)", right),
+            ("turns without one left alone", alone),
+            ("kind right", kinds),
+            ("sure or not right", doubts),
+        ):
+            found.append(Figure(name, style, len(values), bootstrap(values)))
+    return found
+
+
+def pair_figures(
+    pairs: Sequence[LabelledPair], effects: Sequence[Effects], outdated: float, doubted: float
+) -> list[Figure]:
+    """Return how well effects are found, by style.
+
+    Args:
+        pairs: The pairs.
+        effects: Their effects.
+        outdated: Probability from which a statement ends.
+        doubted: Probability from which it is possibly outdated.
+    """
+    found: list[Figure] = []
+    for style, clean in (("clean", True), ("recognised", False)):
+        rows = [
+            (pair, effect)
+            for pair, effect in zip(pairs, effects, strict=True)
+            if pair.clean is clean
+        ]
+
+        def share(
+            name: str,
+            chosen: Callable[[LabelledPair], bool],
+            holds: Callable[[Effects], bool],
+            rows: Sequence[tuple[LabelledPair, Effects]] = rows,
+            style: str = style,
+        ) -> None:
+            values = [holds(effect) for pair, effect in rows if chosen(pair)]
+            found.append(Figure(name, style, len(values), bootstrap(values)))
+
+        def ends(effect: Effects) -> bool:
+            return effect.outdated >= outdated
+
+        def marked(effect: Effects) -> bool:
+            return effect.doubted >= doubted
+
+        for label in OUTDATING:
+            share(f"{label}: ended", lambda pair, label=label: pair.effect == label, ends)  # type: ignore[misc]
+        share("any of them: ended", lambda pair: pair.effect in OUTDATING, ends)
+        share("any of them: ended or marked", lambda pair: pair.effect in OUTDATING, marked)
+        share("contradicts: marked", lambda pair: pair.effect == "contradicts", marked)
+        share("still holds: falsely ended", lambda pair: pair.effect in HOLDING, ends)
+        share("still holds: falsely marked", lambda pair: pair.effect in HOLDING, marked)
+        right = [
+            max(zip(effect, effect._fields, strict=True))[1] == pair.effect for pair, effect in rows
+        ]
+        found.append(Figure("effect right of seven", style, len(right), bootstrap(right)))
+    return found
+
+
+def _same(part: Part, one: TurnPart) -> bool:
+    """Whether two parts share most of the shorter one's characters."""
+    shared = min(part.stop, one.stop) - max(part.start, one.start)
+    return shared >= MOSTLY * min(part.stop - part.start, one.stop - one.start) and shared > 0

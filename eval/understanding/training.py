@@ -1,0 +1,217 @@
+"""Train the reader: one loss for parts, doubt, and whether anything is kept; one for effects."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import numpy as np
+import torch
+from tokenizers import Encoding
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+
+from eval.understanding.data import LabelledPair, LabelledTurn
+from eval.understanding.model import Batch, ReaderNet
+from eval.understanding.variation import (
+    OPENINGS,
+    opened,
+    plain_pair,
+    plain_turn,
+    recognised_pair,
+    recognised_turn,
+)
+from hotmem.models.reader import DOUBTS, EFFECTS, KINDS
+
+LARGEST_STEP: Final = 1.0
+"""Maximum norm of a gradient."""
+
+IGNORED: Final = -100
+"""Label of tokens that a loss leaves out."""
+
+SORTED: Final = 16
+"""Batches are cut from this many times a batch, sorted by length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Hyperparameters.
+
+    Attributes:
+        rank: Rank of the changes.
+        epochs: Passes over the data.
+        rate: Learning rate of the changes.
+        head_rate: Learning rate of the heads.
+        dropout: Share of the states that the heads do not see.
+        plain: Share of the turns that say in plain words what is kept.
+        plain_pairs: Share of the pairs whose turn says in plain words what is true afterwards.
+        opened: Share of the turns that get an opening.
+        lowered: Share of written turns that are given as a recogniser gives them.
+        batch: Turns or pairs of a step.
+        warm_up: Share of the steps in which the learning rate rises; it then falls to 0.
+        seed: Of the start and the order.
+    """
+
+    rank: int = 16
+    epochs: float = 6.0
+    rate: float = 1.5e-3
+    head_rate: float = 3e-3
+    dropout: float = 0.1
+    plain: float = 0.2
+    plain_pairs: float = 0.08
+    opened: float = 0.15
+    lowered: float = 0.3
+    batch: int = 24
+    warm_up: float = 0.08
+    seed: int = 7
+
+
+def trained(
+    turns: Sequence[LabelledTurn],
+    pairs: Sequence[LabelledPair],
+    settings: Settings,
+    tell: Callable[[int, int, float], None],
+) -> ReaderNet:
+    """Train a reader.
+
+    Args:
+        turns: Labelled turns.
+        pairs: Labelled pairs.
+        settings: Hyperparameters.
+        tell: Called after each step with its number, the number of steps, and the mean loss of the
+            last hundred.
+    """
+    torch.manual_seed(settings.seed)
+    generator = np.random.default_rng(settings.seed)
+    net = ReaderNet(settings.rank, settings.dropout)
+    net.heads.train()
+    net._dropout.train()
+    changed = [parameter for change in net.changes.values() for parameter in change.parameters()]
+    heads = list(net.heads.parameters())
+    optimiser = torch.optim.AdamW(
+        [{"params": changed, "lr": settings.rate}, {"params": heads, "lr": settings.head_rate}],
+        weight_decay=0.01,
+    )
+    per_epoch = (len(turns) + len(pairs)) / settings.batch
+    steps = round(settings.epochs * per_epoch)
+    warm = max(1, round(settings.warm_up * steps))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimiser, lambda step: min((step + 1) / warm, max(0.0, 1 - step / steps))
+    )
+    turn_batches = _Drawn(len(turns), [len(one.text) for one in turns], settings.batch, generator)
+    pair_batches = _Drawn(len(pairs), [len(one.new) for one in pairs], settings.batch, generator)
+    share, losses = len(turns) / (len(turns) + len(pairs)), list[float]()
+    for step in range(steps):
+        optimiser.zero_grad()
+        if generator.random() < share:
+            turn_batch = [
+                _varied_turn(turns[at], settings, generator) for at in turn_batches.next()
+            ]
+            draw = partial(reading_loss, net, turn_batch)
+        else:
+            pair_batch = [
+                _varied_pair(pairs[at], settings, generator) for at in pair_batches.next()
+            ]
+            draw = partial(effect_loss, net, pair_batch)
+        with torch.autocast("cpu", torch.bfloat16):
+            loss = draw()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch has no types for it
+        torch.nn.utils.clip_grad_norm_([*changed, *heads], LARGEST_STEP)
+        optimiser.step()
+        schedule.step()
+        losses.append(float(loss.detach()))
+        tell(step + 1, steps, float(np.mean(losses[-100:])))
+    net.eval()
+    return net
+
+
+def _varied_turn(
+    turn: LabelledTurn, settings: Settings, generator: np.random.Generator
+) -> LabelledTurn:
+    """Return a turn, perhaps plainer, with an opening, or as a recogniser gives it."""
+    if turn.parts and generator.random() < settings.plain:
+        turn = plain_turn(turn, turn.parts[int(generator.integers(len(turn.parts)))])
+    if generator.random() < settings.opened:
+        turn = opened(turn, str(generator.choice(OPENINGS)))
+    return recognised_turn(turn) if generator.random() < settings.lowered else turn
+
+
+def _varied_pair(
+    pair: LabelledPair, settings: Settings, generator: np.random.Generator
+) -> LabelledPair:
+    """Return a pair, perhaps with a plainer turn, or as a recogniser gives it."""
+    if pair.result and generator.random() < settings.plain_pairs:
+        pair = plain_pair(pair)
+    return recognised_pair(pair) if generator.random() < settings.lowered else pair
+
+
+def reading_loss(net: ReaderNet, turns: Sequence[LabelledTurn]) -> Tensor:
+    """Return the loss of parts, doubts, and whether anything is kept."""
+    batch = Batch.of(net.tokens([(one.before, one.text) for one in turns]))
+    states = net.states(batch)
+    part_scores, doubt_scores = net.parts(states)
+    kinds, doubts = labels(turns, batch)
+    kept = torch.tensor([float(bool(one.parts)) for one in turns])
+    loss = cross_entropy(part_scores.flatten(0, 1), kinds.flatten(), ignore_index=IGNORED)
+    loss = loss + binary_cross_entropy_with_logits(net.kept(states, batch), kept)
+    if (doubts != IGNORED).any():
+        loss = loss + 0.5 * cross_entropy(
+            doubt_scores.flatten(0, 1), doubts.flatten(), ignore_index=IGNORED
+        )
+    return loss
+
+
+def effect_loss(net: ReaderNet, pairs: Sequence[LabelledPair]) -> Tensor:
+    """Return the loss of the effects of pairs."""
+    batch = Batch.of(net.tokens([(one.known, one.new) for one in pairs]))
+    wanted = torch.tensor([EFFECTS.index(one.effect) for one in pairs])
+    return cross_entropy(net.effect(net.states(batch), batch), wanted)
+
+
+def labels(turns: Sequence[LabelledTurn], batch: Batch) -> tuple[Tensor, Tensor]:
+    """Return the kind (0 for nothing) and the doubt of each token of the second texts."""
+    kinds = torch.full(batch.ids.shape, IGNORED)
+    doubts = torch.full(batch.ids.shape, IGNORED)
+    for row, (turn, encoding) in enumerate(zip(turns, batch.encodings, strict=True)):
+        for place, (start, stop) in _second(encoding):
+            part = next((one for one in turn.parts if one.start < stop and start < one.stop), None)
+            kinds[row, place] = 0 if part is None else 1 + KINDS.index(part.kind)
+            if part is not None:
+                doubts[row, place] = DOUBTS.index(part.doubt)
+    return kinds, doubts
+
+
+def _second(encoding: Encoding) -> list[tuple[int, tuple[int, int]]]:
+    """Return place and characters of the tokens of a pair's second text."""
+    return [
+        (place, span)
+        for place, (side, span) in enumerate(
+            zip(encoding.sequence_ids, encoding.offsets, strict=True)
+        )
+        if side == 1
+    ]
+
+
+class _Drawn:
+    """Batches of similar length in random order, without end."""
+
+    def __init__(
+        self, count: int, lengths: Sequence[int], size: int, generator: np.random.Generator
+    ) -> None:
+        self._count, self._lengths, self._size = count, np.array(lengths), size
+        self._generator = generator
+        self._waiting: list[list[int]] = []
+
+    def next(self) -> list[int]:
+        """Return the indices of the next batch."""
+        if not self._waiting:
+            order = self._generator.permutation(self._count)
+            wide = self._size * SORTED
+            for start in range(0, self._count, wide):
+                pool = order[start : start + wide]
+                pool = pool[np.argsort(self._lengths[pool], kind="stable")]
+                self._waiting += [
+                    pool[at : at + self._size].tolist() for at in range(0, len(pool), self._size)
+                ]
+            self._generator.shuffle(self._waiting)
+        return self._waiting.pop()

@@ -1,0 +1,97 @@
+"""What a turn does to known statements: which end, and which are possibly outdated.
+
+turn ─▶ candidates (by words, meaning and time) ─▶ the reader, pair by pair ─▶ revision
+
+The closed relations (`supersession`) know some changes for certain; this knows the others: "we
+broke up", "he's retired". It compares the turn's own words, so that pronouns count too.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from hotmem.models.reader import Effects, Settings
+from hotmem.retrieval.rank_fusion import reciprocal_rank_fusion
+from hotmem.storage.database import Connection
+from hotmem.storage.queries.memories import current_before
+from hotmem.storage.search.searches import IndexOf, LexicalSearch, VectorSearch, run
+from hotmem.types import EvidenceKind, QueryVectors, Revision, StoredMemory, UserKey
+from hotmem.understanding.facts.relations import BORN_IN, IS_CALLED, IS_FROM
+from hotmem.understanding.named_subjects import names_another
+
+NEAREST: Final = 10
+"""Memories by words and meaning that a turn is compared with."""
+
+REASON: Final = "what was said later changes it"
+
+PERMANENT: Final = frozenset({IS_CALLED.name, IS_FROM.name, BORN_IN.name})
+"""Relations that no event ends; they can only have been wrong."""
+
+LATEST: Final = 4
+"""Latest memories that it is compared with too, as they may not be embedded yet."""
+
+
+def find_candidates(
+    conn: Connection,
+    user: UserKey,
+    turn: int,
+    terms: Sequence[str],
+    vectors: QueryVectors,
+    index_of: IndexOf,
+) -> list[StoredMemory]:
+    """Return current memories from before a turn that it may change.
+
+    Args:
+        conn: A connection.
+        user: The user.
+        turn: Row number of the turn.
+        terms: Its words.
+        vectors: Its embeddings.
+        index_of: The user's indexes.
+    """
+    searches = (
+        LexicalSearch(EvidenceKind.MEMORY, terms, NEAREST),
+        VectorSearch(EvidenceKind.MEMORY, vectors, NEAREST),
+    )
+    rankings = run(conn, user, searches, index_of)
+    ranked = reciprocal_rank_fusion([key for key, _ in ranking] for ranking in rankings)
+    return current_before(conn, user, turn, [key for key, _ in ranked[:NEAREST]], LATEST)
+
+
+def about_another(memory: StoredMemory, named: frozenset[str]) -> bool:
+    """Whether a memory is about somebody by name, and a turn about others by name.
+
+    Args:
+        memory: The memory.
+        named: Names in the subjects of the turn.
+    """
+    subject = memory.object if memory.relation == IS_CALLED.name else memory.subject
+    return names_another(subject, named, memory.text)
+
+
+def revise(known: Sequence[StoredMemory], effects: Sequence[Effects], limits: Settings) -> Revision:
+    """Decide what ends and what is possibly outdated.
+
+    Relations of one value, such as where somebody lives, end by a value of theirs alone
+    (`supersession`); here they only become possibly outdated.
+
+    Args:
+        known: The candidates.
+        effects: What the turn probably does to each.
+        limits: The probabilities from which it is done.
+    """
+    pairs = list(zip(known, effects, strict=True))
+    ends = [
+        memory.id
+        for memory, effect in pairs
+        if not memory.single and effect.outdated >= limits.outdated
+    ]
+    doubts = [
+        memory.id
+        for memory, effect in pairs
+        if memory.id not in ends and _doubt(memory, effect) >= limits.doubted
+    ]
+    return Revision(tuple(ends), tuple(doubts), REASON)
+
+
+def _doubt(memory: StoredMemory, effect: Effects) -> float:
+    return effect.corrects if memory.relation in PERMANENT else effect.doubted

@@ -1,0 +1,287 @@
+"""The reader: what of a turn is worth remembering, and what a turn does to a known statement.
+
+The published encoder with low-rank changes of its own, run over two texts at once (a
+cross-encoder), with linear heads over its states. `python -m eval reader train` trains it.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file
+from tokenizers import Encoding, Tokenizer
+
+from hotmem.models.encoder import Vectors
+from hotmem.models.manifest import checksum_file
+from hotmem.models.onnx import open_session
+from hotmem.models.preparation import EncoderVariant, Prepared
+
+KINDS: Final = (
+    "fact",
+    "preference",
+    "relationship",
+    "plan",
+    "reminder",
+    "event",
+    "instruction",
+    "code",
+)
+"""What a part of a turn may be."""
+
+DOUBTS: Final = ("sure", "hedged", "hearsay")
+"""How it may be said."""
+
+EFFECTS: Final = ("unrelated", "same", "adds", "corrects", "replaces", "ends", "contradicts")
+"""What a turn may do to a known statement."""
+
+OUTDATING: Final = ("corrects", "replaces", "ends")
+"""Effects after which the statement no longer holds."""
+
+HEADS: Final = "head."
+"""Prefix of the heads' tensors in the trained file; the others are changes of the encoder."""
+
+SETTINGS: Final = "setting."
+"""Prefix of the settings' tensors in the trained file."""
+
+MAX_READ_TOKENS: Final = 160
+"""Maximum tokens of two texts together. More are cut off the longer text."""
+
+MAX_GAP: Final = 1
+"""Words between two parts of the same kind that are read as one."""
+
+_READER: Final = "reader-1"
+
+READER: Final = EncoderVariant(
+    f"{_READER}-int8", Path(__file__).with_name(f"{_READER}.safetensors"), checksum_file(_READER)
+)
+
+_Array: TypeAlias = NDArray[np.float32]
+
+
+class Settings(NamedTuple):
+    """Settings fitted on turns and pairs that were not trained on.
+
+    Attributes:
+        temperature: Divides the scores of effects, so that probabilities are calibrated.
+        kept: Probability from which a turn holds something worth remembering.
+        part: Probability from which a word belongs to it.
+        outdated: Probability from which a known statement no longer holds.
+        doubted: Probability from which it is possibly outdated.
+    """
+
+    temperature: float = 1.0
+    kept: float = 0.5
+    part: float = 0.5
+    outdated: float = 0.9
+    doubted: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPart:
+    """A part of a turn that is worth remembering.
+
+    Attributes:
+        start: Its first character.
+        stop: One past its last character.
+        kind: One of `KINDS`.
+        doubt: One of `DOUBTS`.
+        probability: That its words are worth remembering, 0 to 1.
+    """
+
+    start: int
+    stop: int
+    kind: str
+    doubt: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class TurnReading:
+    """What a turn holds.
+
+    Attributes:
+        kept: Probability that it holds anything worth remembering, 0 to 1.
+        parts: The parts, in the order of their words; none below the limit.
+    """
+
+    kept: float
+    parts: tuple[TurnPart, ...]
+
+
+class Effects(NamedTuple):
+    """The probability of each effect of a turn on a known statement; they add up to 1."""
+
+    unrelated: float
+    same: float
+    adds: float
+    corrects: float
+    replaces: float
+    ends: float
+    contradicts: float
+
+    @property
+    def outdated(self) -> float:
+        """The probability that the statement no longer holds."""
+        return self.corrects + self.replaces + self.ends
+
+    @property
+    def doubted(self) -> float:
+        """The probability that it no longer holds, or may not."""
+        return self.outdated + self.contradicts
+
+
+class Reader:
+    """Reads turns; blocking and thread-safe.
+
+    Args:
+        prepared: The changed encoder.
+        tensors: Heads and settings by name.
+    """
+
+    def __init__(self, prepared: Prepared, tensors: Mapping[str, NDArray[np.float16]]) -> None:
+        self._session = open_session(prepared.model)
+        self._tokenizer = Tokenizer.from_str(prepared.tokenizer)
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(MAX_READ_TOKENS)
+        self._heads = {
+            name.removeprefix(HEADS): value.astype(np.float32)
+            for name, value in tensors.items()
+            if name.startswith(HEADS)
+        }
+        self.settings = Settings(
+            **{
+                name.removeprefix(SETTINGS): float(value[0])
+                for name, value in tensors.items()
+                if name.startswith(SETTINGS)
+            }
+        )
+
+    @classmethod
+    def load(cls, cache_dir: Path | None = None, form: EncoderVariant = READER) -> Self:
+        """Load the reader and prepare it first if needed.
+
+        Args:
+            cache_dir: Folder of prepared models; None is the user's cache folder.
+            form: The variant.
+
+        Raises:
+            ModelMissing: If it cannot be prepared.
+        """
+        assert form.trained is not None
+        return cls(Prepared.load(cache_dir, form), load_file(form.trained))
+
+    def read(self, before: str, text: str) -> TurnReading:
+        """Return what of a turn is worth remembering.
+
+        Args:
+            before: What the bot had just said; "" for nothing.
+            text: The turn, of at most some hundred words; see `MAX_READ_TOKENS`.
+        """
+        encoding = self._tokenizer.encode(before, text)
+        states = self._states(encoding)
+        second = _places(encoding, 1)
+        if not second:
+            return TurnReading(0.0, ())
+        pooled = np.concatenate([states[0], states[second].mean(axis=0)])
+        kept = float(_sigmoid(self._scores("kept", pooled[None])[0, 0]))
+        if kept < self.settings.kept:
+            return TurnReading(kept, ())
+        extents = [match.span() for match in re.finditer(r"\S+", text)]
+        words = _words_of([encoding.offsets[place] for place in second], extents)
+        kinds = _by_word(_softmax(self._scores("part", states[second])), words)
+        doubts = _by_word(_softmax(self._scores("doubt", states[second])), words)
+        return TurnReading(kept, tuple(self._parts(kinds, doubts, extents)))
+
+    def _parts(
+        self, kinds: _Array, doubts: _Array, extents: Sequence[tuple[int, int]]
+    ) -> list[TurnPart]:
+        """Join the words that belong to a part."""
+        return [
+            TurnPart(
+                extents[first][0],
+                extents[last][1],
+                KINDS[int(kinds[first : last + 1, 1:].sum(axis=0).argmax())],
+                DOUBTS[int(doubts[first : last + 1].sum(axis=0).argmax())],
+                float(kinds[first : last + 1, 1:].sum(axis=1).mean()),
+            )
+            for first, last in runs(kinds[:, 1:].sum(axis=1) >= self.settings.part)
+        ]
+
+    def effects(self, known: str, new: str) -> Effects:
+        """Return what a later turn does to a known statement.
+
+        Args:
+            known: The statement, in the third person: "The user lives in Athlone."
+            new: What the user says later.
+        """
+        encoding = self._tokenizer.encode(known, new)
+        states = self._states(encoding)
+        pooled = np.concatenate(
+            [
+                states[0],
+                *(
+                    states[places].mean(axis=0) if places else np.zeros_like(states[0])
+                    for places in (_places(encoding, 0), _places(encoding, 1))
+                ),
+            ]
+        )
+        scores = self._scores("effect", pooled[None]) / self.settings.temperature
+        return Effects(*_softmax(scores)[0].tolist())
+
+    def _states(self, encoding: Encoding) -> Vectors:
+        pieces = np.array(encoding.ids, dtype=np.int64)[np.newaxis]
+        states: Vectors = self._session.run(["states"], {"pieces": pieces})[0][0]
+        return states
+
+    def _scores(self, head: str, rows: Vectors) -> _Array:
+        return np.asarray(
+            rows @ self._heads[f"{head}.weight"].T + self._heads[f"{head}.bias"], dtype=np.float32
+        )
+
+
+def runs(chosen: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the first and last place of each run of chosen words.
+
+    Runs with at most `MAX_GAP` words between them are one.
+    """
+    found: list[tuple[int, int]] = []
+    for place in np.flatnonzero(chosen).tolist():
+        if found and place - found[-1][1] <= MAX_GAP + 1:
+            found[-1] = (found[-1][0], place)
+        else:
+            found.append((place, place))
+    return found
+
+
+def _places(encoding: Encoding, text: int) -> list[int]:
+    """Return the places of the tokens of the first (0) or second (1) text."""
+    return [place for place, side in enumerate(encoding.sequence_ids) if side == text]
+
+
+def _words_of(
+    spans: Sequence[tuple[int, int]], extents: Sequence[tuple[int, int]]
+) -> NDArray[np.int64]:
+    """Return the word that each token is in, by the characters of tokens and words."""
+    starts = np.array([start for start, _ in extents])
+    return np.searchsorted(starts, [start for start, _ in spans], side="right") - 1
+
+
+def _by_word(rows: _Array, words: NDArray[np.int64]) -> _Array:
+    """Return the mean of each word's tokens, up to the last word that has any; else zeros."""
+    sums = np.zeros((int(words[-1]) + 1, rows.shape[1]), dtype=np.float32)
+    np.add.at(sums, words, rows)
+    counts = np.maximum(np.bincount(words), 1).astype(np.float32)
+    return np.asarray(sums / counts[:, None], dtype=np.float32)
+
+
+def _softmax(scores: _Array) -> _Array:
+    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=-1, keepdims=True), dtype=np.float32)
+
+
+def _sigmoid(score: np.float32) -> np.float32:
+    return np.float32(1 / (1 + np.exp(-score)))

@@ -1,0 +1,126 @@
+"""Sentences that are worth remembering although no relation fits them.
+
+The reader finds the words; here they become a statement in the third person.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from hotmem.models.reader import TurnPart, TurnReading
+from hotmem.text.stemming import STOP_STEMS, stem
+from hotmem.types import Kind, Statement, Understanding
+from hotmem.types.parse import Doc, Span, Token
+from hotmem.understanding.facts.answers import statement_of_answer
+from hotmem.understanding.facts.indirect_speech import third_person
+from hotmem.understanding.facts.jokes import joke_spans
+from hotmem.understanding.facts.plans import Plan, plan_statement
+from hotmem.understanding.facts.relations import Relation
+from hotmem.understanding.facts.repairs import retracted_spans
+from hotmem.understanding.named_subjects import subject_of
+from hotmem.understanding.part_spans import clauses
+
+MOSTLY: Final = 0.6
+"""Share of a part's content words that other statements hold, from which it is left out."""
+
+MIN_WORDS: Final = 3
+"""Words of a statement that can be understood alone."""
+
+STATES: Final = Relation("states")
+"""Of sentences that are worth remembering although no relation fits them."""
+
+PLANS: Final = ("plan", "reminder")
+"""Kinds of parts with a time of their own."""
+
+RELATIONS: Final = {
+    "event": replace(STATES, kind=Kind.CONTEXT, importance=2),
+    "preference": replace(STATES, kind=Kind.PREFERENCE),
+    "code": replace(STATES, importance=5),
+    "relationship": replace(STATES, importance=4),
+    "fact": STATES,
+}
+"""The relation of other parts by their kind. Instructions are read by rules alone, as a bot obeys
+them."""
+
+
+def kept_sentences(
+    doc: Doc,
+    reading: TurnReading,
+    understanding: Understanding,
+    speaker: str,
+    said_at: datetime,
+    question: Doc | None = None,
+) -> list[Plan]:
+    """Return a statement, perhaps with its time, for each part of a turn that others do not hold.
+
+    Args:
+        doc: The parsed turn.
+        reading: What the reader found in it.
+        understanding: What the rules read in it, with offsets into `doc.text`.
+        speaker: The speaker's name, or "the user".
+        said_at: When it was said, in the speaker's time zone.
+        question: What the bot had said before it.
+    """
+    left_out = (*joke_spans(doc.text), *retracted_spans(doc.text))
+    parts = (
+        replace(part, start=start, stop=stop)
+        for part in reading.parts
+        for start, stop in clauses(doc, part.start, part.stop)
+    )
+    return [
+        kept
+        for part in parts
+        if not any(start <= part.start < stop for start, stop in left_out)
+        and _share_held(doc, part, understanding.statements) < MOSTLY
+        and (kept := _kept(doc, part, understanding.entities, speaker, said_at, question))
+    ]
+
+
+def _kept(
+    doc: Doc,
+    part: TurnPart,
+    entities: Sequence[str],
+    speaker: str,
+    said_at: datetime,
+    question: Doc | None,
+) -> Plan | None:
+    hedged = part.doubt != "sure"
+    if part.kind in PLANS:
+        return plan_statement(
+            doc, part.start, part.stop, speaker, said_at, hedged=hedged, entities=entities
+        )
+    if part.kind not in RELATIONS:
+        return None
+    span = doc.char_span(part.start, part.stop, alignment_mode="expand")
+    if question is not None and span is not None:
+        text = statement_of_answer(question, span, speaker)
+    else:
+        text = third_person(doc, (part.start, part.stop), speaker)
+    if len(text.split()) < MIN_WORDS:
+        return None
+    about = None if span is None or question is not None else subject_of(span)
+    subject = speaker if about is None else _subject(doc, about, speaker)
+    statement = RELATIONS[part.kind].statement(subject, text, text, part.start, part.stop)
+    names = tuple(name for name in entities if name in text)
+    return Plan(replace(statement, hedged=hedged, replaces=False, entities=names), ())
+
+
+def _subject(doc: Doc, about: Span, speaker: str) -> str:
+    """The subject of a clause in the third person, with capitals for its names."""
+    words = third_person(doc, (about.start_char, about.end_char), speaker).removesuffix(".")
+    names = {token.lower_ for token in about if token.pos_ == "PROPN"}
+    return " ".join(
+        word[:1].upper() + word[1:] if word.casefold() in names else word for word in words.split()
+    )
+
+
+def _share_held(doc: Doc, part: TurnPart, statements: Sequence[Statement]) -> float:
+    """Return the share of a part's content words that are in the statements."""
+    words = [token for token in doc if part.start <= token.idx < part.stop and _is_content(token)]
+    held = sum(any(one.start <= token.idx < one.stop for one in statements) for token in words)
+    return held / len(words) if words else 0.0
+
+
+def _is_content(token: Token) -> bool:
+    return token.text[:1].isalnum() and stem(token.lower_) not in STOP_STEMS

@@ -1,0 +1,60 @@
+"""Whom or what the clauses of a turn are about, by name.
+
+What is said of one person changes nothing that is known of another, however similar it is.
+"""
+
+import re
+from typing import Final
+
+from hotmem.types.parse import Doc, Span, Token
+
+_SUBJECTS: Final = frozenset({"nsubj", "nsubjpass"})
+_NAME: Final = re.compile(r"\b[^\W\d_a-z][\w’'-]*")
+_NO_NAMES: Final = frozenset({"the", "user", "user's", "user’s"})
+
+
+def named_subjects(doc: Doc) -> frozenset[str]:
+    """Return the names in the subjects of a turn's clauses, in lower case, word by word."""
+    return frozenset(
+        word.lower_
+        for token in doc
+        if token.dep_ in _SUBJECTS
+        for word in _noun_phrase(token)
+        if word.pos_ == "PROPN"
+    )
+
+
+def subject_of(part: Span) -> Span | None:
+    """Return the subject of a clause, without relative clauses; None if it is a pronoun."""
+    subject = next(
+        (token for token in part if token.dep_ in _SUBJECTS and token.pos_ != "PRON"), None
+    )
+    if subject is None:
+        return None
+    words = _noun_phrase(subject)
+    return part.doc[words[0].i : words[-1].i + 1]
+
+
+def names_another(subject: str, names: frozenset[str], text: str) -> bool:
+    """Whether a statement is about somebody who is named, and not one of those named in a turn.
+
+    Args:
+        subject: The subject of the statement.
+        names: What `named_subjects` returned for the turn.
+        text: The whole statement, which may name them elsewhere.
+    """
+    if not names or names & set(re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text.casefold())):
+        return False
+    return any(word.casefold() not in _NO_NAMES for word in _NAME.findall(subject))
+
+
+def _noun_phrase(noun: Token) -> list[Token]:
+    """The noun with what stands before it, and names beside it: "my sister Carla"."""
+    beside = [
+        word
+        for child in noun.rights
+        if child.dep_ in ("appos", "flat", "compound")
+        for word in child.subtree
+    ]
+    before = [word for child in noun.lefts for word in child.subtree]
+    return sorted({*before, noun, *beside}, key=lambda word: word.i)

@@ -1,0 +1,73 @@
+"""Parts of a turn as the parse completes and divides them.
+
+The reader finds words; a statement needs whole clauses, each of its own, so that one can end while
+the other holds.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from hotmem.types.parse import Doc, Span
+
+_OTHER_CLAUSES: Final = frozenset({"conj", "cc", "punct", "advcl", "parataxis", "relcl", "mark"})
+"""Dependents that a part does not need to be complete."""
+
+_JOINED: Final = frozenset({"conj", "parataxis"})
+_SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "expl"})
+_VERBS: Final = ("VERB", "AUX")
+_LINKS: Final = frozenset({"CCONJ", "PUNCT", "SPACE"})
+
+
+def clauses(doc: Doc, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Yield the characters of each clause of a part, completed by what belongs to its words.
+
+    Args:
+        doc: The parsed turn.
+        start: First character of the part.
+        stop: One past its last character.
+    """
+    part = doc.char_span(start, stop, alignment_mode="expand")
+    if part is None:
+        return
+    whole = _completed(part)
+    edges = [whole.start, *sorted(set(_clause_starts(whole))), whole.end]
+    pieces = [doc[first:last] for first, last in pairwise(edges)]
+    spoken = [piece for piece in pieces if _has_verb(piece)]
+    for piece in spoken or [whole]:
+        tokens = list(piece)
+        while tokens and tokens[0].pos_ in _LINKS:
+            tokens = tokens[1:]
+        while tokens and tokens[-1].pos_ in _LINKS:
+            tokens = tokens[:-1]
+        if tokens:
+            yield tokens[0].idx, tokens[-1].idx + len(tokens[-1])
+
+
+def _completed(part: Span) -> Span:
+    """The part with the objects, numbers and names that depend on its words."""
+    first, last = part.start, part.end
+    for token in part:
+        for child in token.children:
+            if child.dep_ in _OTHER_CLAUSES or first <= child.i < last:
+                continue
+            if child.left_edge.i <= last and child.i >= last:
+                last = max(last, child.right_edge.i + 1)
+            elif child.right_edge.i >= first - 1 and child.i < first:
+                first = min(first, child.left_edge.i)
+    return part.doc[first:last]
+
+
+def _clause_starts(whole: Span) -> Iterator[int]:
+    """The places where a joined clause with a subject of its own begins, and sentences."""
+    for token in whole:
+        if token.is_sent_start and token.i > whole.start and _has_verb(token.sent):
+            yield token.i
+        if token.dep_ in _JOINED and token.pos_ in _VERBS:
+            subject = next((one for one in token.lefts if one.dep_ in _SUBJECTS), None)
+            if subject is not None and subject.left_edge.i > whole.start:
+                yield subject.left_edge.i
+
+
+def _has_verb(words: Span) -> bool:
+    return any(token.pos_ in _VERBS for token in words)

@@ -1,0 +1,63 @@
+"""What a turn does to known statements: decisions by probability, and on the whole memory."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from hotmem import Memory, Role, Turn
+from hotmem.models import CachedEncoder, Language
+
+NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
+
+
+async def said(memory: Memory, *texts: str, user: str = "ana") -> None:
+    """Say texts in a session each, ten days apart, the last a day ago."""
+    for number, text in enumerate(texts):
+        at = NOW - timedelta(days=1 + 10 * (len(texts) - 1 - number))
+        await memory.remember(Turn(user, f"{user} {number} {len(texts)}", Role.USER, text, at))
+        await memory.settle()
+
+
+@pytest.fixture
+async def memory(tmp_path: Path, encoder: CachedEncoder, language: Language) -> Memory:
+    return Memory.open(tmp_path / "memory.db", encoder=encoder, language=language)
+
+
+async def changed(memory: Memory, words: str, user: str = "ana") -> bool:
+    """Whether a memory with these words has ended or is possibly outdated."""
+    found = [one for one in await memory.memories(user, past=True) if words in one.text]
+    return any(one.valid_until or one.doubted_at for one in found)
+
+
+async def test_a_turn_ends_what_is_over(memory: Memory) -> None:
+    async with memory:
+        await said(
+            memory, "My dog Bruno is a boxer.", "Bruno died on Sunday, he was thirteen years old."
+        )
+        assert await changed(memory, "boxer")
+
+
+async def test_two_of_a_kind_end_nothing(memory: Memory) -> None:
+    async with memory:
+        await said(memory, "My son Leo is nine.", "My other son Max is seven.")
+        assert not await changed(memory, "")
+
+
+async def test_another_user_is_out_of_reach(memory: Memory) -> None:
+    async with memory:
+        await said(memory, "My dog Bruno is a boxer.")
+        await said(memory, "Bruno died on Sunday, he was thirteen years old.", user="ben")
+        assert not await changed(memory, "")
+
+
+async def test_turns_of_one_batch_change_each_other(memory: Memory) -> None:
+    async with memory:
+        for number, text in enumerate(
+            ("My dog Bruno is a boxer.", "Bruno died on Sunday, he was thirteen years old.")
+        ):
+            await memory.remember(
+                Turn("ana", "one", Role.USER, text, NOW + timedelta(seconds=number))
+            )
+        await memory.settle()
+        assert await changed(memory, "boxer")
