@@ -3,6 +3,7 @@
 import time
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, TypeVar
 
 import numpy as np
@@ -92,12 +93,13 @@ def train(
         )
     tensors = net.tensors()
     _save(tensors, Settings(1.0, 0.0, 0.0, 0.0, 0.0), out)
-    settings = fitted(
-        Reader.load(None, EncoderVariant.of(out)),
-        _some(data.turns(data.CALIBRATION), limit),
-        _some(data.pairs(data.CALIBRATION), limit),
-        load_language(),
-    )
+    with TemporaryDirectory() as cache:
+        settings = fitted(
+            Reader.load(Path(cache), EncoderVariant.of(out)),
+            _some(data.turns(data.CALIBRATION), limit),
+            _some(data.pairs(data.CALIBRATION), limit),
+            load_language(),
+        )
     _save(tensors, settings, out)
     console.print(f"{out} after {time.perf_counter() - began:.0f} s: {settings}")
 

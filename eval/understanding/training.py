@@ -93,7 +93,7 @@ def trained(
         weight_decay=0.01,
     )
     per_epoch = (len(turns) + len(pairs)) / settings.batch
-    steps = round(settings.epochs * per_epoch)
+    steps = max(1, round(settings.epochs * per_epoch))
     warm = max(1, round(settings.warm_up * steps))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: min((step + 1) / warm, max(0.0, 1 - step / steps))

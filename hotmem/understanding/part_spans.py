@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from hotmem.types.parse import Doc, Span
+from hotmem.types.parse import Doc, Span, Token
 
 _OTHER_CLAUSES: Final = frozenset({"conj", "cc", "punct", "advcl", "parataxis", "relcl", "mark"})
 """Dependents that a part does not need to be complete."""
 
 _JOINED: Final = frozenset({"conj", "parataxis"})
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "expl"})
+_REFERRING: Final = frozenset({"he", "she", "it", "they"})
 _VERBS: Final = ("VERB", "AUX")
 _LINKS: Final = frozenset({"CCONJ", "PUNCT", "SPACE"})
 
@@ -59,14 +60,31 @@ def _completed(part: Span) -> Span:
 
 
 def _clause_starts(whole: Span) -> Iterator[int]:
-    """The places where a joined clause with a subject of its own begins, and sentences."""
+    """The places where a joined clause or a sentence with a subject of its own begins.
+
+    One that begins with "she" stays with the clause before it, which says who she is.
+    """
     for token in whole:
-        if token.is_sent_start and token.i > whole.start and _has_verb(token.sent):
-            yield token.i
-        if token.dep_ in _JOINED and token.pos_ in _VERBS:
-            subject = next((one for one in token.lefts if one.dep_ in _SUBJECTS), None)
-            if subject is not None and subject.left_edge.i > whole.start:
-                yield subject.left_edge.i
+        if token.dep_ in _SUBJECTS and _begins_clause(token):
+            start = token.left_edge.i
+        elif token.is_sent_start and _has_verb(token.sent):
+            start = token.i
+        else:
+            continue
+        if start > whole.start and _first_word(whole.doc[start:]) not in _REFERRING:
+            yield start
+
+
+def _begins_clause(subject: Token) -> bool:
+    """Whether a joined verb or a link before it shows that a subject begins a main clause."""
+    verb, before = subject.head, subject.left_edge.i - 1
+    linked = before >= 0 and subject.doc[before].pos_ == "CCONJ"
+    return verb.pos_ in _VERBS and (linked or verb.dep_ in _JOINED)
+
+
+def _first_word(words: Span) -> str:
+    """The first word after links, in lower case."""
+    return next((token.lower_ for token in words if token.pos_ not in _LINKS), "")
 
 
 def _has_verb(words: Span) -> bool:

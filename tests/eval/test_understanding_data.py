@@ -57,3 +57,8 @@ def test_pairs(batch: str) -> None:
 )
 def test_unseen_cases(name: str, fields: int) -> None:
     assert {len(line) for line in lines(DATA / "unseen" / f"{name}.tsv")} == {fields}
+
+
+@pytest.mark.parametrize(("name", "fields"), [("changes", 5), ("kinds", 5), ("bad", 4)])
+def test_cases_written_afterwards(name: str, fields: int) -> None:
+    assert {len(line) for line in lines(DATA / "afterwards" / f"{name}.tsv")} == {fields}

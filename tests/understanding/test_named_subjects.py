@@ -1,0 +1,32 @@
+"""Whom a turn is about by name."""
+
+import pytest
+
+from hotmem.models import Language
+from hotmem.understanding.named_subjects import named_subjects, names_another
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [
+        ("Carla moved to Austin.", {"carla"}),
+        ("My sister Carla lives in Phoenix.", {"carla"}),
+        ("They laid me off on Monday.", set()),
+        ("We moved to York.", set()),
+    ],
+)
+def test_named_subjects(language: Language, said: str, names: set[str]) -> None:
+    assert named_subjects(language.parse([said])[0]) == names
+
+
+@pytest.mark.parametrize(
+    ("subject", "names", "text", "another"),
+    [
+        ("Ana's sister Beth", {"carla"}, "Ana's sister Beth lives in Denver.", True),
+        ("Ana's sister Carla", {"carla"}, "Ana's sister Carla lives in Phoenix.", False),
+        ("the user's landlord", {"quarmby"}, "The user's landlord is Mr. Oddie.", False),
+        ("the user's sister Beth", set(), "The user's sister Beth lives in Denver.", False),
+    ],
+)
+def test_names_another(subject: str, names: set[str], text: str, another: bool) -> None:
+    assert names_another(subject, frozenset(names), text) is another

@@ -1,0 +1,59 @@
+"""Parts of a turn, completed and divided by the parse."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hotmem.models import Language
+from hotmem.understanding.part_spans import clauses
+
+
+def divided(language: Language, said: str, words: str) -> list[str]:
+    doc = language.parse([said])[0]
+    start = said.index(words)
+    return [said[first:last] for first, last in clauses(doc, start, start + len(words))]
+
+
+@pytest.mark.parametrize(
+    ("said", "words", "found"),
+    [
+        (
+            "My doctor is Dr. Vane.",
+            "My doctor is",
+            ["My doctor is Dr. Vane"],
+        ),
+        (
+            "The meeting is in room 12, I think.",
+            "The meeting is in room",
+            ["The meeting is in room 12"],
+        ),
+        (
+            "I work at the mill and my brother drives a bus.",
+            "I work at the mill and my brother drives a bus",
+            ["I work at the mill", "my brother drives a bus"],
+        ),
+        (
+            "My cleaner is called Halina and she comes on Thursdays.",
+            "My cleaner is called Halina and she comes on Thursdays",
+            ["My cleaner is called Halina and she comes on Thursdays"],
+        ),
+        ("Just shellfish.", "Just shellfish", ["Just shellfish"]),
+    ],
+)
+def test_clauses(language: Language, said: str, words: str, found: list[str]) -> None:
+    assert divided(language, said, words) == found
+
+
+@given(text=st.text(min_size=1, max_size=80), ends=st.tuples(st.floats(0, 1), st.floats(0, 1)))
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_clauses_are_in_order_within_the_text(
+    language: Language, text: str, ends: tuple[float, float]
+) -> None:
+    doc = language.parse([text])[0]
+    start, stop = sorted(round(end * len(doc.text)) for end in ends)
+    last = 0
+    for first, following in clauses(doc, start, stop):
+        assert last <= first < following <= len(doc.text)
+        last = following
