@@ -125,6 +125,10 @@ class DiskCachedLanguage(Language):
         """Parse without the cache; see `Language.parse_sentences`."""
         return self._language.parse_sentences(text, starts)
 
+    def is_word(self, word: str) -> bool:
+        """Whether the dictionary has a word; see `Language.is_word`."""
+        return self._language.is_word(word)
+
     def _kept(self, text: str) -> Doc:
         (value,) = self._cache.values("parse", [text], self._serialised)
         return Doc(self._vocabulary).from_bytes(value)

@@ -1,6 +1,7 @@
 """Fit the reader's settings on turns and pairs that it was not trained on."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -21,6 +22,9 @@ FALSE_MARKS: Final = 1 / 40
 PRECISION: Final = 0.97
 """Share of the turns of which something is kept that hold something; the aim is 0.9 by others."""
 
+CROSSED: Final = 3
+"""Unrelated statements that each turn is compared with besides its own."""
+
 TEMPERATURES: Final = np.geomspace(0.5, 4.0, 61)
 
 
@@ -40,6 +44,7 @@ def fitted(
     """
     kept = np.array([one.kept for one in read_all(reader, turns)])
     holds = np.array([bool(turn.parts) for turn in turns])
+    pairs = (*pairs, *unrelated(pairs))
     scores = np.log(np.maximum(np.array(compare_all(reader, pairs, language)), 1e-9))
     labels = np.array([EFFECTS.index(pair.effect) for pair in pairs])
     temperature = min(TEMPERATURES, key=lambda one: _surprise(scores / one, labels))
@@ -55,6 +60,18 @@ def fitted(
         _limit(outdated[still], FALSE_ENDINGS),
         _limit(doubted[still], FALSE_MARKS),
     )
+
+
+def unrelated(pairs: Sequence[LabelledPair]) -> list[LabelledPair]:
+    """Return every turn with statements that are far from its own, `CROSSED` of them."""
+    count = len(pairs)
+    return [
+        replace(pair, known=other.known, effect="unrelated", result="")
+        for place, pair in enumerate(pairs)
+        for step in range(1, CROSSED + 1)
+        for other in [pairs[(place + step * count // (CROSSED + 1)) % count]]
+        if other.known != pair.known
+    ]
 
 
 def _precise(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> float:

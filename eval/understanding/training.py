@@ -1,7 +1,7 @@
 """Train the reader: one loss for parts, doubt, and whether anything is kept; one for effects."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -46,6 +46,8 @@ class Settings:
         plain: Share of the turns that say in plain words what is kept.
         plain_pairs: Share of the pairs whose turn says in plain words what is true afterwards.
         opened: Share of the turns that get an opening.
+        crossed: Share of the pairs whose statement is taken from any other pair, and so is
+            unrelated, as most statements that a turn is compared with are.
         lowered: Share of written turns that are given as a recogniser gives them.
         batch: Turns or pairs of a step.
         warm_up: Share of the steps in which the learning rate rises; it then falls to 0.
@@ -60,6 +62,7 @@ class Settings:
     plain: float = 0.2
     plain_pairs: float = 0.08
     opened: float = 0.15
+    crossed: float = 0.35
     lowered: float = 0.3
     batch: int = 24
     warm_up: float = 0.08
@@ -112,6 +115,7 @@ def trained(
             pair_batch = [
                 _varied_pair(pairs[at], settings, generator) for at in pair_batches.next()
             ]
+            pair_batch = crossed(pair_batch, pairs, settings.crossed, generator)
             draw = partial(effect_loss, net, pair_batch)
         with torch.autocast("cpu", torch.bfloat16):
             loss = draw()
@@ -159,6 +163,21 @@ def reading_loss(net: ReaderNet, turns: Sequence[LabelledTurn]) -> Tensor:
             doubt_scores.flatten(0, 1), doubts.flatten(), ignore_index=IGNORED
         )
     return loss
+
+
+def crossed(
+    chosen: Sequence[LabelledPair],
+    pairs: Sequence[LabelledPair],
+    share: float,
+    generator: np.random.Generator,
+) -> list[LabelledPair]:
+    """Return the pairs, some of them with the statement of another one, which is unrelated."""
+    found = list(chosen)
+    for place in np.flatnonzero(generator.random(len(chosen)) < share).tolist():
+        other = pairs[int(generator.integers(len(pairs)))]
+        if other.known != chosen[place].known:
+            found[place] = replace(chosen[place], known=other.known, effect="unrelated", result="")
+    return found
 
 
 def effect_loss(net: ReaderNet, pairs: Sequence[LabelledPair]) -> Tensor:

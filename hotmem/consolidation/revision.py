@@ -15,7 +15,7 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries.memories import current_before
 from hotmem.storage.search.searches import IndexOf, LexicalSearch, VectorSearch, run
 from hotmem.types import EvidenceKind, QueryVectors, Revision, StoredMemory, UserKey
-from hotmem.understanding.facts.relations import BORN_IN, IS_CALLED, IS_FROM
+from hotmem.understanding.facts.relations import BORN_IN, DID, IS_CALLED, IS_FROM
 from hotmem.understanding.named_subjects import names_another
 
 NEAREST: Final = 10
@@ -23,8 +23,8 @@ NEAREST: Final = 10
 
 REASON: Final = "what was said later changes it"
 
-PERMANENT: Final = frozenset({IS_CALLED.name, IS_FROM.name, BORN_IN.name})
-"""Relations that no event ends; they can only have been wrong."""
+PERMANENT: Final = frozenset({IS_CALLED.name, IS_FROM.name, BORN_IN.name, DID.name})
+"""Relations that no event ends, such as what somebody did; they can only have been wrong."""
 
 LATEST: Final = 4
 """Latest memories that it is compared with too, as they may not be embedded yet."""
@@ -83,7 +83,9 @@ def revise(known: Sequence[StoredMemory], effects: Sequence[Effects], limits: Se
     ends = [
         memory.id
         for memory, effect in pairs
-        if not memory.single and effect.outdated >= limits.outdated
+        if not memory.single
+        and memory.relation not in PERMANENT
+        and effect.outdated >= limits.outdated
     ]
     doubts = [
         memory.id
