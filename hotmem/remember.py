@@ -21,6 +21,7 @@ from hotmem.consolidation.same_subject import find_same_subjects
 from hotmem.consolidation.summary import render_summary, summarise
 from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.consolidation.topics import count_topics
+from hotmem.core.logs import log
 from hotmem.models import Encoder, encode_tokens
 from hotmem.retrieval.context import FormerEncoder
 from hotmem.storage import Storage, queries
@@ -159,7 +160,11 @@ async def _revision(
     if user is None:
         return Revision()
     text = parsed_text(turn)
-    vectors = await asyncio.to_thread(_query_vectors, context, text)
+    try:
+        vectors = await asyncio.to_thread(_query_vectors, context, text)
+    except Exception as error:  # what the turn states is kept all the same
+        log.warning("turn not compared with what is known", error=type(error).__name__)
+        return Revision()
     engine = context.storage.engine
     found = await context.storage.database.read(
         find_candidates, user, key, terms(text), vectors, engine.indexes(user)

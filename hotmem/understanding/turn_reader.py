@@ -33,6 +33,14 @@ BATCH: Final = 4
 BATCH_CHARACTERS: Final = 1_000
 """Characters of several turns parsed at once."""
 
+MIN_KEPT: Final = 0.02
+"""Probability of holding anything lasting below which a turn's statements are in doubt: a dream, a
+story, a joke. On batch `l` of the training data, these are 13 of the 16 turns without a fact that
+the rules read one in, and 2 of 118 others."""
+
+VITAL: Final = 5
+"""Importance of statements that are never put in doubt so, such as an allergy."""
+
 MAX_TOKENS_IN_CONTEXT: Final = 120
 """Tokens of the longest turn that is read with what was said before it."""
 
@@ -152,6 +160,10 @@ class TurnReader:
             return understanding
         reading = read_long(self._reader, "" if question is None else question.text, doc.text)
         speaker = turn.speaker or UNNAMED_SPEAKER
+        if reading.kept < MIN_KEPT:
+            understanding = replace(
+                understanding, statements=tuple(map(in_doubt, understanding.statements))
+            )
         kept = kept_sentences(doc, reading, understanding, speaker, turn.spoken_at, question)
         return self._joined(understanding, doc, kept, notable=reading.kept >= self.limits.kept)
 
@@ -237,6 +249,13 @@ class TurnReader:
             doc = self._parse_one(lowered)
         starts = sentence_starts(doc)
         return self._language.parse_sentences(truecase(doc, starts, names), starts)
+
+
+def in_doubt(statement: Statement) -> Statement:
+    """The statement in doubt, so that it supersedes nothing; what is vital stays as it is."""
+    if statement.importance >= VITAL:
+        return statement
+    return replace(statement, hedged=True, replaces=False)
 
 
 def read_long(reader: Reader, before: str, text: str) -> TurnReading:

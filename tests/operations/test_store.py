@@ -171,7 +171,8 @@ async def test_forgetting_a_time_range_includes_stored_memories(memory: Memory) 
 async def test_stored_memories_are_isolated_by_user(memory: Memory) -> None:
     await memory.store_memory("The alarm code is 9911.", user_id="ana")
     await memory.remember(said("Hello there.", user="ben"))
-    assert (await memory.search_memory("alarm code", user_id="ben")).results == ()
+    found = (await memory.search_memory("alarm code", user_id="ben")).results
+    assert not any("9911" in one.content for one in found)
     assert not (await memory.store_memory("The alarm code is 9911.", user_id="ben")).merged
 
 
