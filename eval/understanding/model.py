@@ -98,6 +98,11 @@ class ReaderNet(nn.Module):
         )
         self._dropout = nn.Dropout(dropout)
 
+    def train_heads(self) -> None:
+        """Switch dropout on; the published encoder has none."""
+        self.heads.train()
+        self._dropout.train()
+
     def tokens(self, pairs: Sequence[tuple[str, str]]) -> list[Encoding]:
         """Return the tokens of pairs of texts."""
         return self._tokenizer.encode_batch(list(pairs))

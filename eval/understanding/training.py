@@ -46,8 +46,6 @@ class Settings:
         plain: Share of the turns that say in plain words what is kept.
         plain_pairs: Share of the pairs whose turn says in plain words what is true afterwards.
         opened: Share of the turns that get an opening.
-        crossed: Share of the pairs whose statement is taken from any other pair, and so is
-            unrelated, as most statements that a turn is compared with are.
         lowered: Share of written turns that are given as a recogniser gives them.
         batch: Turns or pairs of a step.
         warm_up: Share of the steps in which the learning rate rises; it then falls to 0.
@@ -62,11 +60,30 @@ class Settings:
     plain: float = 0.2
     plain_pairs: float = 0.08
     opened: float = 0.15
-    crossed: float = 0.35
     lowered: float = 0.3
     batch: int = 24
     warm_up: float = 0.08
     seed: int = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Changes of the hyperparameters for a stage of training.
+
+    Attributes:
+        epochs: Passes over the data, as a share of those of the settings.
+        rate: Factor of the learning rates.
+        crossed: Share of the pairs whose statement is taken from any other pair, and so is
+            unrelated, as most statements that a turn is compared with are.
+    """
+
+    epochs: float
+    rate: float
+    crossed: float
+
+
+STAGES: Final = (Stage(1.0, 1.0, 0.0), Stage(0.23, 0.5, 0.35))
+"""First what is hard, the pairs as written; then that most statements are unrelated."""
 
 
 def trained(
@@ -87,24 +104,42 @@ def trained(
     torch.manual_seed(settings.seed)
     generator = np.random.default_rng(settings.seed)
     net = ReaderNet(settings.rank, settings.dropout)
-    net.heads.train()
-    net._dropout.train()
+    progress = _Progress(settings, len(turns) + len(pairs), tell)
+    for stage in STAGES:
+        _train(net, turns, pairs, settings, stage, generator, progress)
+    net.eval()
+    return net
+
+
+def _train(
+    net: ReaderNet,
+    turns: Sequence[LabelledTurn],
+    pairs: Sequence[LabelledPair],
+    settings: Settings,
+    stage: Stage,
+    generator: np.random.Generator,
+    progress: "_Progress",
+) -> None:
+    """Train a net for one stage."""
+    net.train_heads()
     changed = [parameter for change in net.changes.values() for parameter in change.parameters()]
     heads = list(net.heads.parameters())
     optimiser = torch.optim.AdamW(
-        [{"params": changed, "lr": settings.rate}, {"params": heads, "lr": settings.head_rate}],
+        [
+            {"params": changed, "lr": settings.rate * stage.rate},
+            {"params": heads, "lr": settings.head_rate * stage.rate},
+        ],
         weight_decay=0.01,
     )
-    per_epoch = (len(turns) + len(pairs)) / settings.batch
-    steps = max(1, round(settings.epochs * per_epoch))
+    steps = progress.steps(stage)
     warm = max(1, round(settings.warm_up * steps))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: min((step + 1) / warm, max(0.0, 1 - step / steps))
     )
     turn_batches = _Drawn(len(turns), [len(one.text) for one in turns], settings.batch, generator)
     pair_batches = _Drawn(len(pairs), [len(one.new) for one in pairs], settings.batch, generator)
-    share, losses = len(turns) / (len(turns) + len(pairs)), list[float]()
-    for step in range(steps):
+    share = len(turns) / (len(turns) + len(pairs))
+    for _ in range(steps):
         optimiser.zero_grad()
         if generator.random() < share:
             turn_batch = [
@@ -115,7 +150,7 @@ def trained(
             pair_batch = [
                 _varied_pair(pairs[at], settings, generator) for at in pair_batches.next()
             ]
-            pair_batch = crossed(pair_batch, pairs, settings.crossed, generator)
+            pair_batch = crossed(pair_batch, pairs, stage.crossed, generator)
             draw = partial(effect_loss, net, pair_batch)
         with torch.autocast("cpu", torch.bfloat16):
             loss = draw()
@@ -123,10 +158,28 @@ def trained(
         torch.nn.utils.clip_grad_norm_([*changed, *heads], LARGEST_STEP)
         optimiser.step()
         schedule.step()
-        losses.append(float(loss.detach()))
-        tell(step + 1, steps, float(np.mean(losses[-100:])))
-    net.eval()
-    return net
+        progress.step(float(loss.detach()))
+
+
+class _Progress:
+    """Counts the steps of all stages."""
+
+    def __init__(
+        self, settings: Settings, cases: int, tell: Callable[[int, int, float], None]
+    ) -> None:
+        self._per_epoch = settings.epochs * cases / settings.batch
+        self._tell = tell
+        self._losses: list[float] = []
+
+    def steps(self, stage: Stage) -> int:
+        """Return the steps of a stage."""
+        return max(1, round(stage.epochs * self._per_epoch))
+
+    def step(self, loss: float) -> None:
+        """Count a step."""
+        self._losses.append(loss)
+        steps = sum(map(self.steps, STAGES))
+        self._tell(len(self._losses), steps, float(np.mean(self._losses[-100:])))
 
 
 def _varied_turn(
