@@ -165,10 +165,14 @@ class TurnReader:
                 understanding, statements=tuple(map(in_doubt, understanding.statements))
             )
         kept = kept_sentences(doc, reading, understanding, speaker, turn.spoken_at, question)
-        return self._joined(understanding, doc, kept, notable=reading.kept >= self.limits.kept)
+        stated = kept or understanding.statements or understanding.corrections
+        notable = reading.kept >= (MIN_KEPT if stated else self.limits.kept)
+        return replace(
+            self._joined(understanding, doc, kept), notable=notable, named=named_subjects(doc)
+        )
 
     def _joined(
-        self, understanding: Understanding, doc: Doc, kept: Sequence[Plan], *, notable: bool
+        self, understanding: Understanding, doc: Doc, kept: Sequence[Plan]
     ) -> Understanding:
         """The understanding with more statements, in the order of their words."""
         found = [one.statement for one in kept]
@@ -187,8 +191,6 @@ class TurnReader:
             understanding,
             statements=tuple(statements),
             event_times=tuple(times[start] for start in sorted(times)),
-            notable=bool(statements or understanding.corrections) or notable,
-            named=named_subjects(doc),
         )
 
     def compare(self, known: Sequence[str], turn: Turn) -> list[Effects]:

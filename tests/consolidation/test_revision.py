@@ -84,3 +84,9 @@ async def test_unrelated_turns_change_nothing(memory: Memory) -> None:
         assert held and not any(one.valid_until or one.doubted_at for one in held)
         changed = [one for one in known if one.valid_until or one.doubted_at]
         assert len(changed) <= len(known) // 10
+
+
+async def test_a_dream_ends_nothing(memory: Memory) -> None:
+    async with memory:
+        await said(memory, "I live in Berlin.", "In my dream I moved to Paris.")
+        assert not await changed(memory, "Berlin")
