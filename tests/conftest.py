@@ -16,7 +16,14 @@ import typer.main
 from loguru import logger
 
 from hotmem import Memory
-from hotmem.models import CachedEncoder, Language, TokenCounter, load_encoder, load_language
+from hotmem.models import (
+    CachedEncoder,
+    Language,
+    TokenCounter,
+    load_encoder,
+    load_language,
+    load_reader,
+)
 from hotmem.options import ModelOptions
 from hotmem.storage.postgres.client import Client
 from hotmem.storage.postgres.migrations import migrate
@@ -85,7 +92,9 @@ def model_options(pytestconfig: pytest.Config) -> ModelOptions:
     """Options with the folder of prepared models that tests share."""
     cache = pytestconfig.cache
     assert cache is not None
-    return ModelOptions(cache_dir=cache.mkdir("hotmem"))
+    options = ModelOptions(cache_dir=cache.mkdir("hotmem"))
+    assert load_reader(options.cache_dir), "processes without write access need it prepared"
+    return options
 
 
 @pytest.fixture(scope="session")

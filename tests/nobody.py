@@ -16,7 +16,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
 from hotmem import HotMemError, Memory, Options, Turn
-from hotmem.models import load_encoder, load_language
+from hotmem.models import load_encoder, load_language, load_reader
 from hotmem.options import ModelOptions
 from hotmem.pipecat import HotMemProcessor
 from hotmem.storage import queries
@@ -66,6 +66,7 @@ async def call(memory: Memory) -> tuple[list[str], list[list[str]]]:
 async def main(path: Path, models: Path, out: Path) -> None:
     """Print all results as JSON."""
     encoder, language = load_encoder(ModelOptions(cache_dir=models)), load_language()
+    load_reader(models)
     if os.getuid() == 0:
         os.setgroups([])
         os.setgid(65534)

@@ -43,7 +43,7 @@ class Case:
         kind: Whether they are about one person or thing.
         relation: Name of the relation's constant.
         said: The turns, a day apart.
-        old: Value that must have ended; "" where nothing may end.
+        old: Value that must have ended or be possibly outdated; "" where nothing may end.
         new: Value that must hold; "" if there is none.
     """
 
@@ -63,7 +63,7 @@ class Outcome:
         read: Turns from which at least one fact was read.
         ended: Texts of the facts that ended.
         right: Whether an apart case ended nothing, and a same case replaced the old value with the
-            new one.
+            new one, so that the old one ended or is possibly outdated.
     """
 
     case: Case
@@ -102,8 +102,9 @@ def outcome(case: Case, memories: Sequence[StoredMemory]) -> Outcome:
     if case.kind is Kind.APART:
         right = not past
     else:
-        affirmed = [memory for memory in current if not memory.negated]
-        replaced = _held(case.old, past) and not _held(case.old, affirmed)
+        doubted = [memory for memory in current if memory.doubted_at]
+        affirmed = [memory for memory in current if not (memory.negated or memory.doubted_at)]
+        replaced = _held(case.old, past + doubted) and not _held(case.old, affirmed)
         right = replaced and (not case.new or _held(case.new, affirmed))
     read = len({turn for memory in memories for turn in memory.turn_ids})
     return Outcome(case, read, tuple(memory.text for memory in past), right)

@@ -25,7 +25,8 @@ MOSTLY: Final = 0.6
 """Share of a part's content words that other statements hold, from which it is left out."""
 
 MIN_WORDS: Final = 3
-"""Words of a statement that can be understood alone."""
+MAX_WORDS: Final = 80
+"""Words of a statement that can be understood alone; longer ones stay in their passages."""
 
 STATES: Final = Relation("states")
 """Of sentences that are worth remembering although no relation fits them."""
@@ -97,7 +98,7 @@ def _kept(
         text = statement_of_answer(question, span, speaker)
     else:
         text = third_person(doc, (part.start, part.stop), speaker)
-    if len(text.split()) < MIN_WORDS:
+    if not MIN_WORDS <= len(text.split()) <= MAX_WORDS:
         return None
     about = None if span is None or question is not None else subject_of(span)
     subject = speaker if about is None else _subject(doc, about, speaker)

@@ -10,6 +10,7 @@ from hotmem.types.parse import Doc, Span, Token
 
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass"})
 _NAME: Final = re.compile(r"\b[^\W\d_a-z][\w’'-]*")
+_WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _NO_NAMES: Final = frozenset({"the", "user", "user's", "user’s"})
 
 
@@ -36,16 +37,18 @@ def subject_of(part: Span) -> Span | None:
 
 
 def names_another(subject: str, names: frozenset[str], text: str) -> bool:
-    """Whether a statement is about somebody who is named, and not one of those named in a turn.
+    """Whether a statement is about somebody by name, and a turn about somebody else.
+
+    "Uncle Bob" and "Uncle Sean" are two, "Maria" and "Maria Lopez" may be one.
 
     Args:
         subject: The subject of the statement.
         names: What `named_subjects` returned for the turn.
         text: The whole statement, which may name them elsewhere.
     """
-    if not names or names & set(re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text.casefold())):
-        return False
-    return any(word.casefold() not in _NO_NAMES for word in _NAME.findall(subject))
+    others = names - set(_WORD.findall(text.casefold()))
+    own = {word.casefold() for word in _NAME.findall(subject)} - _NO_NAMES
+    return bool(others and own - names)
 
 
 def _noun_phrase(noun: Token) -> list[Token]:

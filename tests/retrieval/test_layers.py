@@ -101,10 +101,8 @@ class TestEveryLayer:
         assert ben is not None
         for hit in hits:
             assert hit.layer is kind(storage.engine).layer
-            assert (
-                len(await storage.database.read(queries.evidence.load, ana, {hit.kind: [hit.key]}))
-                == 1
-            )
+            found = await storage.database.read(queries.evidence.load, ana, {hit.kind: [hit.key]})
+            assert hit.key in {one.key for one in found if one.kind is hit.kind}
             assert (
                 await storage.database.read(queries.evidence.load, ben, {hit.kind: [hit.key]}) == []
             )

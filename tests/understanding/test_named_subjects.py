@@ -24,6 +24,9 @@ def test_named_subjects(language: Language, said: str, names: set[str]) -> None:
     [
         ("Ana's sister Beth", {"carla"}, "Ana's sister Beth lives in Denver.", True),
         ("Ana's sister Carla", {"carla"}, "Ana's sister Carla lives in Phoenix.", False),
+        ("Uncle Bob", {"uncle", "sean"}, "Uncle Bob lives in Cork.", True),
+        ("Maria Lopez", {"maria"}, "Maria Lopez is a judge.", False),
+        ("Beth", {"carla", "beth"}, "Beth lives in Denver.", False),
         ("the user's landlord", {"quarmby"}, "The user's landlord is Mr. Oddie.", False),
         ("the user's sister Beth", set(), "The user's sister Beth lives in Denver.", False),
     ],

@@ -34,6 +34,7 @@ from hotmem.types import (
     Understanding,
     UserKey,
 )
+from hotmem.understanding.kept_sentences import STATES
 
 MAX_TRIES: Final = 3
 """Calls at most that a turn is sent with; then what was read of it here has to do."""
@@ -361,7 +362,10 @@ def _store(
 
 
 def _is_known(conn: Connection, user: UserKey, turn: int, statement: Statement) -> bool:
-    """Whether a memory from the turn says the same: the value, or all words of the statement."""
+    """Whether a memory from the turn says the same: the value, or all words of the statement.
+
+    A sentence that is kept as it was said has the words, but not the relation.
+    """
     rows = conn.execute(
         """SELECT m.subject, m.relation, m.object, m.text FROM sources x
            JOIN memories m ON m.id = x.memory WHERE m.user_key = ? AND x.turn = ?""",
@@ -371,6 +375,6 @@ def _is_known(conn: Connection, user: UserKey, turn: int, statement: Statement) 
     value = normalize_value(statement.object)
     return any(
         (relation == statement.relation and normalize_value(known) == value)
-        or words <= stems(f"{subject} {text}")
+        or (relation != STATES.name and words <= stems(f"{subject} {text}"))
         for subject, relation, known, text in rows
     )

@@ -47,6 +47,9 @@ from hotmem.understanding.query.entities import find_entities
 Classify: TypeAlias = Callable[[Doc, Sequence[Statement]], Sequence[Statement]]
 """Sets kind, category and importance of the statements of a parsed turn."""
 
+MAX_STATEMENTS: Final = 60
+"""Statements of one turn that are kept; more are read only in words said again and again."""
+
 UNNAMED_SPEAKER: Final = "the user"
 """The subject of statements of a speaker without a name."""
 
@@ -131,7 +134,7 @@ def _read_statements(
         statement
         for statement in found
         if not any(start <= statement.start < stop for start, stop in ignored)
-    ]
+    ][:MAX_STATEMENTS]
 
 
 def _without_duplicates(statements: Sequence[Statement]) -> list[Statement]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 from hotmem.temporal import TimeMention
@@ -11,6 +11,9 @@ from hotmem.types import Statement
 from hotmem.types.parse import Doc, Token
 from hotmem.understanding.facts.relations import IS_REMINDED
 from hotmem.understanding.facts.third_person import sentence, to_third_person
+
+MAX_REQUESTS: Final = 12
+"""Requests of one turn that are read, the first ones."""
 
 MAX_CHARACTERS: Final = 240
 """Characters of the longest request; a run-on sentence is cut off."""
@@ -87,7 +90,8 @@ def read_reminders(
         mentions: Its times, resolved as future, with times of day.
         entities: Names in the turn.
     """
-    matches = [match for match in _REQUEST.finditer(doc.text) if _is_asked(doc.text, match)]
+    asked = (match for match in _REQUEST.finditer(doc.text) if _is_asked(doc.text, match))
+    matches = list(islice(asked, MAX_REQUESTS))
     for place, match in enumerate(matches):
         end = matches[place + 1].start() if place + 1 < len(matches) else len(doc.text)
         request = _bounded(doc, match, end, mentions)

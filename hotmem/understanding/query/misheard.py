@@ -154,7 +154,8 @@ def find_misheard_names(
     ]
     nearest: dict[str, SimilarName] = {}
     for one in find_similar_names({run.text: run.limit for run in runs}, known):
-        nearest.setdefault(one.heard, one)
+        if not _shares_word(one.heard, one.name):
+            nearest.setdefault(one.heard, one)
     candidates = sorted(
         ((nearest[run.text], run) for run in runs if run.text in nearest),
         key=lambda candidate: candidate[0].distance,
@@ -168,6 +169,11 @@ def find_misheard_names(
         if run.certain or _fits(doc, run, similar.name, parse):
             found.append(MisheardName(run.start, run.stop, similar.name))
     return sorted(found, key=lambda one: one.start)
+
+
+def _shares_word(heard: str, name: str) -> bool:
+    """Whether words and a name have a word in common: "Uncle Sean" is no misheard "Uncle Bob"."""
+    return not set(heard.casefold().split()).isdisjoint(name.casefold().split())
 
 
 def _stands_in(name: str, text: str) -> bool:

@@ -92,6 +92,7 @@ def test_a_capitalised_name_in_a_statement_is_its_own() -> None:
         ("i gotta go now", "Gita"),
         ("She is getting married at Easter.", "Esther"),
         ("Harold sold his truck.", "Gerald"),
+        ("Uncle Sean lives in Galway.", "Uncle Bob"),
     ],
 )
 def test_words_of_a_statement_stand_for_themselves(text: str, name: str) -> None:
