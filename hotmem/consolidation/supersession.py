@@ -15,7 +15,7 @@ from typing import Final
 from hotmem.consolidation.same_subject import is_any_of_several, is_identified
 from hotmem.text.validation import normalize_value
 from hotmem.types import Correction, Statement, StoredMemory, Supersession, Termination
-from hotmem.understanding.facts.relations import IS_CALLED
+from hotmem.understanding.facts.relations import BORN_IN, IS_CALLED, IS_FROM, LIVES_IN
 
 ISO_LENGTH: Final = 10
 """Length of an ISO date."""
@@ -26,6 +26,9 @@ _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?: \(\w+\))?")
 MISHEARD_RATIO: Final = 0.6
 """Minimum similarity, by common subsequences, of a value and one misheard for it."""
 
+
+ORIGINS: Final = frozenset({BORN_IN.name, IS_FROM.name})
+"""Relations to a place that say nothing about where somebody lives."""
 
 OTHER_VALUE: Final = "Something said later cannot be true at the same time."
 HEDGED: Final = "Something said later, with doubt or by another speaker, contradicts it."
@@ -203,6 +206,8 @@ def _refines(value: str, other: str) -> bool:
 def _corrected_words(correction: Correction, memory: StoredMemory) -> str:
     """The words of a memory that a correction replaces; "" if it does not apply to it."""
     wrong = correction.wrong
+    if correction.relation == LIVES_IN.name and memory.relation in ORIGINS:
+        return ""
     if wrong:
         return wrong if _whole_words(wrong).search(memory.text) else ""
     if _DAY.fullmatch(correction.right):

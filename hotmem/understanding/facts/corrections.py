@@ -9,7 +9,7 @@ from hotmem.temporal import Granularity, find_times, format_time_bare
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Correction
 from hotmem.types.parse import Doc
-from hotmem.understanding.facts.relations import IS_CALLED, IS_IN, IS_ON
+from hotmem.understanding.facts.relations import IS_CALLED, IS_IN, IS_ON, LIVES_IN
 
 _VALUE: Final = (
     r"(?:(?:a|an|the|on|in|at|with)\s+)?(?P<{name}>[\w'’-]+(?:\s+(?!not\b|but\b"
@@ -58,7 +58,8 @@ _PATTERNS: Final = tuple(
         rf"(?:\b{_NO}\W+){_REPEATS}\b{_SAID}\s+{_RIGHT}{_NOT}\s+{_WRONG}{_END}",
         rf"(?:\b{_NO}\W+){_REPEATS}\b{_IT}\s+(?:called\s+"
         rf"|named\s+)?(?!not\b){_RIGHT}{_NOT}\s+{_WRONG}{_END}",
-        rf"\b(?:at|in|from)\s+{_RIGHT}\s*,\s*(?:and\s+)?not\s+(?:(?:at|in|from)\s+)?{_WRONG}{_END}",
+        rf"(?:\b(?P<home>lives?|living)\s+)?\b(?:at|in|from)\s+{_RIGHT}\s*,?\s*(?:and\s+)?not\s+"
+        rf"(?:(?:at|in|from)\s+)?{_WRONG}{_END}",
         rf"\b(?P<right>{_COUNT}\s+[\w'’-]+)[^.,;!?]*,\s*(?:and\s+)?not\s+{_COUNT}{_END}",
         rf"\bnot\s+{_WRONG}\s*,\s*(?:but\s+)?{_IT}\s+(?!no\b){_RIGHT}{_END}",
         rf"\bdid i say\s+{_WRONG}\s*\?\s*(?:{_NO}\W+){_REPEATS}{_SAID}\s+{_RIGHT}{_END}",
@@ -140,6 +141,8 @@ def _relation(match: re.Match[str], *, dated: bool) -> str:
     words = match[0].lower()
     if re.search(r"\b(?:called|named|name|spelled|spelt)\b", words):
         return IS_CALLED.name
+    if match.groupdict().get("home"):
+        return LIVES_IN.name
     cue = (match.groupdict().get("cue") or "").strip().lower()
     return IS_IN.name if cue == "in" else ""
 

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import pytest
+
 from hotmem import Memory
 from hotmem.types import Item, Role
 from tests.conversation import START, said
@@ -42,6 +44,29 @@ async def test_a_corrected_value_is_not_recalled_as_current(memory: Memory) -> N
             if "Paola" in item.text and "Potola" not in item.text
         )
         await memory.feedback(block, reply="She's called Potola!")
+
+
+@pytest.mark.parametrize(
+    "corrected",
+    [
+        "No, my sister lives in Denver, not Boston.",
+        "no my sister lives in Denver not Boston",
+        "no my sister lives in denver not in boston",
+    ],
+)
+async def test_a_correction_needs_no_punctuation(memory: Memory, corrected: str) -> None:
+    await memory.remember(said("My sister Sarah lives in Boston."))
+    await memory.remember(said(corrected, minutes=1))
+    await memory.settle()
+    homes = [one for one in await memory.memories("ana", past=True) if "lives" in one.text]
+    assert {(one.object, one.current) for one in homes} == {("Denver", True), ("Boston", False)}
+
+
+async def test_a_home_corrects_no_place_of_birth(memory: Memory) -> None:
+    await memory.remember(said("I was born in Cork."))
+    await memory.remember(said("i live in Dublin not in Cork", minutes=1))
+    await memory.settle()
+    assert "Ana was born in Cork." in {one.text for one in await memory.memories("ana")}
 
 
 async def test_a_corrected_turn_of_the_bot_has_less_confidence(memory: Memory) -> None:
