@@ -16,12 +16,13 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.consolidation.revision import about_another, find_candidates, revise
+from hotmem.consolidation.revision import about_another, find_candidates, is_near, revise
 from hotmem.consolidation.same_subject import find_same_subjects
 from hotmem.consolidation.summary import render_summary, summarise
 from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.consolidation.topics import count_topics
 from hotmem.core.logs import log
+from hotmem.errors import StoreError
 from hotmem.models import Encoder, encode_tokens
 from hotmem.retrieval.context import FormerEncoder
 from hotmem.storage import Storage, queries
@@ -36,6 +37,7 @@ from hotmem.types import (
     Role,
     SessionSummary,
     SignBits,
+    StoredMemory,
     SummaryInput,
     Topic,
     Turn,
@@ -159,21 +161,37 @@ async def _revision(
     user = await _user(context.storage, turn) if understanding.notable else None
     if user is None:
         return Revision()
-    text = parsed_text(turn)
     try:
-        vectors = await asyncio.to_thread(_query_vectors, context, text)
+        known = await _candidates(context, user, key, turn, understanding.named)
+    except StoreError:
+        raise
     except Exception as error:  # what the turn states is kept all the same
         log.warning("turn not compared with what is known", error=type(error).__name__)
         return Revision()
-    engine = context.storage.engine
-    found = await context.storage.database.read(
-        find_candidates, user, key, terms(text), vectors, engine.indexes(user)
-    )
-    known = [memory for memory in found if not about_another(memory, understanding.named)]
     effects = await asyncio.to_thread(
         context.reader.compare, [memory.text for memory in known], turn
     )
     return revise(known, effects, context.reader.limits)
+
+
+async def _candidates(
+    context: WriteContext, user: UserKey, key: int, turn: Turn, named: frozenset[str]
+) -> list[StoredMemory]:
+    """Current memories that a turn may change: near to it, and not about others by name."""
+    text = parsed_text(turn)
+    vectors = await asyncio.to_thread(_query_vectors, context, text)
+    engine = context.storage.engine
+    found = await context.storage.database.read(
+        find_candidates, user, key, terms(text), vectors, engine.indexes(user)
+    )
+    known = [memory for memory in found if not about_another(memory, named)]
+    texts = [memory.text for memory in known]
+    nearness = await asyncio.to_thread(context.encoder.encode, texts) if texts else ()
+    return [
+        memory
+        for memory, vector in zip(known, nearness, strict=True)
+        if is_near(vector, vectors.vector)
+    ]
 
 
 def _query_vectors(context: WriteContext, text: str) -> QueryVectors:

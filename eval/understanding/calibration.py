@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval.understanding.data import LabelledPair, LabelledTurn
-from eval.understanding.measure import compare_all, read_all
-from hotmem.models import Language
+from eval.understanding.measure import UNRELATED, compare_all, read_all
+from hotmem.models import Encoder, Language
 from hotmem.models.reader import EFFECTS, OUTDATING, Reader, Settings
 
-FALSE_ENDINGS: Final = 1 / 400
+FALSE_ENDINGS: Final = 1 / 800
 """Most statements that still hold and are ended, as a share of all that still hold. The aim is one
 in 200 by other writers, whose turns a limit fitted on one writer's does not hold for exactly."""
 
@@ -33,6 +33,7 @@ def fitted(
     turns: Sequence[LabelledTurn],
     pairs: Sequence[LabelledPair],
     language: Language,
+    encoder: Encoder,
 ) -> Settings:
     """Return the settings with the most recall within the limits above.
 
@@ -41,13 +42,16 @@ def fitted(
         turns: Labelled turns.
         pairs: Labelled pairs.
         language: Parses them, for the names in them.
+        encoder: Says how near they are.
     """
     kept = np.array([one.kept for one in read_all(reader, turns)])
     holds = np.array([bool(turn.parts) for turn in turns])
     pairs = (*pairs, *unrelated(pairs))
-    scores = np.log(np.maximum(np.array(compare_all(reader, pairs, language)), 1e-9))
+    effects = compare_all(reader, pairs, language, encoder)
+    read = np.array([effect is not UNRELATED for effect in effects])
+    scores = np.log(np.maximum(np.array(effects), 1e-9))
     labels = np.array([EFFECTS.index(pair.effect) for pair in pairs])
-    temperature = min(TEMPERATURES, key=lambda one: _surprise(scores / one, labels))
+    temperature = min(TEMPERATURES, key=lambda one: _surprise(scores[read] / one, labels[read]))
     shares = _softmax(scores / temperature)
     outdating = [EFFECTS.index(effect) for effect in OUTDATING]
     outdated = shares[:, outdating].sum(axis=1)

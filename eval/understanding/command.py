@@ -22,9 +22,9 @@ from eval.understanding.measure import (
     read_all,
     turn_figures,
 )
-from hotmem.models import load_language
+from hotmem.models import OnnxEncoder, load_language
 from hotmem.models.preparation import EncoderVariant
-from hotmem.models.reader import READER, SETTINGS, Reader, Settings
+from hotmem.models.reader import READER, READER_FILE, SETTINGS, Reader, Settings
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ def measure(
     turns, pairs = _some(data.turns(batches), limit), _some(data.pairs(batches), limit)
     figures = turn_figures(turns, read_all(loaded, turns)) + pair_figures(
         pairs,
-        compare_all(loaded, pairs, load_language()),
+        compare_all(loaded, pairs, load_language(), OnnxEncoder.load()),
         loaded.settings.outdated,
         loaded.settings.doubted,
     )
@@ -92,6 +92,33 @@ def train(
             ),
         )
     tensors = net.tensors()
+    settings = _fit_limits(net.tensors(), out, limit)
+    console.print(f"{out} after {time.perf_counter() - began:.0f} s: {settings}")
+
+
+@reader.command("fit-limits")
+def fit_limits(
+    out: Annotated[Path, typer.Option(help="File of the reader with new limits (.safetensors).")],
+    model: Annotated[
+        Path | None, typer.Option(help="A trained file; the shipped one by default.", exists=True)
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Number of turns and of pairs; all by default.")
+    ] = None,
+) -> None:
+    """Fit the settings of a trained reader anew, on a batch that it was not trained on."""
+    from safetensors.numpy import load_file
+
+    tensors = {
+        name: values
+        for name, values in load_file(model or READER_FILE).items()
+        if not name.startswith(SETTINGS)
+    }
+    Console(stderr=True).print(f"{out}: {_fit_limits(tensors, out, limit)}")
+
+
+def _fit_limits(tensors: dict[str, np.ndarray], out: Path, limit: int | None) -> Settings:
+    """Write a reader with settings fitted on the batch for it, and return them."""
     _save(tensors, Settings(1.0, 0.0, 0.0, 0.0, 0.0), out)
     with TemporaryDirectory() as cache:
         settings = fitted(
@@ -99,9 +126,10 @@ def train(
             _some(data.turns(data.CALIBRATION), limit),
             _some(data.pairs(data.CALIBRATION), limit),
             load_language(),
+            OnnxEncoder.load(),
         )
     _save(tensors, settings, out)
-    console.print(f"{out} after {time.perf_counter() - began:.0f} s: {settings}")
+    return settings
 
 
 def _save(tensors: dict[str, np.ndarray], settings: Settings, out: Path) -> None:

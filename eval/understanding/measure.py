@@ -6,7 +6,8 @@ from typing import Final
 
 from eval.statistics import Estimate, bootstrap
 from eval.understanding.data import LabelledPair, LabelledTurn, Part
-from hotmem.models import Language
+from hotmem.consolidation.revision import is_near
+from hotmem.models import Encoder, Language
 from hotmem.models.reader import OUTDATING, Effects, Reader, TurnPart, TurnReading
 from hotmem.types.parse import Doc
 from hotmem.understanding.named_subjects import named_subjects, names_another, subject_of
@@ -43,13 +44,18 @@ def read_all(reader: Reader, turns: Iterable[LabelledTurn]) -> list[TurnReading]
     return [reader.read(turn.before, turn.text) for turn in turns]
 
 
-def compare_all(reader: Reader, pairs: Sequence[LabelledPair], language: Language) -> list[Effects]:
-    """Return the effects of some pairs; none on statements about somebody else by name."""
-    known = language.parse([pair.known for pair in pairs])
-    new = language.parse([pair.new for pair in pairs])
+def compare_all(
+    reader: Reader, pairs: Sequence[LabelledPair], language: Language, encoder: Encoder
+) -> list[Effects]:
+    """Return the effects of some pairs; none on statements about others by name, or far ones."""
+    known, new = [pair.known for pair in pairs], [pair.new for pair in pairs]
+    parses = zip(language.parse(known), language.parse(new), strict=True)
+    vectors = zip(encoder.encode(known), encoder.encode(new), strict=True)
     return [
-        UNRELATED if _about_another(before, after) else reader.effects(pair.known, pair.new)
-        for pair, before, after in zip(pairs, known, new, strict=True)
+        reader.effects(pair.known, pair.new)
+        if is_near(*near) and not _about_another(*parsed)
+        else UNRELATED
+        for pair, near, parsed in zip(pairs, vectors, parses, strict=True)
     ]
 
 

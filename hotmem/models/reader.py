@@ -55,9 +55,10 @@ MAX_GAP: Final = 1
 
 _READER: Final = "reader-1"
 
-READER: Final = EncoderVariant(
-    f"{_READER}-int8", Path(__file__).with_name(f"{_READER}.safetensors"), checksum_file(_READER)
-)
+READER_FILE: Final = Path(__file__).with_name(f"{_READER}.safetensors")
+"""The shipped reader."""
+
+READER: Final = EncoderVariant(f"{_READER}-int8", READER_FILE, checksum_file(_READER))
 
 _Array: TypeAlias = NDArray[np.float32]
 

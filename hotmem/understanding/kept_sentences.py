@@ -20,6 +20,7 @@ from hotmem.understanding.facts.relations import Relation
 from hotmem.understanding.facts.repairs import retracted_spans
 from hotmem.understanding.named_subjects import subject_of
 from hotmem.understanding.part_spans import clauses
+from hotmem.understanding.whole_sentences import stands_alone
 
 MOSTLY: Final = 0.6
 """Share of a part's content words that other statements hold, from which it is left out."""
@@ -27,6 +28,9 @@ MOSTLY: Final = 0.6
 MIN_WORDS: Final = 3
 MAX_WORDS: Final = 80
 """Words of a statement that can be understood alone; longer ones stay in their passages."""
+
+MAX_SENTENCES: Final = 40
+"""Words of the sentences that are kept where the part alone cannot be understood."""
 
 STATES: Final = Relation("states")
 """Of sentences that are worth remembering although no relation fits them."""
@@ -87,24 +91,52 @@ def _kept(
     question: Doc | None,
 ) -> Plan | None:
     hedged = part.doubt != "sure"
-    if part.kind in PLANS:
-        return plan_statement(
+    kind = part.kind
+    if kind in PLANS:
+        plan = plan_statement(
             doc, part.start, part.stop, speaker, said_at, hedged=hedged, entities=entities
         )
-    if part.kind not in RELATIONS:
+        if _tells_what(doc, part, plan):
+            return plan
+        kind = "fact"
+    if kind not in RELATIONS:
         return None
     span = doc.char_span(part.start, part.stop, alignment_mode="expand")
-    if question is not None and span is not None:
-        text = statement_of_answer(question, span, speaker)
-    else:
-        text = third_person(doc, (part.start, part.stop), speaker)
+    if span is None:
+        return None
+    text = "" if question is None else statement_of_answer(question, span, speaker)
+    answered = bool(text)
+    if not text:
+        whole = span if stands_alone(span) else _sentences(span)
+        if not stands_alone(whole) or (whole is not span and len(whole) > MAX_SENTENCES):
+            return None
+        span = whole
+        text = third_person(doc, (whole.start_char, whole.end_char), speaker)
     if not MIN_WORDS <= len(text.split()) <= MAX_WORDS:
         return None
-    about = None if span is None or question is not None else subject_of(span)
+    about = None if answered else subject_of(span)
     subject = speaker if about is None else _subject(doc, about, speaker)
-    statement = RELATIONS[part.kind].statement(subject, text, text, part.start, part.stop)
+    statement = RELATIONS[kind].statement(subject, text, text, span.start_char, span.end_char)
     names = tuple(name for name in entities if name in text)
     return Plan(replace(statement, hedged=hedged, replaces=False, entities=names), ())
+
+
+def _tells_what(doc: Doc, part: TurnPart, plan: Plan) -> bool:
+    """Whether a plan has a time, or a reminder an end, and says what is to happen."""
+    words = [
+        token
+        for token in doc
+        if part.start <= token.idx < part.stop
+        and not any(time.start <= token.idx < time.stop for time in plan.times)
+    ]
+    if not plan.times and part.kind == "plan":
+        return False
+    return any(token.pos_ in ("NOUN", "VERB") and _is_content(token) for token in words)
+
+
+def _sentences(part: Span) -> Span:
+    """The sentences that a part of a turn belongs to."""
+    return part.doc[part[0].sent.start : part[-1].sent.end]
 
 
 def _subject(doc: Doc, about: Span, speaker: str) -> str:

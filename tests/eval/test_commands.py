@@ -206,6 +206,7 @@ CASES: Mapping[str, Case] = {
     "encoder pipeline": Case("hotmem={data} --jobs 1 --json"),
     "encoder train": Case("hotmem={data} --epochs 0.1 --out {folder}/one.safetensors"),
     "reader measure": Case("--limit 10 --json"),
+    "reader fit-limits": Case("--limit 10 --out {folder}/limits.safetensors"),
     "reader train": Case("--limit 10 --epochs 0.1 --rank 2 --out {folder}/two.safetensors"),
     "snapshot record": Case("hotmem={data} --questions 1 --limit 1 --scenes 1 --out {folder}/new"),
     "snapshot compare": Case("{record} {record}"),

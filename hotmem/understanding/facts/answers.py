@@ -8,7 +8,6 @@ polarity or its gap filled by the answer. Where that is not certain, both are qu
 from typing import Final
 
 from hotmem.types.parse import Doc, Span
-from hotmem.understanding.facts.clauses import drops_subject
 from hotmem.understanding.facts.indirect_speech import BOT, third_person
 from hotmem.understanding.facts.polarity import is_complete
 from hotmem.understanding.facts.question_statements import (
@@ -35,21 +34,19 @@ def statement_of_answer(question: Doc, answer: Doc | Span, speaker: str) -> str:
 
     Returns:
         "The user's allergies: just shellfish."; where the parse does not tell, both are quoted:
-        'Asked "Any allergies?", the user said: "Just shellfish."'.
+        'Asked "Any allergies?", the user said: "Just shellfish."'; "" if nothing was asked, or
+        words of another sentence would be quoted.
     """
     asked = last_question(question)
     if asked is None:
-        sentences = [part for part in question.sents if any(token.is_alpha for token in part)]
-        if not sentences or is_complete(answer) or any(map(drops_subject, answer)):
-            return _alone(answer, speaker)
-        return _quoted(sentences[-1], answer, speaker)
+        return ""
     voice = Voice(speaker, speaker, f"{speaker}'s", BOT, first=False)
     stated = Question(asked, voice).with_answer(answer)
     if stated is not None:
         return sentence(stated)
     if is_complete(answer):
         return _with_antecedent(_alone(answer, speaker), answer, asked, voice)
-    return _quoted(asked, answer, speaker)
+    return _quoted(asked, answer, speaker) if _answers(answer) else ""
 
 
 def completed_answer(question: Doc, answer: Doc) -> RewrittenText | None:
@@ -130,11 +127,22 @@ def _with_antecedent(stated: str, answer: Doc | Span, asked: Span, voice: Voice)
     return sentence(named + rest)
 
 
+def _answers(answer: Doc | Span) -> bool:
+    """Whether words without a verb of their own are the whole answer, and name something."""
+    words = [token for token in answer if not token.is_punct]
+    said = answer[0].sent
+    begins = all(token.is_punct or token.pos_ == "INTJ" for token in said if token.i < words[0].i)
+    return (
+        begins
+        and any(token.pos_ in ("NOUN", "PROPN", "NUM") for token in words)
+        and not any(token.dep_ in ("nsubj", "nsubjpass") for token in said)
+    )
+
+
 def _quoted(asked: Span, answer: Doc | Span, speaker: str) -> str:
     question, said = asked.text.strip(), answer.text.strip()
     question = f"{question[:1].upper()}{question[1:]}"
-    verb = "Asked" if last_question(asked.doc) is not None else "Told"
-    question = question if question[-1] in "?.!" or verb == "Told" else f"{question}?"
+    question = question if question[-1] in "?.!" else f"{question}?"
     said = f"{said[:1].upper()}{said[1:]}"
     said = said if said[-1] in ".!?" else f"{said}."
-    return f'{verb} "{question}", {speaker} said: "{said}"'
+    return f'Asked "{question}", {speaker} said: "{said}"'

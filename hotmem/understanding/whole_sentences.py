@@ -1,0 +1,59 @@
+"""Whether words of a turn are a sentence that can be understood alone."""
+
+from typing import Final
+
+from hotmem.types.parse import Span, Token
+from hotmem.understanding.facts.clauses import drops_subject
+
+_SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "expl", "csubj"})
+_SUBORDINATE: Final = frozenset({"advcl", "relcl", "acl"})
+_FINITE: Final = frozenset({"VBZ", "VBD", "VBP", "MD"})
+_BACK: Final = frozenset(
+    {"he", "she", "it", "they", "this", "that", "these", "those", "one", "ones", "there", "which"}
+)
+"""Subjects that refer back to something said before; "there" may also begin a clause."""
+
+_SPEAKER: Final = frozenset({"i", "me", "my", "us", "our", "we"})
+"""In "they have me on pills" it does not matter who they are."""
+
+_UNFINISHED: Final = frozenset({"ADP", "SCONJ", "CCONJ", "DET", "PART"})
+"""Last words after which something is missing: "he coughs when"."""
+
+
+def stands_alone(part: Span) -> bool:
+    """Whether words have a subject and a finite verb, and refer to nothing before them.
+
+    A subject may be dropped where it is the speaker: "Just moved to Lyon". "It's a kilo" says
+    nothing without what came before it.
+
+    Args:
+        part: The words, a clause or more of a parsed turn.
+    """
+    words = [token for token in part if not token.is_punct and not token.is_space]
+    if not words or _is_unfinished(words[-1]):
+        return False
+    subjects = [
+        token for token in words if token.dep_ in _SUBJECTS and token.head.dep_ not in _SUBORDINATE
+    ]
+    if not subjects:
+        return any(map(drops_subject, words))
+    first = subjects[0]
+    finite = any(token.tag_ in _FINITE for token in words if token.i > first.i)
+    return finite and not _refers_back(first, words)
+
+
+def _is_unfinished(last: Token) -> bool:
+    return last.pos_ in _UNFINISHED and last.dep_ not in ("prt", "neg", "pobj", "dobj", "attr")
+
+
+def _refers_back(subject: Token, words: list[Token]) -> bool:
+    """Whether a subject is a pronoun that means something before the words, or "there"."""
+    if subject.lower_ not in _BACK or subject.dep_ == "expl":
+        return False
+    if subject.lower_ == "they" and any(one.lower_ in _SPEAKER for one in words):
+        return False
+    return not any(
+        one.pos_ in ("NOUN", "PROPN") and one.dep_ in (*_SUBJECTS, "dobj", "pobj", "attr", "ROOT")
+        for one in words
+        if one.i < subject.i
+    )

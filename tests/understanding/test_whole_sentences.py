@@ -1,0 +1,39 @@
+"""Which words of a turn can be understood alone."""
+
+import pytest
+
+from hotmem.models import Language
+from hotmem.understanding.whole_sentences import stands_alone
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My sister rings me every Wednesday.",
+        "Brodie did that sensor himself from a kit.",
+        "There's a leak under the sink.",
+        "Just moved to Lyon.",
+        "they have me on warfarin",
+        "The keypad on the gate is 6161.",
+        "i cant eat gluten",
+    ],
+)
+def test_a_clause_with_its_subject_stands_alone(language: Language, said: str) -> None:
+    assert stands_alone(language.parse([said])[0][:])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "It's a kilo.",
+        "In a tram.",
+        "The old man above us.",
+        "He coughs when",
+        "Probably for months.",
+        "She offered it.",
+        "Burning kerosene, the tank.",
+        "That's month end.",
+    ],
+)
+def test_fragments_do_not(language: Language, said: str) -> None:
+    assert not stands_alone(language.parse([said])[0][:])
