@@ -92,7 +92,7 @@ def train(
             ),
         )
     tensors = net.tensors()
-    settings = _fit_limits(net.tensors(), out, limit)
+    settings = _fit_limits(tensors, out, limit)
     console.print(f"{out} after {time.perf_counter() - began:.0f} s: {settings}")
 
 
