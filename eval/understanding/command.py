@@ -22,7 +22,8 @@ from eval.understanding.measure import (
     read_all,
     turn_figures,
 )
-from hotmem.models import OnnxEncoder, load_language
+from hotmem.models import load_language
+from hotmem.models.onnx import OnnxEncoder
 from hotmem.models.preparation import EncoderVariant
 from hotmem.models.reader import READER, READER_FILE, SETTINGS, Reader, Settings
 
