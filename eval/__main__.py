@@ -7,6 +7,7 @@ from eval.bench.command import bench
 from eval.command import run, train
 from eval.encoder.command import encoder
 from eval.language.changes import changes
+from eval.language.command_training import train_commands
 from eval.language.commands import commands
 from eval.language.corrections import corrections
 from eval.language.extraction import extraction
@@ -58,6 +59,7 @@ for command in (
     learn,
 ):
     app.command(command.__name__)(command)
+app.command("train-commands")(train_commands)
 for name, study in STUDIES.items():
     app.command(name)(study)
 

@@ -1,10 +1,11 @@
 """Voice commands and look-alikes: which command is found in what people say.
 
 `commands.tsv` has one utterance a line: style, text, and the command that is meant. The rules were
-written with its lines of odd number in view; those of even number are unseen.
+written with its lines of odd number in view; those of even number are unseen. The model that
+decides with the rules was trained on neither; see `eval.language.command_training`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Final
@@ -15,7 +16,10 @@ from rich.table import Table
 
 from eval.arguments import AsJson, print_json
 from eval.statistics import bootstrap
-from hotmem.understanding.query.voice_commands import CommandKind, find_command
+from hotmem.models import load_encoder
+from hotmem.options import ModelOptions
+from hotmem.understanding.query.command_finder import CommandFinder
+from hotmem.understanding.query.voice_commands import Command, CommandKind, find_command
 
 CASES: Final = Path(__file__).parents[1] / "data" / "understanding" / "unseen" / "commands.tsv"
 
@@ -58,9 +62,15 @@ class Heard:
     right: bool
 
 
-def heard(number: int, style: str, text: str, meant: str) -> Heard:
-    """Look for a command in an utterance."""
-    command = find_command(text)
+def heard(
+    number: int,
+    style: str,
+    text: str,
+    meant: str,
+    find: Callable[[str], Command | None] = find_command,
+) -> Heard:
+    """Look for a command in an utterance, by the rules alone unless `find` is given."""
+    command = find(text)
     found = NONE if command is None else f"{command.kind} {command.about}".strip()
     name, _, topic = meant.partition(" ")
     if command is None or name == NONE:
@@ -76,27 +86,42 @@ def _topic(words: str) -> list[str]:
 
 def commands(
     failures: Annotated[bool, typer.Option(help="Print the unseen utterances that fail.")] = False,
+    rules: Annotated[bool, typer.Option(help="Use the rules alone, without the model.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Look for voice commands in utterances and look-alikes."""
+    encoder = None if rules else load_encoder(ModelOptions())
+    find = CommandFinder(lambda: encoder)
     lines = CASES.read_text("utf-8").splitlines()
-    all_heard = [heard(number, *line.split("\t")) for number, line in enumerate(lines)]
+    all_heard = [
+        heard(number, style, text, meant, find)
+        for number, line in enumerate(lines)
+        for style, text, meant in (line.split("\t"),)
+    ]
     console = Console(stderr=True)
-    table = Table("utterances", "style", "right, seen", "right, unseen (95 %)")
-    for none in (False, True):
-        for clean in (True, False):
-            chosen = [o for o in all_heard if (o.meant == NONE, o.clean) == (none, clean)]
-            seen, unseen = ([o.right for o in chosen if o.seen is half] for half in (True, False))
-            style = "clean" if clean else "recognised"
-            name = "look-alikes" if none else "commands"
-            table.add_row(name, style, f"{sum(seen)} of {len(seen)}", _share(unseen))
-    console.print(table)
+    for seen in (True, False):
+        console.print(
+            shares([o for o in all_heard if o.seen is seen], "seen" if seen else "unseen")
+        )
     for one in all_heard:
         if failures and not one.right and not one.seen:
             console.print(f"{one.text} -> {one.found}, not {one.meant}", markup=False)
     print_json([asdict(one) for one in all_heard], as_json)
 
 
-def _share(right: Sequence[bool]) -> str:
-    estimate = bootstrap(right)
-    return f"{estimate.mean:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
+def shares(all_heard: Sequence[Heard], title: str) -> Table:
+    """Return the shares that are right, for commands and look-alikes in each style."""
+    table = Table("utterances", "style", "count", "right (95 %)", title=title)
+    for none in (False, True):
+        for clean in (True, False):
+            right = [o.right for o in all_heard if (o.meant == NONE, o.clean) == (none, clean)]
+            if not right:
+                continue
+            estimate = bootstrap(right)
+            table.add_row(
+                "look-alikes" if none else "commands",
+                "clean" if clean else "recognised",
+                str(len(right)),
+                f"{estimate.mean:.3f} ({estimate.low:.2f} to {estimate.high:.2f})",
+            )
+    return table

@@ -8,6 +8,7 @@ from typing import Final
 from hotmem.core.location import ServerUrl
 from hotmem.errors import StoreUnreachable
 from hotmem.memory import Memory
+from hotmem.models import Encoder
 from hotmem.options import Options
 
 RETRY_S: Final = 2.0
@@ -41,6 +42,11 @@ class MemoryHandle:
         else:
             self.memory = Memory(memory, options)
             self.owned = True
+
+    @property
+    def encoder(self) -> Encoder | None:
+        """The encoder of the memory; None while it is not in use."""
+        return None if self.current is None else self.current.runtime.recall.encoder
 
     async def open(self) -> None:
         """Open a memory given by path."""

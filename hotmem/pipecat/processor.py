@@ -50,6 +50,7 @@ from hotmem.pipecat.voice_commands import VoiceCommands
 from hotmem.pipecat.write_queue import WriteQueue
 from hotmem.text.validation import validate_id
 from hotmem.types import ContextBlock
+from hotmem.understanding.query.command_finder import CommandFinder
 
 EVENTS: Final = (
     "on_memory_opened",
@@ -164,7 +165,7 @@ class HotMemProcessor(FrameProcessor):
         self._writer_task: asyncio.Task[None] | None = None
         self._opening_task: asyncio.Task[None] | None = None
         self._queue = WriteQueue(self._report_failure, handle.is_blocked)
-        retention = TurnRetention()
+        retention = TurnRetention(CommandFinder(lambda: handle.encoder))
         self._commands = VoiceCommands(settings.user_id, settings.session_id, retention)
         self._session_start = SessionStart(handle, settings, self.create_task, self._report_failure)
         self._recalls = RecallSession(

@@ -1,7 +1,7 @@
 """Which turns of a conversation are stored: off the record, "don't keep that"."""
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
@@ -36,6 +36,7 @@ class UserTurn:
         own: The part the user said.
         others: The part other speakers said.
         command: The user's voice command in it.
+        by_others: The voice command that other speakers gave.
         stored: Whether the turn and its reply are stored.
         stored_ids: Ids of its stored turns, including the reply's.
     """
@@ -45,6 +46,7 @@ class UserTurn:
     own: str
     others: str = ""
     command: Command | None = None
+    by_others: Command | None = None
     stored: bool = True
     stored_ids: list[str] = field(default_factory=list)
 
@@ -52,11 +54,16 @@ class UserTurn:
 class TurnRetention:
     """The latest user turns of a conversation, and which of them are stored.
 
+    Args:
+        find: Finds the voice command in an utterance; by the rules alone by default.
+
     Attributes:
+        find: The same.
         off_record: Whether the user is off the record.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, find: Callable[[str], Command | None] = find_command) -> None:
+        self.find = find
         self.off_record = False
         self._last: UserTurn | None = None
         self._turns: deque[UserTurn] = deque(maxlen=MAX_TURNS)
@@ -80,7 +87,7 @@ class TurnRetention:
         """
         turn = UserTurn(number, text, text if own is None else own, others)
         turn.command = command = self._find_command(turn.own)
-        by_others = find_command(others)
+        turn.by_others = by_others = self.find(others)
         kinds = {one.kind for one in (command, by_others) if one is not None}
         on_again = command is not None and command.kind is CommandKind.ON_RECORD and self.off_record
         if on_again:
@@ -152,7 +159,7 @@ class TurnRetention:
         return next((turn for turn in reversed(self._turns) if turn.own.strip()), None)
 
     def _find_command(self, text: str) -> Command | None:
-        command = find_command(text)
+        command = self.find(text)
         if command is not None and command.kind is CommandKind.SKIP_LAST and not self._turns:
             # Without earlier turns, "don't keep that" means what comes next.
             return Command(CommandKind.OFF_RECORD)
@@ -176,5 +183,5 @@ class TurnRetention:
 def _skips_itself(turn: UserTurn) -> bool:
     return any(
         command is not None and command.kind is CommandKind.SKIP_TURN
-        for command in (find_command(turn.own), find_command(turn.others))
+        for command in (turn.command, turn.by_others)
     )

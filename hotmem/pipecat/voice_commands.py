@@ -23,7 +23,6 @@ from hotmem.understanding.query.voice_commands import (
     USER_ONLY,
     Command,
     CommandKind,
-    find_command,
 )
 
 UNDO_TURNS: Final = 5
@@ -92,7 +91,7 @@ class VoiceCommands:
 
     def handles(self, text: str) -> bool:
         """Whether an utterance is a voice command, or may answer a confirmation question."""
-        return self._pending is not None or find_command(text) is not None
+        return self._pending is not None or self._retention.find(text) is not None
 
     def add_delivered(self, block: ContextBlock) -> None:
         """Record that the language model was given a block.
@@ -140,7 +139,7 @@ class VoiceCommands:
         if command is None and turn.others:
             if await self._is_reserved(request.memory, turn, pending):
                 return self._block(request, notices.USER_ONLY_COMMAND)
-            command = find_command(turn.others)
+            command = turn.by_others
         return None if command is None else await self._execute(request, command, turn.number)
 
     async def _execute_confirmed(
@@ -166,7 +165,7 @@ class VoiceCommands:
         self, memory: Memory, turn: UserTurn, pending: _PendingConfirmation | None
     ) -> bool:
         """Whether another speaker gives a command that only the user may give."""
-        command = find_command(turn.others)
+        command = turn.by_others
         if command is not None and command.kind in USER_ONLY:
             if command.kind is not CommandKind.UNDO:
                 return True

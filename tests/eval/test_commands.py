@@ -182,6 +182,7 @@ CASES: Mapping[str, Case] = {
     "peers": Case("hotmem {data} --environments {folder}", PeerMissing),
     "changes": Case("--limit 4 --json"),
     "commands": Case("--json"),
+    "train-commands": Case("--limit 60 --out {folder}/commands.safetensors --json"),
     "names": Case("--limit 4 --json"),
     "corrections": Case("--json"),
     "facts": Case("{msc} --limit 2 --json"),

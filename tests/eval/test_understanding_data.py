@@ -6,6 +6,8 @@ from typing import Final
 
 import pytest
 
+from eval.language.commands import NAMES, NONE
+
 DATA: Final = Path(__file__).parents[2] / "eval" / "data" / "understanding"
 BATCHES: Final = tuple("abcdefghijkl")
 STYLES: Final = {"clean", "recognised"}
@@ -50,6 +52,14 @@ def test_pairs(batch: str) -> None:
         assert known and new and int(days) >= 0
         assert style in STYLES
         assert (result == "-") == (label == "unrelated")
+
+
+def test_commands() -> None:
+    files = sorted((DATA / "commands").glob("*.tsv"))
+    assert [file.stem for file in files] == list(BATCHES)
+    for file in files:
+        for style, _, meant in lines(file):
+            assert style in STYLES and meant.partition(" ")[0] in {NONE, *NAMES}
 
 
 @pytest.mark.parametrize(

@@ -228,6 +228,28 @@ def find_command(text: str) -> Command | None:
     return None
 
 
+_NAMED_TOPIC: Final = tuple(
+    re.compile(rf"{before} (?P<about>[^|]+?)(?: any ?more)?(?: please)?{_END}")
+    for before in (
+        r"\b(?:about|regarding|concerning|(?:relat(?:ing|ed)|references|refers) to|to do with"
+        r"|(?:mention|records?) of)",
+        rf"\b{_ALL}{_KNOWN} (?:on|of)",
+        rf"\b{_DELETE}",
+    )
+)
+"""A topic in an utterance that is known to ask to forget one, the clearest form first."""
+
+
+def find_topic(text: str) -> str:
+    """Find what an utterance that asks to forget a topic names; "" if it names none."""
+    words = normalize(truncate_middle(text))
+    for pattern in _NAMED_TOPIC:
+        match = pattern.search(words)
+        if match is not None and match["about"] not in _NO_TOPIC:
+            return _DETERMINER.sub("", _as_said(match["about"], text))
+    return ""
+
+
 def _as_said(topic: str, text: str) -> str:
     """The words of a normalised topic as the utterance has them, with capitals."""
     words = (r"['’ʼ]?".join(map(re.escape, word)) for word in topic.split())

@@ -1,0 +1,106 @@
+"""Finds voice commands by the rules and a trained model together."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from hotmem.models import Encoder, encode_tokens
+from hotmem.models.preparation import TURNS
+from hotmem.understanding.query.command_model import CLASSES, CommandModel, class_of, term_ids
+from hotmem.understanding.query.voice_commands import (
+    MAX_WORDS,
+    NOT_STORED,
+    Command,
+    CommandKind,
+    find_command,
+    find_topic,
+)
+
+MIN_COMMAND: Final = 0.7
+"""Probability from which an utterance is a command that the rules do not find."""
+
+MAX_NONE: Final = 0.7
+"""Probability of no command up to which a command that the rules find is one."""
+
+MAX_NONE_KEPT: Final = 0.97
+"""The same of a request not to store something: in doubt, nothing is stored."""
+
+MIN_OTHER: Final = 0.9
+"""Probability from which such a request is another command instead."""
+
+RECORD: Final = NOT_STORED | {CommandKind.ON_RECORD}
+"""Requests about what is stored, whose scope the rules decide."""
+
+load_model: Final = lru_cache(maxsize=1)(CommandModel.load)
+"""Loads the model once in a process."""
+
+
+class CommandFinder:
+    """Finds the voice command in an utterance; blocking, some 2 ms.
+
+    The encoder is asked only about short utterances with a cue, and with the text that the recall
+    encodes, so that a caching encoder encodes it once.
+
+    Args:
+        encoder: Returns the encoder, or None while there is none. Without the encoder that the
+            model was trained on, the rules decide alone.
+        model: Returns the model, or None if its weights are missing.
+    """
+
+    def __init__(
+        self,
+        encoder: Callable[[], Encoder | None],
+        model: Callable[[], CommandModel | None] = load_model,
+    ) -> None:
+        self._encoder = encoder
+        self._model = model
+
+    def __call__(self, text: str) -> Command | None:
+        """Find the voice command in an utterance; None if there is none."""
+        ruled = find_command(text)
+        if not 0 < len(text.split()) <= MAX_WORDS:
+            return ruled
+        encoder, model = self._encoder(), self._model()
+        if encoder is None or model is None or encoder.name != TURNS.name:
+            return ruled
+        ids = term_ids(text)
+        if not model.has_cue(ids):
+            return ruled
+        vector = encode_tokens(encoder, [text])[0].vector
+        chances = model.probabilities(ids, vector, None if ruled is None else ruled.kind)
+        best = 1 + int(np.argmax(chances[1:]))
+        likely = CLASSES[best]
+        assert likely is not None
+        return decide(text, ruled, likely, float(chances[best]), float(chances[0]))
+
+
+def decide(
+    text: str, ruled: Command | None, likely: CommandKind, chance: float, none: float
+) -> Command | None:
+    """Decide between the rules and the model.
+
+    Args:
+        text: The utterance.
+        ruled: The command that the rules found.
+        likely: The most likely kind of command.
+        chance: Its probability.
+        none: The probability that it is no command.
+    """
+    if ruled is None:
+        if 1 - none < MIN_COMMAND:
+            return None
+    elif ruled.kind in RECORD:
+        if none > MAX_NONE_KEPT:
+            return None
+        if likely in RECORD or class_of(ruled.kind) is likely or chance < MIN_OTHER:
+            return ruled
+    elif none > MAX_NONE:
+        return None
+    elif class_of(ruled.kind) is likely or 1 - none < MIN_COMMAND:
+        return ruled
+    if likely is not CommandKind.FORGET_ABOUT:
+        return Command(likely)
+    topic = find_topic(text)
+    return Command(likely, topic) if topic else ruled

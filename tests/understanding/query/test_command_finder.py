@@ -1,0 +1,157 @@
+"""Voice commands found by the rules and the trained model together."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hotmem.models import Encoder, load_encoder
+from hotmem.models.encoder import Vectors
+from hotmem.options import ModelOptions
+from hotmem.pipecat.turn_retention import TurnRetention
+from hotmem.understanding.query import command_model
+from hotmem.understanding.query.command_finder import CommandFinder, decide
+from hotmem.understanding.query.command_model import CommandModel, term_ids
+from hotmem.understanding.query.voice_commands import (
+    Command,
+    CommandKind,
+    find_command,
+    find_topic,
+)
+from tests.attacks.cases import cases
+from tests.attacks.test_off_record import UNHEARD
+
+SIZE_LIMIT = 100_000
+"""Bytes of the weights."""
+
+
+@pytest.fixture(scope="module")
+def encoder(model_options: ModelOptions) -> Encoder:
+    return load_encoder(model_options)
+
+
+@pytest.fixture(scope="module")
+def find(encoder: Encoder) -> CommandFinder:
+    return CommandFinder(lambda: encoder)
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("no forget i said that", CommandKind.FORGET_LAST),
+        ("um so could you kind of erase the bit i just told you", CommandKind.FORGET_LAST),
+        ("alright memory off for a while", CommandKind.OFF_RECORD),
+        ("um what have you got stored about me", CommandKind.LIST_ALL),
+        ("hang on how did you find that out", CommandKind.EXPLAIN_SOURCE),
+        ("alright keep that in mind please", CommandKind.REMEMBER),
+    ],
+)
+def test_commands_that_the_rules_do_not_find(
+    said: str, kind: CommandKind, find: CommandFinder
+) -> None:
+    found = find(said)
+    assert found is not None
+    assert found.kind is kind or {found.kind, kind} <= {
+        CommandKind.FORGET_LAST,
+        CommandKind.SKIP_LAST,
+    }
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I always forget my keys.",
+        "i always forget my keys",
+        "strike that ball as hard as you can",
+        "she went off the record with the journalist",
+        "",
+        "I bought apples.",
+    ],
+)
+def test_look_alikes(said: str, find: CommandFinder) -> None:
+    assert find(said) is None
+
+
+def test_topic_of_a_request_that_only_the_model_finds(find: CommandFinder) -> None:
+    assert find("alright purge anything relating to Kestrel Yard") == Command(
+        CommandKind.FORGET_ABOUT, "Kestrel Yard"
+    )
+    assert find_topic("Never mind.") == ""
+
+
+def test_without_the_encoder_of_the_model_the_rules_decide(encoder: Encoder) -> None:
+    class Other:
+        name = "other"
+        dimension = encoder.dimension
+
+        def encode(self, texts: Sequence[str]) -> Vectors:
+            raise AssertionError("not asked")
+
+    said = "alright memory off for a while"
+    for other in (None, Other()):
+        assert CommandFinder(lambda other=other: other)(said) == find_command(said)  # type: ignore[misc]
+
+
+def test_without_weights_the_rules_decide(
+    encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command_model, "WEIGHTS", tmp_path / "none.safetensors")
+    assert CommandModel.load(tmp_path / "none.safetensors") is None
+    said = "Forget that."
+    assert CommandFinder(lambda: encoder, lambda: None)(said) == find_command(said)
+
+
+def test_without_a_cue_nothing_is_encoded() -> None:
+    def no_encoder() -> Encoder:
+        class Never:
+            name = "turns-1-int8"
+            dimension = 384
+
+            def encode(self, texts: Sequence[str]) -> Vectors:
+                raise AssertionError("encoded")
+
+        return Never()
+
+    assert CommandFinder(no_encoder)("we had soup with green beans") is None
+
+
+def test_decisions_between_rules_and_model() -> None:
+    skip = Command(CommandKind.SKIP_TURN)
+    said = "Don't keep this."
+    assert decide(said, None, CommandKind.UNDO, 0.5, 0.4) is None
+    assert decide(said, None, CommandKind.UNDO, 0.8, 0.1) == Command(CommandKind.UNDO)
+    assert decide(said, skip, CommandKind.OFF_RECORD, 0.99, 0.0) is skip
+    assert decide(said, skip, CommandKind.FORGET_ALL, 0.1, 0.9) is skip
+    assert decide(said, skip, CommandKind.FORGET_ALL, 0.001, 0.99) is None
+    assert decide("Forget it.", None, CommandKind.FORGET_ABOUT, 0.9, 0.0) is None
+
+
+def test_terms_are_words_in_a_row() -> None:
+    few, more = term_ids("forget that"), term_ids("Um, forget that, please!")
+    assert len(few) == 4 + 3 + 2
+    assert np.isin(term_ids("forget that")[:1], few).all() and len(more) > len(few)
+
+
+def test_weights_are_small() -> None:
+    assert command_model.WEIGHTS.stat().st_size < SIZE_LIMIT
+
+
+@pytest.mark.parametrize("case", cases("off_record"), ids=lambda case: case["turns"][0]["say"][:60])
+def test_requests_not_to_store_are_heard_as_by_the_rules(
+    case: dict[str, Any], find: CommandFinder
+) -> None:
+    retention, number, kept = TurnRetention(find), 0, set[str]()
+    for place, turn in enumerate(case["turns"]):
+        if turn["who"] == "user":
+            number += 1
+            kept -= set(retention.end_turn(number, turn["say"]))
+            keeps, replies_to = retention.stores_turn, None
+        else:
+            keeps, replies_to = retention.stores_reply(number), number
+        if keeps:
+            retention.add_stored(str(place), replies_to)
+            kept.add(str(place))
+    if not {turn["say"] for turn in case["turns"]} & UNHEARD.keys():
+        assert not kept & set(map(str, case["not_kept"]))
