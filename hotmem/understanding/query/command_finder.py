@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from hotmem.core.logs import log
 from hotmem.models import Encoder, encode_tokens
 from hotmem.models.preparation import TURNS
 from hotmem.understanding.query.command_model import CLASSES, CommandModel, class_of, term_ids
@@ -45,7 +46,7 @@ class CommandFinder:
 
     Args:
         encoder: Returns the encoder, or None while there is none. Without the encoder that the
-            model was trained on, the rules decide alone.
+            model was trained on, or if it fails, the rules decide alone.
         model: Returns the model, or None if its weights are missing.
     """
 
@@ -62,11 +63,19 @@ class CommandFinder:
         ruled = find_command(text)
         if not 0 < len(text.split()) <= MAX_WORDS:
             return ruled
-        encoder, model = self._encoder(), self._model()
-        if encoder is None or model is None or encoder.name != TURNS.name:
+        try:
+            return self._decided(text, ruled)
+        except Exception as error:  # a failing encoder must not stop the conversation
+            log.warning("voice commands are found by rules alone", error=type(error).__name__)
             return ruled
+
+    def _decided(self, text: str, ruled: Command | None) -> Command | None:
         ids = term_ids(text)
-        if not model.has_cue(ids):
+        model = self._model()
+        if model is None or not model.has_cue(ids):
+            return ruled
+        encoder = self._encoder()
+        if encoder is None or encoder.name != TURNS.name:
             return ruled
         vector = encode_tokens(encoder, [text])[0].vector
         chances = model.probabilities(ids, vector, None if ruled is None else ruled.kind)

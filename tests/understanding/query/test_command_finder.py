@@ -22,6 +22,7 @@ from hotmem.understanding.query.voice_commands import (
 )
 from tests.attacks.cases import cases
 from tests.attacks.test_off_record import UNHEARD
+from tests.logs import captured_logs
 
 SIZE_LIMIT = 100_000
 """Bytes of the weights."""
@@ -115,6 +116,16 @@ def test_without_a_cue_nothing_is_encoded() -> None:
         return Never()
 
     assert CommandFinder(no_encoder)("we had soup with green beans") is None
+
+
+def test_a_failing_encoder_leaves_it_to_the_rules() -> None:
+    def failing() -> Encoder:
+        raise OSError("peanuts")
+
+    for said in ("Forget that.", "alright memory off for a while"):
+        with captured_logs() as logs:
+            assert CommandFinder(failing)(said) == find_command(said)
+        assert "OSError" in str(logs) and "peanuts" not in str(logs)
 
 
 def test_decisions_between_rules_and_model() -> None:
