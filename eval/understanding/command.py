@@ -52,14 +52,17 @@ def measure(
     batches = batch or list(data.HELD_OUT)
     loaded = Reader.load(None, EncoderVariant.of(model) if model else READER)
     turns, pairs = _some(data.turns(batches), limit), _some(data.pairs(batches), limit)
+    talks = _some(data.natural_pairs("held_out"), limit)
+    language, encoder, limits = load_language(), OnnxEncoder.load(), loaded.settings
     figures = turn_figures(turns, read_all(loaded, turns)) + pair_figures(
-        pairs,
-        compare_all(loaded, pairs, load_language(), OnnxEncoder.load()),
-        loaded.settings.outdated,
-        loaded.settings.doubted,
+        pairs, compare_all(loaded, pairs, language, encoder), limits.outdated, limits.doubted
+    )
+    natural = pair_figures(
+        talks, compare_all(loaded, talks, language, encoder), limits.outdated, limits.doubted
     )
     show(figures, f"batches {', '.join(batches)}", Console())
-    print_json([asdict(one) for one in figures], as_json)
+    show([one for one in natural if "still" in one.name], "natural talks held out", Console())
+    print_json([asdict(one) for one in (*figures, *natural)], as_json)
 
 
 @reader.command("train")
@@ -87,6 +90,7 @@ def train(
         net = trained(
             _some(data.turns(data.TRAINING), limit),
             _some(data.pairs(data.TRAINING), limit),
+            _some(data.natural_pairs("training"), limit),
             Training(rank=rank, epochs=epochs, rate=rate, seed=seed),
             lambda done, steps, loss: progress.update(
                 bar, completed=done, total=steps, description=f"loss {loss:.3f}"
@@ -126,6 +130,7 @@ def _fit_limits(tensors: dict[str, np.ndarray], out: Path, limit: int | None) ->
             Reader.load(Path(cache), EncoderVariant.of(out)),
             _some(data.turns(data.CALIBRATION), limit),
             _some(data.pairs(data.CALIBRATION), limit),
+            _some(data.natural_pairs("calibration"), limit),
             load_language(),
             OnnxEncoder.load(),
         )

@@ -13,6 +13,9 @@ CALIBRATION: Final = ("l",)
 HELD_OUT: Final = ("b", "f", "i", "k")
 """Batches, each by a writer of its own, by what they are used for."""
 
+HOLDS: Final = "holds"
+"""Effect of natural pairs after which the statement still holds, whichever of the others it is."""
+
 NOTHING: Final = "none-"
 """Prefix of the labels of turns that hold nothing to keep."""
 
@@ -62,7 +65,7 @@ class LabelledPair:
     """A known statement and a later turn.
 
     Attributes:
-        effect: One of `hotmem.models.reader.EFFECTS`.
+        effect: One of `hotmem.models.reader.EFFECTS`, or `HOLDS`.
         known: The statement.
         new: The turn.
         clean: Whether the turn is as written.
@@ -108,10 +111,23 @@ def turns(batches: Iterable[str], folder: Path = FOLDER) -> list[LabelledTurn]:
 
 def pairs(batches: Iterable[str], folder: Path = FOLDER) -> list[LabelledPair]:
     """Return the pairs of some batches."""
+    return [pair for batch in batches for pair in _pairs(folder / batch / "pairs.tsv")]
+
+
+def natural_pairs(part: str, folder: Path = FOLDER) -> list[LabelledPair]:
+    """Return pairs from natural talks: what HotMem kept, and turns it compared with that.
+
+    Args:
+        part: "training", "calibration" or "held_out".
+        folder: The data.
+    """
+    return _pairs(folder / "natural" / f"{part}.tsv")
+
+
+def _pairs(file: Path) -> list[LabelledPair]:
     return [
         LabelledPair(effect, known, new, style == "clean", _given(result))
-        for batch in batches
-        for line in (folder / batch / "pairs.tsv").read_text("utf-8").splitlines()
+        for line in file.read_text("utf-8").splitlines()
         for effect, known, _, new, style, result in [line.split("\t")]
     ]
 

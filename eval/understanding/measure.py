@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from eval.statistics import Estimate, bootstrap
-from eval.understanding.data import LabelledPair, LabelledTurn, Part
+from eval.understanding.data import HOLDS, LabelledPair, LabelledTurn, Part
 from hotmem.consolidation.revision import is_near
 from hotmem.models import Encoder, Language
 from hotmem.models.reader import OUTDATING, Effects, Reader, TurnPart, TurnReading
@@ -18,8 +18,11 @@ MOSTLY = 0.5
 
 UNRELATED: Final = Effects(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
-HOLDING = ("unrelated", "same", "adds")
+HOLDING: Final = ("unrelated", "same", "adds")
 """Effects after which the known statement still holds."""
+
+STILL: Final = (*HOLDING, HOLDS)
+"""Labels of pairs whose statement still holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,8 @@ def pair_figures(
             style: str = style,
         ) -> None:
             values = [holds(effect) for pair, effect in rows if chosen(pair)]
-            found.append(Figure(name, style, len(values), bootstrap(values)))
+            if values:
+                found.append(Figure(name, style, len(values), bootstrap(values)))
 
         def ends(effect: Effects) -> bool:
             return effect.outdated >= outdated
@@ -150,12 +154,15 @@ def pair_figures(
         share("any of them: ended", lambda pair: pair.effect in OUTDATING, ends)
         share("any of them: ended or marked", lambda pair: pair.effect in OUTDATING, marked)
         share("contradicts: marked", lambda pair: pair.effect == "contradicts", marked)
-        share("still holds: falsely ended", lambda pair: pair.effect in HOLDING, ends)
-        share("still holds: falsely marked", lambda pair: pair.effect in HOLDING, marked)
+        share("still holds: falsely ended", lambda pair: pair.effect in STILL, ends)
+        share("still holds: falsely marked", lambda pair: pair.effect in STILL, marked)
         right = [
-            max(zip(effect, effect._fields, strict=True))[1] == pair.effect for pair, effect in rows
+            max(zip(effect, effect._fields, strict=True))[1] == pair.effect
+            for pair, effect in rows
+            if pair.effect != HOLDS
         ]
-        found.append(Figure("effect right of seven", style, len(right), bootstrap(right)))
+        if right:
+            found.append(Figure("effect right of seven", style, len(right), bootstrap(right)))
     return found
 
 

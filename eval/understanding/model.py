@@ -98,6 +98,14 @@ class ReaderNet(nn.Module):
         )
         self._dropout = nn.Dropout(dropout)
 
+    def changed(self) -> list[nn.Parameter]:
+        """Return the parameters of the changes."""
+        return [one for change in self.changes.values() for one in change.parameters()]
+
+    def trained(self) -> list[nn.Parameter]:
+        """Return the parameters that training changes."""
+        return [*self.changed(), *self.heads.parameters()]
+
     def train_heads(self) -> None:
         """Switch dropout on; the published encoder has none."""
         self.heads.train()

@@ -11,7 +11,8 @@ from tokenizers import Encoding
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from eval.understanding.data import LabelledPair, LabelledTurn
+from eval.understanding.data import HOLDS, LabelledPair, LabelledTurn
+from eval.understanding.measure import HOLDING
 from eval.understanding.model import Batch, ReaderNet
 from eval.understanding.variation import (
     OPENINGS,
@@ -75,20 +76,29 @@ class Stage:
         rate: Factor of the learning rates.
         crossed: Share of the pairs whose statement is taken from any other pair, and so is
             unrelated, as most statements that a turn is compared with are.
+        natural: Share of the steps with pairs whose pairs are from natural talks.
     """
 
     epochs: float
     rate: float
-    crossed: float
+    crossed: float = 0.0
+    natural: float = 0.0
 
 
-STAGES: Final = (Stage(1.0, 1.0, 0.0), Stage(0.23, 0.5, 0.35))
-"""First what is hard, the pairs as written; then that most statements are unrelated."""
+STAGES: Final = (Stage(1.0, 1.0), Stage(0.23, 0.5, 0.35), Stage(0.3, 0.5, 0.15, 0.45))
+"""First what is hard, the pairs as written; then that most statements are unrelated; then that in
+natural talks hardly any turn changes what is known, however near it is."""
+
+
+NATURAL_SHARE: Final = 0.8
+"""Weight of the last stage's parameters in the mean with those before it, which keeps what the hard
+pairs had taught (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models")."""
 
 
 def trained(
     turns: Sequence[LabelledTurn],
     pairs: Sequence[LabelledPair],
+    natural: Sequence[LabelledPair],
     settings: Settings,
     tell: Callable[[int, int, float], None],
 ) -> ReaderNet:
@@ -97,6 +107,7 @@ def trained(
     Args:
         turns: Labelled turns.
         pairs: Labelled pairs.
+        natural: Labelled pairs from natural talks.
         settings: Hyperparameters.
         tell: Called after each step with its number, the number of steps, and the mean loss of the
             last hundred.
@@ -106,7 +117,11 @@ def trained(
     net = ReaderNet(settings.rank, settings.dropout)
     progress = _Progress(settings, len(turns) + len(pairs), tell)
     for stage in STAGES:
-        _train(net, turns, pairs, settings, stage, generator, progress)
+        before = [parameter.detach().clone() for parameter in net.trained()]
+        _train(net, turns, pairs, natural, settings, stage, generator, progress)
+    with torch.no_grad():
+        for parameter, earlier in zip(net.trained(), before, strict=True):
+            parameter.lerp_(earlier, 1 - NATURAL_SHARE)
     net.eval()
     return net
 
@@ -115,6 +130,7 @@ def _train(
     net: ReaderNet,
     turns: Sequence[LabelledTurn],
     pairs: Sequence[LabelledPair],
+    natural: Sequence[LabelledPair],
     settings: Settings,
     stage: Stage,
     generator: np.random.Generator,
@@ -122,8 +138,7 @@ def _train(
 ) -> None:
     """Train a net for one stage."""
     net.train_heads()
-    changed = [parameter for change in net.changes.values() for parameter in change.parameters()]
-    heads = list(net.heads.parameters())
+    changed, heads = net.changed(), list(net.heads.parameters())
     optimiser = torch.optim.AdamW(
         [
             {"params": changed, "lr": settings.rate * stage.rate},
@@ -138,6 +153,9 @@ def _train(
     )
     turn_batches = _Drawn(len(turns), [len(one.text) for one in turns], settings.batch, generator)
     pair_batches = _Drawn(len(pairs), [len(one.new) for one in pairs], settings.batch, generator)
+    natural_batches = _Drawn(
+        len(natural), [len(one.new) for one in natural], settings.batch, generator
+    )
     share = len(turns) / (len(turns) + len(pairs))
     for _ in range(steps):
         optimiser.zero_grad()
@@ -146,6 +164,8 @@ def _train(
                 _varied_turn(turns[at], settings, generator) for at in turn_batches.next()
             ]
             draw = partial(reading_loss, net, turn_batch)
+        elif generator.random() < stage.natural:
+            draw = partial(effect_loss, net, [natural[at] for at in natural_batches.next()])
         else:
             pair_batch = [
                 _varied_pair(pairs[at], settings, generator) for at in pair_batches.next()
@@ -236,8 +256,16 @@ def crossed(
 def effect_loss(net: ReaderNet, pairs: Sequence[LabelledPair]) -> Tensor:
     """Return the loss of the effects of pairs."""
     batch = Batch.of(net.tokens([(one.known, one.new) for one in pairs]))
-    wanted = torch.tensor([EFFECTS.index(one.effect) for one in pairs])
-    return cross_entropy(net.effect(net.states(batch), batch), wanted)
+    scores = net.effect(net.states(batch), batch).float()
+    wanted = torch.tensor([_allowed(one.effect) for one in pairs])
+    allowed = scores.masked_fill(~wanted, -torch.inf)
+    return (scores.logsumexp(dim=1) - allowed.logsumexp(dim=1)).mean()
+
+
+def _allowed(effect: str) -> list[bool]:
+    """Which of the effects are right."""
+    right = HOLDING if effect == HOLDS else (effect,)
+    return [one in right for one in EFFECTS]
 
 
 def labels(turns: Sequence[LabelledTurn], batch: Batch) -> tuple[Tensor, Tensor]:

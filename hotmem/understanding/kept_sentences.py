@@ -3,12 +3,14 @@
 The reader finds the words; here they become a statement in the third person.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from hotmem.models.reader import TurnPart, TurnReading
+from hotmem.temporal import Bound, format_time
 from hotmem.text.stemming import STOP_STEMS, stem
 from hotmem.types import Kind, Statement, Understanding
 from hotmem.types.parse import Doc, Span, Token
@@ -18,6 +20,7 @@ from hotmem.understanding.facts.jokes import joke_spans
 from hotmem.understanding.facts.plans import Plan, plan_statement
 from hotmem.understanding.facts.relations import Relation
 from hotmem.understanding.facts.repairs import retracted_spans
+from hotmem.understanding.facts.time_direction import resolve_times
 from hotmem.understanding.named_subjects import subject_of
 from hotmem.understanding.part_spans import clauses
 from hotmem.understanding.whole_sentences import stands_alone
@@ -34,6 +37,9 @@ MAX_SENTENCES: Final = 40
 
 STATES: Final = Relation("states")
 """Of sentences that are worth remembering although no relation fits them."""
+
+_WEEKDAYS: Final = re.compile(r"^(?:on )?\w+days$", re.IGNORECASE)
+"""In "on Mondays" no Monday is meant."""
 
 PLANS: Final = ("plan", "reminder")
 """Kinds of parts with a time of their own."""
@@ -112,6 +118,7 @@ def _kept(
             return None
         span = whole
         text = third_person(doc, (whole.start_char, whole.end_char), speaker)
+        text = _dated(text, whole, said_at)
     if not MIN_WORDS <= len(text.split()) <= MAX_WORDS:
         return None
     about = None if answered else subject_of(span)
@@ -119,6 +126,17 @@ def _kept(
     statement = RELATIONS[kind].statement(subject, text, text, span.start_char, span.end_char)
     names = tuple(name for name in entities if name in text)
     return Plan(replace(statement, hedged=hedged, replaces=False, entities=names), ())
+
+
+def _dated(text: str, said: Span, said_at: datetime) -> str:
+    """A statement with its relative times as dates: "yesterday" says nothing next week."""
+    for mention in resolve_times(said.doc, said_at):
+        words = said.doc.text[mention.start : mention.stop].rstrip(".,;!? ")
+        inside = said.start_char <= mention.start and mention.start + len(words) <= said.end_char
+        exact = mention.bound is Bound.AT and not mention.vague
+        if inside and exact and not _WEEKDAYS.search(words):
+            text = re.sub(rf"(?<!\w){re.escape(words)}(?!\w)", format_time(mention), text, count=1)
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _tells_what(doc: Doc, part: TurnPart, plan: Plan) -> bool:

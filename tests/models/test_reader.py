@@ -34,7 +34,7 @@ def test_an_answer_is_read_with_its_question(reader: Reader) -> None:
     ("known", "new"),
     [
         ("The user has a girlfriend called Mia.", "we broke up"),
-        ("The user lives in Leeds.", "i moved to york last month"),
+        ("The user drives a Volvo.", "i sold the volvo in march"),
         ("The user has a dog called Bruno.", "Bruno died on Sunday, we buried him in the garden."),
     ],
 )

@@ -1,0 +1,51 @@
+"""Sentences that are kept have their dates, and are whole."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from hotmem import Memory, Role, Turn
+from hotmem.models import CachedEncoder, Language
+
+FRIDAY = datetime(2026, 11, 20, 9, tzinfo=UTC)
+
+
+@pytest.fixture
+async def memory(tmp_path: Path, encoder: CachedEncoder, language: Language) -> Memory:
+    return Memory.open(tmp_path / "memory.db", encoder=encoder, language=language)
+
+
+async def kept(memory: Memory, *said: tuple[Role, str]) -> list[str]:
+    """Say turns and return the memories."""
+    for place, (role, text) in enumerate(said):
+        await memory.remember(Turn("ana", "s", role, text, FRIDAY + timedelta(minutes=place)))
+    await memory.settle()
+    return [one.text for one in await memory.memories("ana")]
+
+
+@pytest.mark.parametrize(
+    ("said", "date"),
+    [
+        ("The kitchen ceiling came down last Tuesday.", "on 2026-11-17 (Tuesday)"),
+        ("the council dug up our street three days ago", "on 2026-11-17 (Tuesday)"),
+    ],
+)
+async def test_relative_times_become_dates(memory: Memory, said: str, date: str) -> None:
+    async with memory:
+        assert any(date in text for text in await kept(memory, (Role.USER, said)))
+
+
+async def test_habits_have_no_date(memory: Memory) -> None:
+    async with memory:
+        assert "Aunt Jo swims on Mondays." in await kept(
+            memory, (Role.USER, "Aunt Jo swims on Mondays.")
+        )
+
+
+async def test_words_after_a_remark_of_the_bot_are_no_answer(memory: Memory) -> None:
+    async with memory:
+        texts = await kept(
+            memory, (Role.ASSISTANT, "Toast never fails."), (Role.USER, "Granny. After ten.")
+        )
+        assert texts == []
