@@ -11,8 +11,9 @@ from hotmem.types import Evidence, EvidenceKind, Hit, Layer, Query
 
 Key = tuple[EvidenceKind, int]
 
-REPHRASED_WORDS: Final = stems("the user's is are was were has have had does do")
-"""Words of a fact that its turn may word otherwise: "the user's dog" for "my dog"."""
+REPHRASED_WORDS: Final = stems("the user's and others is are was were has have had does do")
+"""Words of a fact that its turn may word otherwise: "the user's dog" for "my dog", "the user and
+others" for "we"."""
 
 MIN_CONTENT_WORDS: Final = 2
 """Number of other words that a fact needs to be recognized in a visible text."""
