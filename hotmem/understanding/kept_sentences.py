@@ -14,7 +14,7 @@ from hotmem.temporal import Bound, format_time
 from hotmem.text.stemming import STOP_STEMS, stem
 from hotmem.types import Kind, Statement, Understanding
 from hotmem.types.parse import Doc, Span, Token
-from hotmem.understanding.facts.answers import statement_of_answer
+from hotmem.understanding.facts.answers import last_question, statement_of_answer
 from hotmem.understanding.facts.indirect_speech import third_person
 from hotmem.understanding.facts.jokes import joke_spans
 from hotmem.understanding.facts.plans import Plan, plan_statement
@@ -102,7 +102,8 @@ def _kept(
         plan = plan_statement(
             doc, part.start, part.stop, speaker, said_at, hedged=hedged, entities=entities
         )
-        if _tells_what(doc, part, plan):
+        asked = question is not None and last_question(question) is not None
+        if _tells_what(doc, part, plan, timed=bool(plan.times) or asked):
             return plan
         kind = "fact"
     if kind not in RELATIONS:
@@ -139,15 +140,15 @@ def _dated(text: str, said: Span, said_at: datetime) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def _tells_what(doc: Doc, part: TurnPart, plan: Plan) -> bool:
-    """Whether a plan has a time, or a reminder an end, and says what is to happen."""
+def _tells_what(doc: Doc, part: TurnPart, plan: Plan, *, timed: bool) -> bool:
+    """Whether a plan has a time, perhaps that of a question, and says what is to happen."""
     words = [
         token
         for token in doc
         if part.start <= token.idx < part.stop
         and not any(time.start <= token.idx < time.stop for time in plan.times)
     ]
-    if not plan.times and part.kind == "plan":
+    if not timed and part.kind == "plan":
         return False
     return any(token.pos_ in ("NOUN", "VERB") and _is_content(token) for token in words)
 
