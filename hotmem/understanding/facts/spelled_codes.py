@@ -24,15 +24,15 @@ _CODE_WORD_POS: Final = frozenset({"NOUN", "PROPN", "NUM", "ADJ", "VERB", "X", "
 _LETTER_WORDS: Final = frozenset({"a", "i"})
 """Letters that are words too."""
 
-_ZEROS: Final = frozenset({"nought", "naught"})
-"""Names of 0 that the parser does not know for numbers."""
+_OF_CODES: Final = frozenset({"nought", "naught", "double", "triple"})
+"""Words of codes that the parser does not know for numbers."""
 
 
 def is_code_token(token: Token) -> bool:
     """Whether a token is a number, contains a digit, or is a single letter."""
     return (
         token.like_num
-        or token.lower_ in _ZEROS
+        or token.lower_ in _OF_CODES
         or any(letter.isdigit() for letter in token.text)
         or (len(token) == 1 and token.is_alpha and token.lower_ not in _LETTER_WORDS)
     )
