@@ -4,17 +4,23 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from hotmem.temporal import TimeMention, find_times
+from hotmem.temporal import TimeMention, find_times, format_time_bare
 from hotmem.types import Correction, Statement
 from hotmem.types.parse import Doc
 from hotmem.understanding.facts.clauses import Clause, read_clauses
 from hotmem.understanding.facts.copulas import read_copula
-from hotmem.understanding.facts.lexicon import DETAIL_NOUNS
-from hotmem.understanding.facts.predicates import Fact
-from hotmem.understanding.facts.relations import IS_DETAIL
+from hotmem.understanding.facts.events import (
+    rescheduled_event,
+)
+from hotmem.understanding.facts.favourites import read_favourite
+from hotmem.understanding.facts.general_verbs import read_general_verb
+from hotmem.understanding.facts.lexicon import DETAIL_NOUNS, EVENT_NOUNS
+from hotmem.understanding.facts.predicates import Fact, first_mention, predicate_words
+from hotmem.understanding.facts.relations import IS_DETAIL, IS_ON
 from hotmem.understanding.facts.spelled_codes import code_after
 from hotmem.understanding.facts.statements import to_statement
 from hotmem.understanding.facts.subjects import Subject, resolve
+from hotmem.understanding.facts.third_person import sentence
 from hotmem.understanding.facts.verbs import read_verb
 
 _PRONOUN_NOUNS: Final = {"he": "friend", "she": "friend", "they": "friend", "it": "car"}
@@ -66,6 +72,18 @@ def read_clause_statements(
         said_at: When it was said.
     """
     for clause in read_clauses(doc):
+        if (favourite := read_favourite(clause, speaker)) is not None:
+            yield favourite
+            continue
+        moved = rescheduled_event(clause)
+        appointment = resolve(moved, speaker) if moved is not None else None
+        if (
+            appointment is not None
+            and appointment.head in EVENT_NOUNS
+            and (day := _new_date(clause, said_at)) is not None
+        ):
+            yield _reschedule_statement(clause, appointment, day)
+            continue
         subject = resolve(clause.subject, speaker)
         if subject is None:
             continue
@@ -86,10 +104,28 @@ def _relevant_mentions(
     ]
 
 
+def _new_date(clause: Clause, said_at: datetime) -> TimeMention | None:
+    """Return the future date of a rescheduled event: "they put the exam off until Monday"."""
+    return first_mention(
+        predicate_words(clause), find_times(clause.verb.doc.text, said_at, ahead=True)
+    )
+
+
+def _reschedule_statement(clause: Clause, appointment: Subject, day: TimeMention) -> Statement:
+    """State the new date of a rescheduled event."""
+    when = format_time_bare(day)
+    words = predicate_words(clause)
+    start = min(appointment.start, words[0].idx)
+    stop = max(appointment.stop, *(token.idx + len(token) for token in words))
+    return IS_ON.statement(
+        appointment.key, when, sentence(appointment.shown, IS_ON.name, when), start, stop
+    )
+
+
 def _read_facts(
     clause: Clause, subject: Subject, mentions: Sequence[TimeMention]
 ) -> Sequence[Fact]:
-    """Read the facts of a clause by the tables of relations."""
+    """Read the facts of a clause by the tables of relations, or else by the general rule."""
     if clause.copular:
         return tuple(read_copula(clause, subject, mentions))
     if subject.event:
@@ -99,4 +135,6 @@ def _read_facts(
         if code:
             said = clause.verb.doc[code[0].i : code[-1].i + 1].text
             return (Fact(IS_DETAIL, code, (clause.finite, *code), object=said),)
-    return tuple(read_verb(clause, mentions))
+    return tuple(read_verb(clause, subject, mentions)) or tuple(
+        read_general_verb(clause, subject, mentions)
+    )

@@ -10,6 +10,7 @@ from hotmem.understanding.facts.ages import age_of
 from hotmem.understanding.facts.clauses import Clause, Tense
 from hotmem.understanding.facts.lexicon import (
     DETAIL_NOUNS,
+    GOAL_NOUNS,
     HOBBY_NOUNS,
     LASTING_ADJECTIVES,
     NAMEABLE_NOUNS,
@@ -26,6 +27,7 @@ from hotmem.understanding.facts.predicates import (
 from hotmem.understanding.facts.relations import (
     ALLERGIC_TO,
     COPULAR_RELATIONS,
+    DID,
     FAVOURITE,
     IS,
     IS_AGED,
@@ -38,6 +40,7 @@ from hotmem.understanding.facts.relations import (
     IS_ON,
     LIKES,
     PLANS_TO,
+    WANTS,
     WORKS_AT,
 )
 from hotmem.understanding.facts.spelled_codes import code_after, spelled_code
@@ -77,7 +80,7 @@ _FIGURATIVE_NOUNS: Final = wordlist(
 def read_copula(
     clause: Clause, subject: Subject, mentions: Sequence[TimeMention]
 ) -> Iterator[Fact]:
-    """Yield the facts of a clause with "be".
+    """Yield the facts of a clause with "be", including "have been to".
 
     Args:
         clause: The clause.
@@ -86,13 +89,33 @@ def read_copula(
     """
     verb = clause.verb
     words = predicate_words(clause)
+    if (
+        verb.lower_ == "been"
+        and (place := complement(verb, "to")) is not None
+        and _is_informative(place, mentions)
+    ):
+        yield Fact(DID, phrase(place), words)
+        return
+    if subject.head in GOAL_NOUNS:
+        aim = complement(verb, "xcomp") or complement(verb, "ccomp")
+        if aim is not None and clause.tense is Tense.PRESENT and aim.tag_ in ("VB", "VBG"):
+            yield Fact(
+                WANTS,
+                phrase(aim),
+                (*words, *(token for token in phrase(aim) if token not in words)),
+            )
+        return
     value = complement(verb, "attr") or complement(verb, "acomp")
-    if clause.frame == "plan":
+    if clause.frame in ("want", "plan"):
         aimed = clause.tense is not Tense.PAST and not clause.negated
         if aimed and value is not None and value.pos_ == "NOUN":
-            yield Fact(PLANS_TO, phrase(value), words)
+            yield Fact(WANTS if clause.frame == "want" else PLANS_TO, phrase(value), words)
         return
     always = verb.lower_ == "been" and any(child.lower_ == "always" for child in verb.children)
+    if clause.tense is Tense.PAST or clause.frame == "used":
+        if subject.alive:
+            yield from _read_former(clause, value, words, mentions)
+        return
     if clause.tense is not Tense.PRESENT or clause.frame or verb.lower_ == "being":
         return
     if verb.lower_ == "been" and not always and not _is_lasting(value):
@@ -165,6 +188,20 @@ def _is_employer(place: Token, verb: Token) -> bool:
     return place.ent_type_ == "ORG" or any(
         child.lower_ in _PRESENT_ADVERBS for child in verb.children
     )
+
+
+def _read_former(
+    clause: Clause, value: Token | None, words: tuple[Token, ...], mentions: Sequence[TimeMention]
+) -> Iterator[Fact]:
+    """Read a past state: "I was a baker for ten years", "I used to be in a band"."""
+    if value is None:
+        yield from (
+            Fact(DID, fact.value, words) for fact in _read_situation(clause.verb, words, mentions)
+        )
+    elif (
+        value.pos_ == "NOUN" and _is_indefinite(value) and value.lemma_.lower() not in _EMPTY_NOUNS
+    ) or value.lemma_.lower() in LASTING_ADJECTIVES:
+        yield Fact(DID, phrase(value), words)
 
 
 def _read_situation(

@@ -1,4 +1,4 @@
-"""Facts of clauses in the past tense: dated events, and states that an event began or ended."""
+"""Facts of clauses in the past tense: events, and the states that result from them."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -7,7 +7,7 @@ from hotmem.temporal import TimeMention
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Token
 from hotmem.understanding.facts.clauses import Clause
-from hotmem.understanding.facts.lexicon import LIGHT_VERBS
+from hotmem.understanding.facts.lexicon import EVENT_VERBS, NOTABLE_EVENT_VERBS
 from hotmem.understanding.facts.phrases import phrase
 from hotmem.understanding.facts.predicates import Fact, complement, inner_phrase
 from hotmem.understanding.facts.relations import (
@@ -32,10 +32,14 @@ INTRANSITIVE_EVENTS: Final = wordlist(
 _GROUP_NOUNS: Final = wordlist(
     "gym club choir band team group league class church orchestra army navy program course"
 )
+_RESCHEDULING_VERBS: Final = frozenset(
+    {"move", "postpone", "reschedule", "push", "put", "shift", "delay", "bring"}
+)
 RELOCATION_VERBS: Final = frozenset({"move", "relocate", "settle"})
 """Verbs that lead to a new home."""
 
 _CHANGE_VERBS: Final = RELOCATION_VERBS | {"switch", "change", "migrate", "transfer"}
+_RETURN_VERBS: Final = frozenset({"come", "return", "get"})
 
 
 def read_event(
@@ -47,16 +51,23 @@ def read_event(
         return
     lasting = tuple(_read_resulting_state(clause, words, mention))
     yield from lasting
-    if lasting or (verb.tag_ == "VBG" and not clause.frame):
-        return
-    over = find_ended_activity(verb) if _is_terminative(verb) else None
-    if over is not None:
-        yield Fact(DID, inner_phrase(clause), words, negated=True, over=over)
-    elif mention is not None and (
-        verb.lemma_ in INTRANSITIVE_EVENTS
-        or has_informative_complement(verb, mention, light=LIGHT_VERBS)
-    ):
-        yield Fact(DID, inner_phrase(clause), words)
+    if not lasting and (verb.tag_ != "VBG" or clause.frame) and _is_notable(verb, mention):
+        over = find_ended_activity(verb) if _is_terminative(verb) else None
+        yield Fact(
+            DID, inner_phrase(clause), words, negated=None if over is None else True, over=over
+        )
+
+
+def rescheduled_event(clause: Clause) -> Token | None:
+    """Return the appointment that a clause says is postponed or moved.
+
+    "they moved the interview to Monday", "the exam has been put off until May".
+    """
+    if clause.verb.lemma_ not in _RESCHEDULING_VERBS or clause.negated or clause.frame:
+        return None
+    if clause.subject is not None and clause.subject.dep_ == "nsubjpass":
+        return clause.subject
+    return complement(clause.verb, "dobj")
 
 
 def _is_terminative(verb: Token) -> bool:
@@ -75,9 +86,7 @@ def _is_terminative(verb: Token) -> bool:
         return dropped is not None and not any(
             child.dep_ in ("det", "poss") for child in dropped.children
         )
-    if verb.lemma_ == "stop":
-        return any(child.dep_ == "xcomp" for child in verb.children)
-    return verb.lemma_ == "quit"
+    return verb.lemma_ in ("quit", "stop", "abandon")
 
 
 def _has_recipient(verb: Token, left: Token) -> bool:
@@ -224,6 +233,38 @@ def _prepositional_object(thing: Token | None, verb: Token, *prepositions: str) 
         ),
         None,
     )
+
+
+def _is_notable(verb: Token, mention: TimeMention | None) -> bool:
+    """Whether an event is worth keeping: a notable verb, or one with a time or a place."""
+    if verb.lemma_ in INTRANSITIVE_EVENTS or (
+        verb.lemma_ == "pass" and any(child.lower_ == "away" for child in verb.children)
+    ):
+        return True
+    if verb.lemma_ == "drop":
+        return _is_terminative(verb)
+    if verb.lemma_ in _RETURN_VERBS and any(child.lower_ == "back" for child in verb.children):
+        return any(is_name(token) for token in phrase(verb))
+    if verb.lemma_ in ("stop", "give", "quit", "take") and any(
+        child.dep_ == "xcomp" or child.lower_ == "up" for child in verb.children
+    ):
+        return any(
+            token.pos_ in ("NOUN", "PROPN", "VERB") for token in phrase(verb) if token != verb
+        )
+    if (
+        verb.lemma_ in ("quit", "leave")
+        and (left := complement(verb, "dobj")) is not None
+        and left.pos_ == "PROPN"
+        and left.ent_type_ != "GPE"
+    ):
+        return True
+    placed = verb.lemma_ in ("live", "work", "study", "grow") and any(
+        is_name(part) for prep in verb.children if prep.dep_ == "prep" for part in prep.children
+    )
+    worth = verb.lemma_ in NOTABLE_EVENT_VERBS or (
+        mention is not None and verb.lemma_ in EVENT_VERBS
+    )
+    return placed or (worth and has_informative_complement(verb, mention, light=frozenset()))
 
 
 def has_informative_complement(

@@ -34,14 +34,23 @@ FREQUENCY_VERBS: Final = frozenset(
 )
 """Verbs that need a frequency, a negation or the progressive: "take", "is writing a novel"."""
 
-LIGHT_VERBS: Final = wordlist(
-    "be do have say tell let try think know make mean feel wonder hope wish believe guess admit "
-    "ask look see talk sound seem keep "
-    "happen need want forget remember understand agree like love mention add use thank "
-    "appreciate miss imagine pretend suppose worry "
-    "care check figure share hear give take put go get come show find"
+EVENT_VERBS: Final = wordlist(
+    "move visit go buy adopt get start finish quit leave lose meet graduate marry join win run "
+    "make read watch see pass book order sell "
+    "fly travel break open launch retire hire fire promote study attend complete sign paint "
+    "cook bake learn climb plant publish "
+    "celebrate bury divorce separate grow move work live teach play volunteer switch transfer "
+    "apply enrol enroll drive hike camp donate "
+    "rescue name give die hurt fracture sprain diagnose born"
 )
-"""Verbs that make no plan or habit alone; "go" and "get" do with a time or a place name."""
+"""Verbs whose past tense is an event worth keeping."""
+
+NOTABLE_EVENT_VERBS: Final = wordlist(
+    "move adopt graduate marry join retire visit buy publish win divorce enrol enroll launch "
+    "climb sell diagnose rescue bury attend "
+    "travel quit finish run complete"
+)
+"""Verbs whose past tense is worth keeping even without a time."""
 
 LASTING_ADJECTIVES: Final = wordlist(
     "vegetarian vegan pescatarian married divorced single engaged widowed retired unemployed "
@@ -72,6 +81,9 @@ DETAIL_NOUNS: Final = wordlist(
     "wifi extension surname"
 )
 """Attributes whose value is a word or a number: "my shoe size is 42"."""
+
+GOAL_NOUNS: Final = frozenset({"dream", "goal", "plan", "ambition", "hope", "wish"})
+"""Nouns whose complement is a goal: "my dream is to open a restaurant"."""
 
 HOBBY_NOUNS: Final = frozenset({"hobby", "passion", "pastime", "interest", "hobbie"})
 """Nouns whose complement is liked: "my hobby is pottery"."""

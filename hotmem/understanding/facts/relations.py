@@ -96,9 +96,13 @@ WITH: Final = Relation("is with", importance=4, single=True, changes=True)
 KNOWS: Final = Relation("knows")
 REGULARLY: Final = Relation("regularly", kind=Kind.PREFERENCE, changes=True)
 DID: Final = Relation("did")
+DOES: Final = Relation("does", importance=2, changes=True)
 BORN_IN: Final = Relation("was born in", importance=4, single=True)
 PLANS_TO: Final = Relation(
     "plans to", kind=Kind.REMINDER, category=Category.REMINDERS, importance=3, changes=True
+)
+WANTS: Final = Relation(
+    "wants", kind=Kind.CONTEXT, category=Category.PROJECTS, importance=2, changes=True
 )
 ASKS: Final = Relation("asks", kind=Kind.RULE, category=Category.SYSTEM, importance=5)
 HAS_TO: Final = Relation(
@@ -123,6 +127,7 @@ PURSUIT_RELATIONS: Final = tuple(
         STUDIES_AT,
         LEARNS,
         CAN,
+        DOES,
         REGULARLY,
     )
 )
@@ -156,6 +161,7 @@ STATIVE_RELATIONS: Final = _by_words(
         "xcomp, adore xcomp, obsess with",
         PREFERS: "prefer dobj, prefer xcomp",
         DISLIKES: "hate dobj, dislike dobj, hate xcomp, dislike xcomp, stand dobj, despise dobj",
+        WANTS: "want dobj, look for, save for, plan dobj, wish for",
         KNOWS: "belong to, know dobj",
         WITH: "date dobj",
         HAS_CONDITION: "suffer from",

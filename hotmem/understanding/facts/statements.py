@@ -29,13 +29,14 @@ from hotmem.understanding.facts.relations import (
     PLANS_TO,
     PURSUIT_RELATIONS,
     REGULARLY,
+    WANTS,
 )
 from hotmem.understanding.facts.secondary_facts import is_secondary
 from hotmem.understanding.facts.spelled_codes import is_code_token, keeps_codes_whole
 from hotmem.understanding.facts.subjects import Subject
 from hotmem.understanding.facts.third_person import sentence, to_third_person
 
-DATED_RELATIONS: Final = frozenset({PLANS_TO, HAS_TO, IS_ON})
+DATED_RELATIONS: Final = frozenset({PLANS_TO, HAS_TO, WANTS, IS_ON})
 """Relations that keep their time in the present tense; elsewhere "these days" would go stale."""
 
 DOUBT: Final = "perhaps"

@@ -1,4 +1,4 @@
-"""Facts of clauses with other verbs: states, habits, plans and duties."""
+"""Facts of clauses with other verbs: states, habits, plans, wishes and duties."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -12,7 +12,7 @@ from hotmem.understanding.facts.events import (
     has_informative_complement,
     read_event,
 )
-from hotmem.understanding.facts.lexicon import FREQUENCY_VERBS, LIGHT_VERBS
+from hotmem.understanding.facts.lexicon import FREQUENCY_VERBS
 from hotmem.understanding.facts.phrases import phrase
 from hotmem.understanding.facts.predicates import (
     Fact,
@@ -26,7 +26,9 @@ from hotmem.understanding.facts.predicates import (
 from hotmem.understanding.facts.relations import (
     CAN,
     COMPLEMENTS,
+    DID,
     DISLIKES,
+    DOES,
     HAS,
     HAS_CONDITION,
     HAS_TO,
@@ -40,11 +42,22 @@ from hotmem.understanding.facts.relations import (
     REGULARLY,
     STATIVE_RELATIONS,
     STUDIES,
+    WANTS,
     WORKS_AT,
     WORKS_ON,
     Relation,
 )
+from hotmem.understanding.facts.subjects import Subject
 from hotmem.understanding.query.entities import is_name
+
+_LIGHT_VERBS: Final = wordlist(
+    "be do have say tell let try think know make mean feel wonder hope wish believe guess admit "
+    "ask look see talk sound seem keep "
+    "happen need want forget remember understand agree like love mention add use thank "
+    "appreciate miss imagine pretend suppose worry "
+    "care check figure share hear give take put go get come show find"
+)
+"""Verbs that make no plan or habit alone; "go" and "get" do with a time or a place name."""
 
 _FREQUENCY_ADVERBS: Final = wordlist(
     "usually always often never regularly daily weekly sometimes rarely everyday normally typically"
@@ -72,7 +85,7 @@ _COURSE_NOUNS: Final = wordlist(
 )
 
 
-def read_verb(clause: Clause, mentions: Sequence[TimeMention]) -> Iterator[Fact]:
+def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) -> Iterator[Fact]:
     """Yield the facts of a clause whose verb is not "be"."""
     words = predicate_words(clause)
     mention = first_mention(words, mentions)
@@ -83,9 +96,14 @@ def read_verb(clause: Clause, mentions: Sequence[TimeMention]) -> Iterator[Fact]
                 (clause.subject is None or clause.subject.lower_ == "i")
                 and not clause.negated
                 and not yet
-                and has_informative_complement(clause.verb, mention, light=LIGHT_VERBS)
+                and has_informative_complement(clause.verb, mention, light=_LIGHT_VERBS)
             ):
                 yield Fact(HAS_TO, inner_phrase(clause), words)
+        case "want", Tense.PRESENT:
+            if not clause.negated and has_informative_complement(
+                clause.verb, mention, light=_LIGHT_VERBS
+            ):
+                yield Fact(WANTS, inner_phrase(clause), words)
         case "can", Tense.PRESENT:
             if clause.verb.lemma_ == "stand":
                 yield from _read_state(clause, words, mention)
@@ -97,14 +115,19 @@ def read_verb(clause: Clause, mentions: Sequence[TimeMention]) -> Iterator[Fact]
             if (
                 clause.tense is not Tense.PAST
                 and not clause.negated
-                and has_informative_complement(clause.verb, mention, light=LIGHT_VERBS)
+                and has_informative_complement(clause.verb, mention, light=_LIGHT_VERBS)
             ):
                 yield Fact(PLANS_TO, inner_phrase(clause), words)
+        case "used", _:
+            if clause.verb.lemma_ not in _LIGHT_VERBS and has_informative_complement(
+                clause.verb, mention, light=frozenset()
+            ):
+                yield Fact(DID, inner_phrase(clause), words)
         case "", Tense.FUTURE:
             if (
                 mention is not None
                 and not clause.negated
-                and clause.verb.lemma_ not in LIGHT_VERBS - {"go", "get", "have", "see"}
+                and clause.verb.lemma_ not in _LIGHT_VERBS - {"go", "get", "have", "see"}
             ):
                 yield Fact(PLANS_TO, inner_phrase(clause), words)
         case "", Tense.PAST:
@@ -121,8 +144,12 @@ def _read_phase_verb(
     """Read what began or ended: "started working at Bosch" is a job."""
     if clause.verb.lemma_ == "move":
         yield from read_event(clause, words, mention)
-    else:
-        yield from _read_state(clause, words, mention)
+    elif states := tuple(_read_state(clause, words, mention)):
+        yield from states
+    elif not clause.negated and has_informative_complement(
+        clause.verb, mention, light=_LIGHT_VERBS
+    ):
+        yield Fact(DID if clause.tense is Tense.PAST else DOES, inner_phrase(clause), words)
 
 
 def _read_present(
@@ -145,7 +172,7 @@ def _read_present(
         and not clause.negated
     ):
         if verb.lemma_ in INTRANSITIVE_EVENTS or has_informative_complement(
-            verb, mention, light=LIGHT_VERBS - {"go", "get", "have", "see", "take"}
+            verb, mention, light=_LIGHT_VERBS - {"go", "get", "have", "see", "take"}
         ):
             yield Fact(PLANS_TO, inner_phrase(clause), words)
         return
@@ -154,7 +181,7 @@ def _read_present(
     elif (
         not progressive
         and _is_habitual(verb)
-        and verb.lemma_ not in LIGHT_VERBS - {"go", "take"}
+        and verb.lemma_ not in _LIGHT_VERBS - {"go", "take"}
         and len(phrase(verb)) > 1
     ):
         yield Fact(REGULARLY, inner_phrase(clause), words)
@@ -229,6 +256,8 @@ def _is_informative(relation: Relation, head: Token, clause: Clause) -> bool:
                 or head.lemma_ not in ("hear", "see", "know", "think", "say", "be", "have")
             )
         )
+    if relation is WANTS:
+        return head.pos_ in ("NOUN", "PROPN") and bool(determiners & {"a", "an"})
     if relation is CAN:
         return (
             head.lemma_.lower() in COMPLEMENTS[CAN]

@@ -15,7 +15,7 @@ from hotmem.understanding.facts import extract_facts
 JOINED = json.loads(Path(__file__).with_name("coordination.json").read_text("utf-8"))
 AT = datetime(2026, 11, 23, 10, tzinfo=UTC)
 
-READ: Final = 0.45
+READ: Final = 0.5
 """Minimum recall."""
 
 

@@ -127,8 +127,8 @@ def test_the_continuation_of_a_joke_is_no_fact(language: Language) -> None:
     [
         ("Pedro doesn't eat pork and neither do I.", "Pedro does not eat pork."),
         (
-            "Priya goes to the gym with priya every tuesday and.",
-            "Priya goes to the gym with priya every tuesday.",
+            "Priya goes running with priya every tuesday and.",
+            "Priya goes running with priya every tuesday.",
         ),
     ],
 )

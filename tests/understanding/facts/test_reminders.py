@@ -88,6 +88,8 @@ def test_other_words_are_no_reminder(language: Language, said: str) -> None:
         ("Remind me to call Tom before four.", "2026-10-07 09:30", "2026-10-07 16:01"),
         ("Remind me to call Tom at six.", "2026-10-07 18:00", "2026-10-07 18:01"),
         ("I have to renew my visa by Friday.", "2026-10-09 00:00", "2026-10-10 00:00"),
+        ("I have got ballet on the fifteenth.", "2026-10-15 00:00", "2026-10-16 00:00"),
+        ("I start at the bakery in May.", "2027-05-01 00:00", "2027-06-01 00:00"),
     ],
 )
 def test_a_plan_has_a_time_of_its_own(language: Language, said: str, start: str, end: str) -> None:

@@ -46,6 +46,7 @@ def test_codes_are_kept_word_for_word(language: Language, said: str, code: str) 
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
+        ("i take two two milligram tablets", "Jo takes two two milligram tablets."),
         (
             "I take two two-milligram tablets every morning.",
             "Jo takes two two-milligram tablets every morning.",

@@ -32,3 +32,23 @@ def test_future_events(case: dict[str, str | None], language: Language) -> None:
     assert read(str(case["text"]), said_at, language) == (
         [case["starts"]] if case["starts"] else []
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("I've booked a table for Friday.", "Ana has booked a table on 2026-11-27 (Friday)."),
+        ("I saw the dentist on Friday.", "Ana saw the dentist on 2026-11-20 (Friday)."),
+        ("They put the exam off until Friday.", "The exam is on 2026-11-27 (Friday)."),
+    ],
+)
+def test_facts_have_the_date_of_the_event(text: str, fact: str, language: Language) -> None:
+    doc = language.parse([text])[0]
+    found = extract_facts(
+        doc,
+        lambda words: language.parse([words])[0],
+        "Ana",
+        Role.USER,
+        datetime(2026, 11, 23, 10, tzinfo=UTC),
+    )
+    assert [one.text for one in found.statements] == [fact]
