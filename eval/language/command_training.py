@@ -167,14 +167,18 @@ def cross_validated(
     """Return what is found in each utterance by a model that was not trained on its batch."""
     results = []
     for fold in sorted({one.batch for one in all_of}):
-        model = CommandModel(trained([one for one in all_of if one.batch != fold], penalty))
-        find = CommandFinder(lambda: encoder, lambda model=model: model)  # type: ignore[misc]
+        find = _finder(encoder, trained([one for one in all_of if one.batch != fold], penalty))
         results += [
             (one, heard(0, one.style, one.text, one.meant, find))
             for one in all_of
             if one.batch == fold
         ]
     return results
+
+
+def _finder(encoder: Encoder, tensors: dict[str, NDArray[np.generic]]) -> CommandFinder:
+    model = CommandModel(tensors)
+    return CommandFinder(lambda: encoder, lambda: model)
 
 
 def train_commands(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from eval.statistics import Estimate, bootstrap
@@ -150,7 +151,7 @@ def pair_figures(
             return effect.doubted >= doubted
 
         for label in OUTDATING:
-            share(f"{label}: ended", lambda pair, label=label: pair.effect == label, ends)  # type: ignore[misc]
+            share(f"{label}: ended", partial(_has_effect, label), ends)
         share("any of them: ended", lambda pair: pair.effect in OUTDATING, ends)
         share("any of them: ended or marked", lambda pair: pair.effect in OUTDATING, marked)
         share("contradicts: marked", lambda pair: pair.effect == "contradicts", marked)
@@ -164,6 +165,10 @@ def pair_figures(
         if right:
             found.append(Figure("effect right of seven", style, len(right), bootstrap(right)))
     return found
+
+
+def _has_effect(effect: str, pair: LabelledPair) -> bool:
+    return pair.effect == effect
 
 
 def _same(part: Part, one: TurnPart) -> bool:

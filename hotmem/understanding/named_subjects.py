@@ -52,12 +52,17 @@ def names_another(subject: str, names: frozenset[str], text: str) -> bool:
 
 
 def _noun_phrase(noun: Token) -> list[Token]:
-    """The noun with what stands before it, and names beside it: "my sister Carla"."""
+    """The noun with what stands before it, and names beside it: "my sister Carla".
+
+    A name that is a month, "my cousin April", is parsed as the time of the verb.
+    """
     beside = [
         word
         for child in noun.rights
         if child.dep_ in ("appos", "flat", "compound")
         for word in child.subtree
     ]
+    after = noun.doc[noun.i + 1 : noun.i + 2]
+    beside += [word for word in after if word.dep_ == "npadvmod" and word.pos_ == "PROPN"]
     before = [word for child in noun.lefts for word in child.subtree]
     return sorted({*before, noun, *beside}, key=lambda word: word.i)

@@ -13,6 +13,12 @@ _BACK: Final = frozenset(
 )
 """Subjects that refer back to something said before; "there" may also begin a clause."""
 
+_OPENING: Final = frozenset({"PRP$", "PRP", "NNP", "NNPS"})
+"""Tags of first words that begin a statement rather than a fragment: "my", "I", a name."""
+
+MIN_WHOLE: Final = 4
+"""Words of a sentence from which it may be whole although its parse has no verb."""
+
 _SPEAKER: Final = frozenset({"i", "me", "my", "us", "our", "we"})
 """In "they have me on pills" it does not matter who they are."""
 
@@ -35,11 +41,26 @@ def stands_alone(part: Span) -> bool:
     subjects = [
         token for token in words if token.dep_ in _SUBJECTS and token.head.dep_ not in _SUBORDINATE
     ]
-    if not subjects:
-        return any(map(drops_subject, words))
-    first = subjects[0]
-    finite = any(token.tag_ in _FINITE for token in words if token.i > first.i)
-    return finite and not _refers_back(first, words)
+    first = subjects[0] if subjects else words[0]
+    if subjects and any(token.tag_ in _FINITE for token in words if token.i > first.i):
+        return not _refers_back(first, words)
+    return _looks_whole(words) or (not subjects and any(map(drops_subject, words)))
+
+
+def _looks_whole(words: list[Token]) -> bool:
+    """Whether words are a whole sentence that begins as statements do, whatever its parse.
+
+    In "my nephew Tim studies at Oxford" the parser takes the verb for a noun.
+    """
+    first, last = words[0], words[-1]
+    whole = not any(
+        token.is_alpha
+        for token in first.doc[first.sent.start : last.sent.end]
+        if not first.i <= token.i <= last.i
+    )
+    return (
+        whole and len(words) >= MIN_WHOLE and first.tag_ in _OPENING and first.lower_ not in _BACK
+    )
 
 
 def _is_unfinished(last: Token) -> bool:

@@ -1,10 +1,12 @@
 """Requests not to store something, in dialogues, and utterances that only sound like one."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from hotmem.pipecat.turn_retention import TurnRetention
+from hotmem.understanding.query.voice_commands import Command, find_command
 from tests.attacks.cases import cases
 
 UNHEARD = {
@@ -40,9 +42,11 @@ HEARD_WRONGLY = {
 """False positives."""
 
 
-def stored(turns: list[dict[str, str]]) -> list[int]:
-    """Return the indexes of the turns that the processor stores."""
-    retention, kept, number = TurnRetention(), set[str](), 0
+def stored(
+    turns: list[dict[str, str]], find: Callable[[str], Command | None] = find_command
+) -> list[int]:
+    """Return the indexes of the turns that are stored if `find` finds the commands."""
+    retention, kept, number = TurnRetention(find), set[str](), 0
     for place, turn in enumerate(turns):
         if turn["who"] == "user":
             number += 1

@@ -90,3 +90,9 @@ async def test_a_dream_ends_nothing(memory: Memory) -> None:
     async with memory:
         await said(memory, "I live in Berlin.", "In my dream I moved to Paris.")
         assert not await changed(memory, "Berlin")
+
+
+async def test_a_move_ends_the_former_home(memory: Memory) -> None:
+    async with memory:
+        await said(memory, "I live in Leeds.", "i moved to york last month")
+        assert await changed(memory, "lives in Leeds")

@@ -109,7 +109,7 @@ async def test_an_answer_has_the_time_of_its_question(memory: Memory) -> None:
     block = await memory.recall(
         "whats on tomorrow", user_id="ana", session_id="later", at=SAID_AT + timedelta(hours=1)
     )
-    assert "eye clinic" in block.items[0].text.lower()
+    assert "Eye clinic" in block.items[0].text
 
 
 async def test_a_stored_reminder_is_found_by_its_day(memory: Memory) -> None:

@@ -11,6 +11,7 @@ from hotmem.understanding.named_subjects import named_subjects, names_another
     [
         ("Carla moved to Austin.", {"carla"}),
         ("My sister Carla lives in Phoenix.", {"carla"}),
+        ("My cousin April lives in Boston.", {"april"}),
         ("They laid me off on Monday.", set()),
         ("We moved to York.", set()),
     ],

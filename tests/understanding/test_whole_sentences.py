@@ -16,6 +16,9 @@ from hotmem.understanding.whole_sentences import stands_alone
         "they have me on warfarin",
         "The keypad on the gate is 6161.",
         "i cant eat gluten",
+        "My nephew Tim studies at Oxford.",
+        "my mum works at lidl",
+        "My mum works at Spar.",
     ],
 )
 def test_a_clause_with_its_subject_stands_alone(language: Language, said: str) -> None:

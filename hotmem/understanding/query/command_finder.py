@@ -57,32 +57,46 @@ class CommandFinder:
     ) -> None:
         self._encoder = encoder
         self._model = model
+        self._latest: tuple[str, Command | None] | None = None
 
     def __call__(self, text: str) -> Command | None:
-        """Find the voice command in an utterance; None if there is none."""
+        """Find the voice command in an utterance; None if there is none.
+
+        The latest result is remembered, as a turn is looked at several times.
+        """
+        latest = self._latest
+        if latest is None or latest[0] != text:
+            found, settled = self._find(text)
+            if settled:
+                self._latest = (text, found)
+            return found
+        return latest[1]
+
+    def _find(self, text: str) -> tuple[Command | None, bool]:
+        """The command, and whether it was looked for by all means there are."""
         ruled = find_command(text)
         if not 0 < len(text.split()) <= MAX_WORDS:
-            return ruled
+            return ruled, True
         try:
             return self._decided(text, ruled)
         except Exception as error:  # a failing encoder must not stop the conversation
             log.warning("voice commands are found by rules alone", error=type(error).__name__)
-            return ruled
+            return ruled, False
 
-    def _decided(self, text: str, ruled: Command | None) -> Command | None:
+    def _decided(self, text: str, ruled: Command | None) -> tuple[Command | None, bool]:
         ids = term_ids(text)
         model = self._model()
         if model is None or not model.has_cue(ids):
-            return ruled
+            return ruled, True
         encoder = self._encoder()
         if encoder is None or encoder.name != TURNS.name:
-            return ruled
+            return ruled, encoder is not None
         vector = encode_tokens(encoder, [text])[0].vector
         chances = model.probabilities(ids, vector, None if ruled is None else ruled.kind)
         best = 1 + int(np.argmax(chances[1:]))
         likely = CLASSES[best]
         assert likely is not None
-        return decide(text, ruled, likely, float(chances[best]), float(chances[0]))
+        return decide(text, ruled, likely, float(chances[best]), float(chances[0])), True
 
 
 def decide(
