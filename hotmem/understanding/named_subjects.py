@@ -4,22 +4,27 @@ What is said of one person changes nothing that is known of another, however sim
 """
 
 import re
+from itertools import takewhile
 from typing import Final
 
 from hotmem.types.parse import Doc, Span, Token
 
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass"})
-_NAME: Final = re.compile(r"\b[^\W\d_a-z][\w’'-]*")
-_WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_OWNED: Final = frozenset({"ROOT", "compound"})
+_NAME: Final = re.compile(r"\b[^\W\d_a-z][\w’']*")
+_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _NO_NAMES: Final = frozenset({"the", "user", "user's", "user’s"})
 
 
 def named_subjects(doc: Doc) -> frozenset[str]:
-    """Return the names in the subjects of a turn's clauses, in lower case, word by word."""
+    """Return the names in the subjects of a turn's clauses, in lower case, word by word.
+
+    Also those behind "my sister" where the parser misses the verb: "my sister Anna-Lena works".
+    """
     return frozenset(
         word.lower_
         for token in doc
-        if token.dep_ in _SUBJECTS
+        if token.dep_ in _SUBJECTS or (token.dep_ in _OWNED and _is_owned(token))
         for word in _noun_phrase(token)
         if word.pos_ == "PROPN"
     )
@@ -51,18 +56,24 @@ def names_another(subject: str, names: frozenset[str], text: str) -> bool:
     return bool(others and own - names)
 
 
+def _is_owned(noun: Token) -> bool:
+    return any(child.dep_ == "poss" and child.pos_ == "PRON" for child in noun.lefts)
+
+
 def _noun_phrase(noun: Token) -> list[Token]:
     """The noun with what stands before it, and names beside it: "my sister Carla".
 
-    A name that is a month, "my cousin April", is parsed as the time of the verb.
+    A name directly behind it is beside it whatever the parser takes it for: a month is the time
+    of the verb ("my cousin April"), a rare name a part of it ("my aunt Beth works").
     """
     beside = [
         word
         for child in noun.rights
-        if child.dep_ in ("appos", "flat", "compound")
+        if child.dep_ in ("appos", "flat", "compound") and child.pos_ != "VERB"
         for word in child.subtree
     ]
-    after = noun.doc[noun.i + 1 : noun.i + 2]
-    beside += [word for word in after if word.dep_ == "npadvmod" and word.pos_ == "PROPN"]
+    beside += takewhile(
+        lambda word: word.pos_ == "PROPN" or word.text == "-", noun.doc[noun.i + 1 :]
+    )
     before = [word for child in noun.lefts for word in child.subtree]
     return sorted({*before, noun, *beside}, key=lambda word: word.i)
