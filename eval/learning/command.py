@@ -1,5 +1,6 @@
 """`python -m eval usage` and `python -m eval learn`."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,7 @@ from rich.console import Console
 
 from eval.arguments import AsJson, Cache, Data, Jobs, Step, print_json, working_folder
 from eval.datasets.selection import load_datasets
-from eval.learning import curves
+from eval.learning import blocks, curves
 from eval.learning import usage as usages
 from eval.report import share, table
 from eval.retrieval import DEFAULT_LAYERS, held_out, retrieved
@@ -34,9 +35,21 @@ def usage(
     encoder = load_encoder(ModelOptions())
     if fit:
         usages.fit(encoder)
+        blocks.fit(encoder)
     found = usages.measure(encoder, usages.halves()[1])
+    credits = {half: blocks.measure(encoder, half) for half in blocks.HALVES}
     _show_usage(found, Console())
-    print_json(asdict(found), as_json)
+    _show_credits(credits, Console())
+    print_json(
+        asdict(found)
+        | {
+            "blocks": {
+                half: {rule: asdict(one) for rule, one in rules.items()}
+                for half, rules in credits.items()
+            }
+        },
+        as_json,
+    )
 
 
 def learn(
@@ -99,6 +112,21 @@ def _show_usage(found: usages.Comparison, screen: Console) -> None:
         by_sort.add_row(sort, *(share(rule.by_sort[sort]) for rule in found.rules.values()))
     screen.print(by_sort)
     screen.print(f"ahead of the design's rule by {_interval(found.lead)} in macro-F1")
+
+
+def _show_credits(credits: Mapping[str, Mapping[str, blocks.Credit]], screen: Console) -> None:
+    shown = table("which items of a block a reply used", "rule", ("half", "macro-F1", "all right"))
+    for half, rules in credits.items():
+        for rule, one in rules.items():
+            shown.add_row(rule, half, _interval(one.macro_f1), share(one.right))
+    screen.print(shown)
+    by_sort = table("exchanges with every item right, by sort", "sort", credits)
+    rule = usages.FITTED
+    for sort in credits[blocks.HALVES[0]][rule].by_sort:
+        by_sort.add_row(
+            sort, *(share(rules[rule].by_sort.get(sort, 0.0)) for rules in credits.values())
+        )
+    screen.print(by_sort)
 
 
 def _interval(value: Estimate) -> str:

@@ -5,7 +5,8 @@ A kernel logistic regression over `FEATURES`:
     logits = intercepts + Σ weight · exp(-gamma · |features - example|²)
 
 `python -m eval usage --fit` fits it to labelled replies; `usage.json` holds the features of its
-examples, none of their words.
+examples, none of their words. It tells how an item was used; `credit` tells whether it was, in a
+block of several.
 """
 
 import json
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.core.matmul import matmul
+from hotmem.feedback.credit import credit_model
 from hotmem.feedback.reply_words import words
 from hotmem.feedback.usage_features import CLAUSE_CHARACTERS, FEATURES, ReplyContext, item_features
 from hotmem.models import Encoder
@@ -29,6 +31,9 @@ KINDS: Final = tuple(UsageKind)
 
 USED_THRESHOLD: Final = 0.5
 """Probability above which an item counts as used."""
+
+TINY: Final = 1e-9
+"""Keeps a division finite."""
 
 EXPECTED_USED: Final = 2
 """Number of items of a block that a reply uses on average; scales the prior of long blocks."""
@@ -130,6 +135,10 @@ def detect_usage(
     likely = fitted_model().probabilities(seen)
     likely[:, unused] *= max((among or len(items)) / EXPECTED_USED, 1.0)
     likely /= likely.sum(axis=1, keepdims=True)
+    if len(items) > 1:
+        used = credit_model().probabilities(seen)
+        likely *= (used / np.maximum(1 - likely[:, unused], TINY))[:, None]
+        likely[:, unused] = 1 - used
     return tuple(_item_use(item, one, unused) for item, one in zip(items, likely, strict=True))
 
 
