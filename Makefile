@@ -5,10 +5,11 @@ EXTRAS := whisper,offline,dev
 PEERS := .peers
 AUDIT := .audit
 PINS := .pins
+DOCS := .docs
 COMMA := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast attack test-browser lint pins audit peers clean clean-peers
+.PHONY: help setup demo test test-fast attack test-browser lint docs pictures pins audit peers clean clean-peers
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +40,13 @@ lint: setup ## Check style and types.
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(DOCS)/installed ## Build the documentation into site/, without warnings, and check every link and anchor.
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
+	$(DOCS)/bin/python -m website.check site
+
+pictures: setup ## Make the pictures of the documentation again, from the demo, the inspector and the report; needs Chromium, as test-browser.
+	$(BIN)/python -m website.pictures docs/pictures
+
 audit: setup $(AUDIT)/installed ## List licences and known vulnerabilities of installed packages; needs the network.
 	@$(BIN)/python .ci/licences.py
 	@$(BIN)/python -m pip freeze --exclude-editable | sed 's/+.*//' > $(AUDIT)/installed.txt
@@ -54,7 +62,7 @@ pins: $(PINS)/installed ## Write requirements.txt with checksums after a change 
 peers: $(patsubst eval/peers/%.txt,$(PEERS)/%/installed,$(wildcard eval/peers/*.txt)) ## Create an environment for each peer of python -m eval peers: 3 GB, some minutes.
 
 clean: ## Remove .venv, caches and builds; prepared models stay in the user's cache folder.
-	rm -rf $(VENV) $(AUDIT) $(PINS) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(AUDIT) $(PINS) $(DOCS) build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-peers: ## Remove the peers' environments.
@@ -69,6 +77,11 @@ $(VENV)/installed: pyproject.toml constraints.txt requirements.txt | $(BIN)/pyth
 $(AUDIT)/installed: | $(BIN)/python
 	$(BIN)/python -m venv --clear $(AUDIT)
 	$(AUDIT)/bin/python -m pip install --quiet pip-audit==2.10.1
+	touch $@
+
+$(DOCS)/installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m venv --clear $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --constraint constraints.txt $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"])')
 	touch $@
 
 $(PINS)/installed: | $(BIN)/python

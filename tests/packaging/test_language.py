@@ -30,15 +30,7 @@ DOCUMENTS: Final = (
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
-    "docs/architecture.md",
-    "docs/decisions/0001-sqlite-in-process.md",
-    "docs/decisions/0002-one-bit-late-interaction.md",
-    "docs/decisions/0003-no-llm-on-the-spoken-path.md",
-    "docs/deploy.md",
-    "docs/encoder.md",
-    "docs/glossary.md",
-    "docs/live-copies.md",
-    "docs/scale.md",
+    *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")),
 )
 
 MODULES: Final = modules()

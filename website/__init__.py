@@ -1,0 +1,1 @@
+"""How the documentation is made: generated pages, pictures and checks. Not part of the package."""

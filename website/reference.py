@@ -1,0 +1,153 @@
+"""Write the generated pages of docs/reference: `python -m website.reference`.
+
+They are committed, so that they can be read in the repository; a test says when they are outdated.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final, get_args
+
+from annotated_types import Ge, Le
+from pydantic.fields import FieldInfo
+
+from hotmem.cli.app import PANELS
+from hotmem.settings import PREFIX, Settings
+
+FOLDER: Final = Path(__file__).parents[1] / "docs" / "reference"
+
+NOTICE: Final = "<!-- Generated from the code by `python -m website.reference`. Do not edit. -->\n"
+
+SECTIONS: Final = {
+    "The memory file": ("database", "key", "spool_dir"),
+    "The context block": (
+        *("max_context_tokens", "opening_tokens", "max_facts", "recall_deadline_ms"),
+        *("semantic_threshold", "say_unknown", "verbatim_", "mark_symbols", "multilayer_"),
+        "time_zone",
+    ),
+    "Learning": ("adaptive_learning", "usage_analytics", "weights"),
+    "Background work": ("background", "session_idle_s", "evolution", "gc_freeze"),
+    "Memory tools": ("progressive_", "mcp_token"),
+    "Privacy": ("forget_", "audit", "retention_"),
+    "Models": ("encoder", "cache_dir", "relevance_model"),
+    "Rewriting by a language model": ("rewrite_",),
+    "Extraction by a language model": ("extraction_",),
+}
+"""Beginnings of the names of settings, by the heading they are listed under."""
+
+OTHERS: Final = "Others"
+
+WORDS: Final = {bool: "true or false", int: "whole number", float: "number", Path: "path"}
+"""What the values of a type are called."""
+
+
+def settings_page() -> str:
+    """The page of all settings."""
+    sections: dict[str, list[str]] = {heading: [] for heading in (*SECTIONS, OTHERS)}
+    for name, field in Settings.model_fields.items():
+        sections[_section(name)].append(
+            f"| `{PREFIX}{name.upper()}` | {_default(field.default)} | {_values(field)} |"
+            f" {_cell(field.description or '')} |"
+        )
+    tables = (
+        f"## {heading}\n\n| variable | default | values | |\n|---|---|---|---|\n" + "\n".join(rows)
+        for heading, rows in sections.items()
+        if rows
+    )
+    return (
+        "\n\n".join(
+            (
+                f"{NOTICE}\n# Settings",
+                "Settings are environment variables. [Tune the block](../guides/tuning.md) says"
+                " which ones are worth trying, and how code can override them.",
+                *tables,
+            )
+        )
+        + "\n"
+    )
+
+
+def commands_page() -> str:
+    """The page of all commands."""
+    tables = (
+        f"## {panel}\n\n| command | |\n|---|---|\n"
+        + "\n".join(
+            f"| `hotmem {name}` | {_cell(_summary(command))} |"
+            for name, command in commands.items()
+        )
+        for panel, commands in PANELS.items()
+    )
+    return (
+        "\n\n".join(
+            (
+                f"{NOTICE}\n# Commands",
+                "`hotmem COMMAND --help` lists the options of a command. Most commands take"
+                " `--user`, the id that your bot passes to HotMem, and `--database`, a file or a"
+                " `postgresql://` URL; the default is `HOTMEM_DATABASE`, else `memory.db`."
+                " Tables show the first characters of an id, and commands accept them. `--json`"
+                " prints results for programs.",
+                *tables,
+            )
+        )
+        + "\n"
+    )
+
+
+PAGES: Final = {"settings.md": settings_page, "commands.md": commands_page}
+"""What makes each page."""
+
+
+def _summary(command: Callable[..., Any]) -> str:
+    """The first paragraph of a command's help."""
+    return " ".join((command.__doc__ or "").split("\n\n")[0].split())
+
+
+def _section(name: str) -> str:
+    return next(
+        (heading for heading, beginnings in SECTIONS.items() if name.startswith(beginnings)),
+        OTHERS,
+    )
+
+
+def _default(value: object) -> str:
+    if value is None or value == "":
+        return "empty"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+
+
+def _values(field: FieldInfo) -> str:
+    kind = next(_kinds(field.annotation), str)
+    if issubclass(kind, StrEnum):
+        return ", ".join(f"`{member}`" for member in kind)
+    word = WORDS.get(kind, "text")
+    low = next((one.ge for one in field.metadata if isinstance(one, Ge)), None)
+    high = next((one.le for one in field.metadata if isinstance(one, Le)), None)
+    if low is None:
+        return word
+    return f"{word}, {low} to {high}" if high is not None else f"{word}, {low} or more"
+
+
+def _kinds(annotation: Any) -> Iterator[type]:  # noqa: ANN401 - any annotation
+    if isinstance(annotation, type):
+        yield annotation
+    for part in get_args(annotation):
+        if part is not type(None):
+            yield from _kinds(part)
+
+
+def _cell(text: str) -> str:
+    """Text in a table, with the names of variables as code."""
+    return re.sub(r"(?<![`\w])HOTMEM_\w+", r"`\g<0>`", text).replace("|", "\\|")
+
+
+def main() -> None:
+    """Write the pages."""
+    for name, page in PAGES.items():
+        (FOLDER / name).write_text(page(), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
