@@ -59,7 +59,8 @@ def main(folder: Path) -> None:
                 screenshot(f"{address}{page}", folder / f"{name}.png", height)
         run = [sys.executable, "-m", "hotmem.cli.app", "eval", "--user", USER]
         subprocess.run(
-            [*run, "-d", database, "--report", report, "--questions", str(EVALUATED)], check=True
+            [*run, "-d", str(database), "--report", str(report), "--questions", str(EVALUATED)],
+            check=True,
         )
         screenshot(report.as_uri(), folder / "report.png", 900)
 
@@ -92,9 +93,11 @@ async def remember_person(database: Path) -> None:
 @contextmanager
 def inspecting(database: Path) -> Iterator[str]:
     """The address of the inspector, which runs meanwhile."""
-    command = [sys.executable, "-m", "hotmem.cli.app", "inspect", "--user", USER, "-d", database]
+    command = [sys.executable, "-m", "hotmem.cli.app", "inspect", "--user", USER]
     environment = os.environ | {"PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as serving:
+    with subprocess.Popen(
+        [*command, "-d", str(database)], stdout=subprocess.PIPE, text=True, env=environment
+    ) as serving:
         assert serving.stdout is not None
         yield next(
             found[0]
