@@ -161,24 +161,48 @@ async def _revision(
     user = await _user(context.storage, turn) if understanding.notable else None
     if user is None:
         return Revision()
+    return await find_revision(
+        context, user, parsed_text(turn), understanding.named, key=key, speaker=turn.speaker
+    )
+
+
+async def find_revision(
+    context: WriteContext,
+    user: UserKey,
+    text: str,
+    named: frozenset[str],
+    *,
+    key: int | None = None,
+    speaker: str | None,
+) -> Revision:
+    """Find what a new text does to stored memories; nothing if it cannot be compared.
+
+    Args:
+        context: The resources of the write path.
+        user: The user.
+        text: The text, as it was said or stored.
+        named: Names in its subjects (`Understanding.named`).
+        key: Row number of the turn; None for what is stored without one.
+        speaker: The name that stands for the user in stored memories.
+
+    Raises:
+        StoreError: If the database cannot be read.
+    """
     try:
-        known = await _candidates(context, user, key, turn, understanding.named)
+        known = await _candidates(context, user, text, named, key)
     except StoreError:
         raise
-    except Exception as error:  # what the turn states is kept all the same
-        log.warning("turn not compared with what is known", error=type(error).__name__)
+    except Exception as error:  # what it states is kept all the same
+        log.warning("text not compared with what is known", error=type(error).__name__)
         return Revision()
-    effects = await asyncio.to_thread(
-        context.reader.compare, [memory.text for memory in known], turn
-    )
+    effects = await asyncio.to_thread(context.reader.compare, known, text, speaker)
     return revise(known, effects, context.reader.limits)
 
 
 async def _candidates(
-    context: WriteContext, user: UserKey, key: int, turn: Turn, named: frozenset[str]
+    context: WriteContext, user: UserKey, text: str, named: frozenset[str], key: int | None
 ) -> list[StoredMemory]:
-    """Current memories that a turn may change: near to it, and not about others by name."""
-    text = parsed_text(turn)
+    """Current memories that a text may change: near to it, and not about others by name."""
     vectors = await asyncio.to_thread(_query_vectors, context, text)
     engine = context.storage.engine
     found = await context.storage.database.read(

@@ -1,6 +1,7 @@
 """Results of the memory tools as tables for the terminal."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from rich.box import SIMPLE_HEAD
@@ -190,7 +191,15 @@ def _discovered(result: Mapping[str, Any]) -> RenderableType:
     )
     for part in health["parts"].values():
         parts.add_row(f"{part['share']:.0%}", part["meaning"])
-    return Group(tools, parts, *health["advice"])
+    return Group(tools, parts, *(line for one in result["advice"] for line in _advised(one)))
+
+
+def _advised(advice: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Yield a piece of advice, and the calls that follow it."""
+    yield Text(f"{advice['about']}: {advice['text']}")
+    for call in advice["calls"]:
+        arguments = json.dumps(call["arguments"], ensure_ascii=False)
+        yield Text(f"  {call['tool']} {arguments} ({call['effect']})", style="dim")
 
 
 def _network(result: Mapping[str, Any]) -> RenderableType:

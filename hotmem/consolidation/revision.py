@@ -40,7 +40,7 @@ LATEST: Final = 4
 def find_candidates(
     conn: Connection,
     user: UserKey,
-    turn: int,
+    turn: int | None,
     terms: Sequence[str],
     vectors: QueryVectors,
     index_of: IndexOf,
@@ -50,7 +50,7 @@ def find_candidates(
     Args:
         conn: A connection.
         user: The user.
-        turn: Row number of the turn.
+        turn: Row number of the turn; None for what is stored without one.
         terms: Its words.
         vectors: Its embeddings.
         index_of: The user's indexes.

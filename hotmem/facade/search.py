@@ -46,7 +46,7 @@ class SearchMethods(MemoryBase):
         with self._priority.foreground():
             stored = await runtime.threads.storing.run(
                 store.store_statement(
-                    runtime.recall, runtime.storage, user_id, content, given, datetime.now(UTC)
+                    runtime.recall, runtime.write, user_id, content, given, datetime.now(UTC)
                 )
             )
         await self.audit(Act(Action.CHANGE, "store_memory", memories=1), user_id=user_id)

@@ -1,7 +1,8 @@
 """store_memory: a statement is classified, tagged, compared with similar memories, and stored.
 
-    content ─┬▶ embedding ─┬▶ similar memories ────┬▶ stored, or confirms an existing memory
-             └▶ parse ─────┴▶ tags, classification ─┘
+    content ─┬▶ embedding ─┬▶ similar memories ────┬▶ confirms an existing memory, or is stored
+             ├▶ parse ─────┴▶ tags, classification ─┘      and ends, or puts in doubt, others
+             └▶ facts, and what it contradicts ────────────┘
 
 A statement with metadata of its own (a category, an expiry, a note) never confirms another memory,
 where the metadata would be lost; a merge is only suggested.
@@ -23,16 +24,37 @@ from hotmem.consolidation.equivalence import (
     differs_in_one_word,
     equivalence_probability,
 )
+from hotmem.consolidation.same_subject import find_same_subjects
+from hotmem.consolidation.supersession import find_supersession
 from hotmem.consolidation.tagging import MIN_COSINE, same_meaning
 from hotmem.core.matmul import matmul
 from hotmem.models import encode_tokens
 from hotmem.operations.requests import StoreContext
-from hotmem.operations.results import Classification, Recommendations, SimilarMemory, StoreResult
+from hotmem.operations.results import (
+    Call,
+    Classification,
+    Conflict,
+    ConflictAdvice,
+    Recommendations,
+    SimilarMemory,
+    StoreResult,
+    settle,
+)
 from hotmem.recall import RecallContext
+from hotmem.remember import WriteContext, find_revision
 from hotmem.retrieval.query import NOBODY
-from hotmem.storage import Storage, queries
+from hotmem.storage import queries
 from hotmem.storage.search.searches import VectorSearch
-from hotmem.types import Category, EvidenceKind, Kind, NewMemory, QueryVectors, UserKey, Vector
+from hotmem.types import (
+    Category,
+    EvidenceKind,
+    Kind,
+    NewMemory,
+    QueryVectors,
+    RevisedMemory,
+    UserKey,
+    Vector,
+)
 from hotmem.types.parse import Doc
 from hotmem.understanding.facts.classification import MIN_CONFIDENCE, classify
 from hotmem.understanding.facts.instructions import is_instruction
@@ -72,7 +94,7 @@ class _Tags:
 
 async def store_statement(
     context: RecallContext,
-    storage: Storage,
+    write: WriteContext,
     user_id: str,
     content: str,
     metadata: StoreContext,
@@ -82,7 +104,7 @@ async def store_statement(
 
     Args:
         context: The resources of the read path.
-        storage: The storage to write to.
+        write: The resources of the write path.
         user_id: The user.
         content: The statement, cleaned.
         metadata: Its metadata, validated.
@@ -121,7 +143,7 @@ async def store_statement(
         for one in similar
         if one.same >= SUGGESTION_THRESHOLD and not differs_in_one_word(one.content, content)
     )
-    recommendations = Recommendations(similar, suggested, tags.replacements)
+    recommendations = Recommendations((), similar, suggested, tags.replacements)
     equivalent = max(suggested, key=lambda one: one.same, default=None)
     if (
         equivalent is not None
@@ -129,21 +151,42 @@ async def store_statement(
         and replace(metadata, tags=(), source=None) == StoreContext()
     ):
         reason = f"says the same as what is known, {equivalent.same:.0%} sure"
-        if await storage.database.write(
+        if await write.storage.database.write(
             queries.embedding.confirm_memory, user, encoder_id, equivalent.id, memory, now, reason
         ):
             return StoreResult(True, equivalent.id, True, classification, recommendations)
-    key = await storage.database.write_all(
-        queries.embedding.insert_memory,
+    speaker = await context.database.read(queries.session_start.speaker, user)
+    read = await asyncio.to_thread(write.reader.read_note, content, speaker, now)
+    revision = await find_revision(write, user, content, read.named, speaker=speaker)
+    stored = await write.storage.database.write_all(
+        queries.embedding.store_memory,
         encoder_id,
         user_id,
-        memory,
+        replace(memory, states=read.statements),
         encoded.vector,
         encoded.token_signs,
         now,
         _reason(classification, metadata),
+        revision,
+        find_supersession,
+        find_same_subjects,
     )
-    return StoreResult(True, key, False, classification, recommendations)
+    conflicts = tuple(_conflict(stored.id, one) for one in stored.revised)
+    recommendations = replace(recommendations, conflicts=conflicts)
+    return StoreResult(True, stored.id, False, classification, recommendations)
+
+
+def _conflict(new_id: str, old: RevisedMemory) -> Conflict:
+    """What became of a memory that a new one contradicts, and how to settle it."""
+    take_back = Call("undo_decision", {"decision": old.decision}, "the old one still holds")
+    return Conflict(
+        advice=ConflictAdvice.UPDATE if old.ended else ConflictAdvice.CONFLICT,
+        id=new_id,
+        old_id=old.id,
+        old_content=old.text,
+        said_at=old.said_at,
+        calls=(take_back,) if old.ended else settle(old.id),
+    )
 
 
 def _reason(classification: Classification, metadata: StoreContext) -> str:

@@ -1,6 +1,7 @@
 """Reminders that were stored explicitly: their time is read from their text, as no turn has it."""
 
 from collections.abc import Iterator, Sequence
+from datetime import tzinfo
 from typing import Final
 
 from hotmem.temporal import find_times
@@ -9,6 +10,15 @@ from hotmem.types import Evidence, Query, Source, TimedWords
 
 MAX_STORED: Final = 20
 """Number of the latest stored reminders that are candidates where a time window is requested."""
+
+
+def stated_times(reminder: Evidence, zone: tzinfo | None) -> tuple[TimedWords, ...]:
+    """Return the times in the text of a stored reminder, read as future in a time zone."""
+    text = truncate(reminder.text, MAX_QUERY_CHARACTERS)
+    return tuple(
+        TimedWords(text[time.start : time.stop], time.interval)
+        for time in find_times(text, reminder.said_at.astimezone(zone), ahead=True)
+    )
 
 
 def with_stated_times(evidence: Sequence[Evidence], query: Query) -> Iterator[Evidence]:
@@ -23,11 +33,7 @@ def with_stated_times(evidence: Sequence[Evidence], query: Query) -> Iterator[Ev
         if not one.reminder or one.source is not Source.STATEMENT:
             yield one
             continue
-        text = truncate(one.text, MAX_QUERY_CHARACTERS)
-        times = tuple(
-            TimedWords(text[time.start : time.stop], time.interval)
-            for time in find_times(text, one.said_at.astimezone(query.at.tzinfo), ahead=True)
-        )
+        times = stated_times(one, query.at.tzinfo)
         matches = asked is not None and any(
             time.start < asked.end and time.end > asked.start for _, time in times
         )

@@ -139,6 +139,13 @@ class Decisions:
 
 
 @dataclass(frozen=True, slots=True)
+class RetryResult:
+    """Result of `retry_jobs`: number of jobs that wait again."""
+
+    jobs: int
+
+
+@dataclass(frozen=True, slots=True)
 class ValidationReport:
     """Result of `validate_storage`: whether the file is intact, and its faults."""
 
@@ -171,11 +178,10 @@ class HealthMeasure:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Health score of a memory, 0 to 1, its measures, and advice."""
+    """Health score of a memory, 0 to 1, and its measures."""
 
     score: float
     parts: Mapping[str, HealthMeasure]
-    advice: tuple[str, ...]
 
 
 async def memory_stats(memory: Memory, user_id: str, _: NoArguments) -> Stats:
@@ -253,6 +259,14 @@ async def undo_decision(memory: Memory, user_id: str, arguments: UndoArguments) 
     return undone
 
 
+async def retry_jobs(memory: Memory, user_id: str, _: NoArguments) -> RetryResult:
+    """Retry the user's background jobs that failed, those that were set aside among them."""
+    database, user = await _user(memory, user_id)
+    jobs = await database.write(queries.job_failures.reset, user)
+    memory.runtime.worker.wake()
+    return RetryResult(jobs)
+
+
 async def validate_storage(memory: Memory, _: str, __: NoArguments) -> ValidationReport:
     """Check the integrity of the file and its indexes."""
     faults = tuple(await memory.runtime.database.read_all(queries.maintenance.faults))
@@ -276,7 +290,7 @@ async def memory_health(memory: Memory, user_id: str) -> Health:
             1 - stats.waiting / max(stats.turns, 1), 0.4, "turns with extracted facts"
         ),
         "summarised": HealthMeasure(
-            min(stats.summaries / max(stats.sessions, 1), 1.0),
+            min(stats.summaries / stats.sessions, 1.0) if stats.sessions else 1.0,
             0.3,
             "conversations with a summary",
         ),
@@ -291,12 +305,7 @@ async def memory_health(memory: Memory, user_id: str) -> Health:
             "memories used by a search or a reply",
         ),
     }
-    advice = {
-        "understood": "Turns are not processed yet: keep the memory open until settle() returns.",
-        "summarised": "Conversations have no summary yet: call end_session() when one ends.",
-    }
-    open_advice = tuple(text for name, text in advice.items() if parts[name].share < 1)
-    return Health(sum(part.share * part.weight for part in parts.values()), parts, open_advice)
+    return Health(sum(part.share * part.weight for part in parts.values()), parts)
 
 
 async def _user(memory: Memory, user_id: str) -> tuple[Database, UserKey]:

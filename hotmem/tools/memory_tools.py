@@ -9,6 +9,7 @@ from pydantic import Field
 from hotmem.memory import Memory
 from hotmem.operations.requests import CLOSED, SearchOptions, StoreContext, TraceOptions
 from hotmem.tools import maintenance
+from hotmem.tools.advice import Advice, find_advice, restrict
 from hotmem.tools.maintenance import Health, NoArguments
 from hotmem.tools.tool import Tool
 
@@ -79,11 +80,13 @@ class Discovery:
         tools: Descriptions of the tools by name, by group.
         memories: Number of memories.
         health: Health of the memory.
+        advice: What to do about it.
     """
 
     tools: Mapping[str, Mapping[str, str]]
     memories: int
     health: Health
+    advice: tuple[Advice, ...]
 
 
 async def store_memory(memory: Memory, user_id: str, arguments: StoreArguments) -> object:
@@ -112,13 +115,19 @@ async def trace_search(memory: Memory, user_id: str, arguments: TraceArguments) 
 
 
 async def discover(tools: Sequence[Tool], memory: Memory, user_id: str) -> Discovery:
-    """List tools by group, and measure the health of the memory."""
+    """List tools by group, measure the health of the memory, and say what to do about it."""
     stats = await maintenance.memory_stats(memory, user_id, NoArguments())
     groups = {
         group: {one.name: one.description for one in tools if one.group == group}
         for group in dict.fromkeys(one.group for one in tools)
     }
-    return Discovery(groups, stats.memories, await maintenance.memory_health(memory, user_id))
+    offered = frozenset(one.name for one in tools)
+    return Discovery(
+        groups,
+        stats.memories,
+        await maintenance.memory_health(memory, user_id),
+        restrict(await find_advice(memory, user_id), offered),
+    )
 
 
 def _base(kind: type[Any], arguments: object) -> Any:  # noqa: ANN401 - an instance of `kind`

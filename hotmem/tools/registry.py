@@ -81,7 +81,8 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool(
         "discover_memory_tools",
-        "List all tools by group, and the health of the memory.",
+        "List all tools by group, the health of the memory, and what to do about it: conflicts, "
+        "duplicates, reminders that are over, tags that mean the same. Each with its call.",
         "memory",
         NoArguments,
         _discover_all,
@@ -128,6 +129,13 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "maintenance",
         DecisionsArguments,
         maintenance.memory_decisions,
+    ),
+    Tool(
+        "retry_jobs",
+        "Retry background jobs that failed, such as reading the facts of a turn.",
+        "maintenance",
+        NoArguments,
+        maintenance.retry_jobs,
     ),
     Tool(
         "undo_decision",

@@ -16,7 +16,7 @@ from hotmem.operations.requests import CLOSED
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
 from hotmem.storage.database import Database
-from hotmem.types import UserKey
+from hotmem.types import TagUse, UserKey
 
 MAX_TAGS: Final = 20_000
 """Tags compared pairwise, most recent first."""
@@ -92,6 +92,32 @@ async def merge_tags(
         unused: Time without use after which a tag of at most one memory is archived.
         now: Current time, UTC.
     """
+    tags, pairs = await find_mergeable_tags(database, encoder, precedence, user)
+    reason = (
+        f"{len(pairs)} of {len(tags)} tags mean the same as another, cosine {MIN_COSINE} or more"
+    )
+    numbers = [(tag.key, into.key) for tag, into in pairs]
+    await precedence.wait_idle()
+    decision, archived = await database.write(
+        queries.tags.consolidate, user, numbers, now - unused, reason, now
+    )
+    return TagReport(decision, len(tags), {tag.name: into.name for tag, into in pairs}, archived)
+
+
+async def find_mergeable_tags(
+    database: Database, encoder: Encoder, precedence: ForegroundPriority, user: UserKey
+) -> tuple[list[TagUse], list[tuple[TagUse, TagUse]]]:
+    """Find tags that mean the same as another, each with the tag that would replace it.
+
+    Args:
+        database: Database of the tags; new vectors of tags are stored.
+        encoder: Embeds tags that have no vector yet.
+        precedence: Recalls take priority over each step.
+        user: Key of the user.
+
+    Returns:
+        All tags that are compared, and the pairs.
+    """
     await precedence.wait_idle()
     while waiting := await database.read(queries.tags.unembedded, user, EMBEDDING_BATCH):
         rows = await asyncio.to_thread(encoder.encode, [name for _, name in waiting])
@@ -104,13 +130,6 @@ async def merge_tags(
         )
         await precedence.wait_idle()
     tags, rows = await database.read(queries.tags.counted, user, MAX_TAGS)
-    pairs = await asyncio.to_thread(consolidate_tags, tags, rows, precedence.wait_idle_blocking)
-    reason = (
-        f"{len(pairs)} of {len(tags)} tags mean the same as another, cosine {MIN_COSINE} or more"
+    return tags, await asyncio.to_thread(
+        consolidate_tags, tags, rows, precedence.wait_idle_blocking
     )
-    numbers = [(tag.key, into.key) for tag, into in pairs]
-    await precedence.wait_idle()
-    decision, archived = await database.write(
-        queries.tags.consolidate, user, numbers, now - unused, reason, now
-    )
-    return TagReport(decision, len(tags), {tag.name: into.name for tag, into in pairs}, archived)

@@ -19,6 +19,7 @@ CHANGING: Final = (
     "optimize_tags",
     "evolve_categories",
     "undo_decision",
+    "retry_jobs",
     "import_memories",
     "repair_index",
 )

@@ -30,9 +30,11 @@ from hotmem.types.maintenance import (
 )
 from hotmem.types.memories import (
     Decision,
+    InsertedMemory,
     KnownSubjects,
     MemoryMetadata,
     NewMemory,
+    RevisedMemory,
     Revision,
     StoredMemory,
     Supersession,
@@ -142,6 +144,7 @@ __all__ = [
     "Hit",
     "ImportRecord",
     "ImportResult",
+    "InsertedMemory",
     "Intent",
     "IntentOffset",
     "Interval",
@@ -171,6 +174,7 @@ __all__ = [
     "Query",
     "QueryVectors",
     "Restorable",
+    "RevisedMemory",
     "Revision",
     "Rewrite",
     "Role",

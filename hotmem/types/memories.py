@@ -11,6 +11,7 @@ from hotmem.types.vocabulary import Category, Kind
 
 if TYPE_CHECKING:
     from hotmem.types.arrays import Vector
+    from hotmem.types.understanding import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,7 @@ class NewMemory:
         expires_at: When it stops being true, UTC; None for never.
         source: Where it comes from, if given.
         note: The user's note, if given.
+        states: The facts that it states.
     """
 
     text: str
@@ -113,6 +115,40 @@ class NewMemory:
     expires_at: datetime | None = None
     source: str | None = None
     note: str | None = None
+    states: tuple[Statement, ...] = ()
+
+    @property
+    def fact(self) -> Statement | None:
+        """The one fact that it states, if its relation has one value at a time."""
+        only = self.states[0] if len(self.states) == 1 and self.kind is not Kind.RULE else None
+        return only if only is not None and only.single and not only.negated else None
+
+
+@dataclass(frozen=True, slots=True)
+class RevisedMemory:
+    """What a new memory did to a stored one.
+
+    Attributes:
+        id: The stored memory's id.
+        text: Its text.
+        said_at: When it was last said or stored, UTC.
+        ended: Whether it ended; otherwise it is possibly outdated.
+        decision: Id of the decision, which can be undone.
+    """
+
+    id: str
+    text: str
+    said_at: datetime
+    ended: bool
+    decision: str
+
+
+@dataclass(frozen=True, slots=True)
+class InsertedMemory:
+    """A memory that was inserted: its id, and the stored memories that it ended or put in doubt."""
+
+    id: str
+    revised: tuple[RevisedMemory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,17 @@ def kept_sentences(
     ]
 
 
+def in_third_person(doc: Doc, speaker: str, said_at: datetime) -> str:
+    """Return a text in the third person, with dates for its relative times.
+
+    Args:
+        doc: The parsed text.
+        speaker: The speaker's name, or "the user".
+        said_at: When it was said or stored.
+    """
+    return _dated(third_person(doc, (0, len(doc.text)), speaker) or doc.text, doc[:], said_at)
+
+
 def _kept(
     doc: Doc,
     part: TurnPart,

@@ -8,25 +8,30 @@ from itertools import takewhile
 from typing import Final
 
 from hotmem.types.parse import Doc, Span, Token
+from hotmem.understanding.animate_nouns import FEMALE, MALE, PETS
 
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass"})
 _OWNED: Final = frozenset({"ROOT", "compound"})
 _NAME: Final = re.compile(r"\b[^\W\d_a-z][\w’']*")
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_KINDS: Final = {word: kind for kind, words in enumerate((FEMALE, MALE, PETS), 1) for word in words}
+"""Nouns for women, men and animals. Nobody is two of them."""
+
 _NO_NAMES: Final = frozenset({"the", "user", "user's", "user’s"})
 
 
 def named_subjects(doc: Doc) -> frozenset[str]:
-    """Return the names in the subjects of a turn's clauses, in lower case, word by word.
+    """Return whom the clauses of a turn are about, in lower case, word by word.
 
-    Also those behind "my sister" where the parser misses the verb: "my sister Anna-Lena works".
+    Names, and nouns for women, men and animals: "my brother". Also those behind "my sister" where
+    the parser misses the verb: "my sister Anna-Lena works".
     """
     return frozenset(
         word.lower_
         for token in doc
         if token.dep_ in _SUBJECTS or (token.dep_ in _OWNED and _is_owned(token))
         for word in _noun_phrase(token)
-        if word.pos_ == "PROPN"
+        if word.pos_ == "PROPN" or (word.i == token.i and word.lower_ in _KINDS)
     )
 
 
@@ -42,16 +47,21 @@ def subject_of(part: Span) -> Span | None:
 
 
 def names_another(subject: str, names: frozenset[str], text: str) -> bool:
-    """Whether a statement is about somebody by name, and a turn about somebody else.
+    """Whether a statement is about one person or animal, and a turn about another.
 
-    "Uncle Bob" and "Uncle Sean" are two, "Maria" and "Maria Lopez" may be one.
+    "Uncle Bob" and "Uncle Sean" are two, and so are "my sister" and "my brother"; "Maria" and
+    "Maria Lopez" may be one.
 
     Args:
         subject: The subject of the statement.
         names: What `named_subjects` returned for the turn.
         text: The whole statement, which may name them elsewhere.
     """
-    others = names - set(_WORD.findall(text.casefold()))
+    kinds = [_KINDS[word] for word in names if word in _KINDS]
+    own_kinds = [_KINDS[word] for word in subject.casefold().split() if word in _KINDS]
+    if own_kinds and kinds and own_kinds[-1] not in kinds:
+        return True
+    others = names - _KINDS.keys() - set(_WORD.findall(text.casefold()))
     own = {word.casefold() for word in _NAME.findall(subject)} - _NO_NAMES
     return bool(others and own - names)
 

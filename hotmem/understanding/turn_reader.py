@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from hotmem.core.priority import ForegroundPriority
@@ -10,7 +11,16 @@ from hotmem.models import Encoder, Language
 from hotmem.models.reader import Effects, Reader, Settings, TurnReading
 from hotmem.text.passages import split_passages
 from hotmem.text.truncation import join_spans, truncate, truncated_spans
-from hotmem.types import Kind, Profile, Role, Statement, Turn, TurnContext, Understanding
+from hotmem.types import (
+    Kind,
+    Profile,
+    Role,
+    Statement,
+    StoredMemory,
+    Turn,
+    TurnContext,
+    Understanding,
+)
 from hotmem.types.parse import Doc
 from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.facts.answers import completed_answer
@@ -24,7 +34,7 @@ from hotmem.understanding.facts.pronouns import has_pronoun, resolve_pronouns
 from hotmem.understanding.facts.relations import ALLERGIC_TO
 from hotmem.understanding.facts.rewrites import RewrittenText, Segment
 from hotmem.understanding.facts.truecasing import lacks_case, sentence_starts, truecase
-from hotmem.understanding.kept_sentences import kept_sentences
+from hotmem.understanding.kept_sentences import in_third_person, kept_sentences
 from hotmem.understanding.named_subjects import named_subjects
 from hotmem.understanding.query.misheard import MisheardName, find_misheard_names
 
@@ -44,6 +54,15 @@ MAX_TOKENS_IN_CONTEXT: Final = 120
 
 MAX_CHARACTERS: Final = {Role.USER: 4_000, Role.ASSISTANT: 600}
 """Characters of a turn that are parsed. All of a longer one is still found by words and vectors."""
+
+
+FIRST_PERSON: Final = re.compile(r"(?<![\w'’])(?:I|[Mm](?:y|e|ine)|[Ww]e|[Oo]urs?)(?!\w)")
+"""Words of a statement that was stored as the user would say it."""
+
+STAND_IN: Final = "Robin"
+"""A name that stands for a user without one while a text about "the user" is read."""
+
+_USER: Final = re.compile(r"(?<![\w'’])(?:[Tt]he )?[Uu]ser(?=['’]s\b| [a-z])")
 
 
 class TurnReader:
@@ -191,17 +210,63 @@ class TurnReader:
             event_times=tuple(times[start] for start in sorted(times)),
         )
 
-    def compare(self, known: Sequence[str], turn: Turn) -> list[Effects]:
-        """What a turn does to known statements. Blocking; some milliseconds for each."""
+    def compare(
+        self, known: Sequence[StoredMemory], text: str, speaker: str | None
+    ) -> list[Effects]:
+        """What a new text does to stored memories. Blocking; some milliseconds for each.
+
+        Args:
+            known: The memories; those in the first person are put into the third.
+            text: The text, as the user said or stored it.
+            speaker: The user's name in the memories.
+        """
         if self._reader is None:
             return []
         effects = []
-        for statement in known:
+        for memory in known:
             self._priority.wait_idle_blocking()
-            effects.append(
-                self._reader.effects(unnamed(statement, turn.speaker), parsed_text(turn))
-            )
+            effects.append(self._reader.effects(self._about_user(memory, speaker), text))
         return effects
+
+    def _about_user(self, memory: StoredMemory, speaker: str | None) -> str:
+        """A memory in the third person, with "the user" for the speaker's name."""
+        if not FIRST_PERSON.search(memory.text):
+            return unnamed(memory.text, speaker)
+        return in_third_person(self._parse_one(memory.text), UNNAMED_SPEAKER, memory.said_at)
+
+    def read_note(self, text: str, speaker: str | None, now: datetime) -> Understanding:
+        """What a text states that was stored, not said. Blocking.
+
+        Args:
+            text: The text, about the user in the first or the third person.
+            speaker: The user's name; None if it is not known.
+            now: When it is stored, UTC.
+        """
+        name = speaker or STAND_IN
+        turn = Turn(
+            user_id=name,
+            session_id=name,
+            role=Role.USER,
+            text=_USER.sub(name, text),
+            speaker=name,
+            spoken_at=now,
+        )
+        (read,) = self.read([turn], [Profile()], [None], [TurnContext()])
+        if speaker is not None:
+            return read
+        return replace(
+            read,
+            statements=tuple(
+                replace(
+                    one,
+                    text=unnamed(one.text, name),
+                    subject=one.subject.replace(name, UNNAMED_SPEAKER),
+                    object=one.object.replace(name, UNNAMED_SPEAKER),
+                )
+                for one in read.statements
+            ),
+            named=read.named - {name.casefold()},
+        )
 
     def parse(self, turns: Sequence[Turn]) -> Iterator[Doc]:
         """Parses of the turns, a few at a time, so that a recall waits for a few at most."""

@@ -207,6 +207,7 @@ async def test_the_result_as_json_has_the_same_names(memory: Memory) -> None:
     assert set(answer) == {"success", "id", "merged", "analysis", "recommendations"}
     assert {"category", "tags", "importance", "confidence", "concepts"} <= set(answer["analysis"])
     assert set(answer["recommendations"]) == {
+        "conflicts",
         "similar_memories",
         "suggested_merges",
         "tag_consolidations",

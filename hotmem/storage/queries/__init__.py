@@ -5,6 +5,7 @@ They hold no state. Those about one user take the user second and pass through `
 """
 
 from hotmem.storage.queries import (
+    advice,
     audit,
     cascade,
     claims,
@@ -62,6 +63,7 @@ from hotmem.storage.queries import (
 )
 
 __all__ = [
+    "advice",
     "audit",
     "cascade",
     "claims",

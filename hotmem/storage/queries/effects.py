@@ -11,19 +11,19 @@ from typing import Final
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.decisions import DOUBTED, ENDED, record
-from hotmem.storage.queries.times import to_stored
-from hotmem.types import UserKey
+from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.types import RevisedMemory, UserKey
 
 END: Final = """
     UPDATE memories SET valid_until = :at, superseded_by = :cause
         WHERE user_key = :user AND public_id = ANY(:names) AND merged_into IS NULL
-            AND id IS DISTINCT FROM :cause RETURNING id"""
+            AND id IS DISTINCT FROM :cause RETURNING id, public_id, text, said_at"""
 
 DOUBT: Final = """
     UPDATE memories SET doubted_at = :at, doubted_by = :cause, doubted_in = :turn
         WHERE user_key = :user AND public_id = ANY(:names) AND merged_into IS NULL
             AND (valid_until IS NULL OR valid_until > :at)
-            AND id IS DISTINCT FROM :cause RETURNING id"""
+            AND id IS DISTINCT FROM :cause RETURNING id, public_id, text, said_at"""
 
 
 def apply_effects(
@@ -31,12 +31,12 @@ def apply_effects(
     user: UserKey,
     *,
     memory: int | None,
-    turn: int,
+    turn: int | None,
     said_at: datetime,
     reason: str,
     ends: Sequence[str] = (),
     doubts: Sequence[str] = (),
-) -> None:
+) -> list[RevisedMemory]:
     """Ends memories and marks others as possibly outdated, as something that was said tells.
 
     One decision is recorded for those that end, and one for those in doubt, with the time of what
@@ -46,12 +46,16 @@ def apply_effects(
         conn: The writer, within a transaction.
         user: The user.
         memory: Row number of the memory that was read from what was said; None if none was.
-        turn: Row number of the turn.
+        turn: Row number of the turn; None if the memory was stored without one.
         said_at: When it was said.
         reason: Why, one sentence for the audit log, without words of memories.
         ends: Ids of memories that end.
         doubts: Ids of memories that become possibly outdated.
+
+    Returns:
+        The memories that changed.
     """
+    revised: list[RevisedMemory] = []
     values = {
         "user": user,
         "at": to_stored(said_at),
@@ -64,7 +68,14 @@ def apply_effects(
     ):
         found = conn.execute(sql, {**values, "names": names}).fetchall() if names else []
         if found:
-            record(conn, user, action, reason, [(key, memory) for (key,) in found], said_at)
+            decision = record(
+                conn, user, action, reason, [(key, memory) for key, *_ in found], said_at
+            )
+            revised += (
+                RevisedMemory(name, text, from_stored(said), action == ENDED, decision)
+                for _, name, text, said in found
+            )
+    return revised
 
 
 def doubt_new(conn: Connection, user: UserKey, memory: int, by: str) -> None:

@@ -17,14 +17,24 @@ from hotmem.storage.queries import (
     new_memories,
     placement,
     reembedding,
+    session_start,
     tags,
     users,
 )
 from hotmem.storage.queries.edits import Wording
 from hotmem.storage.queries.index_entries import TABLES
 from hotmem.storage.queries.locks import lock_owners
+from hotmem.storage.queries.understandings import MatchSubjects, Supersede
 from hotmem.storage.search import vectors
-from hotmem.types import EvidenceKind, NewMemory, SignBits, UserKey, Vector
+from hotmem.types import (
+    EvidenceKind,
+    InsertedMemory,
+    NewMemory,
+    Revision,
+    SignBits,
+    UserKey,
+    Vector,
+)
 
 
 def superseded(conn: Connection, encoder: str) -> bool:
@@ -131,6 +141,26 @@ def insert_memory(
     else:
         memory, embedded = replace(memory, tag_vectors={}), None
     return new_memories.insert(conn, user, memory, embedded, signs, now, reason)
+
+
+def store_memory(
+    conn: Connection,
+    encoder: str,
+    user_id: str,
+    memory: NewMemory,
+    vector: Vector,
+    signs: SignBits,
+    now: datetime,
+    reason: str,
+    revision: Revision,
+    revise: Supersede,
+    identify: MatchSubjects,
+) -> InsertedMemory:
+    """Stores a memory explicitly; ends, or puts in doubt, what it contradicts."""
+    name = insert_memory(conn, encoder, user_id, memory, vector, signs, now, reason)
+    user = users.ensure(conn, user_id)
+    speaker = session_start.speaker(conn, user)
+    return new_memories.supersede(conn, user, name, memory, revision, speaker, revise, identify)
 
 
 def confirm_memory(

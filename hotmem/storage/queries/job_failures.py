@@ -182,6 +182,16 @@ def retry(conn: Connection, before: datetime, given: int, limit: int) -> int:
     return len(rows)
 
 
+def reset(conn: Connection, user: UserKey) -> int:
+    """Deletes the failures of one user, so that the jobs wait again; returns how many."""
+    rows = conn.execute(
+        "SELECT kind, key, user_key FROM failures WHERE user_key = ?", (user,)
+    ).fetchall()
+    _release(conn, rows)
+    conn.execute("DELETE FROM failures WHERE user_key = ?", (user,))
+    return len(rows)
+
+
 def reset_all(conn: Connection) -> int:
     """Deletes all failures, so that the jobs wait again; returns how many."""
     rows = conn.execute("SELECT kind, key, user_key FROM failures").fetchall()

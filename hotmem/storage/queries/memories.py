@@ -155,21 +155,23 @@ def latest_until(conn: Connection, user: UserKey, until: datetime) -> list[Store
 
 
 def current_before(
-    conn: Connection, user: UserKey, turn: int, keys: Sequence[int], latest: int
+    conn: Connection, user: UserKey, turn: int | None, keys: Sequence[int], latest: int
 ) -> list[StoredMemory]:
     """Current memories that were said before a turn and not read from it, latest first.
 
     Args:
         conn: A connection.
         user: The user.
-        turn: Row number of the turn.
+        turn: Row number of the turn; None for all current memories.
         keys: Row numbers of memories.
         latest: How many of the latest before the turn to add to them.
     """
     before = """m.valid_until IS NULL AND m.order_time <= (SELECT order_time FROM turns
         WHERE user_key = ? AND id = ?)
         AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id AND x.turn = ?)"""
-    values = (user, turn, turn)
+    values: tuple[object, ...] = (user, turn, turn)
+    if turn is None:
+        before, values = "m.valid_until IS NULL", ()
     found = _select(
         conn,
         f"+m.user_key = ? AND m.id = ANY(?) AND {before}",

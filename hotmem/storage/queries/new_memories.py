@@ -7,16 +7,21 @@ from uuid import uuid4
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import index_entries, order, placement, subcategories, tags
 from hotmem.storage.queries.decisions import record
+from hotmem.storage.queries.effects import apply_effects
 from hotmem.storage.queries.entities import ensure
 from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.queries.understandings import MatchSubjects, Supersede, find_effect
 from hotmem.storage.search import vectors
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Category,
     EvidenceKind,
+    InsertedMemory,
     Kind,
     MemoryMetadata,
     NewMemory,
+    RevisedMemory,
+    Revision,
     SignBits,
     UserKey,
     Vector,
@@ -32,26 +37,37 @@ def insert(
     now: datetime,
     reason: str,
 ) -> str:
-    """Stores a memory, searchable at once, with the reason of its classification; returns its id.
+    """Stores a memory, searchable at once, with the reason of its classification.
 
-    Without a vector it waits to be embedded.
+    If it states one fact of one value, it has the subject and relation of the fact, so that what is
+    said later can supersede it. Without a vector it waits to be embedded.
+
+    Returns:
+        Its id.
     """
     name = uuid4().hex
     stored = to_stored(now)
+    fact = note.fact
+    value = note.text if fact is None else fact.object
     key = conn.execute(
         """INSERT INTO memories (user_key, public_id, text, subject, relation, object, value, kind,
            category, importance, hedged, negated, changes, single,
                said_at, order_time, valid_until, stored_at, source, note)
-           VALUES (?, ?, ?, '', '', ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?) RETURNING id""",
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (
             user,
             name,
             note.text,
-            note.text,
-            normalize_value(note.text),
+            "" if fact is None else fact.subject,
+            "" if fact is None else fact.relation,
+            value,
+            normalize_value(value),
             note.kind,
             note.category,
             note.importance,
+            fact is not None and fact.hedged,
+            fact is not None and fact.changes,
+            fact is not None,
             stored,
             order.order_time(conn, user, stored, stored),
             None if note.expires_at is None else to_stored(note.expires_at),
@@ -73,6 +89,57 @@ def insert(
     tags.take(conn, user, note.tag_replacements)
     record(conn, user, "filed", reason, [(key, None)], now)
     return name
+
+
+def supersede(
+    conn: Connection,
+    user: UserKey,
+    name: str,
+    note: NewMemory,
+    revision: Revision,
+    speaker: str | None,
+    revise: Supersede,
+    identify: MatchSubjects,
+) -> InsertedMemory:
+    """Ends, or puts in doubt, what a new memory contradicts, as if it had been said.
+
+    Args:
+        conn: The writer, within a transaction.
+        user: The user.
+        name: Id of the new memory.
+        note: The new memory.
+        revision: What its words do to stored memories.
+        speaker: The user's name.
+        revise: Decides what a fact does.
+        identify: Finds the stored subjects that a fact is about.
+    """
+    key, place, said = conn.execute(
+        "SELECT id, order_time, said_at FROM memories WHERE user_key = ? AND public_id = ?",
+        (user, name),
+    ).fetchone()
+    found = [
+        find_effect(conn, user, one, from_stored(place), speaker, revise, identify, name)
+        for one in note.states
+    ]
+    effects = [
+        *((one.reason, one.ends, one.doubts) for one in found),
+        (revision.reason, revision.ends, revision.doubts),
+    ]
+    settled = {one.confirms for one in found}
+    revised: list[RevisedMemory] = []
+    for reason, ends, doubts in effects:
+        revised += apply_effects(
+            conn,
+            user,
+            memory=key,
+            turn=None,
+            said_at=from_stored(said),
+            reason=reason,
+            ends=[one for one in ends if one not in settled],
+            doubts=[one for one in doubts if one not in settled],
+        )
+        settled |= {one.id for one in revised}
+    return InsertedMemory(name, tuple(revised))
 
 
 def confirm(

@@ -35,11 +35,15 @@ _COLUMNS: Final = (
     "m.id, m.text, m.subject, m.relation, m.object, m.importance, "
     "m.confirmations, m.said_at, m.order_time"
 )
+NOTED: Final = """m.stored_at IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id)"""
+"""Of memories that were stored explicitly, not read from turns."""
+
 _HOLDS: Final = """m.merged_into IS NULL AND (m.valid_until IS NULL
     OR (m.valid_until > :now AND m.superseded_by IS NULL))"""
 _ONE: Final = f"""SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relation
     WHERE m.user_key = :user AND m.relation = :relation AND {_HOLDS} AND m.negated = 0
-        AND m.hedged = 0 AND m.doubted_at IS NULL"""
+        AND m.hedged = 0 AND m.doubted_at IS NULL AND NOT ({NOTED})"""
 
 
 def read_rules(conn: Connection, user: UserKey, at: datetime) -> SessionFacts:
@@ -165,13 +169,14 @@ def _source_texts(conn: Connection, keys: list[int]) -> dict[int, str]:
 
 def _notes(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, ...]:
     rows = conn.execute(
-        f"""SELECT * FROM (SELECT {_COLUMNS}, m.kind FROM memories m INDEXED BY memories_in_order
+        f"""SELECT * FROM (SELECT {_COLUMNS}, m.kind, m.relation = '' OR ({NOTED}) AS noted
+                           FROM memories m INDEXED BY memories_in_order
                            WHERE m.user_key = :user AND {_HOLDS}
                            ORDER BY m.order_time DESC, m.id DESC LIMIT :most) AS latest
-            WHERE relation = '' AND kind <> 'rule' ORDER BY order_time DESC, id DESC""",
+            WHERE noted AND kind <> 'rule' ORDER BY order_time DESC, id DESC""",
         {"user": user, "now": now, "most": NOTES_READ},
     )
-    return tuple(_row(row[:-1]) for row in rows)
+    return tuple(_row(row[:-2])._replace(relation="") for row in rows)
 
 
 def _events(conn: Connection, user: UserKey, days: Interval, now: int) -> list[DatedWords]:

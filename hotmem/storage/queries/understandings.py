@@ -194,20 +194,7 @@ def add_statement(
     Returns:
         The row number of the memory, and its id if it is confirmed.
     """
-    same: Collection[str] | None = (statement.subject,)
-    if statement.subject != speaker and (
-        statement.single or statement.negated or statement.ending is not None
-    ):
-        same = identify(
-            statement.subject,
-            known_subjects(conn, user, statement.subject),
-            denies=statement.negated,
-        )
-
-    # It may be about another subject, so it confirms or doubts only what has the same words.
-    certain = same is not None
-    known = related(conn, user, statement, said.order_time, same or (statement.subject,))
-    revision = revise(statement, said.order_time, known, certain=certain)
+    revision = find_effect(conn, user, statement, said.order_time, speaker, revise, identify)
     if revision.confirms:
         new = _confirm(conn, user, revision.confirms, turn, statement, said)
     else:
@@ -225,6 +212,34 @@ def add_statement(
         doubts=revision.doubts,
     )
     return new, revision.confirms
+
+
+def find_effect(
+    conn: Connection,
+    user: UserKey,
+    statement: Statement,
+    order_time: datetime,
+    speaker: str | None,
+    revise: Supersede,
+    identify: MatchSubjects,
+    memory: str | None = None,
+) -> Supersession:
+    """Finds what a statement does to stored memories other than its own; changes nothing."""
+    same: Collection[str] | None = (statement.subject,)
+    if statement.subject != speaker and (
+        statement.single or statement.negated or statement.ending is not None
+    ):
+        same = identify(
+            statement.subject,
+            known_subjects(conn, user, statement.subject),
+            denies=statement.negated,
+        )
+
+    # It may be about another subject, so it confirms or doubts only what has the same words.
+    certain = same is not None
+    known = related(conn, user, statement, order_time, same or (statement.subject,))
+    others = [one for one in known if one.id != memory]
+    return revise(statement, order_time, others, certain=certain)
 
 
 def _insert(
@@ -351,7 +366,13 @@ def _confirm(
             AND turn IN (SELECT turn FROM sources WHERE memory = ?)""",
         (key,),
     )
-    _add_source(conn, key, turn, statement)
+    conn.execute(
+        """INSERT INTO sources (memory, turn, start, stop)
+            SELECT CAST(:memory AS BIGINT), CAST(:turn AS BIGINT), CAST(:start AS BIGINT),
+                CAST(:stop AS BIGINT)
+            WHERE EXISTS (SELECT 1 FROM sources WHERE memory = :memory) ON CONFLICT DO NOTHING""",
+        {"memory": key, "turn": turn, "start": statement.start, "stop": statement.stop},
+    )  # what was stored without a turn does not depend on one that repeats it
     decisions.record(conn, user, decisions.REPEATED, SAID_AGAIN, [(key, None)], said.said_at)
     return key
 

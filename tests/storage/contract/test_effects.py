@@ -1,15 +1,28 @@
 """Effects of what is said on stored memories: endings and doubts, their undo and their deletion."""
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Final
 
 import pytest
 
+from hotmem.consolidation.same_subject import find_same_subjects
+from hotmem.consolidation.supersession import find_supersession
 from hotmem.storage import Storage, queries
 from hotmem.storage.database import Connection, Database
-from hotmem.types import EvidenceKind, MemoryRecord, UserKey
+from hotmem.types import (
+    Category,
+    EvidenceKind,
+    InsertedMemory,
+    Kind,
+    MemoryRecord,
+    NewMemory,
+    Revision,
+    UserKey,
+)
 from hotmem.types.forgetting import ForgetMemory, ForgetTurns
-from tests.storage.contract.story import NOW, embed, move, note, say, turn
+from tests.letters import NO_SIGNS, LetterEncoder
+from tests.storage.contract.story import ENCODER, NOW, embed, lives_in, move, note, say, turn
 
 MEMORY, PASSAGE = EvidenceKind.MEMORY, EvidenceKind.PASSAGE
 DAY: Final = timedelta(days=1)
@@ -216,3 +229,52 @@ async def test_a_memory_that_was_already_contradicted_is_in_doubt(
 
     await database.write(clear, ana)
     assert (await records(database, ana))["The Lira is blue."].doubted_at is None
+
+
+@pytest.mark.parametrize("certain", [True, False])
+async def test_a_stored_fact_supersedes_as_if_it_had_been_said(
+    database: Database, ana: UserKey, certain: bool
+) -> None:
+    """It ends the former value, also of a stored one, and puts in doubt what else it may change."""
+    await home(database)
+
+    def store(conn: Connection, place: str, at: datetime, revision: Revision) -> InsertedMemory:
+        text = f"Skipper lives in {place}."
+        fact = replace(lives_in(place, len(text)), hedged=not certain)
+        new = NewMemory(text, Kind.FACT, Category.CONTEXTS, 3, states=(fact,))
+        return queries.embedding.store_memory(
+            conn,
+            ENCODER,
+            "ana",
+            new,
+            LetterEncoder().encode([text])[0],
+            NO_SIGNS,
+            at,
+            "a test",
+            revision,
+            find_supersession,
+            find_same_subjects,
+        )
+
+    boat = await database.write_all(note, "The boat is in Leith.", ana)
+    revision = Revision((), (boat,), "a test")
+    first = await database.write_all(store, "Oban", NOW + DAY, revision)
+    assert {(one.text, one.ended) for one in first.revised} == {
+        ("Skipper lives in Leith.", certain),
+        ("The boat is in Leith.", False),
+    }
+    second = await database.write_all(store, "Mallaig", LATER, Revision())
+    assert ("Skipper lives in Oban.", certain) in {(one.text, one.ended) for one in second.revised}
+    again = await database.write_all(store, "Mallaig", LATER + DAY, Revision((), (second.id,), ""))
+    assert again.revised == (), "it says the same"
+    found = await records(database, ana)
+    assert (found["Skipper lives in Oban."].valid_until is not None) == certain
+    decision, *_ = [
+        one
+        for one in await database.read(queries.decisions.of_user, ana, 9)
+        if one.id == second.revised[0].decision
+    ]
+    await database.write(queries.edits.undo, ana, decision.id, LATER)
+    restored = {one.id: one for one in (await records(database, ana)).values()}
+    assert restored[second.revised[0].id].valid_until is None
+    assert restored[second.revised[0].id].doubted_at is None

@@ -1,0 +1,101 @@
+"""Conflicts: what is stored or said, after something that it contradicts, is noticed."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from hotmem import Memory, Role, Turn
+from hotmem.operations.results import Conflict, as_json
+
+CONTRADICTORY = (
+    ("My favourite colour is blue.", "My favourite colour is green."),
+    ("I live in Athlone.", "I live in Cork now."),
+    ("The wifi password is sunflower.", "The wifi password is now marigold."),
+    ("Anna's phone number is 555 1234.", "Anna's phone number is 555 9876."),
+    ("I drink two cups of coffee a day.", "I stopped drinking coffee."),
+    ("My daughter is eight years old.", "My daughter is nine years old now."),
+    ("The user's favourite colour is blue.", "The user's favourite colour is green."),
+    ("The user lives in Athlone.", "I live in Cork."),
+)
+COMPATIBLE = (
+    ("My son Tom plays football.", "My son Ben plays the violin."),
+    ("We have a red Toyota.", "We also have a blue Fiat."),
+    ("My work phone is 555 1234.", "My private phone is 555 9876."),
+    ("My sister lives in Leeds.", "My brother lives in Bath."),
+    ("I have a meeting on Monday at ten.", "I have a meeting on Tuesday at three."),
+    ("I like jazz.", "I like rock."),
+    ("The wifi password at home is sunflower.", "The wifi password at the office is marigold."),
+)
+
+
+async def stored(memory: Memory, first: str, second: str) -> tuple[str, str, tuple[Conflict, ...]]:
+    """Store two statements; return their ids, and what the second contradicts."""
+    one = await memory.store_memory(first, user_id="ana")
+    await memory.settle()
+    other = await memory.store_memory(second, user_id="ana")
+    return one.id, other.id, other.recommendations.conflicts
+
+
+async def say(memory: Memory, text: str) -> None:
+    """Say something now, and wait until it is understood."""
+    await memory.remember(Turn("ana", text, Role.USER, text, datetime.now(UTC)))
+    await memory.settle()
+
+
+@pytest.mark.parametrize(("first", "second"), CONTRADICTORY)
+async def test_what_is_stored_is_compared_with_what_is_stored(
+    memory: Memory, first: str, second: str
+) -> None:
+    old, new, (conflict,) = await stored(memory, first, second)
+    assert (conflict.id, conflict.old_id, conflict.old_content) == (new, old, first)
+    (known,) = [one for one in await memory.memories("ana", past=True) if one.id == old]
+    ended = conflict.advice == "update"
+    assert (known.valid_until is not None, known.doubted_by) == (ended, None if ended else new)
+    assert as_json(conflict)["calls"]
+
+
+@pytest.mark.parametrize(("first", "second"), COMPATIBLE)
+async def test_two_of_a_kind_do_not_conflict(memory: Memory, first: str, second: str) -> None:
+    assert (await stored(memory, first, second))[2] == ()
+
+
+async def test_what_is_said_is_compared_with_what_is_stored(memory: Memory) -> None:
+    note = await memory.store_memory("My favourite colour is blue.", user_id="ana")
+    await memory.settle()
+    await say(memory, "My favourite colour is green.")
+    (old,) = [one for one in await memory.memories("ana", past=True) if one.id == note.id]
+    assert old.valid_until is not None
+
+
+async def test_what_is_stored_is_compared_with_what_was_said(memory: Memory) -> None:
+    await say(memory, "My favourite colour is blue.")
+    note = await memory.store_memory("My favourite colour is green.", user_id="ana")
+    (conflict,) = note.recommendations.conflicts
+    assert conflict.advice == "update" and "blue" in conflict.old_content
+
+
+async def test_a_statement_of_somebody_else_contradicts_nothing(memory: Memory) -> None:
+    await memory.store_memory("My favourite colour is blue.", user_id="ben")
+    note = await memory.store_memory("My favourite colour is green.", user_id="ana")
+    assert note.recommendations.conflicts == ()
+
+
+async def test_an_unresolved_conflict_is_in_the_block_with_both_dates(memory: Memory) -> None:
+    *_, (conflict,) = await stored(
+        memory, "I drink two cups of coffee a day.", "I stopped drinking coffee."
+    )
+    assert conflict.advice == "conflict"
+    at = datetime.now(UTC) + timedelta(days=1)
+    block = await memory.recall("Do I drink coffee?", user_id="ana", at=at)
+    assert "possibly outdated: said" in block.text and "I stopped drinking coffee" in block.text
+
+
+async def test_a_stored_fact_that_is_repeated_outlives_the_turn(memory: Memory) -> None:
+    """What was stored without a turn does not depend on one that repeats it."""
+    note = await memory.store_memory("My favourite colour is blue.", user_id="ana")
+    await memory.settle()
+    await say(memory, "My favourite colour is blue.")
+    (known,) = await memory.memories("ana")
+    assert (known.id, known.confirmations, known.turn_ids) == (note.id, 1, ())
+    await memory.forget(user_id="ana", session_id="My favourite colour is blue.")
+    assert [one.id for one in await memory.memories("ana")] == [note.id]

@@ -1,0 +1,102 @@
+"""What advice is made of: each query sees the user's own rows and nothing else."""
+
+from datetime import timedelta
+from typing import Final
+
+from hotmem.consolidation.same_subject import find_same_subjects
+from hotmem.consolidation.supersession import find_supersession
+from hotmem.storage import queries
+from hotmem.storage.database import Connection, Database
+from hotmem.types import Category, JobKind, Kind, NewMemory, Revision, UserKey
+from hotmem.understanding.facts.relations import LIVES_IN
+from tests.letters import NO_SIGNS, LetterEncoder
+from tests.storage.contract.story import NOW, note
+
+DAY: Final = timedelta(days=1)
+TEXT: Final = "Skipper lives in Oban."
+FACT: Final = LIVES_IN.statement("Skipper", "Oban", TEXT, 0, len(TEXT))
+
+
+def remind(conn: Connection, text: str, user: UserKey) -> str:
+    """Store a reminder."""
+    return queries.new_memories.insert(
+        conn,
+        user,
+        NewMemory(text, Kind.REMINDER, Category.REMINDERS, 3),
+        LetterEncoder().encode([text])[0],
+        NO_SIGNS,
+        NOW,
+        "a test",
+    )
+
+
+async def test_open_conflicts_and_latest_memories(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    old = await database.write_all(note, "Skipper lives in Leith.", ana)
+    new = await database.write_all(note, TEXT, ana)
+    await database.write_all(note, "Ben lives in Bath.", ben)
+    assert await database.read(queries.advice.open_conflicts, ana, 9) == []
+    compared = await database.read(queries.advice.latest, ana, 9)
+    assert compared.ids == (new, old) and compared.vectors.shape == (2, LetterEncoder.dimension)
+
+    def doubt(conn: Connection, user: UserKey) -> None:
+        queries.new_memories.supersede(
+            conn,
+            user,
+            new,
+            NewMemory(TEXT, Kind.FACT, Category.CONTEXTS, 3),
+            Revision(doubts=(old,), reason="a test"),
+            None,
+            find_supersession,
+            find_same_subjects,
+        )
+
+    await database.write(doubt, ana)
+    (conflict,) = await database.read(queries.advice.open_conflicts, ana, 9)
+    assert (conflict.id, conflict.text, conflict.by) == (old, "Skipper lives in Leith.", TEXT)
+    assert (conflict.said_at, conflict.at) == (NOW, NOW)
+    assert await database.read(queries.advice.open_conflicts, ben, 9) == []
+    assert (await database.read(queries.advice.latest, ana, 9)).ids == (new,)
+
+
+async def test_a_statement_has_no_effect_on_its_own_memory(
+    database: Database, ana: UserKey
+) -> None:
+    def store(conn: Connection, user: UserKey) -> str:
+        new = NewMemory(TEXT, Kind.FACT, Category.CONTEXTS, 3, states=(FACT,))
+        return queries.new_memories.insert(conn, user, new, None, NO_SIGNS, NOW, "a test")
+
+    name = await database.write(store, ana)
+    find = queries.understandings.find_effect
+    given = FACT, NOW + DAY, None, find_supersession, find_same_subjects
+    assert (await database.read(find, ana, *given)).confirms == name
+    assert (await database.read(find, ana, *given, name)).confirms is None
+
+
+async def test_reminders_growth_and_unused_memories(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    await database.write_all(remind, "Water the plants.", ana)
+    await database.write_all(note, "The heron likes fish.", ana)
+    await database.write_all(remind, "Sing.", ben)
+    (key,) = await database.read(queries.advice.reminders, ana, 9)
+    assert key in await database.read(queries.memories.stored_reminders, ana, 9)
+    grown = queries.advice.grown
+    assert await database.read(grown, ana, 1) == {Category.CONTEXTS: 1, Category.REMINDERS: 1}
+    assert await database.read(grown, ana, 2) == {}
+    assert await database.read(queries.advice.unused, ana, NOW + DAY) == (2, 2, 0)
+    assert await database.read(queries.advice.unused, ana, NOW) == (0, 0, 0)
+
+
+async def test_jobs_set_aside_are_counted_and_reset_by_user(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    for user in (ana, ben):
+        await database.write_all(
+            queries.job_failures.record, JobKind.CATEGORY, "contexts", "OSError", 1, 1.0, NOW, user
+        )
+    assert await database.read(queries.advice.set_aside, ana) == {JobKind.CATEGORY: 1}
+    assert await database.write(queries.job_failures.reset, ana) == 1
+    assert await database.read(queries.advice.set_aside, ana) == {}
+    assert await database.read(queries.advice.set_aside, ben) == {JobKind.CATEGORY: 1}
