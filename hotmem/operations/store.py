@@ -29,17 +29,9 @@ from hotmem.consolidation.supersession import find_supersession
 from hotmem.consolidation.tagging import MIN_COSINE, same_meaning
 from hotmem.core.matmul import matmul
 from hotmem.models import encode_tokens
+from hotmem.operations.conflicts import Call, Conflict, ConflictAdvice, settle
 from hotmem.operations.requests import StoreContext
-from hotmem.operations.results import (
-    Call,
-    Classification,
-    Conflict,
-    ConflictAdvice,
-    Recommendations,
-    SimilarMemory,
-    StoreResult,
-    settle,
-)
+from hotmem.operations.results import Classification, Recommendations, SimilarMemory, StoreResult
 from hotmem.recall import RecallContext
 from hotmem.remember import WriteContext, find_revision
 from hotmem.retrieval.query import NOBODY

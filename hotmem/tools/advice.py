@@ -17,7 +17,7 @@ from hotmem.consolidation.equivalence import (
 )
 from hotmem.core.matmul import matmul
 from hotmem.memory import Memory
-from hotmem.operations.results import Call, settle
+from hotmem.operations.conflicts import Call, settle
 from hotmem.operations.store import SIMILAR_FROM
 from hotmem.retrieval.query import NOBODY
 from hotmem.retrieval.stored_reminders import stated_times
