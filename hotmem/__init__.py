@@ -16,6 +16,7 @@ detection, which else starts with its telemetry on.
 from typing import TYPE_CHECKING
 
 from hotmem.core.telemetry import disable_telemetry
+from hotmem.core.version import __version__
 from hotmem.errors import (
     DeadlineExceeded,
     ExtraMissing,
@@ -41,8 +42,6 @@ from hotmem.types import ContextBlock, Item, Layer, Mark, Role, Turn, Usage, Wei
 
 if TYPE_CHECKING:
     from hotmem.memory import Memory
-
-__version__ = "0.1.0"
 
 __all__ = [
     "ContextBlock",

@@ -20,6 +20,7 @@ from hotmem.block.rendering import render_tool_data
 from hotmem.core import local_server
 from hotmem.core.location import Location, ServerUrl
 from hotmem.core.logs import log
+from hotmem.core.version import __version__
 from hotmem.errors import HotMemError
 from hotmem.memory import Memory
 from hotmem.operations.actor import acting
@@ -91,7 +92,13 @@ def create_server(
             content=[types.TextContent(type="text", text=text)], structured_content=answer
         )
 
-    return Server("hotmem", instructions=INSTRUCTIONS, on_list_tools=listed, on_call_tool=called)
+    return Server(
+        "hotmem",
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        on_list_tools=listed,
+        on_call_tool=called,
+    )
 
 
 def default_folder(database: Location) -> Path:

@@ -1,11 +1,14 @@
 """The built wheel works in an environment that does not have the source tree."""
 
 import json
+import os
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 import zipfile
+from email import message_from_string
 from pathlib import Path
 from typing import Final
 
@@ -115,6 +118,42 @@ def test_an_installed_memory_remembers_and_recalls(
     file, version, text, tests = json.loads(ended.stdout)
     assert Path(file).is_relative_to(environment)
     assert version == __version__ and "Potola" in text and not tests
+
+
+def test_the_metadata_names_the_project_and_shows_the_readme(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as opened:
+        (name,) = (one for one in opened.namelist() if one.endswith(".dist-info/METADATA"))
+        metadata = message_from_string(opened.read(name).decode())
+    assert metadata["Version"] == __version__
+    assert metadata["License-Expression"] == "BSD-2-Clause"
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    assert str(metadata.get_payload()).strip() == (ROOT / "README.md").read_text("utf-8").strip()
+    urls = dict(url.split(", ", 1) for url in metadata.get_all("Project-URL", []))
+    assert set(urls) == {"Documentation", "Repository", "Changelog", "Issues"}
+    assert all(url.startswith("https://") for url in urls.values())
+
+
+def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    """An installer that wants no wheel gets the archive: it builds, and nothing is missing."""
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    run(*pip, "install", "--quiet", "--target", tmp_path / "backend", "hatchling")
+    build = "import sys, hatchling.build as b; print(b.build_sdist(sys.argv[1]))"
+    made = subprocess.run(
+        [sys.executable, "-c", build, tmp_path],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path / "backend")},
+        capture_output=True,
+        text=True,
+        timeout=110,
+    )
+    assert made.returncode == 0, made.stderr
+    archive = tmp_path / made.stdout.split()[-1]
+    with tarfile.open(archive) as opened:
+        names = {name.partition("/")[2] for name in opened.getnames()}
+    assert {"LICENSE", "README.md", "mkdocs.yml", "docs/index.md", "tests/conftest.py"} <= names
+    run(*pip, "wheel", "--no-deps", "--quiet", "--wheel-dir", tmp_path / "again", archive)
+    (again,) = (tmp_path / "again").glob("*.whl")
+    assert set(zipfile.ZipFile(again).namelist()) == set(zipfile.ZipFile(wheel).namelist())
 
 
 def test_the_installed_command_runs(environment: Path) -> None:

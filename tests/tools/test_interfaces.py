@@ -19,7 +19,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from hotmem import InvalidInput, Memory
+from hotmem import InvalidInput, Memory, __version__
 from hotmem.block.rendering import CLOSING, NOTES, OPENING
 from hotmem.core.local_server import local_port, private_socket
 from hotmem.options import ModelOptions
@@ -72,6 +72,11 @@ async def test_an_mcp_client_stores_and_searches(memory: Memory) -> None:
         strange = await client.call_tool("search_memory", {"query": "boiler", "user_id": "ben"})
         assert strange.is_error and "user_id is unknown" in str(strange.content)
     assert (await memory.memories("ana"))[0].text == FACT
+
+
+async def test_a_client_sees_the_version(memory: Memory) -> None:
+    async with Client(create_server(memory, "ana")) as client:
+        assert client.server_info and client.server_info.version == __version__
 
 
 async def test_results_for_a_client_are_quoted_data(memory: Memory) -> None:
