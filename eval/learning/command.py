@@ -10,6 +10,7 @@ from rich.console import Console
 
 from eval.arguments import AsJson, Cache, Data, Jobs, Step, print_json, working_folder
 from eval.datasets.selection import load_datasets
+from eval.histories import Source, histories
 from eval.learning import blocks, curves
 from eval.learning import usage as usages
 from eval.report import share, table
@@ -61,6 +62,12 @@ def learn(
     png: Annotated[
         Path | None, typer.Option(help="Folder for the learning curves.", file_okay=False)
     ] = None,
+    source: Annotated[
+        Source, typer.Option(help="How the memory learns what it knows; all but told need notes.")
+    ] = Source.TOLD,
+    sessions: Annotated[
+        int, typer.Option(help="First sessions of each conversation; 0 for all.", min=0)
+    ] = 0,
     step: Step = 6,
     jobs: Jobs = 2,
     cache: Cache = None,
@@ -68,7 +75,15 @@ def learn(
 ) -> None:
     """Learn layer weights from simulated replies, and measure evidence on other conversations."""
     console = Console(stderr=True)
-    conversations = load_datasets(data, step)
+    conversations = {
+        name: [
+            one.conversation
+            for whole in part
+            for one in histories(whole, (sessions,))
+            if one.source is source
+        ]
+        for name, part in load_datasets(data, step).items()
+    }
     for name, part in conversations.items():
         if {
             held_out(number) for number, one in enumerate(part) if any(map(known, one.questions))
