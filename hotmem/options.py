@@ -58,7 +58,8 @@ class LearningOptions:
     """Options of learning from feedback.
 
     Attributes:
-        adaptive: Update the layer weights from replies. If off, learned weights stay in use.
+        adaptive: Update the layer weights from replies. Off, as nothing was gained by it from the
+            shipped weights (`python -m eval learn`); weights learned before stay in use.
         analytics: Record usage.
         weights: Fixed layer weights for all users; None uses each user's learned weights.
 
@@ -66,7 +67,7 @@ class LearningOptions:
         InvalidInput: If a weight is not a number within the bounds.
     """
 
-    adaptive: bool = True
+    adaptive: bool = False
     analytics: bool = True
     weights: Weights | None = None
 

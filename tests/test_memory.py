@@ -14,6 +14,7 @@ from hotmem.options import BackgroundOptions, LearningOptions, ModelOptions, Rec
 from hotmem.types import START_WEIGHTS, EvidenceKind, ForgetResult, LayerOutcome
 from tests.conversation import START, said, turns_told
 
+LEARNING = Options(learning=LearningOptions(adaptive=True))
 LATER = START + timedelta(days=3)
 
 
@@ -168,7 +169,7 @@ async def test_idle_sessions_and_sessions_left_open_by_a_crash_are_summarised(
 async def test_usage_changes_the_weights_and_they_persist(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
-    async with Memory.open(database, encoder=encoder, language=language) as memory:
+    async with Memory.open(database, LEARNING, encoder=encoder, language=language) as memory:
         assert await memory.weights("ana") == START_WEIGHTS
         await memory.remember(said("The code of the garage door is 4711.", name="code"))
         await memory.remember(said("My sister lives in Braga.", name="sister", minutes=1))
@@ -190,7 +191,7 @@ async def test_usage_changes_the_weights_and_they_persist(
         )
         again = await memory.feedback(block, reply="It is 4711!")
         assert again.weights == usage.weights, "the same reply teaches once"
-    async with Memory.open(database, encoder=encoder, language=language) as memory:
+    async with Memory.open(database, LEARNING, encoder=encoder, language=language) as memory:
         assert await memory.weights("ana") == usage.weights
         assert await memory.weights("ben") == START_WEIGHTS
         assert (
@@ -208,7 +209,7 @@ async def test_a_reply_that_was_not_heard_does_not_change_weights(memory: Memory
 
 
 @pytest.mark.parametrize(
-    "learning", [LearningOptions(adaptive=False), LearningOptions(analytics=False)]
+    "learning", [LearningOptions(), LearningOptions(adaptive=True, analytics=False)]
 )
 async def test_learning_and_recording_can_be_disabled_separately(
     learning: LearningOptions, database: Path, encoder: CachedEncoder, language: Language

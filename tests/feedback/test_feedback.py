@@ -3,6 +3,7 @@
 import asyncio
 import json
 import multiprocessing
+from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -39,17 +40,28 @@ async def remembered(memory: Memory) -> ContextBlock:
     return await memory.recall(ASKED, user_id="ana", session_id="thursday", at=LATER)
 
 
+LEARNING = Options(learning=LearningOptions(adaptive=True))
+
+
+@pytest.fixture
+async def memory(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> AsyncIterator[Memory]:
+    """An open, empty memory that learns."""
+    async with Memory.open(database, LEARNING, encoder=encoder, language=language) as opened:
+        yield opened
+
+
 def again(block: ContextBlock) -> ContextBlock:
     """A copy of a block as of another recall; usage of a block counts once."""
     return replace(block, id=uuid4().hex)
 
 
 @pytest.mark.slow
-async def test_recall_is_identical_after_feedback_with_learning_off(
+async def test_recall_is_identical_after_feedback_without_learning(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
-    off = Options(learning=LearningOptions(adaptive=False))
-    async with Memory.open(database, off, encoder=encoder, language=language) as memory:
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
         before = await remembered(memory)
         for _ in range(1000):
             await memory.feedback(again(before), reply="She's called Potola!")
@@ -64,7 +76,7 @@ async def test_recall_is_identical_after_feedback_with_learning_off(
 async def test_weights_can_be_listed_frozen_and_reset(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
-    async with Memory.open(database, encoder=encoder, language=language) as memory:
+    async with Memory.open(database, LEARNING, encoder=encoder, language=language) as memory:
         block = await remembered(memory)
         for _ in range(3):
             usage = await memory.feedback(again(block), reply="She's called Potola!")
@@ -73,7 +85,6 @@ async def test_weights_can_be_listed_frozen_and_reset(
         assert steps[0].weights == usage.weights == await memory.weights("ana") != START_WEIGHTS
     async with Memory.open(
         database,
-        Options(learning=LearningOptions(adaptive=False)),
         encoder=encoder,
         language=language,
     ) as memory:
@@ -90,8 +101,8 @@ async def test_concurrent_updates_lose_no_step(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with (
-        Memory.open(database, encoder=encoder, language=language) as one,
-        Memory.open(database, encoder=encoder, language=language) as other,
+        Memory.open(database, LEARNING, encoder=encoder, language=language) as one,
+        Memory.open(database, LEARNING, encoder=encoder, language=language) as other,
     ):
         block = await remembered(one)
         await asyncio.gather(
@@ -169,7 +180,7 @@ async def test_clock_jumps_do_not_change_learning(memory: Memory) -> None:
             encoder,
             again(block),
             reply,
-            LearningOptions(),
+            LEARNING.learning,
             count,
             now,
             lambda: True,
