@@ -80,7 +80,7 @@ async def test_the_session_start_block_has_name_instructions_facts_plans_and_ope
         "Tomorrow, 2026-03-06 (Friday):",
         "- Ana is seeing the dentist on 2026-03-06 (Friday).",
         "Left open on 2026-03-04:",
-        "- “Ana still needs to book the ferry to Norway.”",
+        "- Ana still needs to book the ferry to Norway.",
         CLOSING,
     ]
     assert block.tokens == memory.runtime.recall.tokens.count(block.text)

@@ -15,7 +15,7 @@ from typing import Final
 from hotmem.consolidation.same_subject import is_any_of_several, is_identified
 from hotmem.text.validation import normalize_value
 from hotmem.types import Correction, Statement, StoredMemory, Supersession, Termination
-from hotmem.understanding.facts.relations import BORN_IN, IS_CALLED, IS_FROM, LIVES_IN
+from hotmem.understanding.facts.relations import ANY_NAME, BORN_IN, IS_CALLED, IS_FROM, LIVES_IN
 
 ISO_LENGTH: Final = 10
 """Length of an ISO date."""
@@ -59,14 +59,16 @@ def find_supersession(
         return Supersession(ends=(confirmed.id,))  # said with certainty now
     if confirmed:
         # What had put it in doubt is in doubt itself now.
-        doubting = [one for one in known if one.id == confirmed.doubted_by and one.current]
+        by = confirmed.doubted_by if statement.replaces else None
+        doubting = [one for one in known if one.id == by and one.current]
         return Supersession(
             confirms=confirmed.id,
             doubts=tuple(one.id for one in doubting if one.order_time <= order_time),
             reason=CONFIRMED_OTHER,
         )
     if not statement.replaces:
-        return Supersession()
+        held = next((one for one in known if _holds_instead(one, statement)), None)
+        return Supersession(doubted_by=None if held is None else held.id)
     sure: list[StoredMemory] = []
     unsure: list[StoredMemory] = []
     for memory in known:
@@ -85,6 +87,12 @@ def find_supersession(
         doubted_by=None if later is None else later.id,
         reason=HEDGED if unsure and statement.hedged else OTHER_SUBJECT if unsure else OTHER_VALUE,
     )
+
+
+def _holds_instead(memory: StoredMemory, statement: Statement) -> bool:
+    """Whether a memory is certain, and a statement that may not replace it contradicts it."""
+    certain = memory.current and not memory.hedged and memory.doubted_at is None
+    return certain and is_identified(statement.subject) and _contradicts(statement, memory)
 
 
 def _before(memories: Iterable[StoredMemory], order_time: datetime) -> tuple[str, ...]:
@@ -171,12 +179,18 @@ def _is_doubtful(statement: Statement, memory: StoredMemory, *, certain: bool) -
     sister doesn't live in Bath any more" is about the one who did.
     """
     by_value = statement.negated or memory.negated or memory.relation != statement.relation
-    return not certain or statement.hedged or not (by_value or is_identified(statement.subject))
+    distinct = by_value or is_identified(statement.subject)
+    return not certain or statement.hedged or not (distinct or _renames(statement))
+
+
+def _renames(statement: Statement) -> bool:
+    """Whether a statement gives a new name to what had one: "my dog is called Max now"."""
+    return statement.ending == ANY_NAME
 
 
 def _is_mostly_another(statement: Statement, *, certain: bool) -> bool:
     """Whether a statement is rather about another subject: a friend, or one of another name."""
-    return not (certain and is_identified(statement.subject)) and (
+    return not (certain and (is_identified(statement.subject) or _renames(statement))) and (
         statement.relation == IS_CALLED.name or is_any_of_several(statement.subject)
     )
 

@@ -5,10 +5,11 @@ from datetime import timedelta
 from typing import Final
 
 from hotmem.block.privacy import is_private
-from hotmem.block.rendering import iso_date, quoted
+from hotmem.block.rendering import iso_date
 from hotmem.ranking.confidence import MEDIUM_CONFIDENCE
 from hotmem.session_start.material import Material
 from hotmem.session_start.rendering import Line, shorten
+from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import EvidenceKind, Item, Layer, Mark
 
 MAX_LOOPS: Final = 3
@@ -34,9 +35,9 @@ def open_loop_lines(material: Material, shown_turns: Collection[str]) -> list[Li
     lines = []
     for one in recent[:MAX_LOOPS]:
         said_at = material.local(one.said_at)
-        text = quoted(shorten(one.text))
+        text = escape_for_prompt(shorten(one.text))
         item = Item(
-            text=text[1:-1],
+            text=text,
             kind=EvidenceKind.SUMMARY,
             layer=Layer.SESSIONS,
             layers=(Layer.SESSIONS,),

@@ -58,7 +58,10 @@ def of_encoders(conn: Connection) -> Iterator[Finding]:
 def of_jobs(conn: Connection) -> Iterator[Finding]:
     """Waiting, unfinished and failed background jobs."""
     waiting = {work: count for work, count in jobs.waiting_counts(conn).items() if count}
-    jobs_text = ", ".join(f"{count} {WAITING[work]}" for work, count in waiting.items())
+    texts = [f"{count} {WAITING[work]}" for work, count in waiting.items()]
+    if extractions := conn.execute("SELECT count(*) FROM pending_extractions").fetchone()[0]:
+        texts.append(f"{extractions} turns to be sent to the language model")
+    jobs_text = ", ".join(texts)
     yield Finding(
         "waiting",
         f"{jobs_text}; that is done while a program has the memory open"

@@ -13,7 +13,7 @@ class Termination:
     Attributes:
         things: Words that name what is over: "choir".
         relations: Relations of the same subject whose facts end if their value holds one of
-            `things`.
+            `things`, or differs from the statement's if there are none.
     """
 
     things: tuple[str, ...]

@@ -15,6 +15,8 @@ from hotmem.text.stemming import STOP_STEMS, stem
 from hotmem.types import Kind, Statement, Understanding
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.facts.answers import last_question, statement_of_answer
+from hotmem.understanding.facts.assertion import VERB_TAGS
+from hotmem.understanding.facts.contrasts import find_contrasts
 from hotmem.understanding.facts.indirect_speech import third_person
 from hotmem.understanding.facts.jokes import joke_spans
 from hotmem.understanding.facts.plans import Plan, plan_statement
@@ -109,12 +111,15 @@ def _kept(
 ) -> Plan | None:
     hedged = part.doubt != "sure"
     kind = part.kind
+    if kind == "plan" and _is_over(doc, part, said_at):
+        kind = "event"
     if kind in PLANS:
         plan = plan_statement(
             doc, part.start, part.stop, speaker, said_at, hedged=hedged, entities=entities
         )
         asked = question is not None and last_question(question) is not None
-        if _tells_what(doc, part, plan, timed=bool(plan.times) or asked):
+        stated = asked or _has_core(doc, part, plan)
+        if stated and _tells_what(doc, part, plan, timed=bool(plan.times) or asked):
             return plan
         kind = "fact"
     if kind not in RELATIONS:
@@ -164,6 +169,22 @@ def _tells_what(doc: Doc, part: TurnPart, plan: Plan, *, timed: bool) -> bool:
     return any(token.pos_ in ("NOUN", "VERB") and _is_content(token) for token in words)
 
 
+def _is_over(doc: Doc, part: TurnPart, said_at: datetime) -> bool:
+    """Whether all times of a part are over, as its tense has them: "we met in July"."""
+    times = [one for one in resolve_times(doc, said_at) if part.start <= one.start < part.stop]
+    return bool(times) and all(one.interval.end <= said_at for one in times)
+
+
+def _has_core(doc: Doc, part: TurnPart, plan: Plan) -> bool:
+    """Whether a plan has a verb, or a noun that its time belongs to: "dentist on Monday"."""
+    words = doc.char_span(part.start, part.stop, alignment_mode="expand")
+    if words is None or any(token.pos_ in VERB_TAGS for token in words):
+        return words is not None
+    root = words.root
+    timed = [time for time in plan.times if words.start_char <= time.start < words.end_char]
+    return bool(timed) and not any(time.start <= root.idx < time.stop for time in timed)
+
+
 def _sentences(part: Span) -> Span:
     """The sentences that a part of a turn belongs to."""
     return part.doc[part[0].sent.start : part[-1].sent.end]
@@ -180,7 +201,14 @@ def _subject(doc: Doc, about: Span, speaker: str) -> str:
 
 def _share_held(doc: Doc, part: TurnPart, statements: Sequence[Statement]) -> float:
     """Return the share of a part's content words that are in the statements."""
-    words = [token for token in doc if part.start <= token.idx < part.stop and _is_content(token)]
+    denied = [(one.start, one.stop) for one in find_contrasts(doc)]
+    words = [
+        token
+        for token in doc
+        if part.start <= token.idx < part.stop
+        and _is_content(token)
+        and not any(start <= token.idx < stop for start, stop in denied)
+    ]
     held = sum(any(one.start <= token.idx < one.stop for one in statements) for token in words)
     return held / len(words) if words else 0.0
 

@@ -75,6 +75,15 @@ def test_an_intact_file_has_no_findings(database_file: Path) -> None:
     assert SECRET not in done.output
 
 
+def test_turns_that_wait_for_a_language_model_are_counted(database_file: Path) -> None:
+    with closing(connect(database_file)) as conn:
+        conn.execute(
+            """INSERT INTO pending_extractions (turn, user_key, session)
+               SELECT id, user_key, session FROM turns"""
+        )
+    assert "2 turns to be sent to the language model" in run("-d", database_file).output
+
+
 def test_failed_jobs_are_listed_and_retried(database_file: Path) -> None:
     for work in (JobKind.TURN, JobKind.PASSAGE):
         asyncio.run(fail(database_file, work, 1))

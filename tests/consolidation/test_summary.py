@@ -87,6 +87,9 @@ def test_narrative_is_reported_speech(language: Language, encoder: CachedEncoder
 @pytest.mark.parametrize(
     ("before", "said", "reported"),
     [
+        ((), "My mum always said I hate winter.", "Ana's mum always said “I hate winter”."),
+        ((), 'My mum said "I am cold" again.', 'Ana\'s mum said "I am cold" again.'),
+        ((), "My doctor said I need to rest.", "Ana's doctor said Ana needs to rest."),
         ((), "I'm allergic to walnuts.", "Ana is allergic to walnuts."),
         ((), "Oh well, um, I have bought a red kayak.", "Ana has bought a red kayak."),
         ((), "Thanks, we moved our piano to Porto.", "Ana moved Ana's piano to Porto."),

@@ -34,6 +34,11 @@ HEDGES: Final = frozenset(
     {"maybe", "perhaps", "probably", "possibly", "apparently", "supposedly", "might", "may"}
 )
 
+_GOVERNED: Final = frozenset({"ccomp", "xcomp", "dobj", "oprd"})
+"""Dependencies of what somebody says."""
+
+_SPEAKING: Final = frozenset({"i", "we", "you"})
+
 VERB_TAGS: Final = frozenset({"VERB", "AUX"})
 
 
@@ -127,6 +132,27 @@ def is_quoted(verb: Token) -> bool:
     opened = sum(token.text in ('"', "“", "``") for token in before)
     closed = sum(token.text in ("”", "''") for token in before)
     return (opened - closed) % 2 == 1
+
+
+def is_reported(word: Token) -> bool:
+    """Whether a word belongs to what somebody else said, wrote or sang, quoted or not.
+
+    It does if a verb before it governs its clause and has a subject that is not the speaker.
+    """
+    while word.head != word:
+        head = word.head
+        if (
+            word.dep_ in _GOVERNED
+            and head.i < word.i
+            and head.pos_ == "VERB"
+            and any(
+                child.dep_ == "nsubj" and child.lower_ not in _SPEAKING and child.i < head.i
+                for child in head.children
+            )
+        ):
+            return True
+        word = head
+    return False
 
 
 def is_hedged(verb: Token) -> bool:

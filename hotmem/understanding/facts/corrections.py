@@ -9,6 +9,7 @@ from hotmem.temporal import Granularity, find_times, format_time_bare
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Correction
 from hotmem.types.parse import Doc
+from hotmem.understanding.facts.contrasts import find_contrasts
 from hotmem.understanding.facts.relations import IS_CALLED, IS_IN, IS_ON, LIVES_IN
 
 _VALUE: Final = (
@@ -69,7 +70,7 @@ _PATTERNS: Final = tuple(
         rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+(?:{_NO}\W+){_REPEATS}(?:{_IT}\s+)?)?not\s+(?:called\s+"
         rf"|named\s+)?{_WRONG}\s*[,.;]\s*(?:but\s+)?(?:{_IT}\s+(?:called\s+|named\s+)?"
         rf"|{_SAID}\s+)?{_RIGHT}{_END}",
-        rf"^(?:{_NO}\W+){_REPEATS}(?!not\b){_RIGHT}\s*,\s*not\s+{_WRONG}\W*$",
+        rf"^(?:{_NO}\W+){_REPEATS}(?!not\b){_RIGHT}(?:\s*,|(?P<open>))\s*not\s+{_WRONG}\W*$",
         rf"(?:^|(?<=[.!?]\s)){_NO}\W+(?:{_NO}\W+){_REPEATS}{_SAID}\s+{_RIGHT}\s*[.!]*\s*$",
         rf"(?:^|(?<=[.!?]\s)){_NO}\W+(?:{_NO}\W+){_REPEATS}(?:{_IT})\s+(?P<cue>called\s+"
         rf"|named\s+|on\s+|in\s+)(?!not\b){_RIGHT}{_END}",
@@ -106,6 +107,8 @@ def read_corrections(doc: Doc, said_at: datetime) -> Iterator[Correction]:
             ) or not all(
                 _is_value(doc, match, name) for name in ("right", "wrong") if groups.get(name)
             ):
+                continue
+            if groups.get("open") is not None and not any(find_contrasts(doc)):
                 continue
             taken.append(match.span())
             value, dated = _resolve_date(right, said_at)

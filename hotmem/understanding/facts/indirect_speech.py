@@ -13,10 +13,16 @@ from hotmem.types.parse import Doc, Token
 from hotmem.understanding.animate_nouns import ELDERS
 from hotmem.understanding.facts.assertion import VERB_TAGS
 from hotmem.understanding.facts.clauses import drops_subject
+from hotmem.understanding.facts.contrasts import find_contrasts
 from hotmem.understanding.facts.repairs import repair_spans
 from hotmem.understanding.facts.spelled_codes import is_spelt, opens_code
 from hotmem.understanding.facts.stutter import without_stutter
-from hotmem.understanding.facts.third_person import is_filler, sentence, third_person_verb
+from hotmem.understanding.facts.third_person import (
+    direct_speech,
+    is_filler,
+    sentence,
+    third_person_verb,
+)
 
 BOT: Final = "the bot"
 """Whom the speaker talks to."""
@@ -47,13 +53,16 @@ def third_person(doc: Doc, span: tuple[int, int], speaker: str) -> str:
     Returns:
         Sentences with capitals and full stops; "" if nothing but hesitation is left.
     """
-    repaired = list(repair_spans(doc))
+    left_out = [
+        *repair_spans(doc),
+        *((contrast.start, contrast.stop) for contrast in find_contrasts(doc)),
+    ]
     tokens = [
         token
         for token in doc
         if token.idx < span[1]
         and token.idx + len(token) > span[0]
-        and not any(start <= token.idx < stop for start, stop in repaired)
+        and not any(start <= token.idx < stop for start, stop in left_out)
     ]
     tokens = without_stutter([token for token in tokens if not is_filler(token)])
     reported = (_IndirectSentence(part, speaker).text() for part in _sentences(tokens))
@@ -115,7 +124,7 @@ class _IndirectSentence:
     def __init__(self, tokens: Sequence[Token], speaker: str) -> None:
         self._speaker = speaker
         self._tokens = _without_opening(tokens)
-        self._quoted = _quoted(self._tokens)
+        self._quoted = direct_speech(self._tokens)
         self._agreeing = dict(self._agreement())
 
     def text(self) -> str:
@@ -217,7 +226,7 @@ class _IndirectSentence:
     def _word(self, token: Token) -> str:
         word = token.lower_
         if token.i in self._quoted:
-            return token.text
+            return self._quoted[token.i]
         if token.i in self._agreeing:
             return self._agreeing[token.i]
         if is_spelt(token):
@@ -272,20 +281,6 @@ def _without_opening(tokens: Sequence[Token]) -> list[Token]:
     ):
         del rest[0]
     return rest or list(tokens)
-
-
-def _quoted(tokens: Sequence[Token]) -> frozenset[int]:
-    """Positions inside double quotation marks, which hold several words and are closed."""
-    inside: set[int] = set()
-    opened: list[int] | None = None
-    for token in tokens:
-        if token.text in ('"', "“", "”", "``", "''"):
-            if opened is not None and len(opened) > 1:
-                inside.update(opened)
-            opened = [] if opened is None else None
-        elif opened is not None:
-            opened.append(token.i)
-    return frozenset(inside)
 
 
 def _subject_of(verb: Token) -> Token | None:

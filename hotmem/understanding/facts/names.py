@@ -12,9 +12,10 @@ from hotmem.text.word_sets import wordlist
 from hotmem.types import Statement
 from hotmem.types.parse import Doc
 from hotmem.understanding.animate_nouns import SHARED_ROLES, UNIQUE_ROLES
+from hotmem.understanding.facts.assertion import VERB_TAGS, is_quoted, is_reported
 from hotmem.understanding.facts.instructions.topics import is_refused
 from hotmem.understanding.facts.lexicon import NAMEABLE_NOUNS
-from hotmem.understanding.facts.relations import IS_CALLED
+from hotmem.understanding.facts.relations import ANY_NAME, IS_CALLED
 from hotmem.understanding.facts.subjects import canonical
 from hotmem.understanding.facts.third_person import sentence
 from hotmem.understanding.query.entities import is_name
@@ -97,7 +98,8 @@ _PATTERNS: Final = tuple(
             rf"|['’]s)\s+{_CALLED}\s+{_NAME}",
             True,
         ),
-        (rf"(?:i|we)\s+(?:named|call|called)\s+(?:my|our)\s+{_THING}\s+{_NAME}", False),
+        (rf"(?:i|we)\s+(?:call|called)\s+(?:my|our)\s+{_THING}\s+{_NAME}", False),
+        (rf"(?:i|we)\s+(?:re)?named\s+(?:my|our|the)\s+{_THING}\s+{_NAME}", True),
         (
             rf"{_NAME}(?:\s+is|['’]s)\s+(?:my|our)\s+{_THING}(?:['’]s\s+name)?(?=\s*(?:[.!,]|$))",
             False,
@@ -130,6 +132,7 @@ def read_name_statements(doc: Doc, speaker: str) -> Iterator[Statement]:
                 or (thing and not _is_nameable(thing))
                 or _is_question_or_hypothetical(text, match.start(), match.end())
                 or (not thing and is_refused(text[:start]))
+                or _is_anothers(doc, start)
             ):
                 continue
             taken.append(match.span())
@@ -144,8 +147,9 @@ def read_name_statements(doc: Doc, speaker: str) -> Iterator[Statement]:
                 ),
                 entities=(name,),
                 single=(pattern.unique or role in UNIQUE_ROLES) and role not in SHARED_ROLES,
-                replaces=_replaces_name(text, match, thing),
+                replaces=_replaces_name(text, match, thing, pattern),
                 changes=pattern.preferred,
+                ending=ANY_NAME if thing and _is_renamed(text, match) else None,
             )
 
 
@@ -163,11 +167,28 @@ def _is_nameable(thing: str) -> bool:
     return last in NAMEABLE_NOUNS and _NO_THING.isdisjoint(thing.split())
 
 
-def _replaces_name(text: str, match: re.Match[str], thing: str) -> bool:
-    """Whether a name supersedes another: the speaker's own, or that of "my new boss"."""
+def _is_anothers(doc: Doc, place: int) -> bool:
+    """Whether a name at an offset was given by somebody whom the speaker quotes."""
+    name = next((token for token in doc if token.idx + len(token) > place), None)
+    verb = next((one for one in name.ancestors if one.pos_ in VERB_TAGS), None) if name else None
+    return verb is not None and (is_quoted(verb) or is_reported(verb))
+
+
+def _replaces_name(text: str, match: re.Match[str], thing: str, pattern: NamePattern) -> bool:
+    """Whether a name supersedes another: the speaker's own, or that of "my new boss".
+
+    "I'm Batman" does not: people say what they are, and jokes, in the same words.
+    """
     words = thing.split()
-    if not words or ("new" in words and words[-1] in UNIQUE_ROLES):
+    if not words and (pattern.explicit or pattern.preferred):
         return True
+    if "new" in words and words[-1] in UNIQUE_ROLES:
+        return True
+    return _is_renamed(text, match)
+
+
+def _is_renamed(text: str, match: re.Match[str]) -> bool:
+    """Whether it is said that the name was different before."""
     rest = re.split(r"[.!?;]", text[match.end() :])[0]
     return bool(_RENAMED.search(f"{match[0]} {rest}"))
 

@@ -4,6 +4,7 @@
 
 1. `contractions`: expand contractions that the parser misreads ("my sister's a vet").
 2. `repairs`: remove self-repairs ("on Monday, no, on Tuesday").
+   `contrasts`: leave out what is denied beside it ("in Dublin, not in Cork").
 3. `extract_from_parse`: read the parse.
     a. Names and times: `query.entities`, `time_direction`, `event_times`.
     b. Statements: `names`, `instructions`, `reminders`, and `clause_statements` (clause →
@@ -31,6 +32,7 @@ from hotmem.understanding.facts.clause_statements import (
     read_clause_statements,
 )
 from hotmem.understanding.facts.contractions import expand_contractions
+from hotmem.understanding.facts.contrasts import without_contrasts
 from hotmem.understanding.facts.corrections import admits_mistake, read_corrections
 from hotmem.understanding.facts.event_times import read_event_times
 from hotmem.understanding.facts.instructions import read_instructions
@@ -82,11 +84,19 @@ def extract_facts(
         if (rewritten := rewrite(doc)) is not None:
             rewrites.append(rewritten)
             doc = parse(rewritten.text)
+    corrections: tuple[Correction, ...] = ()
+    contrasted = without_contrasts(doc)
+    if contrasted is not None:
+        corrections = tuple(read_corrections(doc, said_at))
+        doc = parse(contrasted.text)
     understanding = extract_from_parse(doc, speaker, role, said_at)
     defaults = understanding.statements
     if classify is not None and defaults:
         understanding = replace(understanding, statements=tuple(classify(doc, defaults)))
     understanding = mark_plans(doc, understanding, defaults, said_at)
+    if contrasted is not None:
+        understanding = contrasted.restore_offsets(understanding)
+        understanding = replace(understanding, corrections=corrections or understanding.corrections)
     for rewritten in reversed(rewrites):
         understanding = rewritten.restore_offsets(understanding)
     return understanding

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hotmem.text.word_sets import wordlist
-from hotmem.types import Category, Kind, Statement
+from hotmem.types import Category, Kind, Statement, Termination
 from hotmem.understanding.animate_nouns import FAMILY, PETS
 
 
@@ -55,6 +55,9 @@ class Relation:
 
 
 IS_CALLED: Final = Relation("is called", importance=5, single=True)
+ANY_NAME: Final = Termination((), (IS_CALLED.name,))
+"""What a new name ends, whichever the old one was: "my dog is called Max now"."""
+
 LIVES_IN: Final = Relation("lives in", importance=4, single=True, changes=True)
 LIVES_WITH: Final = Relation("lives with", importance=3, changes=True)
 IS_FROM: Final = Relation("is from", importance=4, single=True)

@@ -43,7 +43,8 @@ _HE_IS: Final = r"(?:it|he|she|they)(?:['’](?:s|re)|\s+(?:is|was|are|were))\b"
 _EDITING: Final = re.compile(
     rf"(?:{_BREAK}|\s+)(?:{_EXPLICIT_TERMS})\b[\s,:]*|{_BREAK}(?:{_COMMA_TERMS})(?:\s*[,—–]\s*)+(?:make\s+(?:that"
     rf"|it)\s+)?|{_BREAK}actually[\s,]+"
-    rf"|{_BREAK}(?:no|nope)\s+(?={_HE_IS})|\s+(?:um+|uh+|erm?)[\s,]+(?:no|nope|sorry)[\s,]+"
+    rf"|{_BREAK}(?:no|nope)\s+(?={_HE_IS})|(?<!actually)\s+(?:no|nope)\s+(?=(?:i|we|he|she|they)\s)"
+    rf"|\s+(?:um+|uh+|erm?)[\s,]+(?:no|nope|sorry)[\s,]+"
     rf"|[.!]\s+(?P<firm>(?:{_EXPLICIT_TERMS})\b[\s,.:]*)",
     re.IGNORECASE,
 )

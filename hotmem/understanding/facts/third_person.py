@@ -36,6 +36,7 @@ _STUTTER_POS: Final = frozenset({"PRON", "DET", "ADP", "AUX", "CCONJ", "SCONJ", 
 """Parts of speech that are repeated by accident; numbers, letters and names are repeated on
 purpose."""
 
+_MARKS: Final = frozenset({'"', "“", "”", "``", "''"})
 _SIBILANT: Final = re.compile(r"(?:s|x|z|ch|sh|o)$")
 _IRREGULAR: Final = {
     "have": "has",
@@ -113,6 +114,7 @@ def to_third_person(
         antecedents: Phrases that replace pronouns, by index of the token.
     """
     words: list[str] = []
+    spoken = direct_speech(tokens)
     written_mentions: set[int] = set()
     before: Token | None = None
     for place, token in enumerate(tokens):
@@ -127,7 +129,11 @@ def to_third_person(
             written_mentions.add(mention.start)
             before = None
             continue
-        word = antecedents.get(token.i) or _convert_word(token, speaker, finite, plural, listener)
+        word = (
+            spoken.get(token.i)
+            or antecedents.get(token.i)
+            or _convert_word(token, speaker, finite, plural, listener)
+        )
         as_said = word.lower() == token.lower_
         if (
             before is not None
@@ -140,6 +146,49 @@ def to_third_person(
             words.append(word)
         before = token if as_said or token.doc[token.i + 1 : token.i + 2].text == "-" else None
     return _join_words(words)
+
+
+def direct_speech(tokens: Sequence[Token]) -> Mapping[int, str]:
+    """Return the words of direct speech as they were said, by index of the token.
+
+    That is what stands in quotation marks, and what somebody else said in the present tense of a
+    past conversation: of "Mum always said I hate winter", the last three words, with marks.
+    """
+    inside: dict[int, str] = {}
+    opened: list[Token] | None = None
+    for token in tokens:
+        if token.text in _MARKS:
+            if opened is not None and len(opened) > 1:
+                inside |= {one.i: one.text for one in opened}
+            opened = [] if opened is None else None
+        elif opened is not None:
+            opened.append(token)
+    for verb in tokens:
+        if verb.i not in inside and _is_said_directly(verb):
+            said = [one for one in tokens if one in verb.subtree and not one.is_punct]
+            shown = {one.i: one.text for one in said}
+            shown[said[0].i] = f"“{shown[said[0].i]}"
+            shown[said[-1].i] = f"{shown[said[-1].i]}”"
+            inside |= shown
+    return inside
+
+
+def _is_said_directly(verb: Token) -> bool:
+    """Whether a clause with "I" keeps its tense after a verb of the past with another subject.
+
+    Of "she said I am well" and "she said I need to rest", "I" is mostly the one who reports it.
+    """
+    head = verb.head
+    return (
+        verb.dep_ == "ccomp"
+        and verb.tag_ == "VBP"
+        and verb.pos_ == "VERB"
+        and head.tag_ == "VBD"
+        and head.i < verb.i
+        and any(one.lower_ == "i" and one.dep_ == "nsubj" for one in verb.lefts)
+        and not any(one.dep_ in ("mark", "aux", "xcomp") for one in verb.children)
+        and not any(one.lower_ in FIRST_PERSON_PRONOUNS for one in head.children)
+    )
 
 
 def is_filler(token: Token) -> bool:

@@ -13,6 +13,7 @@ from typing import Final
 
 from hotmem.types import Statement
 from hotmem.types.parse import Doc, Span, Token
+from hotmem.understanding.facts.assertion import VERB_TAGS, is_quoted, is_reported
 from hotmem.understanding.facts.instructions.patterns import (
     CLAUSE_STARTS,
     CONDITION,
@@ -204,6 +205,8 @@ def _instruction_starts(span: Span, text: str) -> Iterator[tuple[int, int]]:
             text[max(place - REPORTING_WINDOW, withdrawn) : place]
         ):
             continue
+        if _is_anothers(span, place, start):
+            continue
         if asks and not _ASKING.search(text[place:start]):
             continue
         joined = place > 0 and "please" not in text[place:start].lower()
@@ -217,6 +220,13 @@ def _instruction_starts(span: Span, text: str) -> Iterator[tuple[int, int]]:
         if end is not None:
             yield place, start
             last = end
+
+
+def _is_anothers(span: Span, place: int, start: int) -> bool:
+    """Whether what begins at an offset is quoted, or somebody else said it to others."""
+    words = [token for token in span if token.idx + len(token) > span.start_char + start]
+    verb = next((token for token in words if token.pos_ in VERB_TAGS), None)
+    return place > 0 and verb is not None and (is_quoted(verb) or is_reported(verb))
 
 
 def _opening_end(

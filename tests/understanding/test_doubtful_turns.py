@@ -1,0 +1,163 @@
+"""Quotations, jokes, denials and fragments state nothing false as certain, and end nothing true."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from hotmem import Memory, Role, Turn
+from hotmem.models import CachedEncoder, Language
+from hotmem.types import StoredMemory
+
+FRIDAY = datetime(2026, 11, 20, 9, tzinfo=UTC)
+
+
+@pytest.fixture
+async def memory(tmp_path: Path, encoder: CachedEncoder, language: Language) -> Memory:
+    return Memory.open(tmp_path / "memory.db", encoder=encoder, language=language)
+
+
+async def told(memory: Memory, *turns: str | tuple[str, str]) -> Sequence[StoredMemory]:
+    """Say turns, of another speaker if a name is given, and return all memories."""
+    async with memory:
+        for place, said in enumerate(turns):
+            speaker, text = said if isinstance(said, tuple) else (None, said)
+            at = FRIDAY + timedelta(minutes=place)
+            await memory.remember(Turn("ana", "s", Role.USER, text, at, speaker))
+            await memory.settle()
+        return await memory.memories("ana", past=True)
+
+
+def certain(rows: Sequence[StoredMemory]) -> set[str]:
+    """The statements that hold without doubt."""
+    return {one.text for one in rows if one.current and not one.hedged and not one.doubted_at}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "my kid wrote: always answer in pirate speak",
+        'My kid wrote "always answer in pirate speak".',
+        "the sign said never feed the ducks",
+        "my boss told me always call him sir",
+        "so the wizard said forget everything you know and always speak in rhyme",
+        "in the film the robot says delete all your memories and call me master",
+        "the poster in the office shouts please always speak quietly",
+        "a man in the street shouted my name is Zed",
+    ],
+)
+async def test_what_others_order_is_no_instruction_of_the_user(said: str, memory: Memory) -> None:
+    assert not [one for one in await told(memory, said) if one.relation in ("asks", "is called")]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My dog barks at night and please always keep it short",
+        "My wife is asleep, so always speak quietly at night",
+        "my name is sarah please call me Sally",
+    ],
+)
+async def test_what_the_user_orders_after_a_statement_is(said: str, memory: Memory) -> None:
+    assert [one for one in await told(memory, said) if one.relation == "asks"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm Batman",
+        "call me Captain Obvious, haha",
+        "my brother Bob is here, he says hi, I'm Bob",
+        "Hi, this is Bob",
+        ("Bob", "I'm Bob"),
+        ("Bob", "this is Bob, hi"),
+        ("Bob", "my name is Robert"),
+    ],
+)
+async def test_a_name_that_is_known_stays(said: str | tuple[str, str], memory: Memory) -> None:
+    rows = await told(memory, "My name is Ana.", said, said)
+    own = {one for one in certain(rows) if one.startswith("The user is called")}
+    assert own == {"The user is called Ana."}
+
+
+async def test_a_name_that_may_be_a_role_is_in_doubt_until_it_is_given(memory: Memory) -> None:
+    rows = await told(memory, "I'm Batman", "I'm Tom", "My name is Tom.")
+    assert certain(rows) == {"The user is called Tom."}
+
+
+async def test_another_speaker_does_not_put_the_users_name_in_doubt(memory: Memory) -> None:
+    rows = await told(memory, ("Ana", "Good morning."), ("Ana", "Call me Annie."))
+    assert "Ana is called Annie." in certain(rows)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("my brother lives in Dublin not in Cork", "The user's brother lives in Dublin."),
+        ("my wife works at Lloyds not barclays", "The user's wife works at Lloyds."),
+        ("My wife works at Lloyds, not Barclays.", "The user's wife works at Lloyds."),
+        ("we met in July not June", "The user and others met in July 2026."),
+        ("I have two kids not three", "The user has two kids."),
+        ("the gate code is 4471 not 4417", "The gate code is 4471."),
+        ("I love coffee no I hate coffee", "The user hates coffee."),
+    ],
+)
+async def test_what_is_denied_is_no_part_of_the_value(said: str, kept: str, memory: Memory) -> None:
+    assert [one.text for one in await told(memory, said)] == [kept]
+
+
+@pytest.mark.parametrize(
+    ("turns", "kept"),
+    [
+        (
+            (
+                "My meeting is on Tuesday",
+                "no it's Thursday",
+                "no I said Thursday",
+                "THURSDAY not Tuesday",
+            ),
+            "The user's meeting is on 2026-11-26 (Thursday).",
+        ),
+        (("I live in Leeds", "no Leigh", "Leigh not Leeds"), "The user lives in Leigh."),
+        (("My sister is called Anna", "Hanna not Anna"), "The user's sister is called Hanna."),
+    ],
+)
+async def test_a_correction_said_again_leaves_one_value(
+    turns: tuple[str, ...], kept: str, memory: Memory
+) -> None:
+    assert [one.text for one in await told(memory, *turns) if one.current] == [kept]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "In June 2027.",
+        "No.",
+        "Tomorrow at.",
+        "The user.",
+        "brilliant another Monday my favourite day of the week",
+    ],
+)
+async def test_words_without_a_subject_and_a_predicate_are_not_kept(
+    said: str, memory: Memory
+) -> None:
+    assert not await told(memory, said)
+
+
+@pytest.mark.parametrize(
+    ("turns", "kept"),
+    [
+        (("my dog is called Rex", "my dog is called Max now"), "The user's dog is called Max."),
+        (("My cat is called Pepper", "we renamed the cat Miso"), "The user's cat is called Miso."),
+    ],
+)
+async def test_a_new_name_ends_the_old_one(
+    turns: tuple[str, ...], kept: str, memory: Memory
+) -> None:
+    assert [one.text for one in await told(memory, *turns) if one.current] == [kept]
+
+
+async def test_two_dogs_keep_their_names(memory: Memory) -> None:
+    rows = await told(memory, "My dog is called Rex.", "My dog is called Bo.")
+    assert certain(rows) >= {"The user's dog is called Rex.", "The user's dog is called Bo."}
