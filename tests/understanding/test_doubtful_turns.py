@@ -149,6 +149,10 @@ async def test_words_without_a_subject_and_a_predicate_are_not_kept(
     ("turns", "kept"),
     [
         (("my dog is called Rex", "my dog is called Max now"), "The user's dog is called Max."),
+        (
+            ("Our cat is called Pepper", "the kids renamed the cat Miso"),
+            "The user's cat is called Miso.",
+        ),
         (("My cat is called Pepper", "we renamed the cat Miso"), "The user's cat is called Miso."),
     ],
 )
@@ -156,6 +160,11 @@ async def test_a_new_name_ends_the_old_one(
     turns: tuple[str, ...], kept: str, memory: Memory
 ) -> None:
     assert [one.text for one in await told(memory, *turns) if one.current] == [kept]
+
+
+async def test_what_is_stuttered_is_said_once(memory: Memory) -> None:
+    rows = await told(memory, "my sister she she lives in in Hull", "I I have have a a cat")
+    assert certain(rows) == {"The user's sister lives in Hull.", "The user has a cat."}
 
 
 async def test_two_dogs_keep_their_names(memory: Memory) -> None:

@@ -99,7 +99,7 @@ _PATTERNS: Final = tuple(
             True,
         ),
         (rf"(?:i|we)\s+(?:call|called)\s+(?:my|our)\s+{_THING}\s+{_NAME}", False),
-        (rf"(?:i|we)\s+(?:re)?named\s+(?:my|our|the)\s+{_THING}\s+{_NAME}", True),
+        (rf"(?:(?:i|we)\s+named|renamed)\s+(?:my|our|the)\s+{_THING}\s+{_NAME}", True),
         (
             rf"{_NAME}(?:\s+is|['’]s)\s+(?:my|our)\s+{_THING}(?:['’]s\s+name)?(?=\s*(?:[.!,]|$))",
             False,

@@ -2,7 +2,8 @@
 
 `extract_facts` runs the steps in this order:
 
-1. `contractions`: expand contractions that the parser misreads ("my sister's a vet").
+1. `stutter`: leave out what is repeated at once ("my my dog").
+   `contractions`: expand contractions that the parser misreads ("my sister's a vet").
 2. `repairs`: remove self-repairs ("on Monday, no, on Tuesday").
    `contrasts`: leave out what is denied beside it ("in Dublin, not in Cork").
 3. `extract_from_parse`: read the parse.
@@ -42,6 +43,7 @@ from hotmem.understanding.facts.plans import mark_plans, upcoming_times
 from hotmem.understanding.facts.reminders import read_reminders
 from hotmem.understanding.facts.repairs import remove_repairs, retracted_spans
 from hotmem.understanding.facts.rewrites import RewrittenText
+from hotmem.understanding.facts.stutter import remove_stutter
 from hotmem.understanding.facts.tags import circumstance_tags, tag_spans, tags_within
 from hotmem.understanding.facts.time_direction import resolve_times
 from hotmem.understanding.query.entities import find_entities
@@ -80,7 +82,7 @@ def extract_facts(
     if role is not Role.USER:
         return extract_from_parse(doc, speaker, role, said_at)
     rewrites: list[RewrittenText] = []
-    for rewrite in (expand_contractions, remove_repairs):
+    for rewrite in (remove_stutter, expand_contractions, remove_repairs):
         if (rewritten := rewrite(doc)) is not None:
             rewrites.append(rewritten)
             doc = parse(rewritten.text)

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from hotmem.types.parse import Token
+from hotmem.types.parse import Doc, Token
+from hotmem.understanding.facts.rewrites import RewrittenText, Segment
 from hotmem.understanding.facts.spelled_codes import is_read_out
 
 MAX_STUTTER_TOKENS: Final = 3
@@ -34,6 +35,24 @@ def without_stutter(tokens: Sequence[Token]) -> list[Token]:
     return kept
 
 
+def remove_stutter(doc: Doc) -> RewrittenText | None:
+    """Leave out what is repeated at once in an utterance; None if nothing is.
+
+    Args:
+        doc: The parsed utterance.
+    """
+    tokens = list(doc)
+    kept = without_stutter(tokens)
+    if len(kept) == len(tokens):
+        return None
+    spans = [(one.idx, one.idx + len(one) + len(one.whitespace_)) for one in kept]
+    return RewrittenText(tuple(Segment(doc.text[slice(*span)], *span) for span in spans))
+
+
 def _is_meant_twice(before: Token, token: Token) -> bool:
-    """Whether a repeated word is grammatical: "had had", "very very", "that that"."""
+    """Whether a repeated word is said twice on purpose: "had had", "very very", "a a seven"."""
+    following = token.doc[token.i + 1 : token.i + 2]
+    letter = len(token) == 1 and token.lower_ != "i"
+    if letter and (not following or len(following[0]) == 1 or following[0].like_num):
+        return True
     return (before.tag_ != token.tag_ and token.lower_ in ("had", "that")) or token.pos_ == "ADV"
