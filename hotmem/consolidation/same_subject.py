@@ -87,6 +87,11 @@ def is_identified(subject: str) -> bool:
     )
 
 
+def is_named(subject: str) -> bool:
+    """Whether a subject is a person or thing by name, or the user, and nobody's possession."""
+    return len(_parse_chain(subject)) == 1
+
+
 def is_any_of_several(subject: str) -> bool:
     """Whether people mostly have several of what a subject names only by kind: "Ana's friend"."""
     last = _parse_chain(subject)[-1]

@@ -12,7 +12,7 @@ from datetime import date, datetime
 from difflib import SequenceMatcher
 from typing import Final
 
-from hotmem.consolidation.same_subject import is_any_of_several, is_identified
+from hotmem.consolidation.same_subject import is_any_of_several, is_identified, is_named
 from hotmem.text.validation import normalize_value
 from hotmem.types import Correction, Statement, StoredMemory, Supersession, Termination
 from hotmem.understanding.facts.relations import ANY_NAME, BORN_IN, IS_CALLED, IS_FROM, LIVES_IN
@@ -90,9 +90,13 @@ def find_supersession(
 
 
 def _holds_instead(memory: StoredMemory, statement: Statement) -> bool:
-    """Whether a memory is certain, and a statement that may not replace it contradicts it."""
+    """Whether a certain name of a person holds against one that may be a role: "I'm Batman".
+
+    Whatever belongs to somebody may be another one of its kind, also "my wife".
+    """
     certain = memory.current and not memory.hedged and memory.doubted_at is None
-    return certain and is_identified(statement.subject) and _contradicts(statement, memory)
+    named = statement.relation == IS_CALLED.name and is_named(statement.subject)
+    return certain and named and _contradicts(statement, memory)
 
 
 def _before(memories: Iterable[StoredMemory], order_time: datetime) -> tuple[str, ...]:

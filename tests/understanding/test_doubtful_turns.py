@@ -159,7 +159,8 @@ async def test_words_without_a_subject_and_a_predicate_are_not_kept(
 async def test_a_new_name_ends_the_old_one(
     turns: tuple[str, ...], kept: str, memory: Memory
 ) -> None:
-    assert [one.text for one in await told(memory, *turns) if one.current] == [kept]
+    names = [one for one in await told(memory, *turns) if one.relation == "is called"]
+    assert [one.text for one in names if one.current] == [kept]
 
 
 async def test_what_is_stuttered_is_said_once(memory: Memory) -> None:
@@ -170,3 +171,25 @@ async def test_what_is_stuttered_is_said_once(memory: Memory) -> None:
 async def test_two_dogs_keep_their_names(memory: Memory) -> None:
     rows = await told(memory, "My dog is called Rex.", "My dog is called Bo.")
     assert certain(rows) >= {"The user's dog is called Rex.", "The user's dog is called Bo."}
+
+
+async def test_a_wife_of_another_name_puts_neither_in_doubt(memory: Memory) -> None:
+    rows = await told(memory, "My wife Max is from Ghent.", "My wife Leo is from Bath.")
+    assert not [one for one in rows if not one.current or one.doubted_at or one.doubted_by]
+
+
+@pytest.mark.parametrize(
+    ("turns", "kept", "gone"),
+    [
+        (("My dog is called Bo.", "We renamed the dog Rex."), "Rex", "Bo"),
+        (("My name is Tom.", "Call me Max from now on."), "Max", ""),
+        (("Call me Rebecca.", "Nobody calls me Rebecca."), "", "Rebecca"),
+    ],
+)
+async def test_a_rename_is_certain(
+    turns: tuple[str, ...], kept: str, gone: str, memory: Memory
+) -> None:
+    rows = await told(memory, *turns)
+    sure = {one.object for one in rows if one.text in certain(rows) and one.relation == "is called"}
+    assert not kept or kept in sure
+    assert not gone or gone not in sure
