@@ -10,6 +10,7 @@ from hotmem.temporal import Bound, TimeMention, find_times
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.facts.lexicon import EVENT_NOUNS
+from hotmem.understanding.facts.month_names import is_month_as_name
 from hotmem.understanding.query.analyzer import FUTURE_WORDS, refers_to_future
 
 _COMMITMENT_VERBS: Final = wordlist(
@@ -64,7 +65,7 @@ def resolve_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
     """
     behind, before = find_times(doc.text, said_at), find_times(doc.text, said_at, ahead=True)
     if behind == before:
-        return tuple(one for one in behind if not is_duration(doc, one))
+        return tuple(one for one in behind if _is_time(doc, one))
     ways = {mention.start: is_future(doc, mention) for mention in chain(behind, before)}
     past = {one.start: one for one in behind}
     for one in before:
@@ -78,10 +79,12 @@ def resolve_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
         *(one for one in before if ways[one.start]),
     ]
     return tuple(
-        sorted(
-            (one for one in chosen if not is_duration(doc, one)), key=lambda mention: mention.start
-        )
+        sorted((one for one in chosen if _is_time(doc, one)), key=lambda mention: mention.start)
     )
+
+
+def _is_time(doc: Doc, mention: TimeMention) -> bool:
+    return not is_duration(doc, mention) and not is_month_as_name(doc, mention)
 
 
 def is_duration(doc: Doc, mention: TimeMention) -> bool:

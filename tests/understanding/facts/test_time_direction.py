@@ -9,6 +9,7 @@ import pytest
 from hotmem.models import Language
 from hotmem.types import Role
 from hotmem.understanding.facts import extract_facts
+from hotmem.understanding.facts.time_direction import resolve_times
 
 PLANS = json.loads(Path(__file__).with_name("plans.json").read_text("utf-8"))
 
@@ -52,3 +53,30 @@ def test_facts_have_the_date_of_the_event(text: str, fact: str, language: Langua
         datetime(2026, 11, 23, 10, tzinfo=UTC),
     )
     assert [one.text for one in found.statements] == [fact]
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("My cousin April lives in Boston.", []),
+        ("My boss, June, is strict.", []),
+        ("My uncle August is eighty.", []),
+        ("June is my aunt.", []),
+        ("April moved to Boston in May.", ["in May"]),
+        ("My daughter is called April.", []),
+        ("Her name is June.", []),
+        ("I went to the cinema with April.", []),
+        ("My wife June and I married in May.", ["in May"]),
+        ("We see my mother June 5th.", ["June 5th"]),
+        ("Last April we moved.", ["Last April"]),
+        ("I start the job April.", ["April"]),
+        ("Dad visits us in June.", ["in June"]),
+        ("The trip is April 12.", ["April 12"]),
+    ],
+)
+def test_a_month_in_the_place_of_a_name_is_no_time(
+    text: str, times: list[str], language: Language
+) -> None:
+    doc = language.parse([text])[0]
+    found = resolve_times(doc, datetime(2026, 11, 20, 9, tzinfo=UTC))
+    assert [text[one.start : one.stop].rstrip(".") for one in found] == times
