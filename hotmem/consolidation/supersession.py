@@ -205,7 +205,12 @@ def _is_denied(value: str, held: str) -> bool:
 
 
 def _is_terminated(ending: Termination, memory: StoredMemory) -> bool:
-    """Whether a termination covers a memory, by stems: "smoking" ends "smokes"."""
+    """Whether a termination covers a memory, by stems: "smoking" ends "smokes".
+
+    Of names, it covers forms of address: whom nobody shall call Rebecca may be called so.
+    """
+    if memory.relation == IS_CALLED.name and not memory.changes:
+        return False
     over = {_stem(thing) for thing in ending.things}
     return memory.relation in ending.relations and any(
         _stem(word) in over for word in normalize_value(memory.object).split()

@@ -28,10 +28,11 @@ from hotmem.understanding.facts.classification import classify_statements
 from hotmem.understanding.facts.corrections import read_corrections
 from hotmem.understanding.facts.event_times import answered_times
 from hotmem.understanding.facts.hearsay import mark_hearsay
+from hotmem.understanding.facts.jokes import has_laughter
 from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
 from hotmem.understanding.facts.plans import Plan
 from hotmem.understanding.facts.pronouns import has_pronoun, resolve_pronouns
-from hotmem.understanding.facts.relations import ALLERGIC_TO, IS_CALLED
+from hotmem.understanding.facts.relations import ALLERGIC_TO, ASKS, IS_CALLED
 from hotmem.understanding.facts.rewrites import RewrittenText, Segment
 from hotmem.understanding.facts.truecasing import lacks_case, sentence_starts, truecase
 from hotmem.understanding.kept_sentences import in_third_person, kept_sentences
@@ -177,13 +178,10 @@ class TurnReader:
             return understanding
         reading = read_long(self._reader, "" if question is None else question.text, doc.text)
         speaker = turn.speaker or UNNAMED_SPEAKER
-        unsure = reading.kept < MIN_KEPT
         understanding = replace(
             understanding,
             statements=tuple(
-                in_doubt(one)
-                if unsure or (reading.kept < self.limits.kept and may_be_role(one, speaker))
-                else one
+                in_doubt(one) if self._is_unsure(one, reading, doc, speaker) else one
                 for one in understanding.statements
             ),
         )
@@ -193,6 +191,18 @@ class TurnReader:
         return replace(
             self._joined(understanding, doc, kept), notable=notable, named=named_subjects(doc)
         )
+
+    def _is_unsure(
+        self, statement: Statement, reading: TurnReading, doc: Doc, speaker: str
+    ) -> bool:
+        """Whether a statement stands in a turn that holds nothing lasting, as far as it can tell.
+
+        Orders need not be lasting for the reader, which scores "keep it short" as small talk.
+        """
+        if is_order(statement) and not has_laughter(doc.text):
+            return False
+        limit = self.limits.kept if may_be_role(statement, speaker) else MIN_KEPT
+        return reading.kept < limit
 
     def _joined(
         self, understanding: Understanding, doc: Doc, kept: Sequence[Plan]
@@ -324,9 +334,15 @@ class TurnReader:
 
 def in_doubt(statement: Statement) -> Statement:
     """The statement in doubt, so that it supersedes nothing; an allergy stays as it is."""
-    if statement.relation == ALLERGIC_TO.name:
+    if statement.relation == ALLERGIC_TO.name and not statement.negated:
         return statement
     return replace(statement, hedged=True, replaces=False)
+
+
+def is_order(statement: Statement) -> bool:
+    """Whether a statement says what the bot shall do: "keep it short", "call me Max"."""
+    address = statement.relation == IS_CALLED.name and statement.changes
+    return address or statement.relation == ASKS.name
 
 
 def may_be_role(statement: Statement, speaker: str) -> bool:

@@ -183,7 +183,9 @@ async def test_a_wife_of_another_name_puts_neither_in_doubt(memory: Memory) -> N
     [
         (("My dog is called Bo.", "We renamed the dog Rex."), "Rex", "Bo"),
         (("My name is Tom.", "Call me Max from now on."), "Max", ""),
-        (("Call me Rebecca.", "Nobody calls me Rebecca."), "", "Rebecca"),
+        (("Nobody calls me Rebecca.",), "", "Rebecca"),
+        (("Call me Bex.", "Don't call me Bex any more."), "", "Bex"),
+        (("My name is Rebecca.", "Never call me Rebecca."), "Rebecca", ""),
     ],
 )
 async def test_a_rename_is_certain(
@@ -193,3 +195,20 @@ async def test_a_rename_is_certain(
     sure = {one.object for one in rows if one.text in certain(rows) and one.relation == "is called"}
     assert not kept or kept in sure
     assert not gone or gone not in sure
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I used to sing: I'm not allergic to peanuts, la la la",
+        "Imagine I'm not allergic to peanuts.",
+    ],
+)
+async def test_a_song_ends_no_allergy(said: str, memory: Memory) -> None:
+    assert "The user is allergic to peanuts." in certain(
+        await told(memory, "I'm allergic to peanuts.", said)
+    )
+
+
+async def test_an_order_is_certain_although_it_tells_nothing_lasting(memory: Memory) -> None:
+    assert certain(await told(memory, "Keep it short please")) == {"The user asks: keep it short."}

@@ -11,6 +11,7 @@ _JOKE_REMARK: Final = re.compile(
     r"|\bjust\s+a\s+joke\b|(?<=,)\s*not\s+really\s*(?=[.!]|$)",
     re.IGNORECASE,
 )
+_LAUGHTER: Final = re.compile(r"\b(?:a?(?:ha){2,}h?|(?:he){2,}|lo+l|lmao)\b", re.IGNORECASE)
 _DENIED: Final = re.compile(r"(?:\bnot|n['’]t|\bno)\s*$", re.IGNORECASE)
 _REMARK_OPENING: Final = re.compile(
     r"^(?:\W*(?:no|nah|well|okay|ok|hey|sorry|don['’]?t believe that(?: one)?|(?:i"
@@ -29,6 +30,11 @@ def retracts_previous_turn(text: str) -> bool:
     """Whether an utterance begins by calling the previous turn a joke."""
     match = _JOKE_REMARK.search(text)
     return match is not None and bool(_REMARK_OPENING.match(text[: match.start()]))
+
+
+def has_laughter(text: str) -> bool:
+    """Whether somebody laughs in a text: "haha"."""
+    return _LAUGHTER.search(text) is not None
 
 
 def joke_spans(text: str) -> Iterator[tuple[int, int]]:

@@ -7,11 +7,11 @@ if it is an imperative that is said to last. Those that `safety` rejects are lef
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final
 
-from hotmem.types import Statement
+from hotmem.types import Statement, Termination
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.facts.assertion import VERB_TAGS, is_quoted, is_reported
 from hotmem.understanding.facts.instructions.patterns import (
@@ -26,12 +26,13 @@ from hotmem.understanding.facts.instructions.patterns import (
     Pattern,
 )
 from hotmem.understanding.facts.instructions.safety import is_unsafe
+from hotmem.understanding.facts.instructions.topics import refused_name
 from hotmem.understanding.facts.instructions.withdrawals import (
     content_topics,
     find_withdrawal,
     revokes_explicitly,
 )
-from hotmem.understanding.facts.relations import ASKS
+from hotmem.understanding.facts.relations import ASKS, IS_CALLED
 from hotmem.understanding.facts.third_person import sentence
 
 
@@ -126,11 +127,17 @@ def read_instructions(doc: Doc, speaker: str) -> Iterator[Statement]:
         speaker: The speaker's name.
     """
     for instruction in find_instructions(doc):
-        yield ASKS.statement(
+        statement = ASKS.statement(
             speaker,
             instruction.words,
             sentence(f"{speaker} asks:", instruction.words),
             *instruction.span,
+        )
+        refused = refused_name(instruction.words)
+        yield (
+            replace(statement, ending=Termination((refused,), (IS_CALLED.name,)))
+            if refused
+            else statement
         )
 
 
