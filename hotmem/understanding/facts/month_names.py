@@ -37,7 +37,7 @@ def is_month_as_name(doc: Doc, mention: TimeMention) -> bool:
     if month.dep_ in ("oprd", "attr") and month.head.i < month.i:
         return month.head.lemma_ in _NAMING or _is_named(month.head)
     opens = before is None or before.pos_ in _JOINING or month.is_sent_start
-    return opens and after is not None and _is_finite(after)
+    return bool(opens) and after is not None and _is_finite(after)
 
 
 def _is_person(word: Token) -> bool:
