@@ -9,11 +9,15 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 import typer.main
 from loguru import logger
+from opentelemetry import metrics
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from hotmem import Memory
 from hotmem.models import (
@@ -136,6 +140,25 @@ async def memory(
     """An open, empty memory."""
     async with Memory.open(database, encoder=encoder, language=language) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def measured() -> Callable[[], dict[str, list[Any]]]:
+    """The OpenTelemetry data points of this process by metric; a process has one provider."""
+    reader = InMemoryMetricReader()
+    metrics.set_meter_provider(MeterProvider(metric_readers=[reader]))
+
+    def points() -> dict[str, list[Any]]:
+        data = reader.get_metrics_data()
+        assert data is not None
+        return {
+            metric.name: list(metric.data.data_points)
+            for resource in data.resource_metrics
+            for scope in resource.scope_metrics
+            for metric in scope.metrics
+        }
+
+    return points
 
 
 @pytest.fixture(scope="session")

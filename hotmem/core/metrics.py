@@ -1,10 +1,12 @@
-"""OpenTelemetry counters: turns that could not be stored at once, and calls to a language model.
+"""OpenTelemetry metrics of searches, turns that could not be stored, and calls to a language model.
 
 They are numbers, never text.
 
 Nothing is counted unless OpenTelemetry is installed and the host program has configured a meter
 provider.
 """
+
+from collections.abc import Mapping
 
 try:
     from opentelemetry import metrics
@@ -13,6 +15,13 @@ except ImportError:  # an extra
 
 if metrics is not None:
     _meter = metrics.get_meter("hotmem")
+    _searches = _meter.create_histogram(
+        "hotmem.search", unit="ms", description="Duration of recalls and searches"
+    )
+    _hits = _meter.create_counter("hotmem.search_hits", description="What they found, by source")
+    _embeddings = _meter.create_counter(
+        "hotmem.embeddings", description="Texts whose embedding was in the cache, or not"
+    )
     _spooled = _meter.create_counter(
         "hotmem.turns_spooled", description="Turns that wait until the database can be written"
     )
@@ -28,6 +37,27 @@ if metrics is not None:
     _facts = _meter.create_counter(
         "hotmem.extraction_facts", description="Facts that this model proposed"
     )
+
+
+def count_search(kind: str, ms: float, hits: Mapping[str, int]) -> None:
+    """Counts a recall or a search.
+
+    Args:
+        kind: "recall", or the name of the search.
+        ms: How long it took.
+        hits: What it found, by layer or kind.
+    """
+    if metrics is not None:
+        _searches.record(ms, {"kind": kind})
+        for source, found in hits.items():
+            _hits.add(found, {"kind": kind, "source": source})
+
+
+def count_embeddings(cached: int, encoded: int) -> None:
+    """Counts texts whose embedding was in the cache, and texts that were encoded."""
+    if metrics is not None:
+        _embeddings.add(cached, {"cached": True})
+        _embeddings.add(encoded, {"cached": False})
 
 
 def count_spooled(turns: int) -> None:

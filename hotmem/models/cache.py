@@ -7,6 +7,7 @@ from typing import Final, Generic, TypeVar
 import numpy as np
 from cachetools import LRUCache
 
+from hotmem.core.metrics import count_embeddings
 from hotmem.errors import InvalidInput
 from hotmem.models.encoder import EncodedText, Encoder, Vectors, encode_tokens
 from hotmem.types import Vector
@@ -89,6 +90,7 @@ class CachedEncoder:
         with self._counters:
             self.hits += len(texts) - len(missing)
             self.misses += len(missing)
+        count_embeddings(len(texts) - len(missing), len(missing))
         return known | fresh(missing) if missing else known
 
     def _encode_missing(self, texts: list[str]) -> dict[str, Vector]:
