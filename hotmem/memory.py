@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from time import perf_counter
 from types import TracebackType
 from typing import Self
 
@@ -14,7 +13,7 @@ from hotmem.block.assembly import late_block
 from hotmem.core.encryption_key import EncryptionKey
 from hotmem.core.location import Location, ServerUrl, locate
 from hotmem.core.loop_thread import run_off_loop
-from hotmem.core.metrics import count_search
+from hotmem.core.metrics import timed_search
 from hotmem.core.validation import validate_number
 from hotmem.errors import InvalidInput, StoreError, StoreLocked, StoreReadOnly
 from hotmem.facade.base import AUDITED_READERS
@@ -290,16 +289,13 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
             visible=checked_visible(visible),
         )
         version = self._forget_version
-        began = perf_counter()
-        with self._priority.foreground():
+        with self._priority.foreground(), timed_search("recall"):
             try:
                 block = await runtime.threads.recalls.run(
                     recall(runtime.recall, request), request.timeout_s
                 )
             except TimeoutError:
                 block = late_block(request)
-        hits = {report.layer.value: report.hits for report in block.trace.layers}
-        count_search("recall", (perf_counter() - began) * 1000, hits)
         if block.forget_version is None:  # it was late: what was known when it began counts
             block = replace(block, forget_version=version)
         else:

@@ -11,6 +11,7 @@ from typing import Final
 from hotmem.block.assembly import Composition, finished_block, late_block
 from hotmem.block.packing import Packed, pack
 from hotmem.block.rendering import render_nothing_known
+from hotmem.core.metrics import count_hits
 from hotmem.core.stage_timer import StageTimer
 from hotmem.errors import DeadlineExceeded
 from hotmem.feedback.weights import weights_for_intent
@@ -55,6 +56,7 @@ async def recall(context: RecallContext, request: RecallRequest) -> ContextBlock
         retrieved = await retrieve(context, request, timer)
     except (TimeoutError, DeadlineExceeded):
         return late_block(request, timer.stages)
+    count_hits("recall", {report.layer.value: report.hits for report in retrieved.reports})
     composition = compose(context, request, retrieved)
     timer.mark("context")
     return finished_block(request, retrieved, composition, timer.stages)

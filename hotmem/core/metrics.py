@@ -6,7 +6,9 @@ Nothing is counted unless OpenTelemetry is installed and the host program has co
 provider.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from time import perf_counter
 
 try:
     from opentelemetry import metrics
@@ -39,16 +41,29 @@ if metrics is not None:
     )
 
 
-def count_search(kind: str, ms: float, hits: Mapping[str, int]) -> None:
-    """Counts a recall or a search.
+@contextmanager
+def timed_search(kind: str) -> Iterator[None]:
+    """Records the duration of a recall or a search.
 
     Args:
         kind: "recall", or the name of the search.
-        ms: How long it took.
+    """
+    began = perf_counter()
+    try:
+        yield
+    finally:
+        if metrics is not None:
+            _searches.record((perf_counter() - began) * 1000, {"kind": kind})
+
+
+def count_hits(kind: str, hits: Mapping[str, int]) -> None:
+    """Counts what a recall or a search found.
+
+    Args:
+        kind: As for `timed_search`.
         hits: What it found, by layer or kind.
     """
     if metrics is not None:
-        _searches.record(ms, {"kind": kind})
         for source, found in hits.items():
             _hits.add(found, {"kind": kind, "source": source})
 

@@ -3,11 +3,10 @@
 from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from time import perf_counter
 from typing import Any
 
 from hotmem.core.logs import log
-from hotmem.core.metrics import count_search
+from hotmem.core.metrics import count_hits, timed_search
 from hotmem.errors import StoreError
 from hotmem.facade.base import MemoryBase
 from hotmem.operations import contextual_search, explain, search, store
@@ -77,8 +76,7 @@ class SearchMethods(MemoryBase):
         runtime = self.runtime
         wanted = checked(SearchOptions, options)
         request = self._explicit_request(query, user_id, wanted.session, at)
-        began = perf_counter()
-        with self._priority.foreground():
+        with self._priority.foreground(), timed_search("search_memory"):
             found = await runtime.threads.recalls.run(
                 search.search(runtime.recall, request, wanted, self.options.searching)
             )
@@ -87,7 +85,7 @@ class SearchMethods(MemoryBase):
         except StoreError as error:  # the result is right all the same
             log.info("accesses not counted", error=type(error).__name__)
         counts = Counter(result.content_type for result in found.results)
-        self._finished("search_memory", began, counts)
+        count_hits("search_memory", counts)
         turns, sessions = counts["turn"], counts["summary"]
         memories = counts.total() - turns - sessions
         act = Act(Action.READ, "search_memory", turns=turns, memories=memories, sessions=sessions)
@@ -111,13 +109,12 @@ class SearchMethods(MemoryBase):
         """
         runtime = self.runtime
         request = self._explicit_request(query, user_id, session_id, at)
-        began = perf_counter()
-        with self._priority.foreground():
+        with self._priority.foreground(), timed_search("search_contextual"):
             found = await runtime.threads.recalls.run(
                 contextual_search.search_contextual(runtime.recall, request)
             )
         turns = sum(len(session.messages) for session in found.sessions)
-        self._finished("search_contextual", began, {"turn": turns, "session": len(found.sessions)})
+        count_hits("search_contextual", {"turn": turns, "session": len(found.sessions)})
         act = Act(Action.READ, "search_contextual", turns=turns, sessions=len(found.sessions))
         await self.audit(act, user_id=user_id)
         return found
@@ -166,10 +163,3 @@ class SearchMethods(MemoryBase):
             max_tokens=self.options.recall.max_tokens,
             explicit=True,
         )
-
-    @staticmethod
-    def _finished(kind: str, began: float, hits: Mapping[str, int]) -> None:
-        """Log and count a search, with numbers only."""
-        ms = (perf_counter() - began) * 1000
-        log.info("search finished", kind=kind, ms=round(ms, 1), hits=dict(hits))
-        count_search(kind, ms, hits)

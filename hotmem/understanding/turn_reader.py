@@ -9,7 +9,6 @@ from typing import Final
 from hotmem.core.priority import ForegroundPriority
 from hotmem.models import Encoder, Language
 from hotmem.models.reader import Effects, Reader, Settings, TurnReading
-from hotmem.text.passages import split_passages
 from hotmem.text.truncation import join_spans, truncate, truncated_spans
 from hotmem.types import (
     Kind,
@@ -36,6 +35,7 @@ from hotmem.understanding.facts.relations import ALLERGIC_TO, ASKS, IS_CALLED
 from hotmem.understanding.facts.rewrites import RewrittenText, Segment
 from hotmem.understanding.facts.truecasing import lacks_case, sentence_starts, truecase
 from hotmem.understanding.kept_sentences import in_third_person, kept_sentences
+from hotmem.understanding.long_turns import read_long
 from hotmem.understanding.named_subjects import named_subjects
 from hotmem.understanding.query.misheard import MisheardName, find_misheard_names
 
@@ -351,22 +351,6 @@ def may_be_role(statement: Statement, speaker: str) -> bool:
         statement.relation == IS_CALLED.name
         and statement.subject == speaker
         and not statement.replaces
-    )
-
-
-def read_long(reader: Reader, before: str, text: str) -> TurnReading:
-    """Read a turn of any length, one passage after the other."""
-    readings = [
-        (start, reader.read("" if start else before, text[start:stop]))
-        for start, stop in split_passages(text)
-    ]
-    return TurnReading(
-        max((reading.kept for _, reading in readings), default=0.0),
-        tuple(
-            replace(part, start=start + part.start, stop=start + part.stop)
-            for start, reading in readings
-            for part in reading.parts
-        ),
     )
 
 
