@@ -141,7 +141,7 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
             False if a turn with this id was stored before, or the turn is not stored.
 
         Raises:
-            InvalidInput: If its id belongs to other words.
+            InvalidInput: If the id belongs to a turn with other words.
             StoreError: If it could not be written.
         """
         runtime = self.runtime
@@ -159,7 +159,7 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         return 0 if self._spool is None else self._spool.waiting
 
     async def spool(self, record: Turn | Removal) -> None:
-        """Keeps a record beside the memory file, which cannot be written now, until it can.
+        """Spools a record beside the memory file, until the file can be written again.
 
         Records are stored in order, by whichever process has the file open then. For a database on
         a server this also works before the memory is open, as the server may not be reached.
@@ -349,7 +349,9 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
     async def feedback(
         self, block: ContextBlock, reply: str, *, interrupted: bool = False
     ) -> Usage:
-        """Records how a reply used a block, and learns which layers helped; a block counts once.
+        """Records which items of a block a reply used; a block counts once.
+
+        With `LearningOptions.adaptive`, the layer weights are updated as well.
 
         Args:
             block: The block that the language model was given.

@@ -89,7 +89,7 @@ async def store_turn(storage: Storage, turn: Turn, now: datetime) -> bool:
         False if it was stored before.
 
     Raises:
-        InvalidInput: If its id belongs to other words.
+        InvalidInput: If the id belongs to a turn with other words.
         StoreError: If it could not be written.
     """
     return await storage.database.write_all(queries.turns.add, turn, now)

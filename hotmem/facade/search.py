@@ -33,7 +33,7 @@ class SearchMethods(MemoryBase):
             context: What is known of it besides its words; the rest is determined.
 
         Returns:
-            How it was classified and which memories are similar. If the same is known already,
+            How it was classified and which memories are similar. If it is known already,
             that memory is confirmed instead.
 
         Raises:
