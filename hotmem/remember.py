@@ -16,7 +16,13 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.consolidation.revision import about_another, find_candidates, is_near, revise
+from hotmem.consolidation.revision import (
+    about_another,
+    find_candidates,
+    is_as_corrected,
+    is_near,
+    revise,
+)
 from hotmem.consolidation.same_subject import find_same_subjects
 from hotmem.consolidation.summary import render_summary, summarise
 from hotmem.consolidation.supersession import apply_correction, find_supersession
@@ -29,6 +35,7 @@ from hotmem.storage import Storage, queries
 from hotmem.storage.queries.jobs import DueSession
 from hotmem.text.stemming import terms
 from hotmem.types import (
+    Correction,
     EvidenceKind,
     JobKind,
     Profile,
@@ -162,7 +169,13 @@ async def _revision(
     if user is None:
         return Revision()
     return await find_revision(
-        context, user, parsed_text(turn), understanding.named, key=key, speaker=turn.speaker
+        context,
+        user,
+        parsed_text(turn),
+        understanding.named,
+        understanding.corrections,
+        key=key,
+        speaker=turn.speaker,
     )
 
 
@@ -171,6 +184,7 @@ async def find_revision(
     user: UserKey,
     text: str,
     named: frozenset[str],
+    corrections: Sequence[Correction] = (),
     *,
     key: int | None = None,
     speaker: str | None,
@@ -182,6 +196,7 @@ async def find_revision(
         user: The user.
         text: The text, as it was said or stored.
         named: Names in its subjects (`Understanding.named`).
+        corrections: What it corrects; memories that have the right value stay.
         key: Row number of the turn; None for what is stored without one.
         speaker: The name that stands for the user in stored memories.
 
@@ -189,12 +204,13 @@ async def find_revision(
         StoreError: If the database cannot be read.
     """
     try:
-        known = await _candidates(context, user, text, named, key)
+        found = await _candidates(context, user, text, named, key)
     except StoreError:
         raise
     except Exception as error:  # what it states is kept all the same
         log.warning("text not compared with what is known", error=type(error).__name__)
         return Revision()
+    known = [memory for memory in found if not is_as_corrected(memory, corrections)]
     effects = await asyncio.to_thread(context.reader.compare, known, text, speaker)
     return revise(known, effects, context.reader.limits)
 

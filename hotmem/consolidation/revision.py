@@ -14,7 +14,16 @@ from hotmem.retrieval.rank_fusion import reciprocal_rank_fusion
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.memories import current_before
 from hotmem.storage.search.searches import IndexOf, LexicalSearch, VectorSearch, run
-from hotmem.types import EvidenceKind, QueryVectors, Revision, StoredMemory, UserKey, Vector
+from hotmem.text.validation import normalize_value
+from hotmem.types import (
+    Correction,
+    EvidenceKind,
+    QueryVectors,
+    Revision,
+    StoredMemory,
+    UserKey,
+    Vector,
+)
 from hotmem.understanding.facts.relations import BORN_IN, DID, IS_CALLED, IS_FROM
 from hotmem.understanding.named_subjects import names_another
 
@@ -83,6 +92,12 @@ def about_another(memory: StoredMemory, named: frozenset[str]) -> bool:
     """
     subject = memory.object if memory.relation == IS_CALLED.name else memory.subject
     return names_another(subject, named, memory.text)
+
+
+def is_as_corrected(memory: StoredMemory, corrections: Sequence[Correction]) -> bool:
+    """Whether a memory has the value that a turn corrects to: the correction was said again."""
+    value = f" {normalize_value(memory.object)} "
+    return any(f" {normalize_value(one.right)} " in value for one in corrections)
 
 
 def revise(known: Sequence[StoredMemory], effects: Sequence[Effects], limits: Settings) -> Revision:

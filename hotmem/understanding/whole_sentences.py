@@ -7,6 +7,7 @@ from hotmem.understanding.facts.clauses import drops_subject
 
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "expl", "csubj"})
 _SUBORDINATE: Final = frozenset({"advcl", "relcl", "acl"})
+_AUXILIARIES: Final = frozenset({"do", "be", "have"})
 _FINITE: Final = frozenset({"VBZ", "VBD", "VBP", "MD"})
 _BACK: Final = frozenset(
     {"he", "she", "it", "they", "this", "that", "these", "those", "one", "ones", "there", "which"}
@@ -42,9 +43,20 @@ def stands_alone(part: Span) -> bool:
         token for token in words if token.dep_ in _SUBJECTS and token.head.dep_ not in _SUBORDINATE
     ]
     first = subjects[0] if subjects else words[0]
+    if subjects and is_elliptic(first.head):
+        return False
     if subjects and any(token.tag_ in _FINITE for token in words if token.i > first.i):
         return not _refers_back(first, words)
     return _looks_whole(words) or (not subjects and any(map(drops_subject, words)))
+
+
+def is_elliptic(verb: Token) -> bool:
+    """Whether a verb is an auxiliary whose verb was said before: "but my wife doesn't"."""
+    return (
+        verb.lemma_ in _AUXILIARIES
+        and verb.tag_ in ("VBD", "VBZ", "VBP")
+        and all(one.dep_ in ("neg", "punct") for one in verb.rights)
+    )
 
 
 def _looks_whole(words: list[Token]) -> bool:

@@ -212,3 +212,54 @@ async def test_a_song_ends_no_allergy(said: str, memory: Memory) -> None:
 
 async def test_an_order_is_certain_although_it_tells_nothing_lasting(memory: Memory) -> None:
     assert certain(await told(memory, "Keep it short please")) == {"The user asks: keep it short."}
+
+
+@pytest.mark.parametrize(
+    ("turns", "kept"),
+    [
+        (
+            (
+                "I live in Oslo",
+                "I don't live in Oslo, well I do, no I don't, I mean I do live in Oslo",
+            ),
+            {"The user lives in Oslo."},
+        ),
+        (("my sister lives in Leeds", "my sister doesn't live in Leeds well she does"), None),
+        (("I have a car", "I don't have a car, yes I do"), None),
+        (
+            ("My boyfriend dumped me, no he didn't, he only went to the shop",),
+            {"The user's boyfriend only went to the shop."},
+        ),
+        (("I'm married no I'm not",), set()),
+        (
+            ("My mother doesn't live in Leeds, but she did.",),
+            {"The user's mother does not live in Leeds."},
+        ),
+        (
+            ("I don't smoke but my wife does",),
+            {
+                "The user does not smoke.",
+                "The user does not smoke but the user's wife does.",
+            },
+        ),
+        (("I work at Shell. Yes I do.",), {"The user works at Shell."}),
+    ],
+)
+async def test_what_is_denied_at_once_ends_nothing(
+    turns: tuple[str, ...], kept: set[str] | None, memory: Memory
+) -> None:
+    rows = await told(memory, *turns)
+    first = {one.text for one in rows if one.said_at == FRIDAY}
+    assert certain(rows) == (first if kept is None else kept)
+
+
+async def test_a_correction_said_again_puts_nothing_in_doubt(memory: Memory) -> None:
+    again = (
+        "My meeting is on Tuesday",
+        "no Wednesday",
+        "no I said Wednesday",
+        "no I said Wednesday",
+    )
+    assert certain(await told(memory, *again)) == {
+        "The user's meeting is on 2026-11-25 (Wednesday)."
+    }
