@@ -24,7 +24,7 @@ from hotmem.types import (
     UserKey,
     Vector,
 )
-from hotmem.understanding.facts.relations import BORN_IN, DID, IS_CALLED, IS_FROM
+from hotmem.understanding.facts.relations import ASKS, BORN_IN, DID, IS_CALLED, IS_FROM
 from hotmem.understanding.named_subjects import names_another
 
 NEAREST: Final = 10
@@ -32,8 +32,9 @@ NEAREST: Final = 10
 
 REASON: Final = "what was said later changes it"
 
-PERMANENT: Final = frozenset({IS_CALLED.name, IS_FROM.name, BORN_IN.name, DID.name})
-"""Relations that no event ends, such as what somebody did; they can only have been wrong."""
+PERMANENT: Final = frozenset({ASKS.name, IS_CALLED.name, IS_FROM.name, BORN_IN.name, DID.name})
+"""Relations that no event ends, such as what somebody did; they can only have been wrong. Orders
+end by orders."""
 
 MIN_SIMILARITY: Final = 0.12
 """Cosine of a turn and a memory below which it changes nothing.

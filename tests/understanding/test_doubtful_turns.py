@@ -263,3 +263,17 @@ async def test_a_correction_said_again_puts_nothing_in_doubt(memory: Memory) -> 
     assert certain(await told(memory, *again)) == {
         "The user's meeting is on 2026-11-25 (Wednesday)."
     }
+
+
+async def test_orders_end_by_orders_alone(memory: Memory) -> None:
+    """The block lets the last order decide, and needs the earlier one for that."""
+    never = ("Never wake me with the radio.", "Never remind me about the gym either.")
+    rows = await told(
+        memory, *never, "I've rejoined the gym, so you can remind me about it after all."
+    )
+    assert not [one for one in rows if one.relation == "asks" and one.text not in certain(rows)]
+
+
+async def test_an_order_keeps_what_shall_not_be_done(memory: Memory) -> None:
+    rows = await told(memory, "And call me Mrs Whitlock, not Dorothy.")
+    assert "The user asks: call me Mrs Whitlock, not Dorothy." in certain(rows)

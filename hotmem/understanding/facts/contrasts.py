@@ -34,9 +34,9 @@ class Contrast:
 
 
 def find_contrasts(doc: Doc) -> Iterator[Contrast]:
-    """Yield the contrasts of an utterance, in order."""
+    """Yield the contrasts of an utterance, in order; an order keeps what shall not be done."""
     for negation in doc:
-        if negation.lower_ != "not" or not negation.i:
+        if negation.lower_ != "not" or not negation.i or _is_order(negation.sent.root):
             continue
         first = negation.i
         while first and doc[first - 1].lower_ in _LINKS:
@@ -64,6 +64,13 @@ def without_contrasts(doc: Doc) -> RewrittenText | None:
             Segment(doc.text[start:stop], start, stop)
             for start, stop in zip(edges[::2], edges[1::2], strict=True)
         )
+    )
+
+
+def _is_order(verb: Token) -> bool:
+    """Whether a verb is an imperative: "call me Mrs Whitlock, not Dorothy"."""
+    return verb.tag_ == "VB" and not any(
+        one.dep_ in ("nsubj", "aux", "nsubjpass") for one in verb.children
     )
 
 
