@@ -6,6 +6,7 @@ from rich.console import Console
 from eval.bench.command import bench
 from eval.command import run, train
 from eval.encoder.command import encoder
+from eval.language.antecedents import train_antecedents
 from eval.language.changes import changes
 from eval.language.command_training import train_commands
 from eval.language.commands import commands
@@ -18,6 +19,7 @@ from eval.language.need import need
 from eval.language.plans import plans
 from eval.language.rewriting import rewriting
 from eval.language.time import time
+from eval.language.voice_dialogues import dialogues
 from eval.learning.command import learn, usage
 from eval.peers.command import peers
 from eval.regimes.command import regimes
@@ -51,6 +53,7 @@ for command in (
     need,
     plans,
     rewriting,
+    dialogues,
     extraction,
     time,
     tools,
@@ -60,6 +63,7 @@ for command in (
 ):
     app.command(command.__name__)(command)
 app.command("train-commands")(train_commands)
+app.command("train-antecedents")(train_antecedents)
 for name, study in STUDIES.items():
     app.command(name)(study)
 

@@ -32,6 +32,7 @@ class Query:
         by_user: Whether the user said it, not the assistant.
         statements: What is known of the user, by number; iKAT only.
         applying: Numbers of the statements that the answer needs; iKAT only.
+        said_by_user: Whether the user said each turn of `before`; empty if both spoke in turn.
     """
 
     conversation: str
@@ -41,6 +42,14 @@ class Query:
     by_user: bool = True
     statements: Mapping[str, str] = field(default_factory=dict)
     applying: frozenset[str] = frozenset()
+    said_by_user: tuple[bool, ...] = ()
+
+    @property
+    def by_user_before(self) -> tuple[bool, ...]:
+        """Whether the user said each turn of `before`."""
+        return self.said_by_user or tuple(
+            (place % 2 == 0) == self.by_user for place in range(len(self.before), 0, -1)
+        )
 
 
 def queries(dataset: Dialogues, path: Path) -> Iterator[Query]:
@@ -71,7 +80,13 @@ def _cast(folder: Path) -> Iterator[Query]:
         said = [_plain(turn["raw_utterance"]) for turn in topic["turn"]]
         for place, turn in enumerate(topic["turn"]):
             rewritten = resolved[f"{topic['number']}_{turn['number']}"]
-            yield Query(str(topic["number"]), said[place], _plain(rewritten), tuple(said[:place]))
+            yield Query(
+                str(topic["number"]),
+                said[place],
+                _plain(rewritten),
+                tuple(said[:place]),
+                said_by_user=(True,) * place,
+            )
 
 
 def _mudoco(path: Path) -> Iterator[Query]:

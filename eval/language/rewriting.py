@@ -32,6 +32,7 @@ from hotmem.errors import InvalidInput
 from hotmem.models import Encoder, Language, load_encoder, load_language
 from hotmem.options import ModelOptions
 from hotmem.understanding.query.ambiguity import PRONOUNS, find_ambiguous
+from hotmem.understanding.query.antecedents import RecentTurn
 from hotmem.understanding.query.coreference import expand
 from hotmem.understanding.query.intent import is_chitchat
 
@@ -136,7 +137,10 @@ def expanded(asked: Iterable[Query], language: Language, console: Console) -> li
 
 def _expanded(query: Query, language: Language) -> Expanded:
     doc = language.parse([query.text], names=False)[0]
-    before = language.parse(query.before)
+    before = [
+        RecentTurn(turn, by_user)
+        for turn, by_user in zip(language.parse(query.before), query.by_user_before, strict=True)
+    ]
     started = time.perf_counter()
     pointing = () if is_chitchat(doc) else find_ambiguous(doc)
     expansion = () if is_chitchat(doc) else expand(doc, pointing, before)

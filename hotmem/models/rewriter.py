@@ -78,7 +78,11 @@ class Rewriter:
         self._cache: TTLCache[tuple[str, ...], Rewrite] = TTLCache(CACHE_SIZE, CACHE_TTL_S)
 
     async def rewrite(
-        self, text: str, turns: Sequence[str], limit_s: float | None = None
+        self,
+        text: str,
+        turns: Sequence[str],
+        limit_s: float | None = None,
+        hints: Sequence[str] = (),
     ) -> Rewrite:
         """Rewrite a query so that it can be understood without the conversation.
 
@@ -86,6 +90,7 @@ class Rewriter:
             text: The query.
             turns: The preceding turns, oldest first.
             limit_s: Maximum duration in seconds; the deadline of the options applies as well.
+            hints: Phrases of those turns that the query may refer to, likeliest first.
 
         Returns:
             The rewriting, or the unchanged query and the reason.
@@ -99,7 +104,7 @@ class Rewriter:
             async with asyncio.timeout(limit if limit_s is None else min(limit, limit_s)):
                 answer = await self._client.chat.completions.create(
                     model=self._options.model,
-                    messages=_messages(text, turns),
+                    messages=_messages(text, turns, hints),
                     temperature=0.0,
                     max_tokens=MAX_TOKENS,
                 )
@@ -186,13 +191,15 @@ def _parsed(answer: str) -> dict[str, Any]:
     return {"rewritten": lines[0]} if len(lines) == 1 else {}
 
 
-def _messages(text: str, turns: Sequence[str]) -> list[Any]:
+def _messages(text: str, turns: Sequence[str], hints: Sequence[str]) -> list[Any]:
     conversation = "\n".join(f"- {escape_for_prompt(turn)}" for turn in turns)
+    meant = "; ".join(map(escape_for_prompt, hints))
+    hint = f"\n\nIt may refer to (a guess, possibly wrong): {meant}" if hints else ""
     return [
         {"role": "system", "content": PROMPT},
         {
             "role": "user",
             "content": f"Conversation:\n{conversation}\n\n"
-            f"Last utterance: {escape_for_prompt(text)}",
+            f"Last utterance: {escape_for_prompt(text)}{hint}",
         },
     ]

@@ -14,13 +14,14 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries.encoders import identified
 from hotmem.storage.search.engine import SearchEngine
 from hotmem.text.truncation import truncate, truncate_start
-from hotmem.types import Analysis, EvidenceKind, Profile, Query, Rewrite, Turn, UserKey
+from hotmem.types import Analysis, EvidenceKind, Profile, Query, Rewrite, Role, Turn, UserKey
 from hotmem.types.index_state import IndexState
 from hotmem.types.parse import Doc
 from hotmem.understanding.facts.instructions import is_instruction
 from hotmem.understanding.facts.third_person import FIRST_PERSON_POSSESSIVES
 from hotmem.understanding.facts.truecasing import lacks_case
 from hotmem.understanding.query.analyzer import analyse
+from hotmem.understanding.query.antecedents import RecentTurn
 from hotmem.understanding.query.coreference import MAX_TURNS, expand, needs_context
 from hotmem.understanding.query.misheard import find_misheard_names
 from hotmem.understanding.query.ngrams import word_ngrams
@@ -154,18 +155,20 @@ async def _expand(
     analysis: Analysis,
     profile: Profile,
     misheard: Sequence[str],
-    turns: Sequence[str],
+    turns: Sequence[Turn],
 ) -> tuple[Rewrite | None, Analysis]:
     """Resolve references from the recent turns.
 
-    By the rewriter if one is configured and in time, else by rules.
+    By the rewriter if one is configured and in time, which is told what was found without it.
     """
     rewrite = None
+    expansion = expand(doc, analysis.ambiguous, await _parse_recent(context, turns))
     if context.rewriter is not None:
         limit_s = (
             None if request.deadline_ms is None else request.deadline_ms * REWRITE_SHARE / 1000
         )
-        rewrite = await context.rewriter.rewrite(doc.text, turns, limit_s)
+        texts = [turn.text for turn in turns]
+        rewrite = await context.rewriter.rewrite(doc.text, texts, limit_s, expansion)
         if rewrite.rewritten:
             expanded = _analyse(await _parse(context, rewrite.expanded), request, profile, misheard)
             return rewrite, replace(
@@ -173,9 +176,7 @@ async def _expand(
                 terms=analysis.terms,
                 expansion=tuple(term for term in expanded.terms if term not in analysis.terms),
             )
-    return rewrite, replace(
-        analysis, expansion=expand(doc, analysis.ambiguous, await _parse_recent(context, turns))
-    )
+    return rewrite, replace(analysis, expansion=expansion)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +186,13 @@ class LoadedUser:
     Attributes:
         key: The user's row number; `NOBODY` for an unknown user.
         profile: Their profile.
-        turns: Texts of the last turns of the live session.
+        turns: The last turns of the live session.
         states: The states of their search indexes.
     """
 
     key: UserKey = NOBODY
     profile: Profile = field(default_factory=Profile)
-    turns: Sequence[str] = ()
+    turns: Sequence[Turn] = ()
     states: Mapping[EvidenceKind, IndexState] = field(default_factory=dict)
 
 
@@ -213,7 +214,7 @@ async def _load_user(context: RetrievalContext, request: RecallRequest, text: st
     profile, turns, states = found
     if context.weights is not None:
         profile = replace(profile, weights=context.weights, moved={})
-    recent = [turn.text for turn in turns if turn.text != request.text][-MAX_TURNS:]
+    recent = [turn for turn in turns if turn.text != request.text][-MAX_TURNS:]
     return LoadedUser(user, profile, recent, states)
 
 
@@ -242,17 +243,16 @@ def _read_user(
     return profile(), turns(), states()
 
 
-async def _parse_recent(context: RetrievalContext, turns: Sequence[str]) -> Sequence[Doc]:
+async def _parse_recent(context: RetrievalContext, turns: Sequence[Turn]) -> list[RecentTurn]:
     """The parses of the turns; none if they are not ready within `RECENT_PARSE_S`."""
+    texts = [truncate(turn.text, RECENT_CHARACTERS) for turn in turns]
     try:
-        return await asyncio.wait_for(
-            asyncio.to_thread(
-                context.language.parse, [truncate(turn, RECENT_CHARACTERS) for turn in turns]
-            ),
-            RECENT_PARSE_S,
+        docs = await asyncio.wait_for(
+            asyncio.to_thread(context.language.parse, texts), RECENT_PARSE_S
         )
     except TimeoutError:
-        return ()
+        return []
+    return [RecentTurn(doc, turn.role is Role.USER) for doc, turn in zip(docs, turns, strict=True)]
 
 
 def _embed(context: RetrievalContext, text: str) -> tuple[EncodedText, EncodedText | None]:

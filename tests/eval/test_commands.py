@@ -190,6 +190,8 @@ CASES: Mapping[str, Case] = {
     "need": Case("hotmem={data} --json"),
     "plans": Case("--limit 4 --json"),
     "rewriting": Case("mudoco={mudoco} --json"),
+    "dialogues": Case("--limit 6 --held --misses --json"),
+    "train-antecedents": Case("--limit 20 --out {folder}/weights.json --failures --json"),
     "extraction": Case("--json"),
     "time": Case("{time} --json"),
     "tools": Case("--json"),

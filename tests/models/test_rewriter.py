@@ -88,7 +88,7 @@ def serving(model: Model) -> Iterator[Model]:
 async def test_a_right_answer_is_used_and_kept() -> None:
     with serving(Model()) as model:
         rewriter = Rewriter(model.options())
-        first = await rewriter.rewrite(ASKED, TURNS)
+        first = await rewriter.rewrite(ASKED, TURNS, hints=("the old raft",))
         again = await rewriter.rewrite(ASKED, TURNS)
         await rewriter.close()
     assert (first.expanded, first.rewritten, first.confidence, first.turns) == (
@@ -100,6 +100,7 @@ async def test_a_right_answer_is_used_and_kept() -> None:
     assert first.resolved == ("it → the blue kayak",) and first.ms > 0
     assert again is first and len(model.asked) == 1
     assert model.asked[0]["temperature"] == 0 and "blue kayak" in str(model.asked[0]["messages"])
+    assert "It may refer to (a guess, possibly wrong): the old raft" in str(model.asked[0])
 
 
 @pytest.mark.slow

@@ -12,6 +12,9 @@ from hotmem.understanding.query.mentions import PERSON_NOUNS, RELATIONAL_NOUNS, 
 PRONOUNS: Final = wordlist(
     "he she they it him her them his hers its their theirs himself herself themselves itself"
 )
+POSSESSIVES: Final = wordlist("his hers theirs")
+"""Pronouns that stand for what belongs to somebody: "when's hers?"."""
+
 SINGULAR_PEOPLE: Final = wordlist("he she him her his hers himself herself")
 PLURALS: Final = wordlist("they them their theirs themselves these those ones")
 PLACES: Final = frozenset({"here", "there"})
@@ -26,6 +29,7 @@ WEATHER: Final = wordlist(
 """Predicates of the pleonastic "it" of the weather."""
 
 _DEMONSTRATIVES: Final = wordlist("this that these those")
+_TIME_UNITS: Final = wordlist("year day hour minute moment time")
 _IMPLICIT: Final = re.compile(
     r"\b(?:the (?:same|other|second|first|last|previous|next)(?! (?:day|week|month|year|hour"
     r"|night|morning|weekend|few|couple)s?\b)"
@@ -95,9 +99,15 @@ def _refers_outside(token: Token) -> bool:
     word = token.lower_
     if _is_courtesy(token):
         return False
+    if word in POSSESSIVES and token.dep_ != "poss":
+        return not _has_antecedent(token)
     if word in PRONOUNS and token.pos_ in ("PRON", "DET", "ADJ"):
         return token.dep_ != "expl" and not is_pleonastic(token) and not _has_antecedent(token)
     if word in _DEMONSTRATIVES:
+        if token.dep_ == "det" and token.head.pos_ == "NOUN":
+            return not (is_time(token.head) or token.head.lemma_ in _TIME_UNITS) and not any(
+                child.dep_ in ("relcl", "acl") for child in token.head.children
+            )
         return (
             token.tag_ == "DT"
             and token.dep_ not in ("mark", "det", "advmod")
@@ -260,8 +270,9 @@ def _is_open_noun(token: Token) -> bool:
     if (
         token.pos_ != "NOUN"
         or is_time(token)
-        or token.dep_ == "compound"
+        or (token.dep_ == "compound" and not _is_mistagged_verb(token.head))
         or token.lemma_ in WEATHER_TOPICS
+        or _is_mistagged_verb(token)
     ):
         return False
     if token.dep_ == "dobj" and any(
@@ -277,12 +288,20 @@ def _is_open_noun(token: Token) -> bool:
     rest = [word.lower_ for word in token.doc[token.i + 1 :]]
     if token.lemma_ in RELATIONAL_NOUNS:
         return not any(word in ("of", "for", "between") for word in rest)
-    definite = any(child.lower_ == "the" for child in token.children)
+    phrase = token.head if token.dep_ == "compound" else token
+    definite = any(child.lower_ == "the" for child in phrase.children)
     return (
         definite
         and token.lemma_ not in ("world", "earth", "sun", "internet")
         and (not rest or rest[0] not in _COMPLEMENT_MARKERS)
         and not any(child.dep_ == "prep" and child.i > token.i for child in token.children)
+    )
+
+
+def _is_mistagged_verb(token: Token) -> bool:
+    """Whether the tagger took a verb for a noun: "what does agility cost"."""
+    return token.pos_ == "NOUN" and any(
+        child.dep_ in ("aux", "auxpass") for child in token.children
     )
 
 

@@ -10,6 +10,7 @@ from hotmem.text.word_sets import wordlist
 from hotmem.types import Analysis, Intent
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.query.ambiguity import find_ambiguous
+from hotmem.understanding.query.antecedents import RecentTurn
 from hotmem.understanding.query.coreference import expand
 from hotmem.understanding.query.entities import find_entities
 from hotmem.understanding.query.intent import find_complexity, find_intent, is_question
@@ -29,7 +30,7 @@ def analyse(
     doc: Doc,
     at: datetime,
     known: Sequence[str] = (),
-    recent: Sequence[Doc] = (),
+    recent: Sequence[RecentTurn] = (),
     misheard: Sequence[str] = (),
 ) -> Analysis:
     """Analyse an utterance.
@@ -58,7 +59,7 @@ def analyse(
         entities=entities,
         time=time,
         ambiguous=ambiguous,
-        expansion=expand(doc, ambiguous, recent),
+        expansion=() if intent is Intent.CHITCHAT else expand(doc, ambiguous, recent),
         first_person=any(token.lower_ in FIRST_PERSON for token in doc),
         needs_memory=needed,
         layers=choose_layers(

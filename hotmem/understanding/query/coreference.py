@@ -22,6 +22,14 @@ from hotmem.understanding.query.ambiguity import (
     find_ambiguous,
     is_pleonastic,
 )
+from hotmem.understanding.query.antecedent_features import (
+    Candidates,
+    Question,
+    has_only_asked,
+    is_elliptical,
+)
+from hotmem.understanding.query.antecedent_model import AntecedentModel, choose
+from hotmem.understanding.query.antecedents import RecentTurn
 from hotmem.understanding.query.intent import is_question
 from hotmem.understanding.query.mentions import (
     MAX_TOKENS,
@@ -35,14 +43,18 @@ from hotmem.understanding.query.mentions import (
 MAX_TURNS: Final = 10
 """Number of recent turns considered."""
 
-MAX_PHRASES: Final = 3
+MAX_PHRASES: Final = 4
 """Maximum number of phrases in an expansion."""
 
 _FUTURE_WORDS: Final = wordlist("will going 'll ’ll")
 
 
-def expand(doc: Doc, ambiguous: Sequence[str], recent: Sequence[Doc]) -> tuple[str, ...]:
+def expand(doc: Doc, ambiguous: Sequence[str], recent: Sequence[RecentTurn]) -> tuple[str, ...]:
     """Find phrases in recent turns that an utterance refers to or presupposes.
+
+    Where the user has only asked so far, the rules of this module follow the topic from question to
+    question; where they have told something, or the question is elliptical or about a list, a
+    model trained on dialogues chooses.
 
     Args:
         doc: The utterance.
@@ -52,6 +64,19 @@ def expand(doc: Doc, ambiguous: Sequence[str], recent: Sequence[Doc]) -> tuple[s
     Returns:
         At most `MAX_PHRASES` phrases, most likely first; empty if none agrees or none is needed.
     """
+    turns = recent[-MAX_TURNS:]
+    question = Question.of(doc, ambiguous)
+    if not needs_context(doc, ambiguous):
+        return ()
+    if _follows_topic(question, turns):
+        return resolve_by_rules(doc, ambiguous, [turn.doc for turn in turns])
+    candidates = Candidates.of(question, turns)
+    probabilities = AntecedentModel.load().probabilities(candidates)
+    return choose(candidates, probabilities, MAX_PHRASES)
+
+
+def resolve_by_rules(doc: Doc, ambiguous: Sequence[str], recent: Sequence[Doc]) -> tuple[str, ...]:
+    """Find the phrases by rules alone; arguments and result as of `expand`."""
     if not needs_context(doc, ambiguous):
         return ()
     discourse = _Discourse()
@@ -60,9 +85,24 @@ def expand(doc: Doc, ambiguous: Sequence[str], recent: Sequence[Doc]) -> tuple[s
     return discourse.resolve(doc, ambiguous)[:MAX_PHRASES]
 
 
+def _follows_topic(question: Question, turns: Sequence[RecentTurn]) -> bool:
+    """Whether a question continues the topic of the user's questions, who has told nothing."""
+    doc = question.doc
+    if any(token.lemma_.lower() in WEATHER_TOPICS for token in doc):
+        return True
+    if question.elliptical and any(map(is_time, doc)):
+        return True
+    answered = any(not turn.by_user for turn in turns)
+    listed = question.ordinal is not None or question.other
+    return has_only_asked(turns) and not ((question.elliptical and answered) or listed)
+
+
 def needs_context(doc: Doc, ambiguous: Sequence[str]) -> bool:
-    """Whether an utterance needs recent turns: for a reference, or for a place and a time."""
-    return bool(ambiguous) or _asks_about_future(doc)
+    """Whether an utterance needs recent turns.
+
+    It does for a reference, for a place and a time, and for what an ellipsis leaves out.
+    """
+    return bool(ambiguous) or _asks_about_future(doc) or is_elliptical(doc)
 
 
 def _asks_about_future(doc: Doc) -> bool:

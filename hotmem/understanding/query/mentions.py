@@ -102,11 +102,16 @@ class Mention:
 
 def find_mentions(doc: Doc) -> Iterator[Mention]:
     """Find the mentions in the first `MAX_TOKENS` tokens of a turn, in order."""
+    return (make_mention(token, words) for token, words in find_heads(doc))
+
+
+def find_heads(doc: Doc) -> Iterator[tuple[Token, list[Token]]]:
+    """Find the heads of the mentions in the first `MAX_TOKENS` tokens, with each one's words."""
     for token in doc[:MAX_TOKENS]:
         if token.tag_ == "VBG" and token.dep_ in _GERUND_ROLES:
-            yield _mention(token, _activity(token))
+            yield token, _activity(token)
         elif _is_mention_head(token):
-            yield _mention(token, _phrase(token))
+            yield token, _phrase(token)
 
 
 def is_time(token: Token) -> bool:
@@ -213,7 +218,8 @@ def _activity(token: Token) -> list[Token]:
     return words
 
 
-def _mention(token: Token, words: list[Token]) -> Mention:
+def make_mention(token: Token, words: list[Token]) -> Mention:
+    """Make the mention of a head and its words."""
     stems = frozenset(
         stem
         for word in words

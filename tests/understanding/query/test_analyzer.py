@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hotmem.models import Language
 from hotmem.types import Analysis, Complexity, Intent, Layer
 from hotmem.understanding.query import analyse
+from hotmem.understanding.query.antecedents import RecentTurn
 from hotmem.understanding.query.ngrams import word_ngrams
 
 AT = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
@@ -60,7 +61,7 @@ def ask(
     language: Language, text: str, known: tuple[str, ...] = (), recent: tuple[str, ...] = ()
 ) -> Analysis:
     *before, doc = language.parse([*recent, text])
-    return analyse(doc, AT, known, before)
+    return analyse(doc, AT, known, [RecentTurn(turn, by_user=True) for turn in before])
 
 
 @pytest.mark.parametrize("text", CHITCHAT)
