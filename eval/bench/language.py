@@ -18,6 +18,7 @@ from hotmem.models import load_language
 from hotmem.types import Role
 from hotmem.understanding.facts import extract_from_parse
 from hotmem.understanding.query.analyzer import analyse
+from hotmem.understanding.query.antecedents import RecentTurn
 from hotmem.understanding.query.coreference import MAX_TURNS
 
 WORDS: Final = range(23, 28)
@@ -54,7 +55,8 @@ def measure(utterances: int, console: Console) -> ReadingTimes:
     analysis: list[float] = []
     facts: list[float] = []
     for place in track(range(MAX_TURNS, len(told)), "reading", console=console):
-        recent = language.parse(told[place - MAX_TURNS : place])
+        parsed = language.parse(told[place - MAX_TURNS : place])
+        recent = [RecentTurn(turn, by_user=True) for turn in parsed]
         with timed(parse):
             doc = language.parse([told[place]], names=False)[0]
         with timed(analysis):
