@@ -30,17 +30,14 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, slots=True)
 class LayerChoice:
-    """A choice of layers, and whether the query analysis selects among them or all are searched."""
+    """A choice of layers."""
 
     layers: tuple[Layer, ...] = tuple(Layer)
-    by_analysis: bool = True
 
     def of(self, reader: RecallContext) -> RecallContext:
         """Return the recall context with this choice."""
         layers = [search for search in reader.layers if search.layer in self.layers]
-        return replace(
-            reader, layers=layers, options=replace(reader.options, choose_layers=self.by_analysis)
-        )
+        return replace(reader, layers=layers)
 
 
 DEFAULT_LAYERS: Final = LayerChoice()

@@ -35,7 +35,6 @@ class RecallOptions(Bounded):
         verbatim_window: Characters of the turn shown on each side of a passage, 0 to 1000.
         symbols: Show confidence marks as coloured circles instead of words.
         layers: The enabled layers.
-        choose_layers: Let the query analysis choose among the layers; otherwise all are queried.
         say_unknown: State in the block that nothing, or nothing certain, is known of a question.
         opening_tokens: Maximum tokens of what is given without a question: user profile, standing
             instructions, current matters and open ends. 0 disables it.
@@ -48,7 +47,6 @@ class RecallOptions(Bounded):
     verbatim_window: int = bounded(0, 0, 1000, whole=True)
     symbols: bool = False
     layers: tuple[Layer, ...] = tuple(Layer)
-    choose_layers: bool = True
     say_unknown: bool = True
     opening_tokens: int = bounded(200, 0, whole=True)
 

@@ -31,7 +31,7 @@ from hotmem import (
     Turn,
 )
 from hotmem.models import CachedEncoder, Language
-from hotmem.options import ModelOptions, RecallOptions
+from hotmem.options import ModelOptions
 from hotmem.storage import open_storage, queries
 from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import connect
@@ -39,8 +39,6 @@ from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.text.validation import MAX_ID_CHARACTERS, MAX_TEXT_CHARACTERS
 from hotmem.types import Layer, LayerOutcome, Role
 from tests.conversation import START, said
-
-ALL_LAYERS = Options(recall=RecallOptions(choose_layers=False))
 
 
 def texts(path: Path) -> list[str]:
@@ -76,7 +74,7 @@ def test_a_megabyte_is_refused_and_the_longest_text_is_found(
     longest = f"{'x' * (MAX_TEXT_CHARACTERS - 30)} then the zebra slept."
 
     async def run() -> None:
-        async with Memory.open(database, ALL_LAYERS, encoder=encoder, language=language) as memory:
+        async with Memory.open(database, encoder=encoder, language=language) as memory:
             await memory.remember(said(longest))
             asked = await memory.recall("Where did the zebra sleep?", user_id="ana")
             assert [
@@ -130,7 +128,7 @@ async def test_surrogates_in_turns_and_queries_are_accepted(memory: Memory) -> N
 async def test_operators_and_quotes_in_a_query_are_literal(
     query: str, database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
-    async with Memory.open(database, ALL_LAYERS, encoder=encoder, language=language) as memory:
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
         await memory.remember(said("My dog is called Potola."))
         await memory.settle()
         reports = (

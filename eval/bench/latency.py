@@ -36,7 +36,6 @@ from hotmem.models.onnx import OnnxEncoder
 from hotmem.models.preparation import PUBLISHED
 from hotmem.models.sentence_transformer import SentenceTransformerEncoder
 from hotmem.models.weights import MODEL
-from hotmem.options import RecallOptions
 from hotmem.types import ContextBlock, Turn
 
 WARM_UP: Final = 10
@@ -209,7 +208,7 @@ async def _measure(
 ) -> Latency:
     bulk_ms: list[float] = []
     spoken_ms: list[float] = []
-    options = Options(recall=RecallOptions(choose_layers=False))
+    options = Options()
     with tempfile.TemporaryDirectory(prefix="hotmem-bench-") as folder:
         async with Memory.open(Path(folder) / "memory.db", options=options) as memory:
             started = time.perf_counter()

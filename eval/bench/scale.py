@@ -40,7 +40,7 @@ from eval.bench.synthetic import SESSION_TURNS, START, USER, SyntheticConversati
 from hotmem import Memory, Options
 from hotmem.models import load_encoder, load_language
 from hotmem.models.onnx import OnnxEncoder
-from hotmem.options import ModelOptions, RecallOptions
+from hotmem.options import ModelOptions
 from hotmem.retrieval.layers.semantic import MAX_PASSAGES
 from hotmem.storage import queries
 from hotmem.storage.search.searches import VectorSearch
@@ -247,9 +247,7 @@ def _measured(path: Path, size: Size, asked: Sequence[str]) -> Scale:
 
 
 async def _measure(path: Path, size: Size, asked: Sequence[str], stored: int) -> Scale:
-    options = Options(
-        recall=RecallOptions(choose_layers=False), models=ModelOptions(embeddings_cached=0)
-    )
+    options = Options(models=ModelOptions(embeddings_cached=0))
     users = [USER if number == 0 else f"{USER}-{number}" for number in range(size.users)]
     at = START + timedelta(days=size.each)
     async with Memory.open(path, options=options) as memory:

@@ -2,7 +2,6 @@
 
 retrieval ─▶ ablation, transfer             models fitted on the candidates
           ─▶ calibration, abstention        the shipped model
-policy                                      recalls, timed
 
 One module per study, each with `measure`, `show` and `figures`; `command` adds them to the command
 line.

@@ -12,7 +12,7 @@ from eval.arguments import AsJson, Cache, Data, Jobs, Limit, print_json, working
 from eval.datasets import Conversation
 from eval.datasets.selection import load_datasets
 from eval.retrieval import DEFAULT_LAYERS, LayerChoice, RetrievedQuestion, retrieved
-from eval.studies import ablation, abstention, calibration, policy, progressive, transfer, updates
+from eval.studies import ablation, abstention, calibration, progressive, transfer, updates
 
 Step = Annotated[
     int,
@@ -101,23 +101,6 @@ def abstained(
     _printed(abstention.figures(found), as_json)
 
 
-def chosen(
-    data: Data,
-    step: Step = 6,
-    limit: Limit = None,
-    jobs: Jobs = 1,
-    cache: Cache = None,
-    as_json: AsJson = False,
-) -> None:
-    """Compare the layers chosen by the query analysis with all four: evidence and latency."""
-    with _folder(cache) as folder:
-        found = policy.measure(load_datasets(data, step, limit), jobs, folder, Console(stderr=True))
-    if not found:
-        raise typer.BadParameter(NONE_HELD_OUT, param_hint="DATA")
-    policy.show(found, Console())
-    _printed(policy.figures(found), as_json)
-
-
 def searched(
     data: Data,
     step: Step = 6,
@@ -166,7 +149,6 @@ COMMANDS: Final[Mapping[str, Callable[..., None]]] = {
     "transfer": transferred,
     "calibration": calibrated,
     "abstention": abstained,
-    "policy": chosen,
     "progressive": searched,
     "updates": updated,
 }

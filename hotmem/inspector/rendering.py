@@ -55,6 +55,9 @@ INTENTS: Final = {
     "pattern": "a recurring pattern",
     "summary": "a summary",
     "instruction": "an instruction to remember or forget",
+    "find": "something stored",
+    "remind": "a reminder of something known",
+    "similar": "something similar",
     "chitchat": "small talk",
 }
 

@@ -274,7 +274,10 @@ async def _parse(context: RetrievalContext, text: str) -> Doc:
 
 
 def _choose_layers(context: RetrievalContext, analysis: Analysis, *, explicit: bool) -> Analysis:
-    """The analysis with all layers, if they are not chosen by it."""
-    if not explicit and (context.options.choose_layers or not analysis.needs_memory):
+    """The analysis with the layers to search.
+
+    They are all that are enabled, or none where memory cannot help and was not asked for.
+    """
+    if not (explicit or analysis.needs_memory):
         return analysis
     return analysis.asking(tuple(search.layer for search in context.layers))

@@ -54,7 +54,7 @@ class Analysis:
         expansion: Words from recent turns that those may refer to.
         first_person: Whether it asks about the user ("my", "I").
         needs_memory: False if no memory can help to answer it.
-        layers: The layers to query.
+        layers: The layers to query; none if no memory can help.
         question: Whether it is a question, with or without a question mark.
     """
 

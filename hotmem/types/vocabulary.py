@@ -55,6 +55,9 @@ class Intent(StrEnum):
     PATTERN = "pattern"
     SUMMARY = "summary"
     INSTRUCTION = "instruction"
+    FIND = "find"
+    REMIND = "remind"
+    SIMILAR = "similar"
     CHITCHAT = "chitchat"
 
 

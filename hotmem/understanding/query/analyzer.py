@@ -7,7 +7,7 @@ from typing import Final
 from hotmem.temporal import find_interval
 from hotmem.text.names import normalize_name
 from hotmem.text.word_sets import wordlist
-from hotmem.types import Analysis, Intent
+from hotmem.types import Analysis, Intent, Layer
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.query.ambiguity import find_ambiguous
 from hotmem.understanding.query.antecedents import RecentTurn
@@ -15,7 +15,6 @@ from hotmem.understanding.query.coreference import expand
 from hotmem.understanding.query.entities import find_entities
 from hotmem.understanding.query.intent import find_complexity, find_intent, is_question
 from hotmem.understanding.query.needs_memory import FIRST_PERSON, needs_memory
-from hotmem.understanding.query.routing import choose_layers
 
 _KEPT_STOP_WORDS: Final = frozenset(
     {"name", "names", "call", "called", "move", "moved", "show", "amount"}
@@ -62,13 +61,7 @@ def analyse(
         expansion=() if intent is Intent.CHITCHAT else expand(doc, ambiguous, recent),
         first_person=any(token.lower_ in FIRST_PERSON for token in doc),
         needs_memory=needed,
-        layers=choose_layers(
-            intent,
-            complexity,
-            timed=time is not None,
-            ambiguous=bool(ambiguous),
-            needs_memory=needed,
-        ),
+        layers=tuple(Layer) if needed else (),
         question=is_question(doc),
     )
 

@@ -10,6 +10,10 @@ def _any_of(*alternatives: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{alternative})" for alternative in alternatives), re.IGNORECASE)
 
 
+_REQUEST: Final = (
+    r"^\W*(?:(?:hey|ok|okay|please|so|and|(?:can|could|would|will) you|let['’]?s)[,\s]+)*"
+)
+
 INTENTS: Final[tuple[tuple[Intent, re.Pattern[str]], ...]] = (
     (
         Intent.INSTRUCTION,
@@ -47,6 +51,26 @@ INTENTS: Final[tuple[tuple[Intent, re.Pattern[str]], ...]] = (
             r"\b(?:patterns?|habits?|tends? to)\b",
             r"\bkeeps? \w+ing\b",
             r"\bover (?:the )?(?:last|past) (?:few )?(?:sessions|conversations|weeks|months)\b",
+        ),
+    ),
+    (
+        Intent.SIMILAR,
+        _any_of(
+            r"\b(?:any|some)thing (?:else )?like\b(?! that\b)",
+            r"\b(?:similar to|along the lines of|resembl\w+)\b",
+            r"\b(?:more|others?|ones) like (?:it|this|that|these|those|him|her|them)\b",
+            r"\b(?:ever|before) .*\b(?:the same|a similar|such a)\b",
+        ),
+    ),
+    (
+        Intent.REMIND,
+        _any_of(r"\bremind (?:me|us)(?: again)?,? (?:of|what|who|whose|where|which|how|why|if)\b"),
+    ),
+    (
+        Intent.FIND,
+        _any_of(
+            _REQUEST
+            + r"(?:find|look up|look for|search|pull up|dig (?:out|up)|bring up|show) (?!out\b)",
         ),
     ),
     (
