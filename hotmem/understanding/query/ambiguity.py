@@ -64,6 +64,9 @@ _COMPLEMENT_MARKERS: Final = wordlist("of for between behind about with that who
 _QUESTION_MARKERS: Final = frozenset(
     {"?", *wordlist("what which who where when how why tell describe is are any")}
 )
+_DESCRIPTIONS: Final = wordlist("relcl acl amod compound")
+"""What makes a noun after a demonstrative clear by itself: "these dietary restrictions"."""
+
 _PARTICIPANTS: Final = wordlist("i me my mine we us our you your")
 WEATHER_TOPICS: Final = WEATHER | wordlist("weather temperature forecast wind humidity temp cloud")
 """Topics that depend on a place and a time, even if none is mentioned."""
@@ -106,7 +109,7 @@ def _refers_outside(token: Token) -> bool:
     if word in _DEMONSTRATIVES:
         if token.dep_ == "det" and token.head.pos_ == "NOUN":
             return not (is_time(token.head) or token.head.lemma_ in _TIME_UNITS) and not any(
-                child.dep_ in ("relcl", "acl") for child in token.head.children
+                child.dep_ in _DESCRIPTIONS for child in token.head.children
             )
         return (
             token.tag_ == "DT"
@@ -124,11 +127,15 @@ def _refers_outside(token: Token) -> bool:
 
 
 def _is_courtesy(token: Token) -> bool:
-    """Whether a pronoun refers to the previous turn in a courtesy: "that's great"."""
+    """Whether a pronoun refers to the previous turn in a courtesy.
+
+    "That's great", "thanks for that", "thanks for that suggestion".
+    """
+    object_ = token.head if token.dep_ == "det" else token
     if (
-        token.dep_ == "pobj"
-        and token.head.lower_ == "for"
-        and token.head.head.lemma_.lower() in ("thank", "thanks")
+        object_.dep_ == "pobj"
+        and object_.head.lower_ == "for"
+        and object_.head.head.lemma_.lower() in ("thank", "thanks")
     ):
         return True
     verb = token.head
