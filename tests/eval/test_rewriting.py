@@ -86,7 +86,7 @@ def test_conversations_are_read_in_the_publishers_forms(tmp_path: Path) -> None:
     )
     assert list(queries(Dialogues.CAST, tmp_path)) == [
         Query("7", "Who built it?", "Who built it?", ()),
-        Query("7", "Why?", "Why was it built?", ("Who built it?",)),
+        Query("7", "Why?", "Why was it built?", ("Who built it?",), said_by_user=(True,)),
     ]
     turns = [
         {
