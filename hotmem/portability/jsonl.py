@@ -8,7 +8,8 @@
     {"type": "evolution", "user_id": …, and the fields of hotmem.types.EvolutionRecord}
     {"type": "memory", "user_id": …, and the fields of hotmem.types.MemoryRecord}
     {"type": "summary", "user_id": …, and the fields of hotmem.types.SummaryRecord}
-    {"type": "weights", "user_id": …, "facts": …, "sessions": …, "semantic": …, "verbatim": …}
+    {"type": "weights", "user_id": …, "facts": …, "sessions": …, "semantic": …, "verbatim": …,
+     "by_intent": {intent: what is added to weights / start weights, by layer}}
     {"type": "quality", "user_id": …, and the fields of hotmem.types.QualityRecord}
     {"type": "decision", "user_id": …, and the fields of hotmem.types.Decision}
     {"type": "question", "id": …, "user_id": …, "text": …, "asked_at": ISO 8601,
@@ -51,7 +52,7 @@ from hotmem.types import (
     Turn,
     UserKey,
     UserRecord,
-    Weights,
+    WeightsRecord,
 )
 
 VERSION: Final = 2
@@ -63,7 +64,7 @@ RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
     "evolution": TypeAdapter(EvolutionRecord),
     "memory": TypeAdapter(MemoryRecord),
     "summary": TypeAdapter(SummaryRecord),
-    "weights": TypeAdapter(Weights),
+    "weights": TypeAdapter(WeightsRecord),
     "quality": TypeAdapter(QualityRecord),
 }
 
@@ -159,7 +160,8 @@ async def _records(storage: Storage, user: UserKey, user_id: str) -> AsyncIterat
             yield line("memory", memory)
     for summary in await database.read(queries.export_rows.summaries, user):
         yield line("summary", summary)
-    yield line("weights", (await database.read(queries.users.profile, user, ())).weights)
+    profile = await database.read(queries.users.profile, user, ())
+    yield line("weights", WeightsRecord(**profile.weights.as_dict(), by_intent=dict(profile.moved)))
     for cell in await database.read(queries.quality.of_user, user, None, None):
         yield line("quality", cell)
 

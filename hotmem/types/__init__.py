@@ -50,6 +50,7 @@ from hotmem.types.portability import (
     SubcategoryRecord,
     SummaryRecord,
     UserRecord,
+    WeightsRecord,
 )
 from hotmem.types.quality import Latencies, Quality, QualityRecord, Tally
 from hotmem.types.recall import (
@@ -211,6 +212,7 @@ __all__ = [
     "Vector",
     "WeightSnapshot",
     "Weights",
+    "WeightsRecord",
     "aware",
 ]
 

@@ -1,7 +1,7 @@
 """Records of an export."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, TypeAlias
 
@@ -13,7 +13,12 @@ from hotmem.types.recall import Weights
 from hotmem.types.sessions import SummarySentence
 from hotmem.types.turns import Turn
 from hotmem.types.understanding import EventTime
-from hotmem.types.vocabulary import Category, Kind
+from hotmem.types.vocabulary import Category, Intent, Kind, Layer
+
+_Offsets = Annotated[
+    tuple[Annotated[float, Field(allow_inf_nan=False)], ...],
+    Field(min_length=len(Layer), max_length=len(Layer)),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +162,22 @@ class ExportedTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class WeightsRecord(Weights):
+    """A user's layer weights.
+
+    Attributes:
+        by_intent: What is added to weights / start weights by intent, in the order of `Layer`.
+    """
+
+    by_intent: Mapping[Intent, _Offsets] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class UserRecord:
     """A record other than a turn, and the user it belongs to."""
 
     user_id: str
-    record: MemoryRecord | SummaryRecord | EvolutionRecord | Weights | QualityRecord
+    record: MemoryRecord | SummaryRecord | EvolutionRecord | WeightsRecord | QualityRecord
 
 
 ImportRecord: TypeAlias = Turn | ExportedTurn | UserRecord

@@ -17,6 +17,8 @@ from hotmem import InvalidInput, Memory
 from hotmem.models import CachedEncoder, Language
 from hotmem.portability import read_export
 from hotmem.portability.jsonl import COUNTED_TYPES, SKIPPED_TYPES
+from hotmem.storage import queries
+from hotmem.storage.database import Connection
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.maintenance import (
     MergeArguments,
@@ -25,7 +27,7 @@ from hotmem.tools.maintenance import (
     merge_memories,
     validate_storage,
 )
-from hotmem.types import ExportedTurn, Role, Turn
+from hotmem.types import ExportedTurn, Intent, IntentOffset, Role, Turn
 from tests.conversation import START, life, said
 
 LATER = START + timedelta(days=151)
@@ -48,6 +50,13 @@ async def second(
     """A second, empty memory."""
     async with Memory.open(tmp_path / "second.db", encoder=encoder, language=language) as opened:
         yield opened
+
+
+def offsets_of(conn: Connection, user_id: str) -> dict[Intent, IntentOffset]:
+    """A user's offsets of the weights by intent."""
+    user = queries.users.find(conn, user_id)
+    assert user is not None
+    return queries.layer_weights.moved(conn, user)
 
 
 async def tell(memory: Memory) -> None:
@@ -139,6 +148,8 @@ async def test_an_imported_memory_answers_as_before(
         ]
     assert await second.memories("ana", past=True) == await memory.memories("ana", past=True)
     assert await second.weights("ana") == await memory.weights("ana")
+    moved = [await one.runtime.database.read_all(offsets_of, "ana") for one in (memory, second)]
+    assert moved[0] == moved[1] != {}, "the weights by intent, without which it answers otherwise"
     again = [line async for line in second.export("ana")]
     assert again == kept
     before, after = [await memory_stats(one, "ana", NoArguments()) for one in (memory, second)]

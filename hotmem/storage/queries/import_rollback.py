@@ -352,6 +352,7 @@ def _restore_weights(conn: Connection, one: RollbackState, _: str, step: int) ->
         == step
     ):
         conn.execute("DELETE FROM weights WHERE user_key = ?", (one.user,))
+        conn.execute("DELETE FROM intent_weights WHERE user_key = ?", (one.user,))
     conn.execute("DELETE FROM weight_history WHERE user_key = ? AND id = ?", (one.user, step))
 
 

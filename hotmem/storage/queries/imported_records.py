@@ -42,7 +42,7 @@ from hotmem.types import (
     Turn,
     UserKey,
     UserRecord,
-    Weights,
+    WeightsRecord,
 )
 
 QUALITY: Final = TypeAdapter(QualityRecord)
@@ -79,7 +79,7 @@ def insert_record(
             )
         case EvolutionRecord() as evolution:
             return _outcome(evolutions.insert_imported(conn, one, evolution))
-        case Weights() as weights:
+        case WeightsRecord() as weights:
             return _outcome(_insert_weights(conn, one, weights, now))
         case QualityRecord() as cell:
             return _outcome(_insert_quality(conn, one, cell))
@@ -121,11 +121,12 @@ def _outcome(added: bool) -> str:
     return "others" if added else "passed over"
 
 
-def _insert_weights(conn: Connection, one: Import, weights: Weights, now: datetime) -> bool:
+def _insert_weights(conn: Connection, one: Import, weights: WeightsRecord, now: datetime) -> bool:
     """Stores a user's weights, unless they have some."""
     if conn.execute("SELECT 1 FROM weights WHERE user_key = ?", (one.user,)).fetchone():
         return False
     layer_weights.put_weights(conn, one.user, weights, now, "taken in")
+    layer_weights.put_moved(conn, one.user, weights.by_intent)
     (step,) = conn.execute(
         "SELECT max(id) FROM weight_history WHERE user_key = ?", (one.user,)
     ).fetchone()

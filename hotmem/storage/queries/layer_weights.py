@@ -70,12 +70,7 @@ def learn(
     after = step(before)
     if after == before:
         return before.own
-    conn.execute(
-        """INSERT INTO intent_weights (user_key, intent, moved) VALUES (?, ?, ?)
-            ON CONFLICT (user_key, intent) DO UPDATE
-            SET moved = excluded.moved""",
-        (user, intent, json.dumps(after.intent)),
-    )
+    put_moved(conn, user, {intent: after.intent})
     state = {
         "place": after.position_effect,
         "seen": after.precision,
@@ -99,6 +94,16 @@ def learn(
         after.version,
     )
     return after.own
+
+
+def put_moved(conn: Connection, user: UserKey, moved: Mapping[Intent, IntentOffset]) -> None:
+    """Stores the offsets of the weights for some intents."""
+    conn.executemany(
+        """INSERT INTO intent_weights (user_key, intent, moved) VALUES (?, ?, ?)
+            ON CONFLICT (user_key, intent) DO UPDATE
+            SET moved = excluded.moved""",
+        [(user, intent, json.dumps(offset)) for intent, offset in moved.items()],
+    )
 
 
 def put_weights(

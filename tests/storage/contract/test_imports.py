@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Final
 
 import pytest
 
@@ -14,6 +15,7 @@ from hotmem.types import (
     Category,
     EvidenceKind,
     ImportResult,
+    Intent,
     JobKind,
     Kind,
     QualityRecord,
@@ -21,6 +23,7 @@ from hotmem.types import (
     Turn,
     UserKey,
     Weights,
+    WeightsRecord,
 )
 from hotmem.types.forgetting import ForgetTurns
 from hotmem.types.portability import ImportRecord, MemoryRecord, SourceSpan, UserRecord
@@ -48,6 +51,9 @@ def memory(name: str, text: str, turn_id: str | None = None) -> MemoryRecord:
     )  # fmt: skip
 
 
+OFFSET: Final = (0.1, 0.0, -0.1, 0.0)
+
+
 def records(user: str = "ana") -> list[ImportRecord]:
     """Two turns, two memories, weights and quality of a user."""
     return [
@@ -55,7 +61,7 @@ def records(user: str = "ana") -> list[ImportRecord]:
         turn("The pier is long.", user=user, name="i2", session="cabin", at=NOW - DAY),
         UserRecord(user, memory(f"{user}-1", "Skipper owns Albatross.", "i1")),
         UserRecord(user, memory(f"{user}-2", "The heron likes fish.")),
-        UserRecord(user, Weights(facts=0.5)),
+        UserRecord(user, WeightsRecord(facts=0.5, by_intent={Intent.FACT: OFFSET})),
         UserRecord(user, QualityRecord(NOW.date(), None, None, Tally(turns=4))),
     ]
 
@@ -111,6 +117,7 @@ async def test_an_import_is_searchable_and_adds_nothing_twice(
         (found,) = await storage.engine.search(ana, LexicalSearch(kind, [word], 9))
         assert len(found) == 1
     assert (await database.read(queries.layer_weights.weights, ana)).facts == 0.5
+    assert await database.read(queries.layer_weights.moved, ana) == {Intent.FACT: OFFSET}
     assert await take(database, records(), "a copy") == ImportResult(0, 0, 4, 2)
     assert len(await database.read(texts_of, ana)) == 2
     (decision,) = await database.read(queries.decisions.of_user, ana, 9)
@@ -162,6 +169,7 @@ async def test_an_undone_import_leaves_what_was_there(
     assert await database.read(texts_of, ana) == ["I was here before.", "I came later."]
     assert await database.read(memories_of, ana) == before[1] == []
     assert (await database.read(queries.layer_weights.weights, ana)) == Weights()
+    assert await database.read(queries.layer_weights.moved, ana) == {}
     assert await database.read(queries.quality.of_user, ana, None, None) == [records_quality()]
     assert await database.read(texts_of, ben) == ["I was here before."]
 
