@@ -1,5 +1,6 @@
 """Comparison of settings with the present ones, with bootstrap confidence intervals."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,9 +30,6 @@ MARGIN: Final = 0.1
 MIN_DIFFERENCE: Final = 0.05
 """Minimum difference of wasted tokens, relative to the tokens of a block."""
 
-MIN_SESSIONS: Final = 5
-"""Minimum sessions for a verdict; with fewer, bootstrap intervals are too narrow."""
-
 MIN_EXCHANGES: Final = 30
 """Exchanges below which the report warns."""
 
@@ -48,6 +46,13 @@ class Verdict(StrEnum):
     SAME = "no clear difference"
 
 
+INCONCLUSIVE: Final = (Verdict.SPARING, Verdict.COSTLY, Verdict.SAME)
+"""Verdicts that a narrower interval may change."""
+
+MOST_NEEDED: Final = 10_000
+"""Bound of the sessions that are asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Interval:
     """A mean with its confidence interval."""
@@ -55,6 +60,11 @@ class Interval:
     mean: float
     low: float
     high: float
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the interval."""
+        return (self.high - self.low) / 2
 
 
 NONE: Final = Interval(0.0, 0.0, 0.0)
@@ -92,6 +102,11 @@ class Figures:
     wasted_gain: Interval = NONE
     verdict: Verdict | None = None
 
+    @property
+    def found_share(self) -> float:
+        """`found` without its noise below zero, to be shown."""
+        return max(self.found, 0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -125,6 +140,29 @@ class Comparison:
         """The setting that wastes least, of those that find as much with fewer tokens."""
         found = [one for one in self.figures if one.verdict is Verdict.CHEAPER]
         return min(found, key=lambda one: one.wasted, default=None)
+
+    @property
+    def needed_sessions(self) -> int:
+        """Sessions from which all differences would be known to a margin of `found`, about.
+
+        An interval narrows with the square root of the number of sessions.
+        """
+        margin = MARGIN * max(self.now.found, 0.0)
+        widest = max(
+            (one.found_gain.half_width for one in self.figures if one.verdict in INCONCLUSIVE),
+            default=0.0,
+        )
+        least = sign_test_sessions(self.level)
+        if widest <= margin:
+            return least
+        if not margin:
+            return MOST_NEEDED
+        return max(least, min(math.ceil(self.sessions * (widest / margin) ** 2), MOST_NEEDED))
+
+    @property
+    def too_little(self) -> bool:
+        """Whether there are too few sessions for any conclusion."""
+        return self.better is None and self.cheaper is None and self.sessions < self.needed_sessions
 
     @property
     def undecided(self) -> list[Figures]:
@@ -165,7 +203,7 @@ def compare(settings: Sequence[Setting], outcomes: Sequence[Sequence[Outcome]]) 
         relevant = difference if abs(difference.mean) >= MIN_DIFFERENCE * tokens else NONE
         verdict = (
             decide(gain, relevant, float(found[:, 0].mean()))
-            if len(set(sessions.tolist())) >= MIN_SESSIONS
+            if len(set(sessions.tolist())) >= sign_test_sessions(level)
             else Verdict.SAME
         )
         figures.append(
@@ -184,6 +222,18 @@ def compare(settings: Sequence[Setting], outcomes: Sequence[Sequence[Outcome]]) 
             )
         )
     return Comparison(tuple(figures), len(outcomes), len(set(sessions.tolist())), level)
+
+
+def sign_test_sessions(level: float) -> int:
+    """Return the sessions below which no difference is significant, not even the same in all.
+
+    With fewer, bootstrap intervals are too narrow. A two-sided sign test of n sessions of one sign
+    has p = 2 / 2ⁿ.
+
+    Args:
+        level: Confidence level, 0 to below 1.
+    """
+    return math.ceil(1 - math.log2(1 - level))
 
 
 def paired_difference(

@@ -1,4 +1,4 @@
-"""Random sample of the exchanges whose question needs memory."""
+"""Random sample of the exchanges with a question that needs memory; statements ask nothing."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -41,5 +41,6 @@ def _needing_memory(
             [" ".join(turn.text.split()[-QUERY_WORDS:]) for turn in asked], names=False
         )
         for exchange, turn, doc in zip(batch, asked, docs, strict=True):
-            if analyse(doc, turn.spoken_at).needs_memory:
+            analysis = analyse(doc, turn.spoken_at)
+            if analysis.needs_memory and analysis.question:
                 yield exchange

@@ -35,7 +35,7 @@ def comparison_table(comparison: Comparison) -> Table:
         gain = one.found_gain
         table.add_row(
             _setting_cell(one),
-            f"{one.found:.0%}",
+            f"{one.found_share:.0%}",
             "" if one.verdict is None else f"{100 * gain.low:+.0f} to {100 * gain.high:+.0f}",
             f"{one.precision:.0%}",
             f"{one.tokens:.0f}",

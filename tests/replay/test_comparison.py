@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from hotmem.errors import InvalidInput
 from hotmem.options import Options
 from hotmem.replay.comparison import (
+    MARGIN,
     Comparison,
     Interval,
     Verdict,
     compare,
     decide,
     paired_difference,
+    sign_test_sessions,
 )
 from hotmem.replay.recording import Exchange, Recording, unrelated_replies
 from hotmem.replay.scoring import Outcome
@@ -116,11 +118,27 @@ def test_coincidence_is_subtracted() -> None:
     )
 
 
-@pytest.mark.parametrize("rows", [1, 3, 12])
+@pytest.mark.parametrize("rows", [1, 3, 12, 15])
 def test_few_sessions_give_no_verdict(rows: int) -> None:
     comparison = of(*[((0.3, 700), (0.9, 100))] * rows)
     assert comparison.figures[1].verdict is Verdict.SAME
-    assert conclusion(comparison) == "Keep your settings."
+    assert conclusion(comparison) == "Too little to judge."
+    assert "from 6 sessions" in reasons(comparison)[0]
+
+
+def test_what_is_needed_follows_from_the_interval() -> None:
+    """Half the margin takes four times the sessions; a known difference takes none."""
+    assert [sign_test_sessions(level) for level in (0.9, 0.95, 0.99)] == [5, 6, 8]
+    noisy = [((0.3, 700), (0.3 + (0.2 if number // 3 % 2 else -0.2), 700)) for number in range(60)]
+    comparison = of(*noisy)
+    width = comparison.figures[1].found_gain.half_width
+    expected = 20 * (width / (MARGIN * 0.3)) ** 2
+    assert comparison.needed_sessions == pytest.approx(expected, abs=1) and comparison.too_little
+    assert conclusion(comparison) == "Too little to judge."
+    settled = of(*[((0.3, 700), (0.3, 700))] * 60)
+    assert settled.needed_sessions == 6 and conclusion(settled) == "Keep your settings."
+    nothing = of(*[((-0.01, 700), (value, 700)) for value in (-0.1, 0.1)] * 30)
+    assert nothing.too_little and nothing.now.found_share == 0
 
 
 @pytest.mark.slow
@@ -172,7 +190,7 @@ def studied(comparison: Comparison, reply: str = "She is called Potola.") -> Stu
 def test_warnings() -> None:
     plenty = of(*[((0.3, 700), (0.3, 700))] * 60)
     assert cautions(studied(plenty)) == []
-    assert "only 3 questions" in cautions(studied(of(*[((0.3, 700), (0.3, 700))] * 3)))[0]
+    assert "only 21 questions" in cautions(studied(of(*[((0.3, 700), (0.3, 700))] * 21)))[0]
     assert "came from memory" in cautions(studied(of(*[((0.0, 700), (0.0, 700))] * 60)))[0]
     assert (
         "English"

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -117,13 +118,13 @@ def test_settings_are_compared_without_changing_the_file(recorded: Path, tmp_pat
     )
     assert outcome.exit_code == 0, outcome.output
     assert hashlib.sha256(recorded.read_bytes()).hexdigest() == before
-    assert "8 questions from 2 sessions" in outcome.output and "only 8 questions" in outcome.output
+    assert "8 questions from 2 sessions" in outcome.output and "too little to" in outcome.output
     lines = outcome.output.splitlines()
     place = next(place for place, line in enumerate(lines) if "MAX_CONTEXT_TOKENS=1" in line)
     assert " 0% " in lines[place] and "no clear difference" in lines[place + 1]
     html = page.read_text("utf-8")
     assert (
-        "Keep your settings." in html and "no clear difference" in html and html.count("<svg") == 3
+        "Too little to judge." in html and "no clear difference" in html and html.count("<svg") == 3
     )
     assert not re.search(r"(?:src|href)\s*=\s*[\"'](?!#)|@import|url\((?!#)", html), (
         "nothing is loaded"
@@ -170,6 +171,15 @@ def test_samples_are_reproducible(recorded: Path, language: Language) -> None:
     part = sample_exchanges(recording, language, 3)
     assert part == sample_exchanges(recording, language, 3) and len(part) == 3
     assert len(sample_exchanges(recording, language, 100)) == 8, "thanks need no memory"
+
+
+def test_statements_are_not_sampled(recorded: Path, language: Language) -> None:
+    recording = read_recording(recorded, "ana", 1000)
+    statement = said("I bought a red bicycle in Leeds.", session="fourth", minutes=30 * DAY)
+    reply = replace(statement, role=Role.ASSISTANT, text="A red bicycle, how nice!", id="reply")
+    told = replace(recording, sessions=(*recording.sessions, (statement, reply)))
+    assert len(list(told.exchanges())) == 10
+    assert len(sample_exchanges(told, language, 100)) == 8
 
 
 def test_only_the_latest_turns_are_read(recorded: Path) -> None:
