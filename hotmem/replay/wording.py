@@ -119,6 +119,6 @@ def _undecided(one: Figures, now: Figures) -> str:
     )
     return (
         f"With {one.setting.plain}, each question {price} tokens. Whether it finds {doubt} "
-        f"({one.found_share:.0%} against {now.found_share:.0%}) is inconclusive: compare again after "
-        "more conversations, or raise --questions."
+        f"({one.found_share:.0%} against {now.found_share:.0%}) is inconclusive: compare again "
+        "after more conversations, or raise --questions."
     )
