@@ -59,6 +59,13 @@ def offsets_of(conn: Connection, user_id: str) -> dict[Intent, IntentOffset]:
     return queries.layer_weights.moved(conn, user)
 
 
+def put_offset(conn: Connection, user_id: str) -> None:
+    """Store an offset of the weights for questions of one intent."""
+    user = queries.users.find(conn, user_id)
+    assert user is not None
+    queries.layer_weights.put_moved(conn, user, {Intent.FACT: (0.1, 0.0, -0.1, 0.0)})
+
+
 async def tell(memory: Memory) -> None:
     """Store 150 turns, a correction, a move, feedback, two equal notes and one that expires."""
     for turn in life():
@@ -125,6 +132,7 @@ async def written(memory: Memory, path: Path) -> list[str]:
 async def test_an_imported_memory_answers_as_before(
     memory: Memory, second: Memory, tmp_path: Path
 ) -> None:
+    await memory.runtime.database.write_all(put_offset, "ana")
     lines = await written(memory, tmp_path / "export.jsonl")
     progress: list[None] = []
     result = await second.import_records(tmp_path / "export.jsonl", lambda: progress.append(None))
