@@ -279,6 +279,16 @@ async def test_the_oldest_records_are_removed(
     assert len(await database.read(queries.quality.of_user, ben, None, None)) == 2
 
 
+async def test_offsets_of_an_intent_replace_its_former_ones(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    put, moved = queries.layer_weights.put_moved, queries.layer_weights.moved
+    await database.write(put, ana, {Intent.FACT: (0.1, 0.0, 0.0, 0.0)})
+    await database.write(put, ana, {Intent.FACT: (0.0, 0.2, 0.0, 0.0)})
+    assert await database.read(moved, ana) == {Intent.FACT: (0.0, 0.2, 0.0, 0.0)}
+    assert await database.read(moved, ben) == {}
+
+
 async def test_usage_is_removed_by_a_count_of_the_users_own(
     database: Database, ana: UserKey, ben: UserKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
