@@ -13,6 +13,7 @@ from typing import Final
 
 from pydantic import ConfigDict
 
+from hotmem.core.counts import counted
 from hotmem.core.encryption_key import KeySource
 from hotmem.core.validation import Bounded, bounded
 from hotmem.errors import InvalidInput
@@ -265,7 +266,7 @@ class RetentionRule(Bounded):
 
     def describe(self) -> str:
         """Describe the rule, without the user ID."""
-        return f"{self.category or 'all'} older than {self.days} days"
+        return f"{self.category or 'all'} older than {counted(self.days, 'day')}"
 
 
 @dataclass(frozen=True, slots=True)

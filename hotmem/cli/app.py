@@ -22,10 +22,11 @@ from hotmem.cli.commands.browse import (
     stats,
     subcategories,
     timeline,
+    users,
 )
 from hotmem.cli.commands.copy import copy
 from hotmem.cli.commands.doctor import doctor
-from hotmem.cli.commands.edit import edit, evolve, forget, merge, optimise, store, undo
+from hotmem.cli.commands.edit import edit, evolve, forget, merge, optimize_tags, store, undo
 from hotmem.cli.commands.encryption import decrypt, encrypt, rekey
 from hotmem.cli.commands.evaluate import evaluate, quality, usage
 from hotmem.cli.commands.files import backup, export, import_, repair, restore, validate
@@ -52,6 +53,7 @@ Run `hotmem COMMAND --help` for the options of a command.
 PANELS: Final[dict[str, dict[str, Callable[..., Any]]]] = {
     "Browse": {
         "inspect": inspect,
+        "users": users,
         "memories": memories,
         "stats": stats,
         "timeline": timeline,
@@ -66,7 +68,7 @@ PANELS: Final[dict[str, dict[str, Callable[..., Any]]]] = {
         "merge": merge,
         "forget": forget,
         "undo": undo,
-        "optimise": optimise,
+        "optimize-tags": optimize_tags,
         "evolve": evolve,
     },
     "Evaluate": {"eval": evaluate, "quality": quality, "usage": usage},

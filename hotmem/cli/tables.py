@@ -10,8 +10,10 @@ from rich.panel import Panel
 from rich.table import Column, Table
 from rich.text import Text
 
+from hotmem.core.counts import counted
 from hotmem.storage.queries.ids import short
 from hotmem.types import StoredMemory
+from hotmem.types.maintenance import UserSummary
 
 ID_FIELDS: Final = ("id", "decision")
 """Record fields that are IDs; their columns are never cut."""
@@ -42,6 +44,15 @@ def memory_table(memories: Iterable[StoredMemory]) -> Table:
             until = f"in doubt since {one.doubted_at.date().isoformat()}"
         said = one.said_at.date().isoformat()
         table.add_row(short(one.id), one.text, one.kind, said, until)
+    return table
+
+
+def user_table(users: Iterable[UserSummary]) -> Table:
+    """Return a table of users; their IDs are not shortened."""
+    table = Table(Column("user", overflow="fold"), "turns", "memories", "last turn")
+    for one in users:
+        last = NO_VALUE if one.last_said is None else one.last_said.date().isoformat()
+        table.add_row(one.user_id, f"{one.turns:,}", f"{one.memories:,}", last)
     return table
 
 
@@ -125,16 +136,20 @@ def _generic(result: Mapping[str, Any]) -> RenderableType:
             tables.append(_records(value))
         elif isinstance(value, Mapping):
             lines = (
-                f"{key}: {_parts(one) if isinstance(one, Mapping) else one}"
+                f"{key}: {_parts(one) if isinstance(one, Mapping) else _value(one)}"
                 for key, one in value.items()
             )
             grid.add_row(label, "\n".join(lines) or "none")
         else:
             grid.add_row(
                 label,
-                "\n".join(map(str, value)) or "none" if isinstance(value, list) else str(value),
+                "\n".join(map(str, value)) or "none" if isinstance(value, list) else _value(value),
             )
     return Group(grid, *tables)
+
+
+def _value(value: object) -> str:
+    return NO_VALUE if value is None else str(value)
 
 
 def _decisions(result: Mapping[str, Any]) -> RenderableType:
@@ -186,7 +201,7 @@ def _discovered(result: Mapping[str, Any]) -> RenderableType:
     parts = Table(
         "share",
         "measure",
-        title=f"{result['memories']} memories, health {health['score']:.2f}",
+        title=f"{counted(result['memories'], 'memory', 'memories')}, health {health['score']:.2f}",
         title_justify="left",
     )
     for part in health["parts"].values():
@@ -244,7 +259,8 @@ def _usage(result: Mapping[str, Any]) -> RenderableType:
         memories.add_row(str(one["accesses"]), one["content"], one["last_accessed"][:10])
     unused = Table(
         "never used",
-        title=f"{result['never_used']} memories never used, most important first",
+        title=f"{counted(result['never_used'], 'memory', 'memories')} never used, "
+        "most important first",
         title_justify="left",
     )
     for one in result["unused"]:
@@ -275,7 +291,8 @@ def _trace(result: Mapping[str, Any]) -> RenderableType:
     )
     for layer in result["layers"]:
         steps.add_row(
-            layer["layer"], f"{layer['outcome']}, {layer['hits']} hits, {layer['ms']:.1f} ms"
+            layer["layer"],
+            f"{layer['outcome']}, {counted(layer['hits'], 'hit')}, {layer['ms']:.1f} ms",
         )
     steps.add_row(
         "ranked",

@@ -12,6 +12,7 @@ import numpy as np
 
 from hotmem.consolidation.cluster_names import assign_names, extract_keywords, match_previous_names
 from hotmem.consolidation.clustering import cluster
+from hotmem.core.counts import counted
 from hotmem.core.priority import ForegroundPriority
 from hotmem.options import EvolutionOptions
 from hotmem.storage import Storage, queries
@@ -67,7 +68,8 @@ async def evolve(
     named = tuple(one.name for one in drafts)
     new = tuple(name for name in named if name not in before)
     reason = (
-        f"{members.total} memories of {category} are in {len(named)} subcategories: "
+        f"{counted(members.total, 'memory', 'memories')} of {category} in "
+        f"{counted(len(named), 'subcategory', 'subcategories')}: "
         f"{len(named) - len(new)} as before, {len(new)} new"
     )
     decision = await database.write(queries.evolutions.adopt, user, evolution, reason, now)

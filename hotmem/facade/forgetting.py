@@ -261,7 +261,9 @@ def _validated(target: ForgetTarget) -> ForgetTarget:
             return ForgetMemory(validate_id(memory_id, "memory_id"))
         case ForgetEntity(name):
             if not is_visible_name(clean_text(name)):
-                raise InvalidInput("entity is empty. Name what to forget, or pass everything=True.")
+                raise InvalidInput(
+                    "entity is empty. Name what to forget, or pass everything=True (--everything)."
+                )
             return ForgetEntity(validate_text(name, "entity", MAX_ID_CHARACTERS))
         case ForgetSession(session_id):
             return ForgetSession(validate_id(session_id, "session_id"))

@@ -8,9 +8,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
+from hotmem.core.counts import counted
 from hotmem.text.escaping import escape_for_display
 from hotmem.text.timezones import to_zone, zone_name
 from hotmem.types import Category, Kind
+from hotmem.types.inspection import Count
 
 LAYERS: Final = {
     "facts": ("Facts", "statements extracted from turns"),
@@ -145,6 +147,13 @@ def cut(text: str, limit: int = 280) -> str:
     return text if len(text) <= limit else f"{text[:limit].rsplit(' ', 1)[0]} …"
 
 
+def counted_rows(count: int | Count, singular: str, plural: str | None = None) -> str:
+    """Format a number of rows with its noun; "+" marks a lower bound."""
+    if isinstance(count, Count) and not count.exact:
+        return f"{count} {plural or f'{singular}s'}"
+    return counted(count.rows if isinstance(count, Count) else count, singular, plural)
+
+
 def _safe(value: Any) -> Any:  # noqa: ANN401 - whatever a template shows
     """Escape control and direction characters of a value; markup is kept."""
     if not isinstance(value, str) or (safe := escape_for_display(value)) == value:
@@ -174,5 +183,5 @@ def _environment() -> Environment:
         ACTIONS=ACTIONS,
         marked=marked,
     )
-    environment.filters.update(day=day, moment=moment, share=share, cut=cut)
+    environment.filters.update(day=day, moment=moment, share=share, cut=cut, counted=counted_rows)
     return environment

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hotmem.core.counts import counted
 from hotmem.core.matmul import matmul
 from hotmem.core.stage_timer import StageTimer
 from hotmem.operations.requests import SearchOptions, TraceOptions
@@ -255,7 +256,8 @@ def _not_retrieved(hits: Sequence[Hit], lookup: _Lookup) -> str:
         )
     return (
         f"No layer found it: its cosine is {cosine:.2f},"
-        f" and {len(scores)} memories ranked higher by words, embedding or entities."
+        f" and {counted(len(scores), 'memory', 'memories')} ranked higher by words, embedding or"
+        " entities."
     )
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from hotmem.block.privacy import is_private
 from hotmem.block.rendering import iso_date, render_notice
+from hotmem.core.counts import counted
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import ForgetResult, Item, Leftovers, Mark, StoredMemory
 from hotmem.understanding.query.cues import DIRECT_QUESTION
@@ -165,8 +166,7 @@ def stored_facts(
 
 
 def _counts(result: ForgetResult) -> str:
-    turns = f"{result.turns} turn{'s' * (result.turns != 1)}"
-    return f"{turns} and {result.memories} fact{'s' * (result.memories != 1)}"
+    return f"{counted(result.turns, 'turn')} and {counted(result.memories, 'fact')}"
 
 
 def _duration(grace: timedelta) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
+from hotmem.core.counts import counted
 from hotmem.core.logs import log
 from hotmem.core.loop_thread import run_off_loop
 from hotmem.core.metrics import count_lost, count_spooled
@@ -143,7 +144,8 @@ class TurnWriter:
         """Report how many turns of the conversation are lost, with the first reason."""
         if (first := self._first_loss) is not None:
             await self._report_failure(
-                "remember", type(first)(f"{self.lost:,} turns were not stored: {first}")
+                "remember",
+                type(first)(f"{counted(self.lost, 'turn was', 'turns were')} not stored: {first}"),
             )
 
     async def _lose(self, error: HotMemError) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from hotmem.core.counts import counted
 from hotmem.storage.copying.tables import UNFINISHED as UNFINISHED_COPY
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import encoders, jobs, reembedding
@@ -28,7 +29,7 @@ def of_spool(spooled: int) -> Iterator[Finding]:
     if spooled:
         yield Finding(
             "spool",
-            f"{spooled} turns wait in the spool",
+            f"{counted(spooled, 'turn waits', 'turns wait')} in the spool",
             "Open the memory once, with a bot or a command that writes: they are stored then.",
         )
 
@@ -83,8 +84,8 @@ def of_jobs(conn: Connection) -> Iterator[Finding]:
     ).fetchone()
     if aside:
         fix = "What failed is below. Once its cause is fixed, run: hotmem doctor --retry"
-        yield Finding("set aside", f"{aside} jobs that failed in every attempt", fix)
+        yield Finding("set aside", f"{counted(aside, 'job')} that failed in every attempt", fix)
     if paused:
         yield Finding(
-            "failing", f"{paused} pieces of work that failed, and will be tried again by themselves"
+            "failing", f"{counted(paused, 'job')} that failed and will be retried automatically"
         )

@@ -11,6 +11,7 @@ from typing import Annotated, Final, TextIO
 
 from pydantic import Field
 
+from hotmem.core.counts import counted
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
 from hotmem.operations.requests import CLOSED, zone
@@ -230,7 +231,8 @@ def _report(form: FileFormat, result: ImportResult, notes: ImportNotes) -> Impor
     warnings = [*notes.warnings]
     if notes.undated:
         warnings.append(
-            f"{notes.undated} records have no date; the modification date of the file is used."
+            f"{counted(notes.undated, 'record has', 'records have')} no date; "
+            "the modification date of the file is used."
         )
     forgotten = {FORGOTTEN_BEFORE: result.forgotten} if result.forgotten else {}
     return ImportReport(

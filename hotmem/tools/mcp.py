@@ -60,7 +60,12 @@ def create_server(
     async def listed(_: object, __: object) -> types.ListToolsResult:
         return types.ListToolsResult(
             tools=[
-                types.Tool(name=one.name, description=one.description, input_schema=one.schema)
+                types.Tool(
+                    name=one.name,
+                    description=one.description,
+                    input_schema=one.schema,
+                    annotations=types.ToolAnnotations(destructive_hint=one.deletes),
+                )
                 for one in offered
             ]
         )

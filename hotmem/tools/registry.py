@@ -11,6 +11,7 @@ from hotmem.tools.backups import BackupArguments
 from hotmem.tools.cooccurrence import NetworkArguments
 from hotmem.tools.editing import EditArguments, edit_memory
 from hotmem.tools.exports import ExportArguments
+from hotmem.tools.forgetting import ForgetArguments, forget_memory
 from hotmem.tools.imports import ImportArguments
 from hotmem.tools.maintenance import (
     DecisionsArguments,
@@ -108,6 +109,16 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "maintenance",
         MergeArguments,
         maintenance.merge_memories,
+    ),
+    Tool(
+        "forget_memory",
+        "Delete a memory, a session, everything that mentions a name, or everything. The first "
+        "call deletes nothing and returns what would be deleted and a confirmation. Ask the user, "
+        "and call it again with the confirmation only if they agree.",
+        "maintenance",
+        ForgetArguments,
+        forget_memory,
+        deletes=True,
     ),
     Tool(
         "optimize_tags",

@@ -34,6 +34,7 @@ NOT_AUDITED: Final = (
     "backup_restore",
     "discover_memory_tools",
     "validate_storage",
+    "forget_memory",
 )
 """Tools whose operations write the audit log themselves, or that return no stored text."""
 
@@ -51,6 +52,8 @@ class Tool:
         files: Arguments that are file names.
         whole_file: Whether it works on the whole memory file with all users; never offered by a
             server for one user.
+        deletes: Whether it deletes what cannot be restored by another tool; clients may ask the
+            person first.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Tool:
     run: Callable[[Memory, str, Any], Awaitable[object]]
     files: tuple[str, ...] = ()
     whole_file: bool = False
+    deletes: bool = False
 
     @property
     def action(self) -> Action | None:

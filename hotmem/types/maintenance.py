@@ -97,6 +97,23 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
+class UserSummary:
+    """What is stored of one user.
+
+    Attributes:
+        user_id: The user.
+        turns: Turns.
+        memories: Memories, ended ones included.
+        last_said: When the last turn was spoken, UTC; None without turns.
+    """
+
+    user_id: str
+    turns: int
+    memories: int
+    last_said: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class TagUse:
     """A tag and its use.
 

@@ -166,8 +166,8 @@ async def test_hotmem_doctor_reports_a_wrong_clock(ana: Memory) -> None:
     found = await asyncio.to_thread(diagnosed, ana.path, None, 3)
     assert [one.fact for one in found.findings if one.about in ("clock", "spool")] == [
         "3 turns wait in the spool",
-        "1 turns were said while the clock was wrong by more than a day; their order is kept, "
-        "their dates are the clock's",
+        "1 turn was said while the clock was wrong by more than a day; the order is kept, "
+        "the dates are the clock's",
     ]
 
 

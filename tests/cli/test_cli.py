@@ -190,7 +190,16 @@ def test_forget_needs_a_target(database_file: Path) -> None:
 
 
 TOOL_ONLY = frozenset(
-    {"session", "conversation_weight", "return_debug", "time_range", "reason", "action", "target"}
+    {
+        "session",
+        "conversation_weight",
+        "return_debug",
+        "time_range",
+        "reason",
+        "action",
+        "target",
+        "confirmation",
+    }
 )
 """Arguments without a command-line option."""
 
@@ -372,7 +381,7 @@ def test_maintenance_commands_report_the_state(database_file: Path) -> None:
     ):
         outcome = run(*words, "-u", "ana", "-d", database_file)
         assert outcome.exit_code == 0 and shown in outcome.output, outcome.output
-    assert "archived" in run("optimise", "-u", "ana", "-d", database_file).output
+    assert "archived" in run("optimize-tags", "-u", "ana", "-d", database_file).output
     assert "sound" in run("validate", "-d", database_file).output
     assert "entries" in run("repair", "-d", database_file).output
     assert json.loads(run("stats", "-u", "ana", "-d", database_file, "--json").output)["turns"] == 2
@@ -399,7 +408,8 @@ def test_a_memory_is_backed_up_and_restored(database_file: Path, tmp_path: Path)
         "quality": "used", "evolve": "subcategories", "subcategories": "each category",
         "network": "--png", "usage": "never used", "trace": "--expected", "export": "JSON Lines",
         "import": "--from-user", "backup": "while bots are using it", "audit": "no memory text",
-        "retain": "older than", "restore": "never overwritten", "optimise": "tags",
+        "retain": "older than", "restore": "never overwritten", "optimize-tags": "tags",
+        "users": "user IDs",
         "merge": "memory", "decisions": "reasons", "undo": "Revert", "validate": "integrity",
         "repair": "Rebuild", "doctor": "needs attention", "forget": "permanently",
         "serve-mcp": "--files", "recall": "context block", "memories": "memories",
@@ -413,6 +423,29 @@ def test_every_command_has_a_help_text(command: str, expected: str) -> None:
         and "database" in outcome.output
     )
     assert re.search(rf"\b{command}\b", run("--help").output)
+
+
+@pytest.mark.slow
+def test_one_of_something_is_not_a_plural_and_what_is_unknown_is_a_dash(tmp_path: Path) -> None:
+    file = tmp_path / "one.db"
+    run("store", "The boiler is old.", "-u", "ana", "-d", file)
+    shown = [
+        run(*words, "-u", "ana", "-d", file).output
+        for words in (("discover",), ("usage",), ("stats",), ("trace", "boiler"), ("decisions",))
+    ]
+    assert "1 memory, health" in shown[0] and "1 memory never used" in shown[1]
+    for output in shown:
+        assert not re.search(r"(?<![\d.,])1 (memories|turns|facts|hits|sessions|tags)\b", output)
+        assert not re.search(r"\bNone\b", output)
+
+
+def test_users_are_listed_with_what_is_stored_of_them(database_file: Path) -> None:
+    run("store", "Ben likes tea.", "-u", "ben", "-d", database_file)
+    shown = run("users", "-d", database_file).output
+    assert re.search(r"ana +│ 2 +│ 2 +│ 2026", shown) and re.search(r"ben +│ 0 +│ 1 +│ –", shown)
+    listed = json.loads(run("users", "-d", database_file, "--json").output)
+    assert [one["user_id"] for one in listed] == ["ana", "ben"]
+    assert listed[1]["last_said"] is None
 
 
 @pytest.mark.slow
@@ -491,7 +524,7 @@ def test_foreign_files_are_imported_with_a_report(tmp_path: Path) -> None:
         and "mem0" in outcome.output
         and re.search(r"health +│ \w+ 1", outcome.output)
     ), outcome.output
-    assert "have no date" in outcome.output
+    assert "1 record has no date" in outcome.output
     talk.write_text("Bia: I live in Braga.\nHelper: Nice!", encoding="utf-8")
     assert isinstance(run("import", talk, "-d", database).exception, InvalidInput)
     outcome = run("import", talk, "-u", "bia", "-d", database, "--bot", "Helper")

@@ -94,7 +94,7 @@ def refused(*words: str | Path) -> str:
         (("network",), "Potola"),
         (("usage",), MARKUP),
         (("decisions",), "filed"),
-        (("optimise",), "decision"),
+        (("optimize-tags",), "decision"),
         (("evolve",), "references"),
         (("subcategories",), "subcategories"),
         (("quality",), "total"),
@@ -240,7 +240,7 @@ def test_the_version_is_printed() -> None:
 
 USER_COMMANDS = (
     ("memories",), ("recall", "x"), ("search", "x"), ("contextual", "x"), ("trace", "x"),
-    ("stats",), ("timeline",), ("network",), ("usage",), ("decisions",), ("optimise",),
+    ("stats",), ("timeline",), ("network",), ("usage",), ("decisions",), ("optimize-tags",),
     ("evolve",), ("subcategories",), ("quality",), ("discover",), ("undo", "x"),
     ("edit", "x", "--holds"), ("merge", "x", "y"), ("forget", "--everything"),
     ("export", "out.jsonl"),

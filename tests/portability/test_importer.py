@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from hotmem import InvalidInput, Memory
+from hotmem.core.counts import counted
 from hotmem.core.priority import ForegroundPriority
 from hotmem.errors import StoreFull
 from hotmem.models import CachedEncoder, Language
@@ -193,8 +194,8 @@ async def test_an_undone_import_leaves_the_store_unchanged(
         if one.action == "imported"
     ]
     assert (
-        decision.reason
-        == f"hotmem: {result.turns} turns and {result.memories} memories were not there, 0 were"
+        decision.reason == f"hotmem: {counted(result.turns, 'turn')} and "
+        f"{counted(result.memories, 'memory', 'memories')} were new, 0 known"
     )
     undone = await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
     assert (undone.restored, undone.removed) == (0, result.turns + result.memories)

@@ -74,9 +74,45 @@ async def test_an_mcp_client_stores_and_searches(memory: Memory) -> None:
     assert (await memory.memories("ana"))[0].text == FACT
 
 
-async def test_a_client_sees_the_version(memory: Memory) -> None:
+async def test_a_client_sees_the_version_and_which_tool_deletes(memory: Memory) -> None:
     async with Client(create_server(memory, "ana")) as client:
-        assert client.server_info and client.server_info.version == __version__
+        assert client.server_info is not None and client.server_info.version == __version__
+        hints = {one.name: one.annotations for one in (await client.list_tools()).tools}
+    assert [name for name, hint in hints.items() if hint and hint.destructive_hint] == [
+        "forget_memory"
+    ]
+
+
+async def test_a_client_forgets_only_with_a_confirmation_of_this_target(memory: Memory) -> None:
+    for user in ("ana", "ben"):
+        await memory.store_memory(FACT, user_id=user)
+        await memory.store_memory("The kettle is red.", user_id=user)
+    (kettle, boiler) = sorted(await memory.memories("ana"), key=lambda one: "boiler" in one.text)
+    async with Client(create_server(memory, "ana")) as client:
+
+        async def forget(**arguments: Any) -> Any:  # noqa: ANN401 - JSON
+            return await client.call_tool("forget_memory", arguments)
+
+        asked = answered(await forget(memory_id=boiler.id))
+        assert not asked["deleted"] and "1 memory" in asked["description"]
+        code = asked["confirmation"]
+        for wrong in (
+            {"memory_id": kettle.id, "confirmation": code},
+            {"everything": True, "confirmation": code},
+            {"memory_id": boiler.id, "confirmation": "yes"},
+            {"memory_id": boiler.id, "entity": "kettle"},
+            {},
+        ):
+            assert (await forget(**wrong)).is_error, wrong
+        assert len(await memory.memories("ana")) == 2
+        assert answered(await forget(memory_id=boiler.id, confirmation=code))["deleted"]
+        nothing = answered(await forget(memory_id=boiler.id, confirmation=code))
+        assert (nothing["deleted"], nothing["confirmation"]) == (False, None)
+        code = answered(await forget(everything=True))["confirmation"]
+        await memory.store_memory("The lamp is new.", user_id="ana")
+        changed = await forget(everything=True, confirmation=code)
+        assert changed.is_error and "has changed" in str(changed.content)
+    assert len(await memory.memories("ana")) == 2 and len(await memory.memories("ben")) == 2
 
 
 async def test_results_for_a_client_are_quoted_data(memory: Memory) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hotmem.cli import console
-from hotmem.cli.memory_file import existing_database, with_memory
+from hotmem.cli.memory_file import existing_database, with_memory, with_storage
 from hotmem.cli.parameters import After, Before, Database, Json, Overwrite, Png, User
 from hotmem.cli.tool_calls import call_tool, given_only, option_name
 from hotmem.errors import InvalidInput
@@ -46,6 +46,27 @@ def inspect(
         lambda memory: serve(memory, user, port, Settings().time_zone),
         user=user,
     )
+
+
+def users(
+    database: Database = None,
+    limit: Annotated[int, typer.Option(help="Maximum users, in order of creation.", min=1)] = 1000,
+    json_: Json = False,
+) -> None:
+    """List all user IDs, with the number of turns and memories of each."""
+    from hotmem.operations.results import as_json
+    from hotmem.storage import queries
+
+    found = with_storage(
+        existing_database(database),
+        lambda storage: storage.database.read_all(queries.users.overview, limit),
+    )
+    if json_:
+        console.print_json(as_json(found))
+        return
+    from hotmem.cli.tables import user_table
+
+    console.screen.print(user_table(found) if found else "no users")
 
 
 def memories(

@@ -10,6 +10,7 @@ from rich.text import Text
 from hotmem.cli import console
 from hotmem.cli.memory_file import encryption_key, existing_database, with_storage
 from hotmem.cli.parameters import Database, Json
+from hotmem.core.counts import counted
 from hotmem.core.location import Location, ServerUrl
 from hotmem.settings import Settings
 
@@ -46,8 +47,8 @@ def doctor(
         _print(diagnosis)
     if retry:
         console.print_note(
-            f"{released} jobs will be retried: within half a minute if a program has the memory "
-            "open, otherwise when it is next opened."
+            f"{counted(released, 'job')} will be retried: within half a minute if a program has "
+            "the memory open, otherwise when it is next opened."
             if released
             else "No jobs had been set aside."
         )

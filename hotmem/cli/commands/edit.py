@@ -163,7 +163,7 @@ def undo(
     call_tool("undo_decision", {"decision": decision}, user, path, json_=json_)
 
 
-def optimise(
+def optimize_tags(
     user: User,
     database: Database = None,
     unused_days: Annotated[

@@ -11,6 +11,7 @@ import typer
 from hotmem.cli import console
 from hotmem.cli.memory_file import encryption_key, existing_database_file
 from hotmem.cli.parameters import Database
+from hotmem.core.counts import counted
 from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
@@ -64,8 +65,8 @@ def _convert(path: Path, before: EncryptionKey | None, after: EncryptionKey | No
     spool = path_of(path.absolute(), Settings().spool_dir)
     if waiting := waiting_in(spool, before):
         raise InvalidInput(
-            f"{waiting} turns in {spool} are not stored in the file yet. Open the memory once to "
-            "store them, for example with `hotmem stats`, then try again."
+            f"{counted(waiting, 'turn')} in {spool} must be stored in the file first. Open the "
+            "memory once, for example with `hotmem stats`, then try again."
         )
     spool.unlink(missing_ok=True)
     convert(path, before, after)

@@ -11,6 +11,7 @@ import typer
 from hotmem.cli import console
 from hotmem.cli.memory_file import existing_database
 from hotmem.cli.parameters import Database
+from hotmem.core.counts import counted
 from hotmem.core.location import Location
 from hotmem.errors import StoreReadOnly
 from hotmem.options import BackgroundMode
@@ -57,7 +58,7 @@ async def _run(location: Location, options: "Options", *, once: bool) -> None:
                 " make the file writable."
             )
         waiting = sum((await database.read_all(queries.jobs.waiting_counts)).values())
-        console.print_line(f"{waiting:,} jobs wait in {location}.")
+        console.print_line(f"{counted(waiting, 'job waits', 'jobs wait')} in {location}.")
         if not once:
             await stopped.wait()
             return
@@ -67,7 +68,9 @@ async def _run(location: Location, options: "Options", *, once: bool) -> None:
         if settled.done():
             settled.result()
             left = sum((await database.read_all(queries.jobs.waiting_counts)).values())
-            console.screen.print(f"{left:,} jobs are left." if left else "No job is left.")
+            console.screen.print(
+                f"{counted(left, 'job is', 'jobs are')} left." if left else "No job is left."
+            )
         else:
             console.screen.print("Stopped.")
         for task in (settled, stopping):

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from hotmem.core.counts import counted
 from hotmem.errors import InvalidInput, StoreLocked
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.locks import lock_users
@@ -138,9 +139,12 @@ def finish(conn: Connection, source: str, form: str, now: datetime) -> dict[str,
     for key, user, decision, *counts in rows:
         _, turns, memories, known, others, forgotten = counts
         if turns or memories or others:
-            reason = f"{form}: {turns} turns and {memories} memories were not there, {known} were"
+            reason = (
+                f"{form}: {counted(turns, 'turn')} and {counted(memories, 'memory', 'memories')} "
+                f"were new, {known} known"
+            )
             if forgotten:
-                reason += f", {forgotten} were forgotten before and stay out"
+                reason += f", {forgotten} forgotten before and left out"
             conn.execute(
                 "UPDATE imports SET state = ? WHERE user_key = ? AND id = ?", (FINISHED, user, key)
             )

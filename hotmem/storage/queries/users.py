@@ -5,8 +5,10 @@ from typing import Final
 
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import deletion_marks, encoders, layer_weights
+from hotmem.storage.queries.times import from_stored
 from hotmem.text.phonetics import KnownName, encode_sounds
 from hotmem.types import Profile, UserKey
+from hotmem.types.maintenance import UserSummary
 
 MOST_SPEAKERS: Final = 20
 """Speakers whose names words may sound like."""
@@ -115,6 +117,22 @@ def vocabulary(conn: Connection, user: UserKey, limit: int) -> list[str]:
         (user, limit),
     )
     return list(dict.fromkeys([*speaking, *(row[0] for row in spoken_of)]))[:limit]
+
+
+def overview(conn: Connection, limit: int) -> list[UserSummary]:
+    """What is stored of each user, in order of creation."""
+    rows = conn.execute(
+        """SELECT u.public_id,
+            (SELECT count(*) FROM turns t WHERE t.user_key = u.id),
+            (SELECT count(*) FROM memories m WHERE m.user_key = u.id AND m.merged_into IS NULL),
+            (SELECT max(spoken_at) FROM turns t WHERE t.user_key = u.id)
+        FROM users u ORDER BY u.id LIMIT ?""",
+        (limit,),
+    )
+    return [
+        UserSummary(str(name), turns, memories, None if last is None else from_stored(last))
+        for name, turns, memories, last in rows
+    ]
 
 
 def names(conn: Connection, limit: int) -> list[str]:

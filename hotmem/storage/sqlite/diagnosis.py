@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
+from hotmem.core.counts import counted
 from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import StoreError
 from hotmem.storage import diagnosis
@@ -128,7 +129,7 @@ def _content(conn: Connection) -> Iterator[Finding]:
     if off:
         yield Finding(
             "clock",
-            f"{off} turns were said while the clock was wrong by more than a day; their "
-            "order is kept, their dates are the clock's",
+            f"{counted(off, 'turn was', 'turns were')} said while the clock was wrong by more than "
+            "a day; the order is kept, the dates are the clock's",
         )
     yield from diagnosis.of_jobs(conn)

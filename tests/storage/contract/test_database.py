@@ -132,6 +132,12 @@ async def test_users_with_the_same_words_names_and_sessions_are_apart(
     assert await database.read(queries.turns.latest, ben, "cabin", 9) == []
     assert len(await database.read(queries.turns.latest, ben, "harbour", 9)) == 2
     assert await database.read_all(queries.users.names, 9) == ["ana", "ben"]
+    listed = await database.read_all(queries.users.overview, 9)
+    assert [(one.user_id, one.turns, one.memories) for one in listed] == [
+        ("ana", 3, 2),
+        ("ben", 2, 1),
+    ]
+    assert all(one.last_said is not None for one in listed)
     assert await database.read(queries.users.name, ben) == "ben"
     assert await database.read_all(queries.users.find, "cleo") is None
 
