@@ -13,7 +13,6 @@ from rich.text import Text
 from hotmem.core.counts import counted
 from hotmem.storage.queries.ids import short
 from hotmem.types import StoredMemory
-from hotmem.types.maintenance import UserSummary
 
 ID_FIELDS: Final = ("id", "decision")
 """Record fields that are IDs; their columns are never cut."""
@@ -44,15 +43,6 @@ def memory_table(memories: Iterable[StoredMemory]) -> Table:
             until = f"in doubt since {one.doubted_at.date().isoformat()}"
         said = one.said_at.date().isoformat()
         table.add_row(short(one.id), one.text, one.kind, said, until)
-    return table
-
-
-def user_table(users: Iterable[UserSummary]) -> Table:
-    """Return a table of users; their IDs are not shortened."""
-    table = Table(Column("user", overflow="fold"), "turns", "memories", "last turn")
-    for one in users:
-        last = NO_VALUE if one.last_said is None else one.last_said.date().isoformat()
-        table.add_row(one.user_id, f"{one.turns:,}", f"{one.memories:,}", last)
     return table
 
 

@@ -64,7 +64,7 @@ def users(
     if json_:
         console.print_json(as_json(found))
         return
-    from hotmem.cli.tables import user_table
+    from hotmem.cli.user_table import user_table
 
     console.screen.print(user_table(found) if found else "no users")
 
