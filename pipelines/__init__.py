@@ -1,6 +1,6 @@
-"""Voice bots with HotMem: recorded speech, keyboard, microphone, browser, hosted services.
+"""Voice bots with HotMem: recorded speech, keyboard, microphone and browser.
 
-`bot` builds the pipeline of `replay`, `chat`, `local_mic` and `browser`; `quickstart` has its own.
+`bot` builds their pipeline. The programs in `examples` are shorter, to copy.
 """
 
 from loguru import logger

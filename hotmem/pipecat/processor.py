@@ -126,7 +126,8 @@ class HotMemProcessor(FrameProcessor):
             session_id: The conversation's id; None for a new one.
             user_name: The user's name, the speaker of their turns.
             bot_name: The bot's name.
-            speakers: Names by the transport's ids of the people in the room. A speaker without a
+            speakers: Names by the transport's ids of the people in the room. It is read at each
+                turn, so that who joins later can be added. A speaker without a
                 name here, or with the user's name, is the user. Other speakers cannot delete or
                 list the user's memories.
             deadline_ms: Maximum time a context frame waits for its block, in milliseconds; 0 takes
@@ -157,7 +158,7 @@ class HotMemProcessor(FrameProcessor):
             opening_tokens=validate_opening_tokens(opening_tokens),
             user_name=user_name,
             bot_name=bot_name,
-            speakers=dict(speakers or {}),
+            speakers={} if speakers is None else speakers,
         )
         self.session_id = settings.session_id
         self._transcript = Transcript()

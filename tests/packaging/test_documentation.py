@@ -26,7 +26,7 @@ DOCUMENTS: Final = sorted(
 
 LINK: Final = re.compile(r"\]\(([^)#\s]*)(?:#([^)]*))?\)")
 URLS: Final = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]
-PATH: Final = re.compile(r"`((?:hotmem|tests|eval|docs|pipelines|deploy)/[\w/.-]+)`")
+PATH: Final = re.compile(r"`((?:hotmem|tests|eval|docs|pipelines|examples|deploy)/[\w/.-]+)`")
 VARIABLE: Final = re.compile(r"HOTMEM_([A-Z_]+[A-Z])")
 
 READ_ELSEWHERE: Final = {"LLM_BASE_URL", "LLM_MODEL", "MCP_TOKEN"}

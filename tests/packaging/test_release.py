@@ -59,5 +59,5 @@ def test_the_readme_says_what_pipecat_asks_of_integrations() -> None:
         r"^pipecat-ai==(\d+\.\d+)", (ROOT / "constraints.txt").read_text("utf-8"), re.MULTILINE
     )
     assert pinned and f"Tested with pipecat {pinned[1]} " in README
-    for words in ("pip install", "pipeline = Pipeline(", "python -m pipelines.quickstart", "BSD-2"):
+    for words in ("pip install", "pipeline = Pipeline(", "python examples/browser_bot.py", "BSD-2"):
         assert words in README

@@ -73,9 +73,16 @@ def test_importing_onnxruntime_before_hotmem_is_logged(home: Home) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bot", ["quickstart", "chat", "replay", "browser", "local_mic"])
+@pytest.mark.parametrize(
+    "bot",
+    [
+        *("pipelines.chat", "pipelines.replay", "pipelines.browser", "pipelines.local_mic"),
+        *("examples.browser_bot", "examples.keyboard_bot", "examples.telephone_bot"),
+        *("examples.room_bot", "examples.tools_bot"),
+    ],
+)
 def test_our_bots_import_hotmem_first(home: Home, bot: str) -> None:
-    ended = python(f"import sys, pipelines.{bot}; print('onnxruntime' in sys.modules)", home=home)
+    ended = python(f"import sys, {bot}; print('onnxruntime' in sys.modules)", home=home)
     assert ended.returncode == 0, ended.stderr
     assert home.files() == []
 

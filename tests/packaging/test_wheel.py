@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -12,6 +14,7 @@ from email import message_from_string
 from pathlib import Path
 from typing import Final
 
+import httpx
 import pytest
 
 from hotmem import __version__
@@ -120,6 +123,44 @@ def test_an_installed_memory_remembers_and_recalls(
     assert version == __version__ and "Potola" in text and not tests
 
 
+def test_an_installed_quickstart_mcp_client_and_inspector_run(
+    environment: Path, model_options: ModelOptions, tmp_path: Path
+) -> None:
+    Prepared.load(model_options.cache_dir)
+    python_there = environment / "bin" / "python"
+    variables = {"PATH": "/usr/bin:/bin", "HOTMEM_CACHE_DIR": str(model_options.cache_dir)}
+    for example, shown in (
+        ("quickstart.py", "Ana's dog is called Potola."),
+        ("mcp_client.py", "The boiler's serial number is 44 B 19."),
+    ):
+        program = shutil.copy(ROOT / "examples" / example, tmp_path)
+        done = subprocess.run(
+            [python_there, program],
+            cwd=tmp_path,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=110,
+        )
+        assert done.returncode == 0, done.stderr
+        assert shown in done.stdout
+    with subprocess.Popen(
+        [environment / "bin" / "hotmem", "inspect", "--user", "ana"],
+        cwd=tmp_path,
+        env=variables,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as inspecting:
+        try:
+            assert inspecting.stdout is not None
+            lines = iter(inspecting.stdout)
+            address = next(found[0] for line in lines if (found := re.search(r"http://\S+", line)))
+            page = httpx.get(address, follow_redirects=True, timeout=60)
+            assert page.status_code == 200 and "Overview" in page.text
+        finally:
+            inspecting.terminate()
+
+
 def test_the_metadata_names_the_project_and_shows_the_readme(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as opened:
         (name,) = (one for one in opened.namelist() if one.endswith(".dist-info/METADATA"))
@@ -150,7 +191,7 @@ def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Pa
     archive = tmp_path / made.stdout.split()[-1]
     with tarfile.open(archive) as opened:
         names = {name.partition("/")[2] for name in opened.getnames()}
-    assert {"LICENSE", "README.md", "mkdocs.yml", "docs/index.md", "tests/conftest.py"} <= names
+    assert {"LICENSE", "README.md", "mkdocs.yml", "docs/index.md", "examples/room_bot.py"} <= names
     run(*pip, "wheel", "--no-deps", "--quiet", "--wheel-dir", tmp_path / "again", archive)
     (again,) = (tmp_path / "again").glob("*.whl")
     assert set(zipfile.ZipFile(again).namelist()) == set(zipfile.ZipFile(wheel).namelist())

@@ -14,12 +14,12 @@ from pipelines.display import wide_console
 
 
 @pytest.mark.slow
-def test_quickstart_names_missing_keys(tmp_path: Path) -> None:
+def test_the_browser_example_names_missing_keys(tmp_path: Path) -> None:
     bare = {key: value for key, value in os.environ.items() if not key.endswith("_API_KEY")} | {
         "PYTHONPATH": str(Path.cwd())
     }
     done = subprocess.run(
-        [sys.executable, "-m", "pipelines.quickstart"],
+        [sys.executable, Path("examples/browser_bot.py").absolute()],
         env=bare,
         cwd=tmp_path,
         capture_output=True,
@@ -31,10 +31,10 @@ def test_quickstart_names_missing_keys(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", ["quickstart", "chat"])
-def test_a_settings_file_that_is_not_utf8_is_a_one_line_error(module: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", ["examples/browser_bot.py", "pipelines/chat.py"])
+def test_a_settings_file_that_is_not_utf8_is_a_one_line_error(program: str, tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes(b"OPENAI_API_KEY=\xe9\xff\n")
-    bot = Path(shutil.copy(Path("pipelines") / f"{module}.py", tmp_path))
+    bot = Path(shutil.copy(program, tmp_path))
     environment = os.environ | {"PYTHONPATH": str(Path.cwd())}
     done = subprocess.run(
         [sys.executable, bot.name],

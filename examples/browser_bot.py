@@ -1,20 +1,19 @@
-"""HotMem in a pipecat bot with hosted services, in one file.
-
-Lines marked with HotMem add the memory.
-
-Requires:
+"""A voice bot in the browser, with hosted services. Lines marked with HotMem add the memory.
 
     pip install "pipecat-hotmem[offline]"
     pip install "pipecat-ai[webrtc,runner,deepgram,openai,cartesia]"
+    python browser_bot.py           # and open the address that it prints
 
-and three keys in the environment or in `.env`: DEEPGRAM_API_KEY, OPENAI_API_KEY and
-CARTESIA_API_KEY. Run `python -m pipelines.quickstart` and open the address it prints.
+DEEPGRAM_API_KEY, OPENAI_API_KEY and CARTESIA_API_KEY are read from the environment or `.env`.
 """
 
 import os
 import sys
 from typing import TYPE_CHECKING
 
+from hotmem.pipecat import HotMemProcessor  # HotMem; before pipecat's own imports
+
+# isort: split
 from dotenv import load_dotenv
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.frames.frames import LLMRunFrame
@@ -27,14 +26,55 @@ from pipecat.processors.aggregators.llm_response_universal import (
 )
 from pipecat.workers.runner import WorkerRunner
 
-# isort: skip  # HotMem; before pipecat, so that ONNX Runtime starts without telemetry
-from hotmem.pipecat import HotMemProcessor
-
 if TYPE_CHECKING:
+    from pipecat.processors.frame_processor import FrameProcessor
     from pipecat.runner.types import RunnerArguments
+    from pipecat.transports.base_transport import BaseTransport
 
 KEYS = ("DEEPGRAM_API_KEY", "OPENAI_API_KEY", "CARTESIA_API_KEY")
 VOICE = "71a7ad14-091c-4e8e-a314-022ece01c121"
+PROMPT = "You are a friendly voice assistant. Answer in one or two short sentences."
+
+
+def build_worker(
+    transport: "BaseTransport",
+    stt: "FrameProcessor",
+    llm: "FrameProcessor",
+    tts: "FrameProcessor",
+) -> PipelineWorker:
+    """Build the pipeline, which greets who connects and stops when they leave."""
+    context = LLMContext(messages=[{"role": "developer", "content": PROMPT}])
+    user, assistant = LLMContextAggregatorPair(
+        context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
+    )
+    memory = HotMemProcessor("memory.db", user_id="me")  # HotMem
+    pipeline = Pipeline(
+        [
+            transport.input(),
+            stt,
+            memory.listener,  # HotMem: searches while the user speaks
+            user,
+            memory,  # HotMem: injects the context block
+            llm,
+            tts,
+            transport.output(),
+            assistant,
+        ]
+    )
+    worker = PipelineWorker(pipeline)
+
+    async def on_connected(*_: object) -> None:
+        context.add_message(
+            {"role": "developer", "content": "Greet the user, by name if you know it."}
+        )
+        await worker.queue_frame(LLMRunFrame())
+
+    async def on_disconnected(*_: object) -> None:
+        await worker.cancel()
+
+    transport.add_event_handler("on_client_connected", on_connected)
+    transport.add_event_handler("on_client_disconnected", on_disconnected)
+    return worker
 
 
 async def bot(arguments: "RunnerArguments") -> None:
@@ -49,52 +89,15 @@ async def bot(arguments: "RunnerArguments") -> None:
         arguments,
         {"webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True)},
     )
-    stt = DeepgramSTTService(api_key=os.environ["DEEPGRAM_API_KEY"])
-    llm = OpenAILLMService(api_key=os.environ["OPENAI_API_KEY"])
-    tts = CartesiaTTSService(
-        api_key=os.environ["CARTESIA_API_KEY"], settings=CartesiaTTSService.Settings(voice=VOICE)
+    worker = build_worker(
+        transport,
+        DeepgramSTTService(api_key=os.environ["DEEPGRAM_API_KEY"]),
+        OpenAILLMService(api_key=os.environ["OPENAI_API_KEY"]),
+        CartesiaTTSService(
+            api_key=os.environ["CARTESIA_API_KEY"],
+            settings=CartesiaTTSService.Settings(voice=VOICE),
+        ),
     )
-    context = LLMContext(
-        messages=[
-            {
-                "role": "developer",
-                "content": "You are a friendly voice assistant."
-                " Answer in one or two short sentences.",
-            }
-        ]
-    )
-    user, assistant = LLMContextAggregatorPair(
-        context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
-    )
-
-    memory = HotMemProcessor("memory.db", user_id="me")  # HotMem
-    pipeline = Pipeline(
-        [
-            transport.input(),
-            stt,
-            memory.listener,  # HotMem: prefetches while the user speaks
-            user,
-            memory,  # HotMem: injects the context block
-            llm,
-            tts,
-            transport.output(),
-            assistant,
-        ]
-    )
-
-    worker = PipelineWorker(pipeline)
-
-    async def on_connected(*_: object) -> None:
-        context.add_message(
-            {"role": "developer", "content": "Greet the user, by name if you know it."}
-        )
-        await worker.queue_frame(LLMRunFrame())
-
-    async def on_disconnected(*_: object) -> None:
-        await worker.cancel()
-
-    transport.add_event_handler("on_client_connected", on_connected)
-    transport.add_event_handler("on_client_disconnected", on_disconnected)
     runner = WorkerRunner(handle_sigint=False)
     await runner.add_workers(worker)
     await runner.run()
@@ -108,10 +111,7 @@ def main() -> None:
         sys.exit(".env is not UTF-8. Save it as UTF-8.")
     missing = [key for key in KEYS if not os.environ.get(key)]
     if missing:
-        sys.exit(
-            f"Missing: {', '.join(missing)}. Put them into the environment or into .env;"
-            " python -m pipelines.browser needs none."
-        )
+        sys.exit(f"Missing: {', '.join(missing)}. Put them into the environment or into .env.")
     from pipecat.runner.run import main as serve
 
     serve()

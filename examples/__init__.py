@@ -1,0 +1,1 @@
+"""Short programs to copy; README.md lists them. None needs the others."""
