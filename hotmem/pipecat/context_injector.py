@@ -68,7 +68,7 @@ class ContextInjector:
         turn: TurnState | None = None
         result: RecallResult | None = None
         try:
-            turn = self._recalls.turn_of(frame.context, speculative=frame.speculation)
+            turn = await self._recalls.turn_of(frame.context, speculative=frame.speculation)
             if turn is not None:
                 result = await self._recalls.wait(turn)
         except Exception as error:  # the frame continues without the block

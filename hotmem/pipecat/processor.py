@@ -281,7 +281,7 @@ class HotMemProcessor(FrameProcessor):
 
     async def _on_user_turn(self, frame: LLMContextUserTurnFrame) -> None:
         segments = self._transcript.end_turn(frame.text)
-        removed = self._recalls.end_turn(frame.text, segments)
+        removed = await self._recalls.end_turn(frame.text, segments)
         await self._writer.add_user_turn(frame.text, segments, removed)
 
     async def _on_assistant_turn(self, frame: LLMContextAssistantTurnFrame) -> None:

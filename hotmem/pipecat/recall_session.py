@@ -105,7 +105,7 @@ class RecallSession:
             immediately=paused,
         )
 
-    def end_turn(self, text: str, segments: Sequence[SpeakerSegment] = ()) -> tuple[str, ...]:
+    async def end_turn(self, text: str, segments: Sequence[SpeakerSegment] = ()) -> tuple[str, ...]:
         """Record that a user turn has ended; the same text after it is another turn.
 
         The voice command of a speculative turn is executed now.
@@ -126,9 +126,9 @@ class RecallSession:
             )
             for by_guest in (False, True)
         )
-        removed = self._retention.end_turn(
-            self._ended_turns, collapse_spaces(text), others, own=own if segments else None
-        )
+        number, text = self._ended_turns, collapse_spaces(text)
+        await self._retention.find.prepare(text, own, others)
+        removed = self._retention.end_turn(number, text, others, own=own if segments else None)
         turn = self._turns[-1] if self._turns else None
         if (
             turn is not None
@@ -154,7 +154,7 @@ class RecallSession:
         if self._turns:
             self._turns[-1].prompted_at = None
 
-    def turn_of(self, context: LLMContext, *, speculative: bool) -> TurnState | None:
+    async def turn_of(self, context: LLMContext, *, speculative: bool) -> TurnState | None:
         """The turn of a context: the current one after a tool call or a confirmed speculation.
 
         Otherwise a new turn, whose recall starts here. None without a user message or a memory.
@@ -165,6 +165,7 @@ class RecallSession:
         memory = self._handle.current
         if message is None or memory is None:
             return None
+        await self._retention.find.prepare(message.text)
         if not self._turns or self._turns[-1].message != message:
             request = RecallRequest(message.text, visible_besides(context, message), message.turn)
             self._append(self._start_turn(memory, message, request, speculative=speculative))

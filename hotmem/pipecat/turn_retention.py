@@ -1,19 +1,14 @@
 """Which turns of a conversation are stored: off the record, "don't keep that"."""
 
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
 from hotmem.pipecat.command_notices import OFF_RECORD_TURN, SKIPPED_TURN
-from hotmem.understanding.query.voice_commands import (
-    DELETIONS,
-    NOT_STORED,
-    Command,
-    CommandKind,
-    find_command,
-)
+from hotmem.understanding.query.command_finder import CommandFinder
+from hotmem.understanding.query.voice_commands import DELETIONS, NOT_STORED, Command, CommandKind
 
 MAX_TURNS: Final = 16
 """Number of the user's latest turns that "don't keep that" can remove."""
@@ -62,8 +57,8 @@ class TurnRetention:
         off_record: Whether the user is off the record.
     """
 
-    def __init__(self, find: Callable[[str], Command | None] = find_command) -> None:
-        self.find = find
+    def __init__(self, find: CommandFinder | None = None) -> None:
+        self.find = find or CommandFinder(lambda: None)
         self.off_record = False
         self._last: UserTurn | None = None
         self._turns: deque[UserTurn] = deque(maxlen=MAX_TURNS)

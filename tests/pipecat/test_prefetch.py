@@ -173,8 +173,8 @@ async def test_a_late_block_is_not_used_after_a_deletion(memory: Memory) -> None
     await tell(memory)
     recalls = recall_session(memory)
     for text in ("What is my dog called?", SMALL_TALK):
-        recalls.end_turn(text)
-        turn = recalls.turn_of(asking(text).context, speculative=False)
+        await recalls.end_turn(text)
+        turn = await recalls.turn_of(asking(text).context, speculative=False)
         assert turn is not None
         await turn.recall
     assert turn is not None and turn.block is not None and not turn.block.text

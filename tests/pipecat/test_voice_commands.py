@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import threading
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,9 +12,11 @@ from typing import Any
 import pytest
 
 from hotmem import Memory, Turn
+from hotmem.models import EncodedText, Encoder, encode_tokens
 from hotmem.pipecat import HotMemProcessor, write_queue
 from hotmem.pipecat.turn_retention import TurnRetention
 from hotmem.storage.sqlite.connection import connect
+from hotmem.understanding.query import command_finder
 from tests.pipecat.daniel import THURSDAY, TOLD, blocks, daniels, tell
 from tests.pipecat.scene import scene, turns_in
 
@@ -35,6 +39,22 @@ async def test_a_confirmed_deletion_is_complete(memory: Memory, database: Path) 
         known for known in await memory.memories("daniel", past=True) if "Boston" in known.text
     ]
     assert [known for known in await memory.memories("daniel") if "Rocky" in known.text]
+
+
+async def test_no_utterance_is_encoded_on_the_event_loop(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+
+    def recorded(encoder: Encoder, texts: Sequence[str]) -> Sequence[EncodedText]:
+        threads.append(threading.get_ident())
+        return encode_tokens(encoder, texts)
+
+    monkeypatch.setattr(command_finder, "encode_tokens", recorded)
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("My code word is Oleander.")
+        await bot.exchange("Alright,  memory off for a while.")
+    assert threads and threading.get_ident() not in threads
 
 
 async def test_without_confirmation_nothing_is_deleted(memory: Memory, database: Path) -> None:

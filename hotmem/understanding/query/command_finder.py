@@ -1,6 +1,7 @@
 """Finds voice commands by the rules and a trained model together."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -34,12 +35,15 @@ MIN_OTHER: Final = 0.9
 RECORD: Final = NOT_STORED | {CommandKind.ON_RECORD}
 """Requests about what is stored, whose scope the rules decide."""
 
+MAX_REMEMBERED: Final = 4
+"""Number of utterances whose result is remembered: a turn, by speaker, and the one before it."""
+
 load_model: Final = lru_cache(maxsize=1)(CommandModel.load)
 """Loads the model once in a process."""
 
 
 class CommandFinder:
-    """Finds the voice command in an utterance; blocking, some 2 ms.
+    """Finds the voice command in an utterance; blocking, some 2 ms, unless it was prepared.
 
     The encoder is asked only about short utterances with a cue, and with the text that the recall
     encodes, so that a caching encoder encodes it once.
@@ -57,23 +61,36 @@ class CommandFinder:
     ) -> None:
         self._encoder = encoder
         self._model = model
-        self._latest: tuple[str, Command | None] | None = None
+        self._found: dict[str, Command | None] = {}
 
     def __call__(self, text: str) -> Command | None:
         """Find the voice command in an utterance; None if there is none.
 
-        The latest result is remembered, as a turn is looked at several times.
+        The latest results are remembered, as a turn is looked at several times.
         """
-        latest = self._latest
-        if latest is None or latest[0] != text:
-            found, settled = self._find(text)
-            if settled:
-                self._latest = (text, found)
-            return found
-        return latest[1]
+        if text in self._found:
+            return self._found[text]
+        return self._remember(text, *self._find(text))
+
+    async def prepare(self, *texts: str) -> None:
+        """Find the commands in utterances in a worker thread, so that calls return at once."""
+        unknown = [text for text in dict.fromkeys(texts) if text and text not in self._found]
+        if unknown:
+            for text, result in await asyncio.to_thread(self._find_all, unknown):
+                self._remember(text, *result)
+
+    def _remember(self, text: str, found: Command | None, settled: bool) -> Command | None:
+        if settled:
+            self._found[text] = found
+            if len(self._found) > MAX_REMEMBERED:
+                del self._found[next(iter(self._found))]
+        return found
+
+    def _find_all(self, texts: Iterable[str]) -> list[tuple[str, tuple[Command | None, bool]]]:
+        return [(text, self._find(text)) for text in texts]
 
     def _find(self, text: str) -> tuple[Command | None, bool]:
-        """The command, and whether it was looked for by all means there are."""
+        """The command, and whether it can be remembered: an encoder was there or not needed."""
         ruled = find_command(text)
         if not 0 < len(text.split()) <= MAX_WORDS:
             return ruled, True
@@ -81,7 +98,7 @@ class CommandFinder:
             return self._decided(text, ruled)
         except Exception as error:  # a failing encoder must not stop the conversation
             log.warning("voice commands are found by rules alone", error=type(error).__name__)
-            return ruled, False
+            return ruled, True
 
     def _decided(self, text: str, ruled: Command | None) -> tuple[Command | None, bool]:
         ids = term_ids(text)

@@ -1,5 +1,6 @@
 """Voice commands found by the rules and the trained model together."""
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,22 @@ def test_an_utterance_is_looked_at_once(encoder: Encoder) -> None:
     said = "alright memory off for a while"
     assert find(said) == find(said) and len(asked) == 1
     assert find("Forget that.") and find(said) and len(asked) >= 2
+
+
+async def test_a_prepared_utterance_is_looked_at_in_another_thread(encoder: Encoder) -> None:
+    threads = []
+
+    def recorded() -> Encoder:
+        threads.append(threading.get_ident())
+        return encoder
+
+    find = CommandFinder(recorded)
+    said = "alright memory off for a while"
+    await find.prepare(said, "", said)
+    assert find(said) == Command(CommandKind.OFF_RECORD)
+    assert len(threads) == 1 and threading.get_ident() not in threads
+    await find.prepare(said)
+    assert len(threads) == 1
 
 
 def test_an_encoder_that_comes_later_is_asked(encoder: Encoder) -> None:
