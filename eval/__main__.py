@@ -3,6 +3,7 @@
 import typer
 from rich.console import Console
 
+from eval.answers.command import answers
 from eval.bench.command import bench
 from eval.command import run, train
 from eval.encoder.command import encoder
@@ -42,6 +43,7 @@ app.add_typer(snapshot, name="snapshot")
 for command in (
     run,
     train,
+    answers,
     regimes,
     peers,
     changes,

@@ -37,6 +37,7 @@ class Question:
         answer: The expected answer, or "".
         category: The dataset's category of the question.
         abstain: Whether the conversation does not contain the answer.
+        rubric: The points of a right answer, if the dataset lists them.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Question:
     answer: str
     category: str
     abstain: bool = False
+    rubric: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,7 @@ def conversation(
                     answer=str(entry.get("answer", "")),
                     category=ability,
                     abstain=ability == "abstention",
+                    rubric=tuple(str(point) for point in entry.get("rubric", ())),
                 )
             )
     return Conversation(user, sessions, tuple(questions), skipped)

@@ -8,7 +8,7 @@ from typing import Self
 
 import pytest
 
-MODULES = ("bench.ingestion", "bench.scale", "regimes.measure", "retrieval", "run")
+MODULES = ("answers.run", "bench.ingestion", "bench.scale", "regimes.measure", "retrieval", "run")
 """Modules of `eval` that distribute work over processes."""
 
 
@@ -30,6 +30,9 @@ class InlinePool:
         work, given = pickle.loads(pickle.dumps((work, given)))
         found.set_result(pickle.loads(pickle.dumps(work(*given))))
         return found
+
+    def shutdown(self, *, wait: bool, cancel_futures: bool) -> None:
+        """Nothing is running."""
 
     def map(self, work: Callable[..., object], tasks: Iterable[object]) -> Iterator[object]:
         """Yield results in order."""

@@ -20,6 +20,7 @@ from eval.language.recognizers import FILES
 from eval.learning import usage
 from eval.peers.process import PeerMissing
 from eval.tools import classification, equivalence, evolution
+from tests.chat_server import chat_server
 from tests.eval import inline
 from tests.postgres import server
 
@@ -166,8 +167,22 @@ def check_fleet(found: dict[str, Any], folder: Path) -> None:
     assert {path.stem for path in folder.glob("*.jsonl")} == {"bot-0", "bot-1", "events"}
 
 
+def check_answers(found: dict[str, Any], folder: Path) -> None:
+    assert found["systems"].keys() == {"HotMem", "cosine", "full context"}
+    assert {one["score"]["mean"] for one in found["systems"].values()} == {1.0}
+    assert found["systems"]["HotMem"]["prompt_tokens"] == 100
+    # Only the question without an answer in the conversation can be judged: the others have none.
+    assert found["rows"] == 3 and found["dollars"] == 3 * 100 * 2 / 1e6
+    assert len((folder / "answers.jsonl").read_text("utf-8").splitlines()) == 3
+
+
 CASES: Mapping[str, Case] = {
     "run": Case("hotmem {data} --jobs 1 --limit 1 --json"),
+    "answers": Case(
+        "hotmem {data} --model one --judge two --url {chat} --limit 1 --jobs 1"
+        " --rows {folder}/answers.jsonl --prompt-price 2 --json",
+        check=check_answers,
+    ),
     "train": Case("hotmem={data} --jobs 1 --out {folder}/relevance.json"),
     "regimes": Case("hotmem={data} --limit 1 --jobs 1 --json"),
     "peers": Case("hotmem {data} --environments {folder}", PeerMissing),
@@ -356,6 +371,10 @@ def test_command_runs(
             own = stack.enter_context(server("18", fsync="on", synchronous_commit="on"))
             urls["postgres"] = own.create_database("bench")
             own.write_restarter(inputs["restart"])
+        if "{chat}" in case.arguments:
+            chat = stack.enter_context(chat_server())
+            chat.says = '{"scores": [1]}'
+            urls["chat"] = chat.url
         arguments = case.arguments.format(**inputs, **urls).split()
         result = CliRunner().invoke(app, [*name.split(), *arguments])
     if case.error is not None:
