@@ -80,13 +80,21 @@ def inject_blocks(context: LLMContext, *blocks: str, notice: str = "") -> LLMCon
     A block has the role `user`, as it quotes people and must not have more authority than they
     have. A notice is HotMem's own text and has the role `developer`.
     """
-    messages = [*context.get_messages()]
-    index = latest_user_index(messages)
+    index = latest_user_index(context.get_messages())
     injected: list[LLMContextMessage] = [{"role": "user", "content": block} for block in blocks]
     if notice:
         injected.append({"role": "developer", "content": notice})
-    messages[index:index] = injected
-    return LLMContext(messages=messages, tools=context.tools, tool_choice=context.tool_choice)
+    return insert_messages(context, index, *injected)
+
+
+def insert_messages(context: LLMContext, index: int, *messages: LLMContextMessage) -> LLMContext:
+    """A copy of the context with messages before the one at an index."""
+    old = context.get_messages()
+    return LLMContext(
+        messages=[*old[:index], *messages, *old[index:]],
+        tools=context.tools,
+        tool_choice=context.tool_choice,
+    )
 
 
 def latest_user_index(messages: Sequence[LLMContextMessage]) -> int:

@@ -11,7 +11,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 
 from hotmem.core.loop_thread import run_off_loop
 from hotmem.pipecat.callbacks import ReportFailure
-from hotmem.pipecat.context import inject_blocks, visible_texts
+from hotmem.pipecat.context import UserMessage, inject_blocks, visible_texts
 from hotmem.pipecat.memory_handle import MemoryHandle
 from hotmem.pipecat.recall_session import RecallResult, RecallSession
 from hotmem.pipecat.redaction import Redaction
@@ -73,31 +73,39 @@ class ContextInjector:
                 result = await self._recalls.wait(turn)
         except Exception as error:  # the frame continues without the block
             await self._report_failure("context", error)
-        opening = await self._opening(turn, arrived_at)
+        timeout_s = self._settings.deadline_ms / 1000 - (perf_counter() - arrived_at)
+        opening = await self.opening(None if turn is None else turn.message, timeout_s)
         block = None if result is None else result.block
         texts = [one.text for one in (opening, block) if one is not None and one.text]
         is_outcome = block is not None and is_command_outcome(block)
         notice = "" if is_outcome else self._retention.notice
-        context = await self._redact(frame.context)
+        context = await self.redact(frame.context)
         if texts or notice or context is not frame.context:
             frame = replace(frame, context=inject_blocks(context, *texts, notice=notice))
         try:
-            await self._report(opening, result, turn)
+            if opening is not None:
+                await self.report_opening(opening)
+            if turn is not None and result is not None:
+                await self.report(result, turn)
         except Exception as error:  # the frame continues
             await self._report_failure("context", error)
         return frame
 
-    async def _opening(self, turn: TurnState | None, arrived_at: float) -> ContextBlock | None:
-        """The opening block, if it is ready within the rest of the frame's deadline."""
-        message = None if turn is None else turn.message
-        timeout_s = self._settings.deadline_ms / 1000 - (perf_counter() - arrived_at)
+    async def opening(self, message: UserMessage | None, timeout_s: float) -> ContextBlock | None:
+        """The opening block, if it is ready in time.
+
+        Args:
+            message: The user message; None where the bot speaks first.
+            timeout_s: Maximum time to wait, in seconds.
+        """
         try:
             return await self._session_start.wait(message, timeout_s)
         except Exception as error:  # the frame continues without it
             await self._report_failure("opening", error)
             return None
 
-    async def _redact(self, context: LLMContext) -> LLMContext:
+    async def redact(self, context: LLMContext) -> LLMContext:
+        """A copy of the context without forgotten content; the context itself if it has none."""
         memory = self._handle.current
         if memory is None:
             return context
@@ -107,13 +115,14 @@ class ContextInjector:
             partial(self._redaction.redact, context, is_forgotten),
         )
 
-    async def _report(
-        self, opening: ContextBlock | None, result: RecallResult | None, turn: TurnState | None
-    ) -> None:
-        """Record the injected blocks, and report those that are new."""
-        if opening is not None and self._session_start.add_delivered(opening):
+    async def report_opening(self, opening: ContextBlock) -> None:
+        """Record an opening block that the language model was given, and report a new one."""
+        if self._session_start.add_delivered(opening):
             await self._report_opening(opening)
-        if turn is None or result is None or not self._recalls.add_delivered(turn, result.block):
+
+    async def report(self, result: RecallResult, turn: TurnState) -> None:
+        """Record the block of a turn that the language model was given, and report a new one."""
+        if not self._recalls.add_delivered(turn, result.block):
             return
         await self._report_recall(result, turn.started_at)
         memory = self._handle.current

@@ -12,6 +12,8 @@ from typing import Final
 from uuid import uuid4
 
 from pipecat.frames.frames import (
+    BotStartedSpeakingFrame,
+    BotStoppedSpeakingFrame,
     EagerTranscriptionFrame,
     Frame,
     FunctionCallsStartedFrame,
@@ -20,6 +22,8 @@ from pipecat.frames.frames import (
     LLMContextAssistantTurnFrame,
     LLMContextFrame,
     LLMContextUserTurnFrame,
+    LLMServiceMetadataFrame,
+    LLMSetToolsFrame,
     TranscriptionFrame,
 )
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, FrameProcessorSetup
@@ -32,6 +36,7 @@ from hotmem.memory import Memory
 from hotmem.options import Options
 from hotmem.pipecat.context_injector import ContextInjector
 from hotmem.pipecat.memory_handle import MemoryHandle
+from hotmem.pipecat.realtime import RealtimeDelivery
 from hotmem.pipecat.recall_session import RecallResult, RecallSession
 from hotmem.pipecat.session_settings import (
     SessionSettings,
@@ -86,6 +91,10 @@ class HotMemProcessor(FrameProcessor):
     who the user is, their instructions for the bot, upcoming events and open matters. The
     instructions ("call me Annie") are injected with every later turn too.
 
+    A speech-to-speech service answers before there is a transcript, and keeps the conversation
+    itself. It gets the opening block before it first speaks, and the block of a turn once there is
+    one and no response is under way, for this reply or the next. Nothing waits for memory then.
+
     Events:
         on_memory_opened(processor, block): An opening block was injected.
         on_memory_recalled(processor, block, timing): A block was injected in time.
@@ -116,6 +125,7 @@ class HotMemProcessor(FrameProcessor):
         opening_tokens: int | None = None,
         options: Options | None = None,
         clock: Callable[[], datetime] | None = None,
+        realtime: bool | None = None,
     ) -> None:
         """Create the processor; files are opened when the pipeline starts.
 
@@ -141,6 +151,8 @@ class HotMemProcessor(FrameProcessor):
             clock: The current time, in the user's time zone, which "yesterday" is relative to.
                 None for the clock of the memory's options (HOTMEM_TIME_ZONE). Replays pass the
                 time of the recording.
+            realtime: Whether the LLM service is speech to speech; None if the service itself says
+                so, as pipecat's do.
 
         Raises:
             InvalidInput: If an id, a number or a HOTMEM_ variable is invalid.
@@ -207,7 +219,22 @@ class HotMemProcessor(FrameProcessor):
             queue=self._queue,
             report_failure=self._report_failure,
         )
-        self.after_model = AfterModel(self._injector.inject)
+        self._is_realtime = self._recalls.realtime = bool(realtime)
+        self._detects_realtime = realtime is None
+        self._held_replies: list[LLMContextAssistantTurnFrame] = []
+        self._realtime = RealtimeDelivery(
+            handle,
+            settings,
+            retention=retention,
+            commands=self._commands,
+            recalls=self._recalls,
+            session_start=self._session_start,
+            injector=self._injector,
+            create_task=self.create_task,
+            push=self.push_frame,
+            report_failure=self._report_failure,
+        )
+        self.after_model = AfterModel(partial(self._inject, upstream=True), self._realtime.observe)
         for event in EVENTS:
             self._register_event_handler(event)
 
@@ -257,6 +284,8 @@ class HotMemProcessor(FrameProcessor):
         if self._opening_task is not None:
             await self.cancel_task(self._opening_task)
             self._opening_task = None
+        if self._is_realtime:
+            await self._realtime.close()
         if self._writer_task is not None:
             await self._shutdown.run(partial(self.cancel_task, self._writer_task))
             self._writer_task = None
@@ -267,26 +296,51 @@ class HotMemProcessor(FrameProcessor):
         """Inject memory into context frames, store turns, and push every frame."""
         await super().process_frame(frame, direction)
         match frame:
+            case LLMServiceMetadataFrame() if frame.is_realtime_service and self._detects_realtime:
+                self._is_realtime = self._recalls.realtime = True
+            case TranscriptionFrame() if self._is_realtime and direction is FrameDirection.UPSTREAM:
+                await self._on_speech(frame)
+            case BotStartedSpeakingFrame() | BotStoppedSpeakingFrame() | LLMSetToolsFrame():
+                self._realtime.observe(frame)
             case InterruptionFrame():
                 self._recalls.interrupt()
+                self._realtime.observe(frame)
             case FunctionCallsStartedFrame():
                 self._recalls.start_tool_call()
             case LLMContextUserTurnFrame():
-                await self._on_user_turn(frame)
+                await self._on_user_turn(frame.text)
             case LLMContextAssistantTurnFrame():
                 await self._on_assistant_turn(frame)
             case LLMContextFrame() if direction is FrameDirection.DOWNSTREAM:
-                frame = await self._injector.inject(frame)
+                frame = await self._inject(frame)
         await self.push_frame(frame, direction)
 
-    async def _on_user_turn(self, frame: LLMContextUserTurnFrame) -> None:
-        segments = self._transcript.end_turn(frame.text)
-        removed = await self._recalls.end_turn(frame.text, segments)
-        await self._writer.add_user_turn(frame.text, segments, removed)
+    async def _inject(self, frame: LLMContextFrame, *, upstream: bool = False) -> LLMContextFrame:
+        if self._is_realtime:
+            return await self._realtime.inject(frame, upstream=upstream)
+        return await self._injector.inject(frame)
+
+    async def _on_user_turn(self, text: str) -> None:
+        segments = self._transcript.end_turn(text)
+        removed = await self._recalls.end_turn(text, segments)
+        await self._writer.add_user_turn(text, segments, removed)
+        held, self._held_replies = self._held_replies, []
+        for reply in held:
+            await self._add_reply(reply)
 
     async def _on_assistant_turn(self, frame: LLMContextAssistantTurnFrame) -> None:
-        self._commands.add_reply(frame.text)
-        turn = self._recalls.replied_turn(frame.timestamp)
+        if self._is_realtime and self._transcript.final_text:
+            # The user turn it answers has not ended, and decides whether it is stored.
+            self._held_replies.append(frame)
+        else:
+            await self._add_reply(frame)
+
+    async def _add_reply(self, frame: LLMContextAssistantTurnFrame) -> None:
+        if self._is_realtime:
+            turn = self._realtime.replied_turn(frame.text, frame.timestamp)
+        else:
+            self._commands.add_reply(frame.text)
+            turn = self._recalls.replied_turn(frame.timestamp)
         await self._writer.add_reply(frame.text, frame.timestamp, turn)
 
     async def _on_speech(self, frame: Frame) -> None:
@@ -302,6 +356,8 @@ class HotMemProcessor(FrameProcessor):
                 paused=not isinstance(frame, InterimTranscriptionFrame),
                 final=isinstance(frame, TranscriptionFrame | EagerTranscriptionFrame),
             )
+            if self._is_realtime and isinstance(frame, TranscriptionFrame):
+                await self._realtime.hear(self._transcript.text)
         except Exception as error:  # the user aggregator must still get the frame
             await self._report_failure("listen", error)
 

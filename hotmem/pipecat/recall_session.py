@@ -4,15 +4,18 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from time import perf_counter
+from typing import Final
 
-from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMessage
 
 from hotmem.memory import Memory
 from hotmem.pipecat.callbacks import CreateTask, ReportFailure
 from hotmem.pipecat.context import (
     UserMessage,
     collapse_spaces,
+    insert_messages,
     latest_user_message,
     visible_besides,
     visible_texts,
@@ -27,6 +30,8 @@ from hotmem.pipecat.turn_retention import TurnRetention
 from hotmem.pipecat.turn_state import RecallTiming, TurnState, find_replied_turn, now_ms
 from hotmem.pipecat.voice_commands import CommandRequest, VoiceCommands
 from hotmem.types import ContextBlock, Item
+
+BEFORE_ANY_REPLY: Final = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,8 @@ class RecallSession:
 
     Attributes:
         deadlines_missed: Number of turns whose block was late or incomplete.
+        realtime: Whether the service is speech to speech: no frame waits for a block, and a reply
+            may begin before the transcript of its user turn comes.
     """
 
     def __init__(
@@ -68,6 +75,7 @@ class RecallSession:
         drain_writes: Callable[[], Awaitable[None]],
     ) -> None:
         self.deadlines_missed = 0
+        self.realtime = False
         self._handle = handle
         self._settings = settings
         self._retention = retention
@@ -98,7 +106,7 @@ class RecallSession:
             () if self._context is None else visible_texts(self._context),
             self._ended_turns + 1,
         )
-        deadline_ms = self._settings.recall_ms if final else LONG_DEADLINE_MS
+        deadline_ms = self._recall_ms if final else LONG_DEADLINE_MS
         self._prefetch.schedule(
             request,
             lambda: self._create_task(self._recall(memory, request, deadline_ms), "hotmem-search"),
@@ -129,7 +137,7 @@ class RecallSession:
         number, text = self._ended_turns, collapse_spaces(text)
         await self._retention.find.prepare(text, own, others)
         removed = self._retention.end_turn(number, text, others, own=own if segments else None)
-        turn = self._turns[-1] if self._turns else None
+        turn = self.latest_turn
         if (
             turn is not None
             and turn.speculative
@@ -169,9 +177,27 @@ class RecallSession:
         if not self._turns or self._turns[-1].message != message:
             request = RecallRequest(message.text, visible_besides(context, message), message.turn)
             self._append(self._start_turn(memory, message, request, speculative=speculative))
-        elif self._turns[-1].prompted_at is None:
-            self._turns[-1].prompted_at = now_ms()
+        else:
+            self.resume_reply()
         return self._turns[-1]
+
+    async def turn_of_transcript(self, text: str) -> TurnState | None:
+        """The turn of a transcript that is in no context yet, and that may go on."""
+        context = self._context or LLMContext()
+        message: LLMContextMessage = {"role": "user", "content": text}
+        return await self.turn_of(
+            insert_messages(context, len(context.get_messages()), message), speculative=True
+        )
+
+    def resume_reply(self) -> None:
+        """Record that the language model has got the result of a tool call."""
+        if self._turns and self._turns[-1].prompted_at is None:
+            self._turns[-1].prompted_at = now_ms()
+
+    @property
+    def latest_turn(self) -> TurnState | None:
+        """The latest turn, which may go on."""
+        return self._turns[-1] if self._turns else None
 
     def replied_turn(self, timestamp: str) -> TurnState | None:
         """The turn that a reply belongs to.
@@ -229,6 +255,11 @@ class RecallSession:
             recall.cancel()
         await asyncio.gather(*recalls, return_exceptions=True)
 
+    @property
+    def _recall_ms(self) -> float:
+        """Deadline of a recall, in milliseconds."""
+        return LONG_DEADLINE_MS if self.realtime else self._settings.recall_ms
+
     def _timeout_s(self, turn: TurnState) -> float:
         """Seconds to wait for a block; longer for a voice command, whose question must be asked."""
         deadline_ms = self._settings.deadline_ms
@@ -262,7 +293,7 @@ class RecallSession:
         else:
             recall = asyncio.get_running_loop().create_future()
             recall.set_result(self._as_answer(block, request))
-        return TurnState(
+        turn = TurnState(
             message,
             request,
             recall,
@@ -271,6 +302,9 @@ class RecallSession:
             None if prefetched is None else prefetched.task,
             is_command=is_command,
         )
+        if self.realtime:
+            turn.asked_at = turn.prompted_at = BEFORE_ANY_REPLY
+        return turn
 
     async def _answer(
         self,
@@ -287,7 +321,7 @@ class RecallSession:
                 return outcome
         block = None if prefetched is None else await asyncio.shield(prefetched)
         if block is None or memory.outdated(block):
-            return await self._recall(memory, request, self._settings.recall_ms)
+            return await self._recall(memory, request, self._recall_ms)
         return self._as_answer(block, request)
 
     def _as_answer(self, block: ContextBlock, request: RecallRequest) -> ContextBlock:

@@ -98,6 +98,13 @@ class SessionStart:
             self._first_message = key
         return self._opening if key in (None, self._first_message) else self._instructions
 
+    async def ready(self) -> ContextBlock | None:
+        """The whole block, as soon as it is ready; None without one."""
+        if self._task is None:
+            return None
+        await self._ready.wait()
+        return self._opening
+
     def add_delivered(self, block: ContextBlock) -> bool:
         """Record that the language model was given a block.
 

@@ -61,6 +61,11 @@ class Transcript:
         """The whole text so far."""
         return " ".join((*(segment.text for segment in self._finals), self._interim)).strip()
 
+    @property
+    def final_text(self) -> str:
+        """The text of the final transcripts."""
+        return " ".join(segment.text for segment in self._finals).strip()
+
     def set_interim(self, text: str) -> None:
         """Replace the interim transcript."""
         self._interim = text.strip()

@@ -93,6 +93,17 @@ class TurnState:
             return None
         return block if block.items or is_command_outcome(block) else None
 
+    def timing(self, delivered_at: float) -> RecallTiming:
+        """The timing of its recall, where no frame waited for the block.
+
+        Args:
+            delivered_at: When the block was delivered, by `time.perf_counter()`.
+        """
+        block = self.block
+        stages = {} if block is None or self.follow_up is not None else block.trace.stages
+        prefetch_ms = max(delivered_at - self.started_at, 0) * 1000
+        return RecallTiming(prefetch_ms, 0.0, stages, self.prefetched is not None)
+
     def add_reply(self, text: str) -> None:
         """Append to the spoken part of the reply."""
         self.reply = collapse_spaces(f"{self.reply} {text}")
@@ -105,7 +116,7 @@ class TurnState:
         """
         if self.prompted_at is None:
             return False
-        return _parse_time(timestamp, self.prompted_at) >= self.prompted_at
+        return parse_time(timestamp, self.prompted_at) >= self.prompted_at
 
 
 def is_command_outcome(block: ContextBlock) -> bool:
@@ -124,11 +135,11 @@ def find_replied_turn(turns: Sequence[TurnState], timestamp: str) -> TurnState |
     """
     if not turns:
         return None
-    began_at = _parse_time(timestamp, turns[-1].asked_at)
+    began_at = parse_time(timestamp, turns[-1].asked_at)
     return next((turn for turn in reversed(turns) if turn.asked_at <= began_at), None)
 
 
-def _parse_time(timestamp: str, default: datetime) -> datetime:
+def parse_time(timestamp: str, default: datetime) -> datetime:
     """A frame's timestamp, in UTC without an offset; the default if it is not ISO 8601."""
     try:
         time = datetime.fromisoformat(timestamp)

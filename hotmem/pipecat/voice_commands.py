@@ -20,6 +20,7 @@ from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import Actor, ContextBlock, Item, Trace
 from hotmem.understanding.query.consent import confirms, confirms_deletion
 from hotmem.understanding.query.voice_commands import (
+    NOT_STORED,
     USER_ONLY,
     Command,
     CommandKind,
@@ -27,6 +28,8 @@ from hotmem.understanding.query.voice_commands import (
 
 UNDO_TURNS: Final = 5
 """Number of user turns within which "undo that" needs no confirmation."""
+
+_ANSWERED_BY_ANY_REPLY: Final = NOT_STORED | {CommandKind.REMEMBER, CommandKind.ON_RECORD}
 
 _CONFIRMATION_QUESTION: Final = re.compile(
     r"\b(?:delet|forg[eo]t|eras|remov|wip|sure|gone|good|permanent|bring|back|restor|undo)",
@@ -92,6 +95,14 @@ class VoiceCommands:
     def handles(self, text: str) -> bool:
         """Whether an utterance is a voice command, or may answer a confirmation question."""
         return self._pending is not None or self._retention.find(text) is not None
+
+    def needs_response(self, text: str) -> bool:
+        """Whether the outcome of an utterance must be spoken, if the bot has replied without it.
+
+        False for commands to which any reply will do, as "remember that".
+        """
+        command = self._retention.find(text)
+        return command is None or command.kind not in _ANSWERED_BY_ANY_REPLY
 
     def add_delivered(self, block: ContextBlock) -> None:
         """Record that the language model was given a block.
