@@ -1,12 +1,11 @@
 """Requests not to store something, in dialogues, and utterances that only sound like one."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from hotmem.pipecat.turn_retention import TurnRetention
-from hotmem.understanding.query.voice_commands import Command, find_command
+from hotmem.understanding.query.command_finder import CommandFinder
 from tests.attacks.cases import cases
 
 UNHEARD = {
@@ -42,10 +41,8 @@ HEARD_WRONGLY = {
 """False positives."""
 
 
-def stored(
-    turns: list[dict[str, str]], find: Callable[[str], Command | None] = find_command
-) -> list[int]:
-    """Return the indexes of the turns that are stored if `find` finds the commands."""
+def stored(turns: list[dict[str, str]], find: CommandFinder | None = None) -> list[int]:
+    """Return the indexes of the stored turns, by the commands that `find` or the rules find."""
     retention, kept, number = TurnRetention(find), set[str](), 0
     for place, turn in enumerate(turns):
         if turn["who"] == "user":

@@ -386,7 +386,8 @@ async def test_a_reply_interrupted_before_its_turn_is_known_waits_for_it(
         await service.push_frame(LLMFullResponseStartFrame())
         await service.push_frame(TTSTextFrame("It is safe, and", text_type=TextType.SENTENCE))
         await asyncio.sleep(0.1)
-        await service.broadcast_interruption()  # a second before the user turn ends
+        # a second before the user turn ends
+        await service.broadcast_interruption()  # type: ignore[no-untyped-call]  # pipecat's
         await asyncio.sleep(1.2)
         await service.hear("Back on the record. My desk is blue.")
         await service.answer("Noted.")
