@@ -61,8 +61,8 @@ KINDS = (
     "colleague",
     "dog",
     "cat",
-    "wife",
 )
+"""Of whom one has several; another name of one's wife is a change."""
 NAMES = (
     "Max",
     "Leo",
