@@ -9,6 +9,7 @@ import time
 from array import array
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
 from typing import Any, Final
@@ -39,13 +40,16 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 from websockets.sync.client import connect as connect_to
 
-from examples import browser_bot, room_bot, telephone_bot
+from examples import browser_bot, realtime_bot, room_bot, telephone_bot
+from hotmem import Memory, Turn
 from hotmem.models.preparation import Prepared
 from hotmem.options import ModelOptions
 from hotmem.storage.sqlite.connection import connect
+from hotmem.types import Role
 from pipelines.bot import SAMPLE_RATE
 from pipelines.recording import read_audio
 from tests.packaging.source import ROOT
+from tests.pipecat.realtime_scene import realtime_server
 from tests.pipecat.scene import NOW, ScriptedModel, turns_in
 
 DEMO: Final = ROOT / "pipelines" / "recordings"
@@ -126,6 +130,38 @@ async def test_the_browser_bot_greets_and_stops_when_the_browser_leaves() -> Non
     assert "Greet the user" in str(model.shown[0])
     await transport.handlers["on_client_disconnected"]()
     await asyncio.wait_for(running, 30)
+
+
+async def test_the_realtime_bot_knows_the_user_and_stores_what_is_said(folder: Path) -> None:
+    transport = Transport()
+    async with Memory.open("memory.db") as memory, realtime_server() as (server, url):
+        said = Turn(
+            "me", "earlier", Role.USER, "Please call me Annie.", spoken_at=datetime.now(UTC)
+        )
+        await memory.remember(said)
+        await memory.settle("me")
+        server.greetings.append("Hello, Annie!")
+        worker = realtime_bot.build_worker(
+            transport,  # type: ignore[arg-type]
+            realtime_bot.build_service(api_key="none", base_url=url),
+            memory,
+        )
+        running = await started(worker)
+        await transport.handlers["on_client_connected"]()
+        async with asyncio.timeout(30):
+            while "end" not in server.log:  # noqa: ASYNC110 - the server has no event for it
+                await asyncio.sleep(0.02)
+        await server.user_starts()
+        await asyncio.sleep(0.2)
+        await server.user_stops()
+        await server.transcribe("My dog is called Potola.")
+        await server.respond("A fine name.")
+        await asyncio.sleep(0.5)
+        await transport.handlers["on_client_disconnected"]()
+        await asyncio.wait_for(running, 30)
+    assert "call me Annie" in server.items[0]
+    assert {tool["name"] for tool in server.tools[-1]} >= {"search_memory"}
+    assert ("user", "My dog is called Potola.") in turns_in(folder / "memory.db")
 
 
 async def test_the_room_bot_stores_who_said_what(folder: Path) -> None:

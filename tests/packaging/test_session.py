@@ -78,7 +78,7 @@ def test_importing_onnxruntime_before_hotmem_is_logged(home: Home) -> None:
     [
         *("pipelines.chat", "pipelines.replay", "pipelines.browser", "pipelines.local_mic"),
         *("examples.browser_bot", "examples.keyboard_bot", "examples.telephone_bot"),
-        *("examples.room_bot", "examples.tools_bot"),
+        *("examples.room_bot", "examples.tools_bot", "examples.realtime_bot"),
     ],
 )
 def test_our_bots_import_hotmem_first(home: Home, bot: str) -> None:

@@ -216,6 +216,15 @@ class RealtimeScene:
 
 
 @asynccontextmanager
+async def realtime_server() -> AsyncIterator[tuple[RealtimeServer, str]]:
+    """A running server and its URL."""
+    server = RealtimeServer()
+    async with serve(server.handle, "127.0.0.1", 0) as listening:
+        port = next(iter(listening.sockets)).getsockname()[1]
+        yield server, f"ws://127.0.0.1:{port}"
+
+
+@asynccontextmanager
 async def realtime_scene(
     processor: HotMemProcessor,
     *,
@@ -233,12 +242,10 @@ async def realtime_scene(
         tapped: Whether `after_model` is in the pipeline.
         playback_s: Seconds that the end of a response takes to reach the assistant aggregator.
     """
-    server = RealtimeServer()
-    async with serve(server.handle, "127.0.0.1", 0) as listening:
-        port = next(iter(listening.sockets)).getsockname()[1]
+    async with realtime_server() as (server, url):
         llm = OpenAIRealtimeLLMService(
             api_key="none",
-            base_url=f"ws://127.0.0.1:{port}",
+            base_url=url,
             settings=OpenAIRealtimeLLMService.Settings(system_instruction="Be brief."),
         )
         context = LLMContext(messages=[dict(GREETING)])  # type: ignore[list-item]
