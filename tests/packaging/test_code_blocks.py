@@ -22,6 +22,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
+from loguru import logger
 from pipecat.frames.frames import EndFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineWorker
@@ -73,6 +74,13 @@ class Block:
     def is_program(self) -> bool:
         """Whether it starts an event loop of its own."""
         return "asyncio.run(" in self.code
+
+
+@pytest.fixture(autouse=True)
+def logging_again() -> Iterator[None]:
+    """Enables the log after a block that silences it."""
+    yield
+    logger.enable("hotmem")
 
 
 def blocks(page: Path) -> Iterator[Block]:

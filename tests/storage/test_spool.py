@@ -312,7 +312,7 @@ async def test_a_key_is_not_changed_while_turns_wait(tmp_path: Path) -> None:
     spool = Spool(path_of(path), None, Shut().take)
     await spool.put(said(1))
     await spool.close()
-    with pytest.raises(InvalidInput, match="1 turns in"):
+    with pytest.raises(InvalidInput, match="1 turn in"):
         await asyncio.to_thread(_convert, path, None, EncryptionKey("secret"))
 
 
