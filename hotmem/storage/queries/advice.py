@@ -13,7 +13,7 @@ from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.search.vectors import from_bytes
 from hotmem.types import Category, EvidenceKind, JobKind, Kind, UserKey
 
-CURRENT: Final = "m.user_key = :user AND m.merged_into IS NULL AND m.valid_until IS NULL"
+CURRENT: Final = "m.merged_into IS NULL AND m.valid_until IS NULL"
 
 
 class OpenConflict(NamedTuple):
@@ -57,7 +57,7 @@ def open_conflicts(conn: Connection, user: UserKey, limit: int) -> list[OpenConf
                 coalesce(o.text, (SELECT t.text FROM turns t WHERE t.id = m.doubted_in)),
                 m.doubted_at
             FROM memories m LEFT JOIN memories o ON o.id = m.doubted_by
-            WHERE {CURRENT} AND m.doubted_at IS NOT NULL
+            WHERE m.user_key = :user AND {CURRENT} AND m.doubted_at IS NOT NULL
             ORDER BY m.doubted_at DESC, m.id DESC LIMIT :limit""",
         {"user": user, "limit": limit},
     )
@@ -71,7 +71,8 @@ def latest(conn: Connection, user: UserKey, limit: int) -> ComparedMemories:
     """The latest current memories that are not in doubt, with vectors of the present encoder."""
     rows = conn.execute(
         f"""SELECT m.public_id, m.text, m.vector FROM memories m
-            WHERE {CURRENT} AND m.doubted_at IS NULL AND m.vector IS NOT NULL AND m.id > :first
+            WHERE m.user_key = :user AND {CURRENT} AND m.doubted_at IS NULL
+                AND m.vector IS NOT NULL AND m.id > :first
             ORDER BY m.order_time DESC, m.id DESC LIMIT :limit""",
         {
             "user": user,
@@ -86,7 +87,7 @@ def latest(conn: Connection, user: UserKey, limit: int) -> ComparedMemories:
 def reminders(conn: Connection, user: UserKey, limit: int) -> list[int]:
     """Row numbers of current reminders, the earliest first."""
     rows = conn.execute(
-        f"""SELECT m.id FROM memories m WHERE {CURRENT} AND m.kind = :kind
+        f"""SELECT m.id FROM memories m WHERE m.user_key = :user AND {CURRENT} AND m.kind = :kind
             ORDER BY m.order_time, m.id LIMIT :limit""",
         {"user": user, "kind": Kind.REMINDER, "limit": limit},
     )
@@ -114,7 +115,7 @@ def unused(conn: Connection, user: UserKey, before: datetime) -> UnusedMemories:
     values = {"user": user, "before": to_stored(before)}
     memories, never = conn.execute(
         f"""SELECT count(*), coalesce(sum(CASE WHEN m.accesses = 0 THEN 1 ELSE 0 END), 0)
-            FROM memories m WHERE {CURRENT} AND m.said_at < :before""",
+            FROM memories m WHERE m.user_key = :user AND {CURRENT} AND m.said_at < :before""",
         values,
     ).fetchone()
     (recalls,) = conn.execute("SELECT count(*) FROM recalls WHERE user_key = ?", (user,)).fetchone()
