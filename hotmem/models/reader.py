@@ -50,6 +50,10 @@ SETTINGS: Final = "setting."
 MAX_READ_TOKENS: Final = 160
 """Maximum tokens of two texts together. More are cut off the longer text."""
 
+MAX_READ_CHARACTERS: Final = 1_500
+"""Maximum characters of each of two texts, more than the tokens above have. The tokenizer takes
+time that grows with the square of what it cuts off, and holds the interpreter's lock."""
+
 MAX_GAP: Final = 1
 """Words between two parts of the same kind that are read as one."""
 
@@ -219,7 +223,7 @@ class Reader:
             known: The statement, in the third person: "The user lives in Athlone."
             new: What the user says later.
         """
-        encoding = self._tokenizer.encode(known, new)
+        encoding = self._tokenizer.encode(known[:MAX_READ_CHARACTERS], new[:MAX_READ_CHARACTERS])
         states = self._states(encoding)
         pooled = np.concatenate(
             [

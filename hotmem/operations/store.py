@@ -148,6 +148,7 @@ async def store_statement(
         ):
             return StoreResult(True, equivalent.id, True, classification, recommendations)
     speaker = await context.database.read(queries.session_start.speaker, user)
+    write = replace(write, reader=write.reader.in_foreground())
     read = await asyncio.to_thread(write.reader.read_note, content, speaker, now)
     revision = await find_revision(write, user, content, read.named, speaker=speaker)
     stored = await write.storage.database.write_all(

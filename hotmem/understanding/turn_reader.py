@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Final, Self
 
 from hotmem.core.priority import ForegroundPriority
 from hotmem.models import Encoder, Language
@@ -249,6 +249,10 @@ class TurnReader:
         if not FIRST_PERSON.search(memory.text):
             return unnamed(memory.text, speaker)
         return in_third_person(self._parse_one(memory.text), UNNAMED_SPEAKER, memory.said_at)
+
+    def in_foreground(self) -> Self:
+        """A reader of what somebody waits for, which waits for nobody itself."""
+        return type(self)(self._encoder, self._language, ForegroundPriority(), self._reader)
 
     def read_note(self, text: str, speaker: str | None, now: datetime) -> Understanding:
         """What a text states that was stored, not said. Blocking.

@@ -114,7 +114,10 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResul
             (kept,),
         )
     tags = conn.execute("SELECT tag FROM decision_tags WHERE decision = ?", (row[0],)).fetchall()
-    conn.executemany("UPDATE tags SET merged_into = NULL, archived = 0 WHERE id = ?", tags)
+    conn.executemany(
+        "UPDATE tags SET merged_into = NULL, archived = 0 WHERE id = ? AND +user_key = ?",
+        [(tag, user) for (tag,) in tags],
+    )
     returned = _restore_former_evolution(conn, user, row[0]) if row[1] == EVOLVED else 0
     removed = conn.execute(
         "UPDATE imports SET state = ? WHERE decision = ? RETURNING turns + memories",
