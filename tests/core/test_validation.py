@@ -17,6 +17,7 @@ from hotmem.options import (
     ModelOptions,
     RecallOptions,
     RewriteOptions,
+    SearchingOptions,
 )
 from hotmem.pipecat import HotMemProcessor
 from hotmem.settings import Settings
@@ -26,6 +27,7 @@ GROUPS = (
     AuditOptions,
     BackgroundOptions,
     EvolutionOptions,
+    SearchingOptions,
     ForgettingOptions,
     ModelOptions,
     RewriteOptions,
@@ -39,7 +41,7 @@ NUMBERS = [
 
 
 def test_every_number_has_bounds() -> None:
-    assert len(NUMBERS) == 18
+    assert len(NUMBERS) == 20
 
 
 @pytest.mark.parametrize(("group", "name"), NUMBERS)

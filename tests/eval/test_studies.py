@@ -192,6 +192,7 @@ def test_variants_have_names_of_their_own() -> None:
         "updates",
         "calibration",
         "abstention",
+        "progressive",
     }
 
 
