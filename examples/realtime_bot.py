@@ -41,14 +41,17 @@ PROMPT = (
 )
 
 
-def build_service(**arguments: str) -> OpenAIRealtimeLLMService:
+def build_service(
+    api_key: str, base_url: str = "wss://api.openai.com/v1/realtime"
+) -> OpenAIRealtimeLLMService:
     """Build the service, with transcripts, without which nothing the user says is stored."""
     audio = AudioConfiguration(input=AudioInput(transcription=InputAudioTranscription()))
     return OpenAIRealtimeLLMService(
+        api_key=api_key,
+        base_url=base_url,
         settings=OpenAIRealtimeLLMService.Settings(
             system_instruction=PROMPT, session_properties=SessionProperties(audio=audio)
         ),
-        **arguments,  # type: ignore[arg-type]
     )
 
 

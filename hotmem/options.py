@@ -132,22 +132,6 @@ class EvolutionOptions(Bounded):
 
 
 @dataclass(frozen=True, slots=True)
-class SearchingOptions(Bounded):
-    """Options of search by the memory tools. `python -m eval progressive` compares them.
-
-    Attributes:
-        progressive: By default, search from summaries to turns and stop at enough good results.
-        suffices: Good results at which a progressive search stops.
-        good: Mean relevance, 0 to 1, at which results count as good; a value above 1 never stops
-            early.
-    """
-
-    progressive: bool = False
-    suffices: int = bounded(3, 1, whole=True)
-    good: float = bounded(0.8, 0)
-
-
-@dataclass(frozen=True, slots=True)
 class ForgettingOptions(Bounded):
     """Options of deletions that a user requests by voice.
 
@@ -287,7 +271,6 @@ class Options:
     learning: LearningOptions = field(default_factory=LearningOptions)
     background: BackgroundOptions = field(default_factory=BackgroundOptions)
     evolution: EvolutionOptions = field(default_factory=EvolutionOptions)
-    searching: SearchingOptions = field(default_factory=SearchingOptions)
     forgetting: ForgettingOptions = field(default_factory=ForgettingOptions)
     models: ModelOptions = field(default_factory=ModelOptions)
     rewriting: RewriteOptions = field(default_factory=RewriteOptions)

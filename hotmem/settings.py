@@ -32,7 +32,6 @@ from hotmem.options import (
     RecallOptions,
     RetentionRule,
     RewriteOptions,
-    SearchingOptions,
     parse_layer_weights,
 )
 from hotmem.types import Layer, Weights
@@ -182,15 +181,6 @@ class Settings(Variables):
     )
     evolution_most: int = Field(
         default=DEFAULTS.evolution.most, ge=1, description="Maximum subcategories of a category."
-    )
-    progressive_search: bool = Field(
-        default=DEFAULTS.searching.progressive,
-        description="Let the memory tools stop searching at enough good results.",
-    )
-    progressive_suffices: int = Field(
-        default=DEFAULTS.searching.suffices,
-        ge=1,
-        description="Good results at which a progressive search stops.",
     )
     forget_grace_hours: float = Field(
         default=DEFAULTS.forgetting.grace_s / 3600,
@@ -344,9 +334,6 @@ class Settings(Variables):
                 every_s=self.evolution_hours * 3600,
                 cluster_size=self.evolution_cluster_size,
                 most=self.evolution_most,
-            ),
-            searching=SearchingOptions(
-                progressive=self.progressive_search, suffices=self.progressive_suffices
             ),
             forgetting=ForgettingOptions(grace_s=self.forget_grace_hours * 3600),
             models=ModelOptions(

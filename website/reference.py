@@ -28,7 +28,7 @@ SECTIONS: Final = {
     ),
     "Learning": ("adaptive_learning", "usage_analytics", "weights"),
     "Background work": ("background", "session_idle_s", "evolution", "gc_freeze"),
-    "Memory tools": ("progressive_", "mcp_token"),
+    "Memory tools": ("mcp_token",),
     "Privacy": ("forget_", "audit", "retention_"),
     "Models": ("encoder", "cache_dir", "relevance_model"),
     "Rewriting by a language model": ("rewrite_",),

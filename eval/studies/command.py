@@ -12,7 +12,7 @@ from eval.arguments import AsJson, Cache, Data, Jobs, Limit, print_json, working
 from eval.datasets import Conversation
 from eval.datasets.selection import load_datasets
 from eval.retrieval import DEFAULT_LAYERS, LayerChoice, RetrievedQuestion, retrieved
-from eval.studies import ablation, abstention, calibration, progressive, transfer, updates
+from eval.studies import ablation, abstention, calibration, transfer, updates
 
 Step = Annotated[
     int,
@@ -101,25 +101,6 @@ def abstained(
     _printed(abstention.figures(found), as_json)
 
 
-def searched(
-    data: Data,
-    step: Step = 6,
-    limit: Limit = None,
-    jobs: Jobs = 2,
-    cache: Cache = None,
-    as_json: AsJson = False,
-) -> None:
-    """Compare progressive with full search by search_memory: evidence, tiers and time."""
-    with _folder(cache) as folder:
-        best, found = progressive.measure(
-            load_datasets(data, step, limit), jobs, folder, Console(stderr=True)
-        )
-    if not found:
-        raise typer.BadParameter(NONE_HELD_OUT, param_hint="DATA")
-    progressive.show(best, found, Console())
-    _printed(progressive.figures(best, found), as_json)
-
-
 def updated(
     data: Data,
     step: Step = 1,
@@ -149,7 +130,6 @@ COMMANDS: Final[Mapping[str, Callable[..., None]]] = {
     "transfer": transferred,
     "calibration": calibrated,
     "abstention": abstained,
-    "progressive": searched,
     "updates": updated,
 }
 """The studies by name."""

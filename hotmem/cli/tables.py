@@ -68,8 +68,7 @@ def _stored(result: Mapping[str, Any]) -> RenderableType:
 
 def _search_results(result: Mapping[str, Any]) -> RenderableType:
     if not result["results"]:
-        progress = result["progress"]
-        return "no results" if progress is None else f"no results: {progress['reason']}"
+        return "no results"
     table = Table(
         _id_column(),
         "relevance",
@@ -88,11 +87,6 @@ def _search_results(result: Mapping[str, Any]) -> RenderableType:
             one["created"][:10],
             f"{one['content_type']}{category}",
         )
-    if result["progress"] is not None:
-        table.caption = (
-            f"{', '.join(result['progress']['searched'])}: {result['progress']['reason']}"
-        )
-        table.caption_justify = "left"
     return table
 
 

@@ -78,7 +78,7 @@ class SearchMethods(MemoryBase):
         request = self._explicit_request(query, user_id, wanted.session, at)
         with self._priority.foreground(), timed_search("search_memory"):
             found = await runtime.threads.recalls.run(
-                search.search(runtime.recall, request, wanted, self.options.searching)
+                search.search(runtime.recall, request, wanted)
             )
         try:
             await search.count_access(runtime.storage, request.user_id, found, datetime.now(UTC))

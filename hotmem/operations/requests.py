@@ -94,8 +94,6 @@ class SearchOptions:
             itself is not found.
         conversation_weight: Weight of turns against memories, 0 to 1; 0.5 leaves both unchanged.
         return_debug: Whether to report how the result came about.
-        progressive: Whether to search digests, memories, summaries and turns in this order, until
-            enough is found; None uses the memory's setting.
         ranking: "learned" is the fitted relevance; "design" is 0.4 cosine + 0.3 words + 0.1
             importance + 0.1 recency + 0.1 use.
     """
@@ -113,7 +111,6 @@ class SearchOptions:
     session: Annotated[str, Field(min_length=1, max_length=512)] | None = None
     conversation_weight: Share = 0.5
     return_debug: bool = False
-    progressive: bool | None = None
     ranking: Ranking = "learned"
 
     def __post_init__(self) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -175,32 +174,6 @@ class SearchDebug:
     milliseconds: Mapping[str, float]
 
 
-class Tier(StrEnum):
-    """A tier of a progressive search, from the abstract to the detailed."""
-
-    DIGESTS = "digests"
-    MEMORIES = "memories"
-    SUMMARIES = "summaries"
-    TURNS = "turns"
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Progress of a progressive search.
-
-    Attributes:
-        searched: The tiers searched, in order.
-        stopped_early: Whether tiers were skipped because enough was found.
-        reason: Why it ended, in a sentence.
-        milliseconds: Time of each tier.
-    """
-
-    searched: tuple[Tier, ...]
-    stopped_early: bool
-    reason: str
-    milliseconds: Mapping[Tier, float]
-
-
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """Result of a search.
@@ -210,14 +183,12 @@ class SearchResult:
         total_found: Number of statements with a relevance of at least 0.1, including those beyond
             the limit. Results below 0.1 may be listed as well.
         query_analysis: The analysis of the query.
-        progress: The progress, if the search was progressive.
         debug: Diagnostics, if requested.
     """
 
     results: tuple[FoundItem, ...]
     total_found: int
     query_analysis: QueryAnalysis
-    progress: Progress | None = None
     debug: SearchDebug | None = None
 
 

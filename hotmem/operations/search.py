@@ -1,41 +1,31 @@
 """search_memory: memories, turns and summaries by relevance.
 
-retrieval, at once or tier by tier ─▶ scoring ─▶ the best results
+retrieval ─▶ scoring ─▶ the best results
 """
 
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
-from functools import partial
 from typing import Final
 
 import numpy as np
 
 from hotmem.core.stage_timer import StageTimer
 from hotmem.operations.kind_search import hits_of_kind, memory_kind
-from hotmem.operations.progressive_search import (
-    relevant_tiers,
-    search_progressively,
-    search_tiers,
-)
 from hotmem.operations.requests import SearchOptions
 from hotmem.operations.results import (
     FoundItem,
-    Progress,
     QueryAnalysis,
     SearchDebug,
     SearchResult,
     SourceReport,
-    Tier,
 )
 from hotmem.operations.scoring import ScoredSearch, content_type, score_candidates
-from hotmem.options import SearchingOptions
 from hotmem.ranking.confidence import is_doubted, is_replaced
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import RecallContext, retrieve
 from hotmem.retrieval.candidates import load_candidates
 from hotmem.retrieval.context import RecallRequest
-from hotmem.retrieval.query import build_query
 from hotmem.storage import Storage, queries
 from hotmem.text.stemming import stems
 from hotmem.types import EvidenceKind, Layer, Query
@@ -45,10 +35,7 @@ RELEVANT_FROM: Final = 0.1
 
 
 async def search(
-    context: RecallContext,
-    request: RecallRequest,
-    options: SearchOptions,
-    defaults: SearchingOptions,
+    context: RecallContext, request: RecallRequest, options: SearchOptions
 ) -> SearchResult:
     """Search a memory.
 
@@ -56,21 +43,15 @@ async def search(
         context: The resources of the read path.
         request: The query; its deadline and budget are ignored.
         options: Options of the search, validated.
-        defaults: The memory's options, for what the options leave open.
     """
     timer = StageTimer()
-    progressive = defaults.progressive if options.progressive is None else options.progressive
-    progress = None
-    if progressive and (tiers := relevant_tiers(options)):
-        scored, progress = await _search_by_tier(context, request, options, defaults, tiers, timer)
-    else:
-        retrieved = await retrieve(context, request, timer)
-        query, candidates = retrieved.query, retrieved.candidates
-        if (kind := memory_kind(options)) is not None:
-            hits = await hits_of_kind(context, query, retrieved.hits, kind)
-            candidates, _ = await load_candidates(context, request, query, hits, None)
-        scored = await score_candidates(context, query, retrieved.profile, options, candidates)
-        timer.mark("ranking")
+    retrieved = await retrieve(context, request, timer)
+    query, candidates = retrieved.query, retrieved.candidates
+    if (kind := memory_kind(options)) is not None:
+        hits = await hits_of_kind(context, query, retrieved.hits, kind)
+        candidates, _ = await load_candidates(context, request, query, hits, None)
+    scored = await score_candidates(context, query, retrieved.profile, options, candidates)
+    timer.mark("ranking")
     results = tuple(
         found_item(scored, score, one) for score, one in scored.results[: options.limit]
     )
@@ -78,7 +59,6 @@ async def search(
         results=results,
         total_found=sum(score >= RELEVANT_FROM for score, _ in scored.results),
         query_analysis=query_analysis(scored.query),
-        progress=progress,
         debug=_debug(scored, results, timer) if options.return_debug else None,
     )
 
@@ -92,23 +72,6 @@ async def count_access(storage: Storage, user_id: str, found: SearchResult, now:
     memories = [one.id for one in found.results if one.category is not None]
     if user is not None and memories:
         await storage.database.write(queries.memories.record_access, user, memories, now)
-
-
-async def _search_by_tier(
-    context: RecallContext,
-    request: RecallRequest,
-    options: SearchOptions,
-    defaults: SearchingOptions,
-    tiers: Sequence[Tier],
-    timer: StageTimer,
-) -> tuple[ScoredSearch, Progress]:
-    query, profile = await build_query(context, request)
-    timer.mark("query")
-    score = partial(score_candidates, context, query, profile, options)
-    steps = search_tiers(context, request, query, tiers, score, memory_kind(options))
-    found = await search_progressively(steps, tiers, defaults)
-    timer.mark("tiers")
-    return found
 
 
 def query_analysis(query: Query) -> QueryAnalysis:

@@ -165,7 +165,12 @@ async def store_statement(
         find_same_subjects,
     )
     conflicts = tuple(_conflict(stored.id, one) for one in stored.revised)
-    recommendations = replace(recommendations, conflicts=conflicts)
+    contradicted = {one.id for one in stored.revised}
+    recommendations = replace(
+        recommendations,
+        conflicts=conflicts,
+        suggested_merges=tuple(one for one in suggested if one.id not in contradicted),
+    )
     return StoreResult(True, stored.id, False, classification, recommendations)
 
 

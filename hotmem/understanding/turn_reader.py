@@ -50,12 +50,11 @@ MIN_KEPT: Final = 0.02
 story, a joke. On batch `l` of the training data, these are all 9 turns without a fact that the
 rules read one in, and 6 of 97 others."""
 
-MAX_TOKENS_IN_CONTEXT: Final = 120
-"""Tokens of the longest turn that is read with what was said before it."""
-
 MAX_CHARACTERS: Final = {Role.USER: 4_000, Role.ASSISTANT: 600}
 """Characters of a turn that are parsed. All of a longer one is still found by words and vectors."""
 
+MAX_NOTE_CHARACTERS: Final = 1_000
+"""Characters of a stored text that are parsed while somebody waits for it, in half a second."""
 
 FIRST_PERSON: Final = re.compile(r"(?<![\w'’])(?:I|[Mm](?:y|e|ine)|[Ww]e|[Oo]urs?)(?!\w)")
 """Words of a statement that was stored as the user would say it."""
@@ -267,7 +266,7 @@ class TurnReader:
             user_id=name,
             session_id=name,
             role=Role.USER,
-            text=_USER.sub(name, text),
+            text=truncate(_USER.sub(name, text), MAX_NOTE_CHARACTERS),
             speaker=name,
             spoken_at=now,
         )

@@ -17,7 +17,6 @@ from hotmem.options import (
     ModelOptions,
     RecallOptions,
     RewriteOptions,
-    SearchingOptions,
 )
 from hotmem.pipecat import HotMemProcessor
 from hotmem.settings import Settings
@@ -27,7 +26,6 @@ GROUPS = (
     AuditOptions,
     BackgroundOptions,
     EvolutionOptions,
-    SearchingOptions,
     ForgettingOptions,
     ModelOptions,
     RewriteOptions,
@@ -41,7 +39,7 @@ NUMBERS = [
 
 
 def test_every_number_has_bounds() -> None:
-    assert len(NUMBERS) == 20
+    assert len(NUMBERS) == 18
 
 
 @pytest.mark.parametrize(("group", "name"), NUMBERS)

@@ -208,7 +208,6 @@ CASES: Mapping[str, Case] = {
     "transfer": Case("hotmem={data} talks={talks} --jobs 1 --json"),
     "calibration": Case("hotmem={data} --jobs 1 --png {folder}/plot.png --json"),
     "abstention": Case("hotmem={data} --jobs 1 --png {folder}/plot.png --json"),
-    "progressive": Case("hotmem={data} --jobs 1 --limit 2 --json"),
     "updates": Case("hotmem={data} --jobs 1 --limit 2 --json"),
     "encoder measure": Case("hotmem={data} --cache {folder} --json"),
     "encoder pipeline": Case("hotmem={data} --jobs 1 --json"),

@@ -192,7 +192,6 @@ def test_variants_have_names_of_their_own() -> None:
         "updates",
         "calibration",
         "abstention",
-        "progressive",
     }
 
 

@@ -55,6 +55,16 @@ async def test_what_is_stored_is_compared_with_what_is_stored(
     assert as_json(conflict)["calls"]
 
 
+async def test_no_merge_with_a_contradicted_memory_is_suggested(memory: Memory) -> None:
+    first = await memory.store_memory("My favourite colour is blue.", user_id="ana")
+    await memory.settle()
+    again = await memory.store_memory(
+        "My favourite colour is green.", user_id="ana", context={"note": "said on the phone"}
+    )
+    assert [one.old_id for one in again.recommendations.conflicts] == [first.id]
+    assert again.recommendations.suggested_merges == ()
+
+
 @pytest.mark.parametrize(("first", "second"), COMPATIBLE)
 async def test_two_of_a_kind_do_not_conflict(memory: Memory, first: str, second: str) -> None:
     assert (await stored(memory, first, second))[2] == ()

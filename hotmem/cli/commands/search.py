@@ -56,10 +56,6 @@ def search(
     expired: Expired = False,
     conversation: Annotated[bool, typer.Option(help="Search turns.")] = True,
     stored: Annotated[bool, typer.Option(help="Search memories and summaries.")] = True,
-    progressive: Annotated[
-        bool | None,
-        typer.Option(help="Stop at enough good results. (default: HOTMEM_PROGRESSIVE_SEARCH)"),
-    ] = None,
     ranking: Ranking = "learned",
     json_: Json = False,
 ) -> None:
@@ -74,7 +70,6 @@ def search(
         "include_expired": expired,
         "include_conversation": conversation,
         "include_stored": stored,
-        "progressive": progressive,
         "ranking": ranking,
     }
     call_tool("search_memory", arguments, user, existing_database(database), json_=json_)

@@ -8,17 +8,14 @@ from typing import Final
 import numpy as np
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import reembedding
 from hotmem.storage.queries.placement import LIVE_EVOLUTION, update_centroid
 from hotmem.storage.queries.times import from_stored
-from hotmem.storage.search.vectors import nearest_rows
 from hotmem.text.ascii_case import ascii_lower
 from hotmem.text.labels import KEYWORD_SEPARATOR, propose_names
 from hotmem.text.stemming import terms
 from hotmem.types import (
     Category,
     EvidenceKind,
-    QueryVectors,
     Subcategory,
     UserKey,
 )
@@ -61,32 +58,6 @@ def of_user(conn: Connection, user: UserKey) -> list[Subcategory]:
             rows, examples, strict=True
         )
     ]
-
-
-def nearest_examples(
-    conn: Connection, user: UserKey, sought: QueryVectors, looked_into: int
-) -> list[tuple[int, float]]:
-    """Row numbers and cosines of the example memories of the subcategories nearest to a vector.
-
-    The nearest come first.
-    """
-    boundary = reembedding.boundary(conn, EvidenceKind.MEMORY)
-    live = conn.execute(
-        """SELECT s.id, s.centroid, s.examples FROM evolutions e
-           JOIN subcategories s ON s.evolution = e.id
-           WHERE e.user_key = ? AND e.state = 'live' AND s.centroid IS NOT NULL""",
-        (user,),
-    ).fetchall()
-    examples = {key: names for key, _, names in live}
-    nearest = nearest_rows([row[:2] for row in live], sought, 0, looked_into)
-    names = [name for key, _ in nearest for name in json.loads(examples[key])]
-    rows = conn.execute(
-        """SELECT id, vector FROM memories
-           WHERE public_id = ANY(?) AND user_key = ? AND merged_into IS NULL
-               AND vector IS NOT NULL""",
-        (names, user),
-    ).fetchall()
-    return nearest_rows(rows, sought, boundary, len(rows))
 
 
 def remove_stale_words(conn: Connection, user: UserKey, categories: Iterable[Category]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from hotmem.storage.database import Connection, Pending
-from hotmem.storage.queries import event_times, memories, subcategories
+from hotmem.storage.queries import event_times, memories
 from hotmem.storage.search import bm25, time_windows, vectors
 from hotmem.storage.search.user_index import IndexReader
 from hotmem.types import EvidenceKind, Interval, QueryVectors, UserKey
@@ -104,31 +104,6 @@ class SessionSearch:
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
         """Row numbers and cosines."""
         return vectors.inside(conn, user, self.sessions, self.sought, self.limit)
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterSearch:
-    """The memories that stand for the subcategories nearest to the query.
-
-    The cost grows with the number of subcategories alone.
-
-    Attributes:
-        sought: The query's embeddings.
-        looked_into: Subcategories at most.
-    """
-
-    sought: QueryVectors
-    looked_into: int
-
-    @property
-    def reads(self) -> tuple[EvidenceKind, ...]:
-        """Kinds whose index it reads: none."""
-        return ()
-
-    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
-        """Row numbers and cosines."""
-        ranking = subcategories.nearest_examples(conn, user, self.sought, self.looked_into)
-        return lambda: ranking
 
 
 @dataclass(frozen=True, slots=True)

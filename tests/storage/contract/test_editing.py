@@ -32,7 +32,6 @@ from tests.storage.contract.story import (
     memories_of,
     note,
     say,
-    sought,
     understand,
 )
 
@@ -171,10 +170,6 @@ async def test_evolutions_of_a_category(database: Database, ana: UserKey, ben: U
     }
     (found,) = await database.read(queries.evolutions.records, ana)
     assert [one.name for one in found.subcategories] == ["heron", "ferry"]
-    nearest = await database.read(
-        queries.subcategories.nearest_examples, ana, sought("The ferry costs two euros."), 1
-    )
-    assert len(nearest) == 1 and nearest[0][1] == pytest.approx(1, abs=1e-2)
     live = await database.read(queries.subcategories.of_user, ana)
     assert {(one.name, one.digest) for one in live} == {
         ("heron", ("The Heron likes fish.",)),

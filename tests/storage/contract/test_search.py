@@ -13,7 +13,6 @@ from hotmem.storage import Storage, queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.index_entries import to_bits
 from hotmem.storage.search.searches import (
-    ClusterSearch,
     EntitySearch,
     HappenedIn,
     LexicalSearch,
@@ -229,23 +228,21 @@ async def test_memories_by_words_vectors_and_names(
     for user in (ana, ben):
         await database.write_all(note, "The heron Gustav likes fish.", user, entities=["Gustav"])
         await database.write_all(note, "The ferry costs two euros.", user)
-    words, nearest, named, unnamed, clusters = await storage.engine.search(
+    words, nearest, named, unnamed = await storage.engine.search(
         ana,
         LexicalSearch(MEMORY, ["heron"], 9),
         VectorSearch(MEMORY, sought("The ferry costs two euros."), 1),
         EntitySearch(["GUSTAV"], 9),
         EntitySearch(["Gustavo"], 9),
-        ClusterSearch(sought("fish"), 3),
     )
     found = await database.read(queries.evidence.load, ana, {MEMORY: [key for key, _ in words]})
     assert [one.text for one in found] == ["The heron Gustav likes fish."]
     assert [key for key, _ in named] == [key for key, _ in words]
     assert len(nearest) == 1 and nearest[0][1] == pytest.approx(1, abs=1e-2)
-    assert nearest[0][0] != words[0][0] and unnamed == clusters == []
+    assert nearest[0][0] != words[0][0] and unnamed == []
 
 
-async def test_clusters(storage: Storage, ana: UserKey, ben: UserKey) -> None:
-    database = storage.database
+async def test_live_subcategories(database: Database, ana: UserKey, ben: UserKey) -> None:
     for user in (ana, ben):
         await database.write_all(note, "The heron Gustav likes fish.", user)
         await database.write_all(note, "The ferry costs two euros.", user)
@@ -260,13 +257,10 @@ async def test_clusters(storage: Storage, ana: UserKey, ben: UserKey) -> None:
     draft = await database.write(
         queries.evolutions.draft, ana, Category.CONTEXTS, drafts, members, NOW
     )
-    search = ClusterSearch(sought("The ferry costs two euros."), 1)
-    assert draft is not None and await storage.engine.search(ana, search) == [[]]
+    assert draft is not None
+    assert await database.read(queries.subcategories.of_user, ana) == []
     assert await database.write(queries.placement.assign_batch, ana, draft, 0) is None
     assert await database.write(queries.evolutions.adopt, ana, draft, "a test", NOW)
-    ((best,),) = await storage.engine.search(ana, search)
-    assert best[0] == members.keys[1] and best[1] == pytest.approx(1, abs=1e-2)
-    assert await storage.engine.search(ben, search) == [[]]
     found = await database.read(queries.subcategories.of_user, ana)
     assert sorted((one.name, one.memories) for one in found) == [("birds", 1), ("boats", 1)]
     assert await database.read(queries.subcategories.of_user, ben) == []
