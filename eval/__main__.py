@@ -15,6 +15,7 @@ from eval.language.corrections import corrections
 from eval.language.extraction import extraction
 from eval.language.facts import facts
 from eval.language.identity import identity
+from eval.language.live_or_stored import live
 from eval.language.names import names
 from eval.language.need import need
 from eval.language.plans import plans
@@ -51,6 +52,7 @@ for command in (
     corrections,
     facts,
     identity,
+    live,
     names,
     need,
     plans,

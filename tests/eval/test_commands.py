@@ -203,6 +203,7 @@ CASES: Mapping[str, Case] = {
     "tools": Case("--json"),
     "roundtrip": Case("hotmem={data} --questions 2 --json"),
     "usage": Case("--json"),
+    "live": Case("--limit 2 --json"),
     "learn": Case("hotmem={data} --turns 8 --questions 2 --jobs 1 --json"),
     "ablation": Case("hotmem={data} --jobs 1 --json"),
     "transfer": Case("hotmem={data} talks={talks} --jobs 1 --json"),
