@@ -44,6 +44,12 @@ STATES: Final = Relation("states")
 _WEEKDAYS: Final = re.compile(r"^(?:on )?\w+days$", re.IGNORECASE)
 """In "on Mondays" no Monday is meant."""
 
+_ANNIVERSARIES: Final = re.compile(
+    r"\b(?:birthdays?|anniversary|name[- ]day)\b(?! (?:party|dinner|trip|present|gift|cake))",
+    re.IGNORECASE,
+)
+"""What returns every year, so that a date without a year is left as it is."""
+
 PLANS: Final = ("plan", "reminder")
 """Kinds of parts with a time of their own."""
 
@@ -152,7 +158,8 @@ def _dated(text: str, said: Span, said_at: datetime) -> str:
         words = said.doc.text[mention.start : mention.stop].rstrip(".,;!? ")
         inside = said.start_char <= mention.start and mention.start + len(words) <= said.end_char
         exact = mention.bound is Bound.AT and not mention.vague
-        if inside and exact and not _WEEKDAYS.search(words):
+        recurs = mention.yearly and _ANNIVERSARIES.search(said.text)
+        if inside and exact and not recurs and not _WEEKDAYS.search(words):
             text = re.sub(rf"(?<!\w){re.escape(words)}(?!\w)", format_time(mention), text, count=1)
     return f"{text[:1].upper()}{text[1:]}"
 

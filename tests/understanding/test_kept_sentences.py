@@ -36,6 +36,26 @@ async def test_relative_times_become_dates(memory: Memory, said: str, date: str)
         assert any(date in text for text in await kept(memory, (Role.USER, said)))
 
 
+@pytest.mark.parametrize(
+    ("said", "memory_text"),
+    [
+        ("I was born on the first of April.", "The user was born on the first of April."),
+        ("I was born in September.", "The user was born in September."),
+        ("I was born in early May.", "The user was born in early May."),
+        ("My niece was born last September.", "The user's niece was born in September 2026."),
+        (
+            "Tom's birthday is the 6th of September, same day as my old maths teacher.",
+            "Tom's birthday is the 6th of September, same day as the user's old maths teacher.",
+        ),
+    ],
+)
+async def test_the_year_of_a_birth_is_not_guessed(
+    memory: Memory, said: str, memory_text: str
+) -> None:
+    async with memory:
+        assert await kept(memory, (Role.USER, said)) == [memory_text]
+
+
 async def test_habits_have_no_date(memory: Memory) -> None:
     async with memory:
         assert "Aunt Jo swims on Mondays." in await kept(

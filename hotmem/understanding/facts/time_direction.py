@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import Final
 
-from hotmem.temporal import Bound, TimeMention, find_times
+from hotmem.temporal import Bound, Granularity, TimeMention, find_times
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.facts.lexicon import EVENT_NOUNS
@@ -40,6 +40,12 @@ FAR_AHEAD: Final = timedelta(days=274)
 """Distance from which a date without a year is read as that of last year if the verb is ambiguous.
 """
 
+_NAMED_MONTH: Final = re.compile(r"(?:in |early |late |mid[- ]?)*[a-z]+", re.IGNORECASE)
+"""A month without a year and without a word such as "last"."""
+
+_MONTHS: Final = frozenset({Granularity.MONTH, Granularity.SPAN, Granularity.SEASON})
+"""A month, a part of one, or a season."""
+
 _DURATION: Final = re.compile(
     r"(?:back\s+)?(?:with)?in\s+(?:\w+\s+){1,4}?(?:minutes?|hours?|days?|weeks?|months?|years?)",
     re.IGNORECASE,
@@ -58,6 +64,9 @@ _DEPENDENT_LABELS: Final = frozenset({"xcomp", "ccomp", "pcomp", "acl", "amod", 
 
 def resolve_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
     """Return the times of a text, each resolved as past or future, in order.
+
+    The day or month in which somebody was born, given without a year, is left out, as its year is
+    not known.
 
     Args:
         doc: The parsed text.
@@ -84,7 +93,19 @@ def resolve_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
 
 
 def _is_time(doc: Doc, mention: TimeMention) -> bool:
-    return not is_duration(doc, mention) and not is_month_as_name(doc, mention)
+    return not (
+        is_duration(doc, mention) or is_month_as_name(doc, mention) or _is_birth(doc, mention)
+    )
+
+
+def _is_birth(doc: Doc, mention: TimeMention) -> bool:
+    """Whether a time is the day or month of a birth, without a year: "born on the 6th of May"."""
+    words = doc.text[mention.start : mention.stop].strip(" .,;!?")
+    month = mention.granularity in _MONTHS and _NAMED_MONTH.fullmatch(words)
+    named = [token for token in doc if mention.start <= token.idx < mention.stop]
+    return bool(mention.yearly or month) and any(
+        verb.lower_ == "born" for verb in _verbs_above(named)
+    )
 
 
 def is_duration(doc: Doc, mention: TimeMention) -> bool:
