@@ -19,6 +19,7 @@ from hotmem.core.telemetry import disable_telemetry
 from hotmem.core.version import __version__
 from hotmem.errors import (
     DeadlineExceeded,
+    DeletionChanged,
     ExtraMissing,
     HotMemError,
     InvalidInput,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ContextBlock",
     "DeadlineExceeded",
+    "DeletionChanged",
     "ExtraMissing",
     "HotMemError",
     "InvalidInput",

@@ -2,6 +2,7 @@
 
     HotMemError
     ├── InvalidInput          an argument is invalid; nothing was stored or changed
+    │   └── DeletionChanged   a deletion would remove more than what was confirmed
     ├── MemoryClosed          the memory was used before open or after close
     ├── ModelMissing          model weights or tables are missing or have the wrong checksum
     ├── ExtraMissing          an optional dependency (extra) is not installed
@@ -29,6 +30,10 @@ class HotMemError(Exception):
 
 class InvalidInput(HotMemError, ValueError):
     """An argument is invalid. Nothing was stored or changed."""
+
+
+class DeletionChanged(InvalidInput):
+    """A deletion would remove more than what was confirmed. Nothing was removed."""
 
 
 class MemoryClosed(HotMemError):

@@ -1,7 +1,7 @@
 """`Memory.forget` and `restore`, and the words that must not come back into the memory."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -110,6 +110,7 @@ class ForgettingMethods(MemoryBase):
         everything: bool = False,
         dry_run: bool = False,
         grace: timedelta | None = None,
+        confirmed: Collection[str] | None = None,
     ) -> ForgetResult:
         """Removes one target everywhere.
 
@@ -132,9 +133,12 @@ class ForgettingMethods(MemoryBase):
             grace: How long `restore` can undo it. Until then it is hidden from everything, but its
                 bytes stay in the file and in copies of it; then it is erased. None erases it at
                 once, along with earlier deletions that hold something of it.
+            confirmed: The `ids` of a preview (`dry_run`) that a person confirmed: nothing else is
+                removed. Facts that were read from its turns since go with them.
 
         Raises:
             InvalidInput: If not exactly one target is given, or `before` is earlier than `after`.
+            DeletionChanged: If something else than `confirmed` would be removed; nothing is.
             StoreError: If it could not be written.
         """
         target = _target(memory_id, entity, session_id, turn_ids, after, before, everything)
@@ -161,7 +165,7 @@ class ForgettingMethods(MemoryBase):
         if user is None:
             return NOTHING
         try:
-            removed = await forgetting.forget(user, target, grace=grace)
+            removed = await forgetting.forget(user, target, grace=grace, confirmed=confirmed)
         except BaseException:  # cancelled or not, nothing was removed: nothing stays suppressed
             self._suppressed.drop(user_id, phrases)
             raise

@@ -5,12 +5,12 @@ Deletions, which cannot be undone, need a confirmation.
 
 import contextlib
 from datetime import datetime, tzinfo
-from typing import Any
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hotmem.errors import InvalidInput
+from hotmem.errors import DeletionChanged, InvalidInput
 from hotmem.inspector.guard import form
 from hotmem.inspector.site import Site, found, key
 from hotmem.operations.requests import checked
@@ -18,7 +18,15 @@ from hotmem.tools.editing import EditArguments, edit_memory
 from hotmem.tools.maintenance import MergeArguments, UndoArguments, merge_memories, undo_decision
 from hotmem.types import Leftovers
 
-REASON = "by hand, in the inspector"
+REASON: Final = "by hand, in the inspector"
+
+LISTS: Final = {
+    "memory": "/memories",
+    "conversation": "/conversations",
+    "name": "/names",
+    "everything": "/",
+}
+"""The page that is shown after a deletion, by what was deleted."""
 
 
 async def edit(site: Site, request: Request) -> Response:
@@ -78,39 +86,29 @@ async def merge(site: Site, request: Request) -> Response:
 async def confirm_forget(site: Site, request: Request) -> Response:
     """Show what would be deleted, and ask for confirmation."""
     what, number = request.query_params.get("what", ""), request.query_params.get("key", "")
-    return site.show("forget.html", what=what, key=number, thing=await _target(site, what, number))
+    thing = await _target(site, what, number)
+    preview = await site.memory.forget(user_id=site.user_id, dry_run=True, **_deletion(what, thing))
+    return site.show("forget.html", what=what, key=number, thing=thing, preview=preview)
 
 
 async def forget(site: Site, request: Request) -> Response:
-    """Delete a memory, a conversation, a name or everytarget."""
+    """Delete a memory, a conversation, a name or everything, as it was shown."""
     fields = await form(request, site.form_token)
     what = fields.get("what", "")
-    target = await _target(site, what, fields.get("key", ""))
-    match what:
-        case "memory":
-            receipt, to = (
-                await site.memory.forget(user_id=site.user_id, memory_id=target.row.id),
-                "/memories",
-            )
-        case "conversation":
-            receipt, to = (
-                await site.memory.forget(user_id=site.user_id, session_id=target.id),
-                "/conversations",
-            )
-        case "name":
-            receipt, to = (
-                await site.memory.forget(user_id=site.user_id, entity=target.name),
-                "/names",
-            )
-        case _:
-            if fields.get("typed") != site.user_id:
-                raise InvalidInput(
-                    "Nothing was deleted. To delete everything, type "
-                    f"{site.user_id} into the field."
-                )
-            receipt, to = await site.memory.forget(user_id=site.user_id, everything=True), "/"
+    deletion = _deletion(what, await _target(site, what, fields.get("key", "")))
+    if what == "everything" and fields.get("typed") != site.user_id:
+        raise InvalidInput(
+            f"Nothing was deleted. To delete everything, type {site.user_id} into the field."
+        )
+    preview = await site.memory.forget(user_id=site.user_id, dry_run=True, **deletion)
+    if fields.get("fingerprint") != preview.fingerprint:
+        raise DeletionChanged(
+            "Nothing was deleted: what matches has changed since the page was shown. Go back, "
+            "reload the page, and confirm again."
+        )
+    receipt = await site.memory.forget(user_id=site.user_id, confirmed=preview.ids, **deletion)
     read = receipt.leftovers is Leftovers.JOURNAL
-    return site.go(f"{to}?done={'forgotten_read' if read else 'forgotten'}")
+    return site.go(f"{LISTS[what]}?done={'forgotten_read' if read else 'forgotten'}")
 
 
 async def undo(site: Site, request: Request) -> Response:
@@ -120,6 +118,19 @@ async def undo(site: Site, request: Request) -> Response:
         site.memory, site.user_id, checked(UndoArguments, {"decision": fields.get("decision", "")})
     )
     return site.go("/changes?done=undone")
+
+
+def _deletion(what: str, target: Any) -> dict[str, Any]:  # noqa: ANN401 - one of several rows
+    """Return the arguments of `Memory.forget` for a target."""
+    match what:
+        case "memory":
+            return {"memory_id": target.row.id}
+        case "conversation":
+            return {"session_id": target.id}
+        case "name":
+            return {"entity": target.name}
+        case _:
+            return {"everything": True}
 
 
 async def _target(site: Site, what: str, number: str) -> Any:  # noqa: ANN401 - one of several rows
@@ -133,7 +144,7 @@ async def _target(site: Site, what: str, number: str) -> Any:  # noqa: ANN401 - 
 
 
 def _keys(texts: list[str]) -> list[int]:
-    """Row numbers of what may be anytarget."""
+    """The row numbers among texts of a form, each once."""
     return [
         int(text)
         for text in dict.fromkeys(texts)

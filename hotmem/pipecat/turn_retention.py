@@ -113,6 +113,11 @@ class TurnRetention:
         if turn is not None:
             turn.stored_ids.append(turn_id)
 
+    def stored_ids(self) -> frozenset[str]:
+        """Ids of the latest turns of this conversation that are stored, or are about to be."""
+        turns = self._turns if self._last is None else (*self._turns, self._last)
+        return frozenset(name for turn in turns for name in turn.stored_ids)
+
     def confirm_removed(self, turn_ids: Collection[str]) -> None:
         """Record that turns `end_turn` returned have been removed."""
         self._removing.difference_update(turn_ids)

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from hotmem.block.rendering import render_notice
-from hotmem.errors import StoreError
+from hotmem.errors import DeletionChanged, StoreError
 from hotmem.memory import Memory
 from hotmem.operations.actor import acting
 from hotmem.pipecat import command_notices as notices
@@ -65,6 +65,7 @@ class _PendingConfirmation:
         command: The user's command.
         target: The arguments of `Memory.forget`; None to undo the last deletion.
         block_id: The id of the block that has the bot ask.
+        ids: The ids that the deletion would remove.
         delivered: Whether the language model was given that block.
         reply: The spoken part of the bot's reply to it.
     """
@@ -72,6 +73,7 @@ class _PendingConfirmation:
     command: Command
     target: dict[str, Any] | None
     block_id: str
+    ids: frozenset[str] = frozenset()
     delivered: bool = False
     reply: str = ""
 
@@ -164,8 +166,13 @@ class VoiceCommands:
         try:
             with acting(Actor.VOICE):
                 result = await request.memory.forget(
-                    user_id=self._user_id, grace=_grace(request.memory), **pending.target
+                    user_id=self._user_id,
+                    grace=_grace(request.memory),
+                    confirmed=pending.ids | self._retention.stored_ids(),
+                    **pending.target,
                 )
+        except DeletionChanged:
+            return await self._ask_confirmation(request, pending.command, pending.target)
         except StoreError:
             self._pending = pending
             return self._block(request, notices.DELETION_FAILED)
@@ -235,7 +242,7 @@ class VoiceCommands:
             return self._block(request, notices.nothing_to_delete(description))
         grace = _grace(request.memory)
         block = self._block(request, notices.deletion_question(description, preview, grace))
-        self._pending = _PendingConfirmation(command, target, block.id)
+        self._pending = _PendingConfirmation(command, target, block.id, preview.ids)
         return block
 
     async def _undo_or_ask(

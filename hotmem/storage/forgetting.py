@@ -1,5 +1,6 @@
 """Removes what is to be forgotten, from tables, indexes, memory and the engine's own files."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -32,6 +33,7 @@ class Forgetting:
         *,
         dry_run: bool = False,
         grace: timedelta | None = None,
+        confirmed: Collection[str] | None = None,
     ) -> ForgetResult:
         """Removes a target, everywhere.
 
@@ -41,19 +43,23 @@ class Forgetting:
             dry_run: Whether it is only counted.
             grace: How long it can be restored. None removes it for good, along with earlier
                 deletions that hold something of it.
+            confirmed: The only ids that may be removed (`ForgetResult.ids`); None for any.
 
         Raises:
+            DeletionChanged: If something else would be removed.
             StoreError: If it could not be written.
         """
         if grace is not None and not dry_run:
             now = await self.now()
-            removed = await self._database.write(deletions.delete, user, target, now, now + grace)
+            removed = await self._database.write(
+                deletions.delete, user, target, now, now + grace, confirmed
+            )
             self._engine.drop(user)
             return replace(removed, restorable_until=now + grace) if removed.anything else removed
 
         if dry_run:
-            return await self._database.rehearse(self._remove, user, target)
-        removed = await self._database.write(self._remove, user, target)
+            return await self._database.rehearse(self._remove, user, target, named=True)
+        removed = await self._database.write(self._remove, user, target, confirmed=confirmed)
         self._engine.drop(user)
         return removed
 
@@ -86,11 +92,23 @@ class Forgetting:
             await self._database.purge(0)
         await self._database.retry_purge()
 
-    def _remove(self, conn: Connection, user: UserKey, target: ForgetTarget) -> ForgetResult:
+    def _remove(
+        self,
+        conn: Connection,
+        user: UserKey,
+        target: ForgetTarget,
+        *,
+        named: bool = False,
+        confirmed: Collection[str] | None = None,
+    ) -> ForgetResult:
         self._database.purge_later()
         deletions.erase_matching(conn, user, target)
         return forget.count_removed(
-            conn, user, lambda conn, user: forget.remove(conn, user, target)
+            conn,
+            user,
+            lambda conn, user: forget.remove(conn, user, target),
+            named=named,
+            confirmed=confirmed,
         )
 
     def _erase(self, conn: Connection, now: datetime) -> None:

@@ -64,6 +64,7 @@ async def forget_memory(memory: Memory, user_id: str, arguments: ForgetArguments
     Raises:
         InvalidInput: If not exactly one target is given, or the confirmation is not the one of this
             target, or what matches has changed since.
+        DeletionChanged: If it changes at this moment; nothing is deleted.
         StoreError: If the memory cannot be written.
     """
     target: dict[str, Any] = {
@@ -76,7 +77,7 @@ async def forget_memory(memory: Memory, user_id: str, arguments: ForgetArguments
     preview = await memory.forget(user_id=user_id, **target, dry_run=True)
     if not preview.anything:
         return ForgetReport(False, "Nothing of it is stored.", None)
-    expected = _confirmation(user_id, target, preview.counts())
+    expected = _confirmation(user_id, target, preview.fingerprint)
     if given is None:
         return ForgetReport(False, f"{preview.summary()} would be deleted for good.", expected)
     if not hmac.compare_digest(given.encode(), expected.encode()):
@@ -84,10 +85,11 @@ async def forget_memory(memory: Memory, user_id: str, arguments: ForgetArguments
             "confirmation is not valid for this target, or what matches it has changed. Call again "
             "without confirmation, and ask the user."
         )
-    return ForgetReport(True, str(await memory.forget(user_id=user_id, **target)), None)
+    deleted = await memory.forget(user_id=user_id, **target, confirmed=preview.ids)
+    return ForgetReport(True, str(deleted), None)
 
 
-def _confirmation(user_id: str, target: dict[str, Any], counts: dict[str, int]) -> str:
-    """Return the code that confirms this deletion, of this user, with these counts."""
-    stated = json.dumps([user_id, target, counts], sort_keys=True).encode()
+def _confirmation(user_id: str, target: dict[str, Any], fingerprint: str) -> str:
+    """Return the code that confirms this deletion, of this user, of what has this fingerprint."""
+    stated = json.dumps([user_id, target, fingerprint], sort_keys=True).encode()
     return hmac.digest(_PROCESS_KEY, stated, "sha256").hex()[:12]

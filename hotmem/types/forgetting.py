@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import IntEnum
+from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
 COPIES: Final = "Backups, exports and other copies that were made before still hold it."
@@ -103,6 +104,8 @@ class ForgetResult:
         recalls: Records of queries and of what replies used.
         leftovers: Where copies remain that no query reaches.
         restorable_until: Until when `Memory.restore` can undo it; None if it cannot be undone.
+        ids: Ids of the turns, and of the memories that were not read from these turns alone; only
+            of a preview, and of a deletion that was confirmed by ids.
     """
 
     turns: int
@@ -115,6 +118,7 @@ class ForgetResult:
     recalls: int = 0
     leftovers: Leftovers = field(default=Leftovers.NONE, compare=False)
     restorable_until: datetime | None = field(default=None, compare=False)
+    ids: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     def __add__(self, other: "ForgetResult") -> "ForgetResult":
         theirs = other.counts()
@@ -127,6 +131,11 @@ class ForgetResult:
     def anything(self) -> bool:
         """Whether anything was removed."""
         return any(self.counts().values())
+
+    @property
+    def fingerprint(self) -> str:
+        """A short code of `ids`, by which a preview is recognised."""
+        return sha256("\n".join(sorted(self.ids)).encode()).hexdigest()[:12]
 
     def counts(self) -> dict[str, int]:
         """The number of removed records, by attribute name."""

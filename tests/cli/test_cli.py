@@ -15,7 +15,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner, Result
 
-from hotmem import InvalidInput, Memory, Turn
+from hotmem import DeletionChanged, InvalidInput, Memory, Turn
 from hotmem.cli import app, console
 from hotmem.cli.tool_calls import option_name
 from hotmem.models import CachedEncoder, Language
@@ -112,6 +112,20 @@ def test_a_user_is_exported_and_imported(database_file: Path, tmp_path: Path) ->
     assert (again["turns"], again["memories"], again["known"], again["sessions"]) == (0, 0, 4, 2)
     assert isinstance(run("export", file, "-u", "ana", "-d", database_file).exception, InvalidInput)
     assert "Ana lives in Porto." in run("memories", "-u", "ana", "-d", copy).output
+
+
+def test_a_confirmed_deletion_deletes_no_more_than_was_shown(database_file: Path) -> None:
+    asked = ("forget", "-u", "ana", "-d", database_file, "--everything")
+    printed = run(*asked, "--dry-run").output
+    code = re.search(r"--confirmation\s+(\w{12})", printed)
+    assert code is not None
+    run("store", "The lamp is new.", "-u", "ana", "-d", database_file)
+    refused = run(*asked, "--confirmation", code[1])
+    assert isinstance(refused.exception, DeletionChanged) and "--dry-run" in str(refused.exception)
+    assert "The lamp is new." in run("memories", "-u", "ana", "-d", database_file).output
+    code = re.search(r"--confirmation\s+(\w{12})", run(*asked, "--dry-run").output)
+    assert code is not None
+    assert "removed" in run(*asked, "--confirmation", code[1]).output
 
 
 def test_forget_reports_what_was_deleted(database_file: Path) -> None:

@@ -1,6 +1,7 @@
 """A memory with two users, and an HTTP client for the inspector of one of them."""
 
 import asyncio
+import re
 import shutil
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -32,6 +33,11 @@ class Pages:
     async def get(self, path: str) -> httpx.Response:
         """Request a page by its path below the token."""
         return await self.client.get(f"/{self.site.token}{path}")
+
+    async def fingerprint(self, address: str) -> str:
+        """The code of what a page of `/forget` shows."""
+        found = re.search(r'name="fingerprint" value="(\w*)"', (await self.get(address)).text)
+        return found[1] if found else ""
 
     async def post(self, path: str, **fields: str) -> httpx.Response:
         """Submit a form with its token."""

@@ -247,11 +247,14 @@ async def test_merging_asks_which_memory_to_keep(pages: Pages) -> None:
 async def test_deletion_is_confirmed_and_complete(pages: Pages, memory: Memory) -> None:
     key = await key_of(pages, DOG)
     assert "My dog is called Potola." in text(await pages.get(f"/forget?what=memory&key={key}"))
-    moved = await pages.post("/forget", what="memory", key=str(key))
+    shown = await pages.fingerprint(f"/forget?what=memory&key={key}")
+    moved = await pages.post("/forget", what="memory", key=str(key), fingerprint=shown)
     assert "Deleted." in text(await pages.client.get(moved.headers["location"]))
     assert (await pages.get(f"/memories/{key}")).status_code == 404
-    assert (await pages.post("/forget", what="everything", typed="Ana")).status_code == 400
-    await pages.post("/forget", what="everything", typed="ana")
+    shown = await pages.fingerprint("/forget?what=everything")
+    for wrong in ({"typed": "Ana", "fingerprint": shown}, {"typed": "ana"}):
+        assert (await pages.post("/forget", what="everything", **wrong)).status_code == 400
+    await pages.post("/forget", what="everything", typed="ana", fingerprint=shown)
     assert "Nothing is stored about this user yet." in text(await pages.get("/"))
     for path in (
         "/memories",
@@ -265,6 +268,14 @@ async def test_deletion_is_confirmed_and_complete(pages: Pages, memory: Memory) 
     ):
         assert (await pages.get(path)).status_code == 200
     assert await memory.memories("ben")
+
+
+async def test_only_what_was_shown_is_deleted(pages: Pages, memory: Memory) -> None:
+    shown = await pages.fingerprint("/forget?what=everything")
+    await memory.store_memory("The lamp is new.", user_id="ana")
+    late = await pages.post("/forget", what="everything", typed="ana", fingerprint=shown)
+    assert late.status_code == 400 and "has changed" in late.text
+    assert "The lamp is new." in {one.text for one in await memory.memories("ana")}
 
 
 @pytest.mark.parametrize(
@@ -409,7 +420,8 @@ async def test_reads_and_changes_are_in_the_audit_log(pages: Pages, memory: Memo
     await pages.get("/memories?words=potola")
     await pages.get("/nothing")
     await pages.post(f"/memories/{number}/edit", importance="5")
-    await pages.post("/forget", what="memory", key=str(number))
+    shown = await pages.fingerprint(f"/forget?what=memory&key={number}")
+    await pages.post("/forget", what="memory", key=str(number), fingerprint=shown)
     found = (
         await memory.runtime.database.read_all(queries.audit.entries, "ana", None, None, 1000)
     )[::-1][before:]
@@ -419,5 +431,6 @@ async def test_reads_and_changes_are_in_the_audit_log(pages: Pages, memory: Memo
         (Action.READ, "memories"),
         (Action.READ, "memories"),
         (Action.CHANGE, "memories"),
+        (Action.READ, "forget"),
         (Action.FORGET, "memory"),
     ]

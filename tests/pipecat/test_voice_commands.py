@@ -41,6 +41,25 @@ async def test_a_confirmed_deletion_is_complete(memory: Memory, database: Path) 
     assert [known for known in await memory.memories("daniel") if "Rocky" in known.text]
 
 
+async def test_what_was_said_elsewhere_since_the_question_is_asked_about_again(
+    memory: Memory, database: Path
+) -> None:
+    await tell(memory)
+    replies = ["Forget all about Boston, are you sure?", "There is more now, sure?", "It is gone."]
+    async with scene(daniels(memory), replies) as bot:
+        await bot.exchange("Please forget everything about Boston.")
+        await memory.remember(
+            Turn("daniel", "car", "user", "My flight to Boston is at six.", THURSDAY)
+        )
+        await bot.exchange("Yes.")
+        assert len([text for _, text in turns_in(database) if "Boston" in text]) == 2
+        await bot.exchange("Yes.")
+    first, again, done = (blocks(messages)[0] for messages in bot.model.shown)
+    assert "delete 1 turn" in first and "are sure" in again and "delete 2 turns" in again
+    assert "deleted" in done
+    assert not [text for _, text in turns_in(database) if "Boston" in text]
+
+
 async def test_no_utterance_is_encoded_on_the_event_loop(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -112,6 +112,11 @@ async def test_a_client_forgets_only_with_a_confirmation_of_this_target(memory: 
         await memory.store_memory("The lamp is new.", user_id="ana")
         changed = await forget(everything=True, confirmation=code)
         assert changed.is_error and "has changed" in str(changed.content)
+        code = answered(await forget(everything=True))["confirmation"]
+        await memory.forget(user_id="ana", memory_id=kettle.id)
+        await memory.store_memory("The fridge is old.", user_id="ana")
+        changed = await forget(everything=True, confirmation=code)
+        assert changed.is_error, "as many, but not the same"
     assert len(await memory.memories("ana")) == 2 and len(await memory.memories("ben")) == 2
 
 

@@ -17,7 +17,7 @@ from hotmem.cli.parameters import (
     User,
 )
 from hotmem.cli.tool_calls import call_tool, given_only, option_name
-from hotmem.errors import InvalidInput
+from hotmem.errors import DeletionChanged, InvalidInput
 
 if TYPE_CHECKING:
     from hotmem import Memory
@@ -113,8 +113,13 @@ def forget(
     ] = None,
     everything: Annotated[bool, typer.Option(help="Delete all data of the user.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only print how much would be deleted.")
+        bool,
+        typer.Option("--dry-run", help="Only print how much would be deleted, and a confirmation."),
     ] = False,
+    confirmation: Annotated[
+        str | None,
+        typer.Option(help="Delete only if it is still what --dry-run printed this code for."),
+    ] = None,
 ) -> None:
     """Delete a user's data permanently, and report what was deleted and any remaining copies."""
     if sum(map(bool, (entity, session, memory_id, everything))) != 1:
@@ -125,14 +130,22 @@ def forget(
 
     async def run(memory: "Memory") -> None:
         full_id = None if memory_id is None else await full_ids(memory, user, "memories", memory_id)
-        deleted = await memory.forget(
-            user_id=user,
-            entity=entity,
-            session_id=session,
-            memory_id=full_id,
-            everything=everything,
-            dry_run=dry_run,
-        )
+        target: dict[str, Any] = {
+            "entity": entity,
+            "session_id": session,
+            "memory_id": full_id,
+            "everything": everything,
+        }
+        confirmed = None
+        if confirmation is not None and not dry_run:
+            preview = await memory.forget(user_id=user, **target, dry_run=True)
+            if preview.fingerprint != confirmation.strip().lower():
+                raise DeletionChanged(
+                    "--confirmation is not that of this deletion: it was printed for another one, "
+                    "or what matches has changed. Nothing was deleted. Pass --dry-run again."
+                )
+            confirmed = preview.ids
+        deleted = await memory.forget(user_id=user, **target, dry_run=dry_run, confirmed=confirmed)
         if full_id is not None and not deleted.memories:
             raise InvalidInput(
                 f"{memory_id!r} is not among this user's memories. "
@@ -145,7 +158,12 @@ def forget(
         if entity is not None and not (deleted.turns or deleted.memories):
             console.screen.print(f"no turn or memory mentions {entity!r}")
             return
-        console.screen.print(f"{deleted.summary()} would be deleted" if dry_run else str(deleted))
+        console.screen.print(
+            f"{deleted.summary()} would be deleted; to delete no more than this, pass "
+            f"--confirmation {deleted.fingerprint}"
+            if dry_run
+            else str(deleted)
+        )
 
     with_memory(existing_database(database), run, user=user)
 

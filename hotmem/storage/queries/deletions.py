@@ -13,6 +13,7 @@ what belonged to the deleted row is attached to it.
 """
 
 import json
+from collections.abc import Collection
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -75,6 +76,7 @@ def delete(
     target: ForgetTarget,
     asked_at: datetime,
     erase_at: datetime,
+    confirmed: Collection[str] | None = None,
 ) -> ForgetResult:
     """Deletes a target from all tables, and keeps its rows restorable until a time.
 
@@ -84,6 +86,10 @@ def delete(
         target: What is deleted.
         asked_at: When it was requested, UTC.
         erase_at: When it is erased, UTC.
+        confirmed: The only ids that may be deleted; None for any.
+
+    Raises:
+        DeletionChanged: If something else would be deleted.
     """
     with conn.row_changes(FOREIGN_KEYS) as changes:
         remove = (
@@ -91,7 +97,7 @@ def delete(
             if isinstance(target, ForgetEverything)
             else partial(forget.remove, target=target)
         )
-        removed = forget.count_removed(conn, user, remove)
+        removed = forget.count_removed(conn, user, remove, confirmed=confirmed)
     if not removed.anything:
         return removed
     counts = json.dumps(removed.counts())

@@ -4,10 +4,13 @@ Texts, memories, summaries, entities, vectors, index entries and recalls are del
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
+from hotmem.errors import DeletionChanged
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import deletion_marks, derived
 from hotmem.storage.queries.cascade import column, delete, rewrite_indexes
@@ -56,7 +59,12 @@ MARKED: Final[tuple[tuple[deletion_marks.Sort, str], ...]] = (
 
 
 def count_removed(
-    conn: Connection, user: UserKey, remove: Callable[[Connection, UserKey], None]
+    conn: Connection,
+    user: UserKey,
+    remove: Callable[[Connection, UserKey], None],
+    *,
+    named: bool = False,
+    confirmed: Collection[str] | None = None,
 ) -> ForgetResult:
     """Runs a deletion and counts the deleted rows.
 
@@ -64,17 +72,32 @@ def count_removed(
         conn: The writer, within a transaction.
         user: The user.
         remove: Deletes rows of the user.
+        named: Whether the result has the deleted ids.
+        confirmed: The only ids that may be deleted (`ForgetResult.ids`); None for any.
+
+    Raises:
+        DeletionChanged: If something else was deleted; the transaction must be rolled back.
     """
     # Another process may have forgotten the user meanwhile.
     if conn.execute("SELECT 1 FROM users WHERE id = ?", (user,)).fetchone() is None:
         return ForgetResult(0, 0, 0)
     before = _counts(conn, user)
+    stored = _ids(conn, user) if named or confirmed is not None else None
     remove(conn, user)
     after = _counts(conn, user)
     turns, memories, sessions, summaries, entities, tags, decisions, recalls = (
         count - left for count, left in zip(before, after, strict=True)
     )
-    return ForgetResult(turns, memories, sessions, summaries, entities, tags, decisions, recalls)
+    removed = ForgetResult(turns, memories, sessions, summaries, entities, tags, decisions, recalls)
+    if stored is None:
+        return removed
+    ids = _removed_ids(stored, _ids(conn, user))
+    if confirmed is not None and not ids.issubset(confirmed):
+        raise DeletionChanged(
+            "What would be deleted has changed since it was confirmed, and nothing was deleted. "
+            "Preview the deletion again, and have it confirmed."
+        )
+    return replace(removed, ids=ids)
 
 
 def stems_by_speaker(conn: Connection, user: UserKey) -> tuple[frozenset[str], frozenset[str]]:
@@ -227,6 +250,39 @@ def _named_categories(conn: Connection, user: UserKey, matches: NameFinder) -> l
 
 def _delete_rows(conn: Connection, user: UserKey, table: str, keys: list[int]) -> None:
     conn.execute(f"DELETE FROM {table} WHERE +user_key = ? AND id = ANY(?)", (user, keys))
+
+
+class _Ids(NamedTuple):
+    """Ids of a user's turns, and of the user's memories with those of their source turns."""
+
+    turns: frozenset[str]
+    memories: Mapping[str, frozenset[str]]
+
+
+def _ids(conn: Connection, user: UserKey) -> _Ids:
+    turns = column(conn, "SELECT public_id FROM turns WHERE user_key = ?", (user,))
+    sources: defaultdict[str, set[str]] = defaultdict(set)
+    for memory, turn in conn.execute(
+        """SELECT m.public_id, t.public_id FROM memories m LEFT JOIN sources x ON x.memory = m.id
+            LEFT JOIN turns t ON t.id = x.turn WHERE m.user_key = ?""",
+        (user,),
+    ):
+        sources[memory].update(() if turn is None else (turn,))
+    return _Ids(frozenset(turns), {memory: frozenset(spoken) for memory, spoken in sources.items()})
+
+
+def _removed_ids(before: _Ids, after: _Ids) -> frozenset[str]:
+    """Ids of deleted turns, and of deleted memories that were not read from these turns alone.
+
+    A memory that is read from a turn between preview and deletion is no news to who confirmed the
+    deletion of the turn.
+    """
+    turns = before.turns - after.turns
+    return turns | {
+        memory
+        for memory, spoken in before.memories.items()
+        if memory not in after.memories and not (spoken and spoken <= turns)
+    }
 
 
 def _counts(conn: Connection, user: UserKey) -> list[int]:

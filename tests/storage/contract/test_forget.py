@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 
+from hotmem.errors import DeletionChanged
 from hotmem.storage import Storage, queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import UserRotation
@@ -402,3 +403,36 @@ async def test_words_of_a_user(database: Database, ana: UserKey, ben: UserKey) -
     assert "heron" not in said
     said, _ = await database.read(queries.forget.stems_by_speaker, ben)
     assert "heron" in said
+
+
+async def test_a_confirmed_deletion_deletes_only_the_ids_of_its_preview(
+    storage: Storage, ana: UserKey, ben: UserKey
+) -> None:
+    database, everything = storage.database, ForgetEverything()
+    await database.write_all(live)
+    theirs = await database.read(seen, ben)
+    preview = await storage.forgetting.forget(ana, everything, dry_run=True)
+    heron = await database.read(memory_id, ana, HERON)
+    assert preview.ids == {"t1", "t2", "t3", heron}, "what was read from a turn goes with it"
+    await database.write_all(note, "The mast is new.", ana)
+    before = await database.read(seen, ana)
+    for grace in (None, GRACE):
+        with pytest.raises(DeletionChanged):
+            await storage.forgetting.forget(ana, everything, grace=grace, confirmed=preview.ids)
+    assert await database.read(seen, ana) == before
+    again = await storage.forgetting.forget(ana, everything, dry_run=True)
+    assert again.ids > preview.ids and again.fingerprint != preview.fingerprint
+    await storage.forgetting.forget(ana, everything, grace=GRACE, confirmed=again.ids)
+    assert await database.read(texts_of, ana) == []
+    assert await database.read(seen, ben) == theirs
+
+
+async def test_a_fact_read_after_the_preview_goes_with_its_confirmed_turn(
+    storage: Storage, ana: UserKey
+) -> None:
+    database, target = storage.database, ForgetTurns(("t1",))
+    await database.write_all(queries.turns.add, turn(BOAT, user="ana", name="t1"), NOW)
+    preview = await storage.forgetting.forget(ana, target, dry_run=True)
+    await database.write_all(understand, "Albatross")
+    removed = await storage.forgetting.forget(ana, target, confirmed=preview.ids)
+    assert (removed.turns, removed.memories) == (1, 1) and removed.ids == {"t1"}
