@@ -27,7 +27,7 @@ from eval.peers.command import peers
 from eval.regimes.command import regimes
 from eval.snapshot import app as snapshot
 from eval.studies.command import COMMANDS as STUDIES
-from eval.tools.command import roundtrip, tools
+from eval.tools.command import roundtrip, tags, tools
 from eval.understanding.command import reader
 from hotmem.errors import HotMemError
 
@@ -61,6 +61,7 @@ for command in (
     extraction,
     time,
     tools,
+    tags,
     roundtrip,
     usage,
     learn,

@@ -124,7 +124,7 @@ def fill(path: Path, memories: int, console: Console) -> None:
                     kind,
                     category,
                     1 + number % 5,
-                    tags=tuple(tags),
+                    found_tags=tuple(tags),
                     tag_vectors=tags,
                     entities=entities,
                 )

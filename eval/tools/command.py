@@ -1,39 +1,40 @@
-"""`python -m eval tools` and `python -m eval roundtrip`."""
+"""`python -m eval tools`, `python -m eval tags` and `python -m eval roundtrip`."""
 
 import asyncio
-import json
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from itertools import chain
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from eval.arguments import AsJson, Cache, Data, Step, print_json, working_folder
-from eval.datasets import Conversation
 from eval.datasets.selection import load_datasets
 from eval.run import models
 from eval.statistics import Estimate
 from eval.tools import classification, equivalence, evolution
 from eval.tools import roundtrip as trips
-from eval.tools.tags import Tags
-from eval.tools.tags import measure as measured
+from eval.tools.tags import Tags, measure, measure_pairs, statements
 from hotmem.consolidation.equivalence import MERGE_THRESHOLD, SUGGESTION_THRESHOLD
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
 
+HEADINGS: Final = (
+    "source",
+    "users",
+    "memories",
+    "words",
+    "tags shown",
+    "merged",
+    "archived",
+    "memories with tags",
+    "reuse",
+    "reuse of words",
+)
+"""Columns of the table of tags."""
+
 
 def tools(
-    data: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="DATASET=PATH, any number: conversations whose tags are counted and consolidated.",
-            show_default=False,
-        ),
-    ] = None,
     fit: Annotated[
         bool,
         typer.Option(
@@ -42,10 +43,9 @@ def tools(
             "and writes them.",
         ),
     ] = False,
-    cache: Cache = None,
     as_json: AsJson = False,
 ) -> None:
-    """Test classification, equivalence, evolution and tags on handwritten statements."""
+    """Test classification, equivalence and evolution on handwritten statements."""
     encoder, language = load_encoder(ModelOptions()), load_language()
     if fit:
         classification.write(classification.fit(encoder, language, classification.taught()))
@@ -56,16 +56,52 @@ def tools(
     _show_filing(filed, screen)
     _show_sameness(alike, screen)
     _show_evolution(evolved, screen)
-    tagged = _tags(load_datasets(data, 1), cache) if data else None
-    if tagged:
-        _show_tags(tagged, screen)
-    if as_json:
-        parts = {
-            "classification": asdict(filed),
-            "equivalence": asdict(alike),
-            "evolution": asdict(evolved),
-        }
-        print(json.dumps(parts | ({"tags": asdict(tagged)} if tagged else {})))
+    parts = {
+        "classification": asdict(filed),
+        "equivalence": asdict(alike),
+        "evolution": asdict(evolved),
+    }
+    print_json(parts, as_json)
+
+
+def tags(
+    data: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="DATASET=PATH, any number: conversations whose tags are measured, too.",
+            show_default=False,
+        ),
+    ] = None,
+    held: Annotated[
+        bool, typer.Option("--held", help="The held-out half of the statements and pairs.")
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option(help="Conversations of each dataset, at most.", min=1)
+    ] = None,
+    cache: Cache = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure how often tags are reused, and which of them are merged rightly."""
+    half = "held" if held else "dev"
+    sources = {half: statements(half)} | load_datasets(data or (), 1, limit)
+    with working_folder(cache) as folder:
+        loaded = models(folder)
+        found = {name: asyncio.run(measure(of, loaded)) for name, of in sources.items()}
+        pairs = measure_pairs(half, loaded.encoder)
+    screen = Console()
+    table = Table(title="tags", title_justify="left")
+    for heading in HEADINGS:
+        table.add_column(heading, justify="left" if heading == "source" else "right")
+    for name, one in found.items():
+        table.add_row(name, *_cells(one))
+    screen.print(table)
+    screen.print(
+        f"{pairs.pairs} pairs of tags: {pairs.found:.0%} of {pairs.same} that mean the same are "
+        f"merged, and {pairs.wrong:.0%} of the merges are wrong"
+    )
+    print_json(
+        {name: asdict(one) for name, one in found.items()} | {"pairs": asdict(pairs)}, as_json
+    )
 
 
 def roundtrip(
@@ -89,11 +125,6 @@ def roundtrip(
         )
     trips.show(trip, Console())
     print_json(trips.figures(trip), as_json)
-
-
-def _tags(conversations: Mapping[str, Sequence[Conversation]], cache: Path | None) -> Tags:
-    with working_folder(cache) as folder:
-        return asyncio.run(measured(chain.from_iterable(conversations.values()), models(folder)))
 
 
 def _show_filing(filed: classification.ClassificationResult, screen: Console) -> None:
@@ -152,17 +183,10 @@ def _show_evolution(evolved: evolution.Evolution, screen: Console) -> None:
     )
 
 
-def _show_tags(found: Tags, screen: Console) -> None:
-    screen.print(
-        f"{found.conversations} conversations, {found.memories:,} memories; "
-        f"{found.before:,} tags: {found.merged} went into another, "
-        f"{found.archived} were put away, {found.fewer:.0%} fewer; before, "
-        f"{found.tagged_before:.0%} of the memories have tags, "
-        f"and {found.reused_before:.0%} of {found.uses_before:,} uses name one that "
-        f"was there before; after it {found.tagged:.0%} have tags in use, "
-        f"and {found.reused:.0%} of {found.uses:,} uses do "
-        f"({found.reused_of_all:.0%} with those that were put away)"
-    )
+def _cells(found: Tags) -> tuple[str, ...]:
+    counts = (found.users, found.memories, found.words, found.shown, found.merged, found.archived)
+    shares = (found.tagged, found.reused, found.reused_words)
+    return (*(f"{count:,}" for count in counts), *(f"{share:.0%}" for share in shares))
 
 
 def _share(found: Estimate) -> str:

@@ -134,7 +134,7 @@ async def _store(memory: Memory, encoder: Encoder, told: Sequence[Statement]) ->
     docs = memory.runtime.recall.language.parse(texts)
     for one, doc, reading in zip(told, docs, encode_tokens(encoder, texts), strict=True):
         tags = extract_tags(doc)
-        note = NewMemory(one.text, Kind.FACT, Category(one.category), 3, tags=tags)
+        note = NewMemory(one.text, Kind.FACT, Category(one.category), 3, found_tags=tags)
         await memory.runtime.storage.database.write_all(
             queries.embedding.insert_memory,
             memory.runtime.write.encoder_id,

@@ -1,23 +1,31 @@
-"""Tags of conversations: number, reuse, and the effect of consolidation.
+"""Tags of memories: how often they are reused, and the effect of consolidation.
 
-A tag is reused if an earlier memory of the same user has it. After consolidation a memory has the
-tags that replace its own, without archived ones. Each conversation is one user's memory; tags are
-consolidated once, at its last turn.
+A tag is reused if an earlier memory of the same user has it. Tags that are shown count, archived
+ones among them; words that wait for a second memory are counted apart. Tags are consolidated once,
+at the end.
 """
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+import csv
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from pathlib import Path
 from typing import Final
-
-import numpy as np
 
 from eval.datasets import Conversation
 from eval.run import Models, ingested
-from hotmem import Memory
+from hotmem import Memory, Turn
+from hotmem.consolidation.tagging import consolidate_tags
+from hotmem.models import Encoder
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
 from hotmem.tools.tags import OptimizeTagsArguments, merge_tags
+from hotmem.types import MemoryRecord, Role, TagUse, UserKey
+
+TRIAL: Final = Path(__file__).parents[1] / "data" / "trial"
+"""Folder of the statements, `tags.tsv`, and of the pairs, `tag_pairs.tsv`."""
 
 PAGE: Final = 1000
 """Memories read per page."""
@@ -25,94 +33,132 @@ PAGE: Final = 1000
 EVERY_TURN: Final = 2**62
 """A row id after that of every turn."""
 
+NOW: Final = datetime(2026, 6, 1, 12, tzinfo=UTC)
+"""Time of stored statements, which `store_memory` ignores."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """Results on some conversations.
+    """Results on the memories of some users, after consolidation where nothing else is said.
 
     Attributes:
-        conversations: Number of conversations.
+        users: Number of users.
         memories: Number of memories.
-        tagged_before: Share of memories with a tag, before consolidation.
-        tagged: The same after it.
-        uses_before: Tags of all memories, counted once per memory, before consolidation.
-        uses: The same after it, of tags in use.
-        before: Number of tags before consolidation, over all users.
+        words: Words of memories that are tags or wait to become one, before consolidation, each
+            counted once per user.
+        shown: Tags that are shown.
+        tagged: Share of the memories that show a tag.
+        reused: Share of the uses of shown tags that name one that an earlier memory has.
+        reused_words: The same of all words, before consolidation.
         merged: Tags merged into another.
-        archived: Tags archived because only one memory has them.
-        reused_before: Share of uses of a tag that existed before, before consolidation.
-        reused: The same after it, of tags in use.
-        reused_of_all: The same after it, including archived tags.
+        archived: Tags archived.
         merges: Merged tags and their replacements.
     """
 
-    conversations: int
+    users: int
     memories: int
-    tagged_before: float
+    words: int
+    shown: int
     tagged: float
-    uses_before: int
-    uses: int
-    before: int
+    reused: float
+    reused_words: float
     merged: int
     archived: int
-    reused_before: float
-    reused: float
-    reused_of_all: float
     merges: tuple[tuple[str, str], ...]
 
-    @property
-    def fewer(self) -> float:
-        """Share of the tags that are no longer in use."""
-        return (self.merged + self.archived) / max(self.before, 1)
+
+@dataclass(frozen=True, slots=True)
+class TagPairs:
+    """Results on pairs of tags.
+
+    Attributes:
+        pairs: Number of pairs.
+        same: Pairs that mean the same.
+        found: Share of those that consolidation merges.
+        wrong: Share of its merges of pairs that do not mean the same; 0 without merges.
+    """
+
+    pairs: int
+    same: int
+    found: float
+    wrong: float
 
 
-async def measure(conversations: Iterator[Conversation], models: Models) -> Tags:
+@dataclass(frozen=True, slots=True)
+class UserTags:
+    """Tags of each memory of one user, in the order of storage.
+
+    Attributes:
+        words: Tags, and words that wait to become one, before consolidation.
+        shown: Tags that are shown after it.
+        merges: Merged tags and their replacements.
+        archived: Number of archived tags.
+    """
+
+    words: Sequence[Sequence[str]]
+    shown: Sequence[Sequence[str]]
+    merges: tuple[tuple[str, str], ...]
+    archived: int
+
+
+async def measure(conversations: Iterable[Conversation], models: Models) -> Tags:
     """Ingest each conversation through the public API, and consolidate its tags."""
-    filed: list[list[tuple[str, ...]]] = []
-    joined: list[list[tuple[str, ...]]] = []
-    shown: list[list[tuple[str, ...]]] = []
-    merges: list[tuple[str, str]] = []
-    before = archived = 0
+    found = []
     for conversation in conversations:
         async with ingested(conversation, models) as memory:
-            user = (
-                await memory.runtime.storage.database.read_all(
-                    queries.users.find, conversation.user
-                )
-                or NOBODY
-            )
-            found = [tags async for tags in _filed(memory, conversation)]
-            unused, now = (
-                timedelta(days=OptimizeTagsArguments().unused_days),
-                max(turn.spoken_at for turn in conversation.turns),
-            )
-            done = await merge_tags(
-                memory.runtime.database, models.cached_encoder, memory.priority, user, unused, now
-            )
-            in_use, _ = await memory.runtime.storage.database.read(
-                queries.tags.in_use, user, done.before
-            )
-        filed.append(found)
-        joined.append(
-            [tuple(dict.fromkeys(done.merged.get(tag, tag) for tag in tags)) for tags in found]
-        )
-        shown.append([tuple(tag for tag in tags if tag in in_use) for tags in joined[-1]])
-        merges += done.merged.items()
-        before, archived = before + done.before, archived + done.archived
+            found.append(await _consolidated(memory, conversation.user, models))
+    uses = [(reused(one.shown), reused(one.words), one) for one in found]
+    memories = sum(len(one.words) for one in found)
     return Tags(
-        conversations=len(filed),
-        memories=sum(map(len, filed)),
-        tagged_before=_tagged(filed),
-        tagged=_tagged(shown),
-        uses_before=_uses(filed),
-        uses=_uses(shown),
-        before=before,
-        merged=len(merges),
-        archived=archived,
-        reused_before=sum(map(reused, filed)) / max(_uses(filed), 1),
-        reused=sum(map(reused, shown)) / max(_uses(shown), 1),
-        reused_of_all=sum(map(reused, joined)) / max(_uses(joined), 1),
-        merges=tuple(merges),
+        users=len(found),
+        memories=memories,
+        words=sum(len({tag for tags in one.words for tag in tags}) for one in found),
+        shown=sum(len({tag for tags in one.shown for tag in tags}) for one in found),
+        tagged=sum(bool(tags) for one in found for tags in one.shown) / max(memories, 1),
+        reused=sum(shown for shown, _, _ in uses) / max(_uses(one.shown for one in found), 1),
+        reused_words=sum(words for _, words, _ in uses) / max(_uses(one.words for one in found), 1),
+        merged=sum(len(one.merges) for one in found),
+        archived=sum(one.archived for one in found),
+        merges=tuple(merge for one in found for merge in one.merges),
+    )
+
+
+def statements(half: str) -> list[Conversation]:
+    """Return the people of one half of `tags.tsv`, "dev" or "held", with their statements."""
+    rows = [row for row in _rows("tags.tsv") if row["half"] == half]
+    return [
+        Conversation(
+            person,
+            sessions=(),
+            questions=(),
+            stored=tuple(
+                Turn(person, "stored", Role.USER, row["text"], NOW, None, str(number))
+                for number, row in enumerate(group)
+            ),
+        )
+        for person, group in groupby(rows, lambda row: row["person"])
+    ]
+
+
+def measure_pairs(half: str, encoder: Encoder) -> TagPairs:
+    """Let consolidation judge each pair of one half of `tag_pairs.tsv`, "dev" or "held"."""
+    rows = [row for row in _rows("tag_pairs.tsv") if row["half"] == half]
+    merged = [
+        bool(
+            consolidate_tags(
+                [TagUse(0, row["one"].lower(), 1), TagUse(1, row["other"].lower(), 1)],
+                encoder.encode([row["one"].lower(), row["other"].lower()]),
+            )
+        )
+        for row in rows
+    ]
+    same = [row["same"] == "true" for row in rows]
+    right = sum(one and other for one, other in zip(merged, same, strict=True))
+    return TagPairs(
+        pairs=len(rows),
+        same=sum(same),
+        found=right / max(sum(same), 1),
+        wrong=1 - right / sum(merged) if any(merged) else 0.0,
     )
 
 
@@ -130,24 +176,44 @@ def reused(memories: Sequence[Sequence[str]]) -> int:
     return again
 
 
-def _uses(stores: Sequence[Sequence[Sequence[str]]]) -> int:
-    return sum(len(tags) for memories in stores for tags in memories)
+def shown(memories: Sequence[MemoryRecord]) -> list[tuple[str, ...]]:
+    """Return the tags that each memory shows: given ones, and those that another has, too."""
+    uses = Counter(tag for one in memories for tag in {*one.tags, *one.found_tags})
+    return [(*one.tags, *(tag for tag in one.found_tags if uses[tag] > 1)) for one in memories]
 
 
-def _tagged(stores: Sequence[Sequence[Sequence[str]]]) -> float:
-    return float(np.mean([bool(tags) for memories in stores for tags in memories] or [False]))
-
-
-async def _filed(memory: Memory, conversation: Conversation) -> AsyncIterator[tuple[str, ...]]:
-    """Return the tags of each memory, in the order of storage."""
-    user, after = (
-        await memory.runtime.storage.database.read_all(queries.users.find, conversation.user)
-        or NOBODY,
-        0,
+async def _consolidated(memory: Memory, user_id: str, models: Models) -> UserTags:
+    """Consolidate a user's tags at the time of the latest memory, and read those of each."""
+    database = memory.runtime.database
+    user = await database.read_all(queries.users.find, user_id) or NOBODY
+    before = [record async for record in _records(memory, user)]
+    unused = timedelta(days=OptimizeTagsArguments().unused_days)
+    now = max((one.stored_at or one.said_at for one in before), default=NOW)
+    done = await merge_tags(database, models.cached_encoder, memory.priority, user, unused, now)
+    after = [record async for record in _records(memory, user)]
+    return UserTags(
+        words=[(*one.tags, *one.found_tags) for one in before],
+        shown=shown(after),
+        merges=tuple(done.merged.items()),
+        archived=done.archived,
     )
-    while page := await memory.runtime.storage.database.read(
+
+
+def _uses(users: Iterable[Sequence[Sequence[str]]]) -> int:
+    return sum(len(tags) for memories in users for tags in memories)
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (TRIAL / name).open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+async def _records(memory: Memory, user: UserKey) -> AsyncIterator[MemoryRecord]:
+    """Yield the user's memories in the order of storage."""
+    after = 0
+    while page := await memory.runtime.database.read(
         queries.export_rows.memories, user, after, PAGE, EVERY_TURN
     ):
         after = page[-1][0]
         for _, record in page:
-            yield record.tags
+            yield record

@@ -69,19 +69,22 @@ class _Tags:
     """Tags of a statement.
 
     Attributes:
-        tags: The tags.
+        given: Those given, and those of its circumstances.
+        found: Others, found in its words.
         vectors: The embeddings of new tags.
         replacements: New tags, and the existing tags that replace them.
     """
 
-    tags: tuple[str, ...]
+    given: tuple[str, ...]
+    found: tuple[str, ...]
     vectors: Mapping[str, Vector]
     replacements: Mapping[str, str]
 
     @property
     def effective(self) -> tuple[str, ...]:
         """The tags after replacement."""
-        return tuple(dict.fromkeys(self.replacements.get(tag, tag) for tag in self.tags))
+        found = (self.replacements.get(tag, tag) for tag in self.found)
+        return tuple(dict.fromkeys((*self.given, *found)))
 
 
 async def store_statement(
@@ -122,7 +125,8 @@ async def store_statement(
         kind=classification.kind,
         category=classification.category,
         importance=classification.importance,
-        tags=tags.tags,
+        tags=tags.given,
+        found_tags=tags.found,
         tag_vectors=tags.vectors,
         tag_replacements=tags.replacements,
         entities=entities,
@@ -205,21 +209,21 @@ def _reason(classification: Classification, metadata: StoreContext) -> str:
 
 async def _tag(context: RecallContext, user: UserKey, doc: Doc, requested: Sequence[str]) -> _Tags:
     """The tags of a statement: those requested, and those found in it."""
-    found = extract_tags(doc)
-    given = tuple(dict.fromkeys(tag.strip().lower() for tag in requested))
-    tags = tuple(dict.fromkeys((*given, *found, *circumstance_tags(doc.text))))
-    embeddable = (*given, *found)
+    named = tuple(dict.fromkeys(tag.strip().lower() for tag in requested))
+    given = tuple(dict.fromkeys((*named, *circumstance_tags(doc.text))))
+    found = tuple(tag for tag in extract_tags(doc) if tag not in given)
+    embeddable = (*named, *found)
     known = await context.database.read(queries.tags.known, user, embeddable)
-    new = tuple(dict.fromkeys(tag for tag in embeddable if tag not in known))
+    new = tuple(tag for tag in embeddable if tag not in known)
     if not new:
-        return _Tags(tags, {}, {})
+        return _Tags(given, found, {}, {})
     embedded, (existing, rows) = await asyncio.gather(
         asyncio.to_thread(context.encoder.encode, new),
         context.database.read(queries.tags.in_use, user, MAX_KNOWN_TAGS),
     )
     vectors = dict(zip(new, embedded, strict=True))
-    replaceable = {tag: vectors[tag] for tag in new if tag not in given}
-    return _Tags(tags, vectors, match_tags(replaceable, existing, rows))
+    replaceable = {tag: vectors[tag] for tag in new if tag not in named}
+    return _Tags(given, found, vectors, match_tags(replaceable, existing, rows))
 
 
 async def _find_similar(

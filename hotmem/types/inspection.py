@@ -218,7 +218,7 @@ class MemoryDetails:
         stored_at: When it was stored or edited explicitly, UTC.
         source: Source of an explicitly stored memory.
         note: The user's note.
-        tags: Its tags.
+        tags: Its tags that are shown: given ones, and found ones that another memory has, too.
         entities: Names in it, with their row numbers.
         sources: The latest turns that it was read from.
         replaced_by: The memory that superseded it.

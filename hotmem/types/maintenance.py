@@ -67,7 +67,7 @@ class Stats:
         by_kind: Memories by kind.
         by_importance: Memories by importance.
         by_subcategory: Memories by category and subcategory.
-        tags: Memories by tag, most used first.
+        tags: Memories by tag that is shown, most used first.
         first_said: When the first turn was spoken, UTC.
         last_said: When the last turn was spoken, UTC.
         file_bytes: Size of the whole file, all users together.

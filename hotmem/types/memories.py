@@ -94,7 +94,8 @@ class NewMemory:
         kind: The kind of statement.
         category: The category.
         importance: 1 to 5.
-        tags: Its tags.
+        tags: Tags that are given to it, and those of its circumstances; shown from now on.
+        found_tags: Tags found in its text; each is shown once another memory has it.
         tag_vectors: The embeddings of new tags, by tag.
         tag_replacements: Existing tags to use instead of new ones, by the new tag.
         entities: Names in it.
@@ -109,6 +110,7 @@ class NewMemory:
     category: Category
     importance: int
     tags: tuple[str, ...] = ()
+    found_tags: tuple[str, ...] = ()
     tag_vectors: Mapping[str, Vector] = field(default_factory=dict)
     tag_replacements: Mapping[str, str] = field(default_factory=dict)
     entities: tuple[str, ...] = ()

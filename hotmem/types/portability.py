@@ -50,6 +50,8 @@ class MemoryRecord:
         stored_at: When it was stored explicitly, UTC.
         source: Source of an explicitly stored memory.
         note: The user's note.
+        tags: Tags that were given to it, and those of its circumstances.
+        found_tags: Other tags, found in its words; one is shown once another memory has it.
     """
 
     id: Annotated[str, AfterValidator(lambda given: validate_id(given, "id"))]
@@ -80,6 +82,7 @@ class MemoryRecord:
     source: str | None = None
     note: str | None = None
     tags: tuple[str, ...] = ()
+    found_tags: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     words: tuple[SourceSpan, ...] = ()
     subcategory: str | None = None

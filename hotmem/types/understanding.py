@@ -39,7 +39,8 @@ class Statement:
         negated: Whether it says that something is not, or no longer, so.
         changes: Whether facts of this relation change with time.
         single: Whether the relation has one value at a time, so that a new value supersedes.
-        tags: Tags, all of them words of `text`.
+        tags: Tags found in the words of `text`.
+        circumstances: Tags for its circumstances, such as "urgent".
         ending: Facts of other relations that it ends, if any.
         replaces: Whether it may supersede stored facts. "My dog is called Rex" does not: another
             dog may be meant.
@@ -60,6 +61,7 @@ class Statement:
     changes: bool = False
     single: bool = False
     tags: tuple[str, ...] = ()
+    circumstances: tuple[str, ...] = ()
     ending: Termination | None = None
     replaces: bool = True
 

@@ -60,7 +60,7 @@ async def store(memory: Memory, *texts: str, category: Category = Category.LEARN
     """Store statements in a category; return their ids."""
     readings = encode_tokens(memory.runtime.recall.encoder, texts)
     notes = [
-        NewMemory(text, Kind.FACT, category, 3, tags=extract_tags(doc))
+        NewMemory(text, Kind.FACT, category, 3, found_tags=extract_tags(doc))
         for text, doc in zip(texts, memory.runtime.recall.language.parse(texts), strict=True)
     ]
     return [

@@ -201,6 +201,7 @@ CASES: Mapping[str, Case] = {
     "extraction": Case("--json"),
     "time": Case("{time} --json"),
     "tools": Case("--json"),
+    "tags": Case("hotmem={data} --held --limit 1 --cache {folder} --json"),
     "roundtrip": Case("hotmem={data} --questions 2 --json"),
     "usage": Case("--json"),
     "live": Case("--limit 2 --json"),

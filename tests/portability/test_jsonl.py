@@ -87,6 +87,8 @@ async def tell(memory: Memory) -> None:
         user_id="ana",
         context={"tags": ["heating"], "note": "on the left"},
     )
+    for text in ("The canoe is at the harbour.", "Rui borrowed the canoe and the paddle."):
+        await memory.store_memory(text, user_id="ana")
     kept = await memory.store_memory("I drive a grey Skoda Octavia.", user_id="ana")
     other = await memory.store_memory(
         "My own vehicle is one of those Octavias, grey.", user_id="ana"
@@ -163,6 +165,8 @@ async def test_an_imported_memory_answers_as_before(
     before, after = [await memory_stats(one, "ana", NoArguments()) for one in (memory, second)]
     for count in ("turns", "memories", "merged", "entities", "tags"):
         assert getattr(before, count) == getattr(after, count)
+    assert after.tags["canoe"] == 2 and "paddle" not in after.tags
+    assert "boiler" not in after.tags and after.tags["heating"] == 1
     assert after.waiting == 0 and (await validate_storage(second, "ana", NoArguments())).sound
 
 

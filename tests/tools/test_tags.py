@@ -1,5 +1,7 @@
 """Tags of memories: extracted from their text, and deleted with it."""
 
+import json
+
 import pytest
 
 from eval.tools.tags import reused
@@ -16,8 +18,8 @@ async def test_memories_are_tagged_and_classified(memory: Memory) -> None:
     await memory.remember(said("I bought a red kayak last week."))
     await memory.remember(said("Please always answer in short sentences."))
     await memory.settle()
-    tags = (await memory_stats(memory, "ana", NoArguments())).tags
-    assert tags["kayak"] == 1
+    tags = [json.loads(line).get("found_tags") async for line in memory.export("ana")]
+    assert ["kayak"] in tags
     filed = {known.category: known for known in await memory.memories("ana")}
     assert filed[Category.SYSTEM].kind is Kind.RULE
 
@@ -29,7 +31,7 @@ async def test_tags_are_deleted_with_their_text(memory: Memory) -> None:
         "My bike has a flat tyre.", user_id="ana", context={"note": "kept apart"}
     )
     await optimize_tags(memory, "ana", OptimizeTagsArguments(unused_days=36_500))
-    again = await memory.store_memory("The bike shop closes at six.", user_id="ana")
+    again = await memory.store_memory("The bike needs a new chain.", user_id="ana")
     assert again.success and stored.success
     await memory.forget(user_id="ana", session_id="monday")
     left = (await memory_stats(memory, "ana", NoArguments())).tags
@@ -61,14 +63,22 @@ async def test_tags_outside_the_statement_are_not_its_tags(
     assert tags_within(spans, 0, 21, "Ana drove the old truck.") == ("truck",)
 
 
-async def test_a_noun_of_one_memory_is_archived_until_a_second_has_it(memory: Memory) -> None:
+async def test_a_noun_is_shown_once_a_second_memory_has_it(memory: Memory) -> None:
     await memory.remember(said("I bought a red kayak last week."))
     await memory.settle()
+    assert (await memory_stats(memory, "ana", NoArguments())).tags == {}
     assert (await optimize_tags(memory, "ana", OptimizeTagsArguments())).archived == 1
-    assert "kayak" not in (await memory_stats(memory, "ana", NoArguments())).tags
-    await memory.remember(said("I love my kayak trips.", minutes=60))
+    await memory.remember(said("I love my kayak.", session="tuesday", minutes=60))
     await memory.settle()
-    assert (await memory_stats(memory, "ana", NoArguments())).tags["kayak"] == 2
+    assert (await memory_stats(memory, "ana", NoArguments())).tags == {"kayak": 2}
+    await memory.forget(user_id="ana", session_id="tuesday")
+    assert (await memory_stats(memory, "ana", NoArguments())).tags == {}
+
+
+async def test_a_given_tag_and_a_circumstance_are_shown_at_once(memory: Memory) -> None:
+    await memory.store_memory("The kayak is overdue.", user_id="ana", context={"tags": ["Boats"]})
+    tags = (await memory_stats(memory, "ana", NoArguments())).tags
+    assert tags == {"boats": 1, "urgent": 1}
 
 
 def test_nouns_and_full_names_are_tags(language: Language) -> None:

@@ -7,6 +7,7 @@ from hotmem.storage.database import Connection
 from hotmem.storage.inspection.conversations import TURNS, turn_row
 from hotmem.storage.inspection.paging import screen
 from hotmem.storage.queries.subcategories import NAME_OF_MEMORY
+from hotmem.storage.queries.tags import SHOWN
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.types import Category, Kind, UserKey
 from hotmem.types.inspection import (
@@ -181,9 +182,9 @@ def _some(conn: Connection, user: UserKey, where: str, key: int) -> tuple[Memory
 
 def _tags(conn: Connection, key: int) -> tuple[str, ...]:
     rows = conn.execute(
-        """SELECT DISTINCT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g
+        f"""SELECT DISTINCT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g
            ON g.id = coalesce(o.merged_into, o.id)
-           WHERE x.memory = ? ORDER BY 1""",
+           WHERE x.memory = ? AND {SHOWN} ORDER BY 1""",
         (key,),
     )
     return tuple(row[0] for row in rows)

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from hotmem.storage.database import Connection
+from hotmem.storage.queries.tags import SHOWN
 from hotmem.text.stemming import STOP_STEMS, terms
 from hotmem.types import EvidenceKind, Label, LabelMentions, UserKey
 
@@ -34,11 +35,11 @@ NAMES_BESIDE: Final = """
     JOIN entities e ON e.id = f.entity WHERE e.user_key = :user
     GROUP BY e.key, e.name ORDER BY 3 DESC, 1 LIMIT :most"""
 
-TOPICS: Final = """
+TOPICS: Final = f"""
     SELECT lower(topic), count(*) FROM (
         SELECT t.value AS topic FROM summaries y, json_each(y.topics) AS t WHERE y.user_key = :user
         UNION ALL SELECT g.name FROM tags g JOIN memory_tags x ON x.tag = g.id
-            WHERE g.user_key = :user AND g.archived = 0) AS topics
+            WHERE g.user_key = :user AND g.archived = 0 AND {SHOWN}) AS topics
     GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :most"""
 
 

@@ -77,8 +77,8 @@ def reword(
         (new, old),
     )
     conn.execute(
-        """INSERT INTO memory_tags (memory, tag)
-            SELECT CAST(? AS BIGINT), tag FROM memory_tags WHERE memory = ?""",
+        """INSERT INTO memory_tags (memory, tag, found)
+            SELECT CAST(? AS BIGINT), tag, found FROM memory_tags WHERE memory = ?""",
         (new, old),
     )
     conn.execute(

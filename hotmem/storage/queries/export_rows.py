@@ -49,17 +49,25 @@ TIMES: Final = [
 LINKS: Final = ["superseded_by", "amends", "doubted_by", "merged_into"]
 """Columns of a memory: plain values, times, and row numbers of other memories."""
 
+NAMES: Final = ("tags", "found_tags", "entities")
+"""Lists of names of a memory."""
+
 LINKED: Final = "(SELECT o.public_id FROM memories o WHERE o.id = m.{link})"
 """The public id of a linked memory."""
+
+TAGS: Final = """
+    SELECT json_group_array(n.name) FROM (
+        SELECT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g
+            ON g.id = coalesce(o.merged_into, o.id) AND g.user_key = o.user_key
+        WHERE x.memory = m.id GROUP BY g.name HAVING min(x.found) = {found} ORDER BY g.name) n"""
+"""Tags that were given to a memory `m`, or that were found in its words."""
 
 MEMORY: Final = f"""
     SELECT m.id, m.public_id, {", ".join(f"m.{column}" for column in (*PLAIN, *TIMES))},
         {", ".join(LINKED.format(link=link) for link in LINKS)},
         (SELECT t.public_id FROM turns t WHERE t.id = m.doubted_in),
-        (SELECT json_group_array(n.name) FROM (
-            SELECT DISTINCT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g
-                ON g.id = coalesce(o.merged_into, o.id)
-            WHERE x.memory = m.id ORDER BY g.name) n),
+        ({TAGS.format(found=0)}),
+        ({TAGS.format(found=1)}),
         (SELECT json_group_array(n.name) FROM (
             SELECT e.name FROM memory_entities x JOIN entities e ON e.id = x.entity
             WHERE x.memory = m.id ORDER BY x.entity) n),
@@ -109,7 +117,7 @@ def memories(
     for key, name, *values in rows:
         columns = dict(
             zip(
-                (*PLAIN, *TIMES, *LINKS, "doubted_in", "tags", "entities", "subcategory"),
+                (*PLAIN, *TIMES, *LINKS, "doubted_in", *NAMES, "subcategory"),
                 values,
                 strict=True,
             )
@@ -121,10 +129,8 @@ def memories(
         for flag in ("hedged", "negated", "changes", "single"):
             columns[flag] = bool(columns[flag])
         columns["kind"], columns["category"] = Kind(columns["kind"]), Category(columns["category"])
-        columns["tags"], columns["entities"] = (
-            tuple(json.loads(columns["tags"])),
-            tuple(json.loads(columns["entities"])),
-        )
+        for names in NAMES:
+            columns[names] = tuple(json.loads(columns[names]))
         found.append((key, MemoryRecord(id=name, words=spans[key], **columns)))
     return found
 

@@ -225,9 +225,11 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
             "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",
             (entity, key),
         )
-    for tag in record.tags:
+    for tag in (*record.tags, *record.found_tags):
         imports.save_tag_state(conn, one, tag)
-    tags.attach(conn, user, key, record.tags, record.stored_at or record.said_at)
+    told_at = record.stored_at or record.said_at
+    tags.attach(conn, user, key, record.tags, told_at)
+    tags.attach(conn, user, key, record.found_tags, told_at, found=True)
     if record.subcategory is not None:
         placement.assign_by_name(conn, user, key, record.category, record.subcategory)
     for words in record.words:

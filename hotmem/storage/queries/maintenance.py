@@ -96,7 +96,8 @@ def stats(conn: Connection, user: UserKey) -> Stats:
                    ON o.id = x.tag
                        JOIN tags g ON g.id = coalesce(o.merged_into, o.id) WHERE g.user_key = ?
                            AND g.archived = 0
-                   GROUP BY g.id, g.name ORDER BY 2 DESC, 1""",
+                   GROUP BY g.id, g.name HAVING count(DISTINCT x.memory) > 1 OR min(x.found) = 0
+                   ORDER BY 2 DESC, 1""",
                 (user,),
             ).fetchall()
         ),

@@ -85,8 +85,7 @@ def insert(
             "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",
             (entity, key),
         )
-    tags.attach(conn, user, key, note.tags, now, note.tag_vectors)
-    tags.take(conn, user, note.tag_replacements)
+    _tag(conn, user, key, note, now)
     record(conn, user, "filed", reason, [(key, None)], now)
     return name
 
@@ -164,8 +163,7 @@ def confirm(
     ).fetchone()
     if row is None:
         return False
-    tags.attach(conn, user, row[0], note.tags, now, note.tag_vectors)
-    tags.take(conn, user, note.tag_replacements)
+    _tag(conn, user, row[0], note, now)
     record(conn, user, "confirmed", reason, [(row[0], None)], now)
     return True
 
@@ -190,3 +188,9 @@ def metadata(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, 
         )
         for row in rows
     }
+
+
+def _tag(conn: Connection, user: UserKey, key: int, note: NewMemory, now: datetime) -> None:
+    tags.attach(conn, user, key, note.tags, now, note.tag_vectors)
+    tags.attach(conn, user, key, note.found_tags, now, note.tag_vectors, found=True)
+    tags.take(conn, user, note.tag_replacements)

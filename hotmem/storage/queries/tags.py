@@ -1,4 +1,8 @@
-"""Tags of memories, which of them were merged, and which are archived."""
+"""Tags of memories, which of them were merged, and which are archived.
+
+A tag that was given to a memory is shown with it at once. A tag that was found in the words of a
+memory is shown once another memory has it, too, as it says little before.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -18,6 +22,12 @@ FILED: Final = """
     FROM tags o JOIN memory_tags x ON x.tag = o.id WHERE o.user_key = :user GROUP BY 1"""
 """Number of memories with each tag, or with one merged into it."""
 
+SHOWN: Final = """(x.found = 0 OR EXISTS (
+    SELECT 1 FROM tags p JOIN memory_tags y ON y.tag = p.id
+    WHERE (p.id = g.id OR p.merged_into = g.id) AND p.user_key = g.user_key
+        AND y.memory <> x.memory))"""
+"""Whether a memory shows the tag `g`, or one merged into it, that its row `x` names."""
+
 
 def attach(
     conn: Connection,
@@ -26,11 +36,23 @@ def attach(
     names: Sequence[str],
     now: datetime,
     vectors: Mapping[str, Vector] | None = None,
+    *,
+    found: bool = False,
 ) -> None:
     """Tags a memory with words of its own.
 
     An archived tag is used again, as is the one it was merged into. A memory never has a tag that
     does not occur in it, so that no word of a forgotten memory is left with another.
+
+    Args:
+        conn: The writer, within a transaction.
+        user: The user.
+        memory: Row number of the memory.
+        names: The tags.
+        now: When the memory was said.
+        vectors: The embeddings of new tags.
+        found: Whether the tags were found in the words of the memory, not given to it. A tag that
+            was given to the memory before remains given.
     """
     for name in names:
         vector = vectors.get(name) if vectors else None
@@ -48,9 +70,17 @@ def attach(
                 (to_stored(now), into),
             )
         conn.execute(
-            "INSERT INTO memory_tags (memory, tag) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            (memory, key),
+            """INSERT INTO memory_tags (memory, tag, found) VALUES (?, ?, ?)
+                ON CONFLICT DO NOTHING""",
+            (memory, key, int(found)),
         )
+        if not found:
+            conn.execute(
+                """UPDATE memory_tags SET found = 0
+                    WHERE memory = ?
+                        AND tag IN (SELECT id FROM tags WHERE user_key = ? AND id = ?)""",
+                (memory, user, key),
+            )
 
 
 def take(conn: Connection, user: UserKey, taken: Mapping[str, str]) -> None:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from hotmem.storage.database import Connection
+from hotmem.storage.queries.tags import SHOWN
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.types import AnsweredRecall, UseCount, UsedMemory, UserKey
 
@@ -23,7 +24,7 @@ BY_TAG: Final = f"""
         JOIN memories m ON m.public_id = u.memory AND m.user_key = r.user_key
         JOIN memory_tags x ON x.memory = m.id JOIN tags o ON o.id = x.tag JOIN tags g
             ON g.id = coalesce(o.merged_into, o.id)
-    WHERE {SPAN} GROUP BY g.id, g.name ORDER BY 3 DESC, 2 DESC, 1 LIMIT :limit"""
+    WHERE {SPAN} AND {SHOWN} GROUP BY g.id, g.name ORDER BY 3 DESC, 2 DESC, 1 LIMIT :limit"""
 
 BY_ENTITY: Final = f"""
     SELECT u.name, count(*), {USED} FROM (

@@ -142,10 +142,8 @@ def _statement(
         negated=negated,
         changes=relation.changes,
         single=relation.single,
-        tags=(
-            *tags_within(tag_spans(doc), start, stop, text),
-            *circumstance_tags(turn.text[start:stop]),
-        ),
+        tags=tags_within(tag_spans(doc), start, stop, text),
+        circumstances=circumstance_tags(turn.text[start:stop]),
         replaces=relation_said and relation is not UNSTATED,
     )
 

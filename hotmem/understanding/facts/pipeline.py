@@ -171,7 +171,7 @@ def _sorted_with_tags(doc: Doc, statements: Sequence[Statement]) -> Iterator[Sta
     for statement in sorted(statements, key=lambda statement: (statement.start, statement.stop)):
         words = doc.text[statement.start : statement.stop]
         topics = tags_within(spans, statement.start, statement.stop, statement.text)
-        yield replace(statement, tags=(*topics, *circumstance_tags(words)))
+        yield replace(statement, tags=topics, circumstances=circumstance_tags(words))
 
 
 def _read_corrections(

@@ -85,6 +85,7 @@ def note(
     *,
     entities: Sequence[str] = (),
     tags: Sequence[str] = (),
+    found_tags: Sequence[str] = (),
 ) -> str:
     """Store a memory as written; return its id."""
     return queries.new_memories.insert(
@@ -96,7 +97,8 @@ def note(
             Category.CONTEXTS,
             3,
             tags=tuple(tags),
-            tag_vectors={tag: LetterEncoder().encode([tag])[0] for tag in tags},
+            found_tags=tuple(found_tags),
+            tag_vectors={tag: LetterEncoder().encode([tag])[0] for tag in (*tags, *found_tags)},
             entities=tuple(entities),
         ),
         LetterEncoder().encode([text])[0],

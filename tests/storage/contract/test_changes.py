@@ -11,6 +11,7 @@ from hotmem.errors import HotMemError, InvalidInput
 from hotmem.models.encoder import Vectors
 from hotmem.storage import Storage, queries
 from hotmem.storage.database import Connection, Database
+from hotmem.storage.inspection import statements
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.search import vectors
 from hotmem.storage.search.searches import LexicalSearch, VectorSearch
@@ -23,6 +24,7 @@ from hotmem.types import (
     QueryVectors,
     UserKey,
 )
+from hotmem.types.inspection import MemoryFilter
 from tests.letters import NO_SIGNS, LetterEncoder
 from tests.storage.contract.story import (
     ENCODER,
@@ -121,6 +123,46 @@ async def test_tags_in_use(database: Database, ana: UserKey, ben: UserKey) -> No
     assert await database.read(queries.tags.unembedded, ana, 9) == []
     uses, _ = await database.read(queries.tags.counted, ana, 9)
     assert len(uses) == 2
+
+
+async def test_a_found_tag_is_shown_once_a_second_memory_has_it(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    async def shown() -> tuple[dict[str, int], list[tuple[str, ...]]]:
+        listed = await database.read(statements.memories, ana, MemoryFilter(NOW), None, 9)
+        details = [await database.read(statements.memory, ana, row.key) for row in listed.rows]
+        stats = await database.read(queries.maintenance.stats, ana)
+        return dict(stats.tags), [one.tags for one in details[::-1] if one]
+
+    await database.write_all(note, "The heron fishes.", ana, tags=["birds"], found_tags=["heron"])
+    await database.write_all(note, "A heron!", ben, found_tags=["heron"])
+    assert await shown() == ({"birds": 1}, [("birds",)])
+    await database.write_all(note, "Two birds.", ana, found_tags=["bird", "heron"])
+    assert await shown() == ({"heron": 2, "birds": 1}, [("birds", "heron"), ("heron",)])
+    uses, _ = await database.read(queries.tags.counted, ana, 9)
+    keys = {use.name: use.key for use in uses}
+    merged = [(keys["bird"], keys["birds"])]
+    decision, archived = await database.write(
+        queries.tags.consolidate, ana, merged, NOW, "a test", NOW
+    )
+    assert archived == 0
+    assert await shown() == ({"birds": 2, "heron": 2}, [("birds", "heron"), ("birds", "heron")])
+    records = await database.read(queries.export_rows.memories, ana, 0, 9, 2**62)
+    assert [(one.tags, one.found_tags) for _, one in records] == [
+        (("birds",), ("heron",)),
+        ((), ("birds", "heron")),
+    ]
+    await database.write(queries.decisions.undo, ana, decision, NOW)
+    assert (await shown())[0] == {"heron": 2, "birds": 1}
+
+
+async def test_a_tag_that_was_given_stays_given(database: Database, ana: UserKey) -> None:
+    name = await database.write_all(note, "The heron fishes.", ana, found_tags=["heron"])
+    for tags, found in ((("heron",), ()), ((), ("heron",))):
+        again = NewMemory("x", Kind.FACT, Category.CONTEXTS, 3, tags=tags, found_tags=found)
+        assert await database.write(queries.new_memories.confirm, ana, name, again, NOW, "a test")
+        ((_, record),) = await database.read(queries.export_rows.memories, ana, 0, 9, 2**62)
+        assert (record.tags, record.found_tags) == (("heron",), ())
 
 
 async def test_all_rows_are_embedded_again_for_another_encoder(

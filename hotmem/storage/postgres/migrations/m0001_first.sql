@@ -420,6 +420,7 @@ CREATE INDEX tags_in_use
 CREATE TABLE memory_tags (
     memory BIGINT NOT NULL,
     tag BIGINT NOT NULL,
+    found BIGINT NOT NULL DEFAULT 0,
     user_key BIGINT NOT NULL DEFAULT current_user_key(),
     PRIMARY KEY (memory, tag, user_key),
     FOREIGN KEY (memory, user_key) REFERENCES memories (id, user_key) ON DELETE CASCADE,

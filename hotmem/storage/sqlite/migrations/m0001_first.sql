@@ -311,6 +311,7 @@ CREATE INDEX tags_in_use
 CREATE TABLE memory_tags (
     memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
     tag INTEGER NOT NULL REFERENCES tags ON DELETE CASCADE,
+    found INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (memory, tag)
 ) WITHOUT ROWID;
 CREATE INDEX memory_tags_of_tag ON memory_tags (tag);
