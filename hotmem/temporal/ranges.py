@@ -17,6 +17,13 @@ _OPENING: Final = re.compile(r"(?<!\w)(?P<word>from|between)\s+(?:the\s+)?$")
 _FROM_NOW: Final = re.compile(
     r"(?<!\w)(?:between|from)\s+(?:now|today)\s+(?:and|to|until|till)\s+(?:the\s+)?$"
 )
+_RESCHEDULED: Final = re.compile(
+    r"\b(?:mov(?:ed?|es|ing)|shift\w*|push\w*|chang\w+|switch\w*|swap\w*|postpon\w*|reschedul\w*"
+    r"|delay\w*|br(?:ing|ought)|put)\b(?:(?!\band\b)[^.?!;])*$",
+    re.IGNORECASE,
+)
+"""A verb after which "from Friday to Monday" names two days instead of a range."""
+
 _TO_NOW: Final = re.compile(r"\s*(?:and|to|until|till)\s+(?:now|the\s+present)(?!\w)")
 
 
@@ -31,9 +38,14 @@ def join_ranges(times: Sequence[Fragment], text: str, reference: Reference) -> I
             other = times[place + 1]
             gap = text[time.stop : other.start]
             between = opening and opening["word"] == "between"
-            if (_THROUGH.fullmatch(gap) or (between and _AND.fullmatch(gap))) and (
-                span := _range(time, other, reference)
-            ):
+            moved = (
+                opening is not None
+                and not between
+                and gap.strip().startswith("to")
+                and _RESCHEDULED.search(text, 0, start)
+            )
+            joined = _THROUGH.fullmatch(gap) or (between and _AND.fullmatch(gap))
+            if joined and not moved and (span := _range(time, other, reference)):
                 yield Fragment(start, other.stop, span, dated=True)
                 place += 2
                 continue

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from hotmem.models.reader import TurnPart, TurnReading
-from hotmem.temporal import Bound, format_time
+from hotmem.temporal import Bound, TimeMention, format_time, format_time_bare
 from hotmem.text.stemming import STOP_STEMS, stem
 from hotmem.types import Kind, Statement, Understanding
 from hotmem.types.parse import Doc, Span, Token
@@ -23,6 +23,7 @@ from hotmem.understanding.facts.jokes import joke_spans
 from hotmem.understanding.facts.plans import Plan, plan_statement
 from hotmem.understanding.facts.relations import Relation
 from hotmem.understanding.facts.repairs import retracted_spans
+from hotmem.understanding.facts.third_person import TIME_PREPOSITIONS
 from hotmem.understanding.facts.time_direction import resolve_times
 from hotmem.understanding.named_subjects import subject_of
 from hotmem.understanding.part_spans import clauses
@@ -160,8 +161,19 @@ def _dated(text: str, said: Span, said_at: datetime) -> str:
         exact = mention.bound is Bound.AT and not mention.vague
         recurs = mention.yearly and _ANNIVERSARIES.search(said.text)
         if inside and exact and not recurs and not _WEEKDAYS.search(words):
-            text = re.sub(rf"(?<!\w){re.escape(words)}(?!\w)", format_time(mention), text, count=1)
+            text = _with_date(text, words, mention)
     return f"{text[:1].upper()}{text[1:]}"
+
+
+def _with_date(text: str, words: str, mention: TimeMention) -> str:
+    """A text with the date in the place of the words for it, without "on" after a preposition."""
+    found = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text)
+    if found is None:
+        return text
+    before = text[: found.start()]
+    bare = before.rpartition(" ")[0].rpartition(" ")[2].lower() in TIME_PREPOSITIONS
+    date = format_time_bare(mention) if bare else format_time(mention)
+    return f"{before}{date}{text[found.end() :]}"
 
 
 def _tells_what(doc: Doc, part: TurnPart, plan: Plan, *, timed: bool) -> bool:

@@ -56,6 +56,24 @@ async def test_the_year_of_a_birth_is_not_guessed(
         assert await kept(memory, (Role.USER, said)) == [memory_text]
 
 
+@pytest.mark.parametrize(
+    ("said", "memory_text"),
+    [
+        (
+            "We moved the party from Saturday to Sunday because of the rain.",
+            "The party is on 2026-11-22 (Sunday).",
+        ),
+        (
+            "My dentist appointment moved to the 9th of December.",
+            "The user's dentist appointment moved to 2026-12-09 (Wednesday).",
+        ),
+    ],
+)
+async def test_what_is_moved_has_its_new_date(memory: Memory, said: str, memory_text: str) -> None:
+    async with memory:
+        assert await kept(memory, (Role.USER, said)) == [memory_text]
+
+
 async def test_habits_have_no_date(memory: Memory) -> None:
     async with memory:
         assert "Aunt Jo swims on Mondays." in await kept(

@@ -21,6 +21,7 @@ from hotmem.understanding.facts.spelled_codes import code_after
 from hotmem.understanding.facts.statements import to_statement
 from hotmem.understanding.facts.subjects import Subject, resolve
 from hotmem.understanding.facts.third_person import sentence
+from hotmem.understanding.facts.time_direction import is_former_time
 from hotmem.understanding.facts.verbs import read_verb
 
 _PRONOUN_NOUNS: Final = {"he": "friend", "she": "friend", "they": "friend", "it": "car"}
@@ -106,8 +107,10 @@ def _relevant_mentions(
 
 def _new_date(clause: Clause, said_at: datetime) -> TimeMention | None:
     """Return the future date of a rescheduled event: "they put the exam off until Monday"."""
+    text = clause.verb.doc.text
+    times = find_times(text, said_at, ahead=True)
     return first_mention(
-        predicate_words(clause), find_times(clause.verb.doc.text, said_at, ahead=True)
+        predicate_words(clause), [one for one in times if not is_former_time(text, one)]
     )
 
 

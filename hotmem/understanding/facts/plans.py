@@ -22,7 +22,7 @@ from hotmem.understanding.facts.third_person import (
     sentence,
     to_third_person,
 )
-from hotmem.understanding.facts.time_direction import is_future, resolve_times
+from hotmem.understanding.facts.time_direction import is_former_time, is_future, resolve_times
 
 PLAN_RELATIONS: Final = frozenset({PLANS_TO.name, IS_ON.name, IS_REMINDED.name})
 """Relations whose statements are always plans or reminders."""
@@ -58,7 +58,9 @@ def upcoming_times(text: str, said_at: datetime) -> tuple[TimeMention, ...]:
     An hour at which somebody is to be woken is in the morning.
     """
     found = find_times(text, said_at, ahead=True, include_clock_times=True)
-    return tuple(_in_the_morning(text, one, said_at) for one in found)
+    return tuple(
+        _in_the_morning(text, one, said_at) for one in found if not is_former_time(text, one)
+    )
 
 
 def _in_the_morning(text: str, mention: TimeMention, said_at: datetime) -> TimeMention:

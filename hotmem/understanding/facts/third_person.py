@@ -90,6 +90,10 @@ def third_person_verb(token: Token) -> str:
     return f"{word}es" if _SIBILANT.search(word) else f"{word}s"
 
 
+TIME_PREPOSITIONS: Final = wordlist("since until till by from to for before after of than")
+"""Prepositions that stand before a date, which then has no "on" or "in"."""
+
+
 def to_third_person(
     tokens: Sequence[Token],
     speaker: str,
@@ -125,7 +129,7 @@ def to_third_person(
         )
         if mention is not None:
             if dated and mention.start not in written_mentions:
-                words.append(_absolute_time(token, mention))
+                words.append(_absolute_time(token, mention, words[-1] if words else ""))
             written_mentions.add(mention.start)
             before = None
             continue
@@ -256,20 +260,20 @@ def _subjects(verb: Token) -> list[Token]:
     return [child for child in verb.children if child.dep_ in ("nsubj", "nsubjpass")]
 
 
-def _absolute_time(first: Token, mention: TimeMention) -> str:
-    """Return the absolute time, with its own preposition unless that is "on" or "in"."""
+def _absolute_time(first: Token, mention: TimeMention, before: str) -> str:
+    """Return the absolute time, with its own preposition unless that is "on" or "in".
+
+    Args:
+        first: The first word of the time.
+        mention: The time.
+        before: The word before it; after a preposition the time has none.
+    """
     time = format_time(mention)
-    if first.lower_ in (
-        "since",
-        "until",
-        "till",
-        "by",
-        "from",
-        "before",
-        "after",
-    ) and not time.startswith("between "):
+    if time.startswith("between "):
+        return time
+    if first.lower_ in TIME_PREPOSITIONS:
         return f"{first.lower_} {format_time_bare(mention)}"
-    return time
+    return format_time_bare(mention) if before.lower() in TIME_PREPOSITIONS else time
 
 
 def _join_words(words: Sequence[str]) -> str:

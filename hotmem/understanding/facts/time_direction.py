@@ -36,6 +36,14 @@ _TARGET_PREPOSITION: Final = re.compile(
 )
 """The end of the text before a target time: "a table for Friday", "moved it to Monday"."""
 
+_MOVED: Final = re.compile(
+    r"\b(?:mov|shift|push|chang|switch|swap|postpon|reschedul|delay|br(?:ing|ought))\w*"
+    r"(?:(?!\band\b)[^.?!;])*$",
+    re.IGNORECASE,
+)
+_TO_TIME: Final = re.compile(r"\s+to\s+\w", re.IGNORECASE)
+"""What surrounds the former time of an event: "moved it from Friday to Monday"."""
+
 FAR_AHEAD: Final = timedelta(days=274)
 """Distance from which a date without a year is read as that of last year if the verb is ambiguous.
 """
@@ -94,7 +102,25 @@ def resolve_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
 
 def _is_time(doc: Doc, mention: TimeMention) -> bool:
     return not (
-        is_duration(doc, mention) or is_month_as_name(doc, mention) or _is_birth(doc, mention)
+        is_duration(doc, mention)
+        or is_month_as_name(doc, mention)
+        or is_former_time(doc.text, mention)
+        or _is_birth(doc, mention)
+    )
+
+
+def is_former_time(text: str, mention: TimeMention) -> bool:
+    """Whether a time is the one that an event was moved from: "from Friday to Monday".
+
+    Args:
+        text: The text.
+        mention: A time in it.
+    """
+    words = text[mention.start : mention.stop].lower()
+    return bool(
+        words.startswith("from ")
+        and _MOVED.search(text, 0, mention.start)
+        and _TO_TIME.match(text, mention.stop)
     )
 
 

@@ -38,7 +38,7 @@ def test_future_events(case: dict[str, str | None], language: Language) -> None:
 @pytest.mark.parametrize(
     ("text", "fact"),
     [
-        ("I've booked a table for Friday.", "Ana has booked a table on 2026-11-27 (Friday)."),
+        ("I've booked a table for Friday.", "Ana has booked a table for 2026-11-27 (Friday)."),
         ("I saw the dentist on Friday.", "Ana saw the dentist on 2026-11-20 (Friday)."),
         ("They put the exam off until Friday.", "The exam is on 2026-11-27 (Friday)."),
     ],
@@ -79,4 +79,25 @@ def test_a_month_in_the_place_of_a_name_is_no_time(
 ) -> None:
     doc = language.parse([text])[0]
     found = resolve_times(doc, datetime(2026, 11, 20, 9, tzinfo=UTC))
+    assert [text[one.start : one.stop].rstrip(".") for one in found] == times
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("We moved the party from Saturday to Sunday because of the rain.", ["Sunday"]),
+        ("They changed the meeting from Monday at ten to Tuesday at three.", ["Tuesday at three"]),
+        ("We shifted dinner from tonight to tomorrow night.", ["tomorrow night"]),
+        ("I work from Monday to Friday.", ["from Monday to Friday"]),
+        ("The course runs from May to July.", ["from May to July"]),
+        (
+            "We moved house on Friday and work from Monday to Wednesday.",
+            ["on Friday", "from Monday to Wednesday"],
+        ),
+    ],
+)
+def test_what_is_moved_has_its_new_time_only(
+    text: str, times: list[str], language: Language
+) -> None:
+    found = resolve_times(language.parse([text])[0], datetime(2026, 11, 20, 9, tzinfo=UTC))
     assert [text[one.start : one.stop].rstrip(".") for one in found] == times
