@@ -28,6 +28,7 @@ from eval.regimes.command import regimes
 from eval.snapshot import app as snapshot
 from eval.studies.command import COMMANDS as STUDIES
 from eval.tools.command import roundtrip, tags, tools
+from eval.tools.contextual import contextual
 from eval.understanding.command import reader
 from hotmem.errors import HotMemError
 
@@ -63,6 +64,7 @@ for command in (
     tools,
     tags,
     roundtrip,
+    contextual,
     usage,
     learn,
 ):

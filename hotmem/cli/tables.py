@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
-from rich.panel import Panel
 from rich.table import Column, Table
 from rich.text import Text
 
+from hotmem.cli.search_tables import conversations, id_column, search_results
 from hotmem.core.counts import counted
 from hotmem.storage.queries.ids import short
 from hotmem.types import StoredMemory
@@ -36,7 +36,7 @@ def render(name: str, result: Mapping[str, Any]) -> RenderableType:
 
 def memory_table(memories: Iterable[StoredMemory]) -> Table:
     """Return a table of memories."""
-    table = Table(_id_column(), "memory", "kind", "said", "until")
+    table = Table(id_column(), "memory", "kind", "said", "until")
     for one in memories:
         until = one.valid_until.date().isoformat() if one.valid_until else ""
         if one.doubted_at and not until:
@@ -44,10 +44,6 @@ def memory_table(memories: Iterable[StoredMemory]) -> Table:
         said = one.said_at.date().isoformat()
         table.add_row(short(one.id), one.text, one.kind, said, until)
     return table
-
-
-def _id_column() -> Column:
-    return Column("id", no_wrap=True)
 
 
 def _stored(result: Mapping[str, Any]) -> RenderableType:
@@ -64,50 +60,6 @@ def _stored(result: Mapping[str, Any]) -> RenderableType:
             f"{one['content']} ({short(one['id'])})",
         )
     return table
-
-
-def _search_results(result: Mapping[str, Any]) -> RenderableType:
-    if not result["results"]:
-        return "no results"
-    table = Table(
-        _id_column(),
-        "relevance",
-        "text",
-        "said",
-        "type",
-        title=f"{result['total_found']} relevant",
-        title_justify="left",
-    )
-    for one in result["results"]:
-        category = "" if one["category"] is None else f", {one['category']}"
-        table.add_row(
-            short(one["id"]),
-            f"{one['relevance_score']:.2f}",
-            one["content"],
-            one["created"][:10],
-            f"{one['content_type']}{category}",
-        )
-    return table
-
-
-def _sessions(result: Mapping[str, Any]) -> RenderableType:
-    panels = []
-    for session in result["sessions"]:
-        text = Text(
-            "\n".join(
-                f"{message['speaker']}: {message['content']}" for message in session["messages"]
-            )
-        )
-        if session["related"]:
-            text.append(f"\nrelated: {', '.join(session['related'])}", style="dim")
-        panels.append(
-            Panel(
-                text,
-                title=Text(f"{session['session_id']}, {session['last_spoken'][:10]}"),
-                title_align="left",
-            )
-        )
-    return Group(*panels) if panels else "no results"
 
 
 def _generic(result: Mapping[str, Any]) -> RenderableType:
@@ -137,7 +89,7 @@ def _value(value: object) -> str:
 
 
 def _decisions(result: Mapping[str, Any]) -> RenderableType:
-    table = Table(_id_column(), "action", "reason", "date", Column("memories", no_wrap=True))
+    table = Table(id_column(), "action", "reason", "date", Column("memories", no_wrap=True))
     for one in result["decisions"]:
         undone = "" if one["undone_at"] is None else f"\nundone on {one['undone_at'][:10]}"
         into = [] if one["into"] is None else [f"→ {short(one['into'])}"]
@@ -300,7 +252,7 @@ def _trace(result: Mapping[str, Any]) -> RenderableType:
             "\n".join(found["sources"]),
             features,
         )
-    expected = Table(_id_column(), "expected", "outcome", title_justify="left")
+    expected = Table(id_column(), "expected", "outcome", title_justify="left")
     for one in result["expected"] or ():
         outcome = Text.assemble(("found " if one["found"] else "", "green"), one["reason"])
         expected.add_row(short(one["id"]), one["content"], outcome)
@@ -377,8 +329,8 @@ def _percent(share: float | None) -> str:
 
 _RENDERERS: Final[Mapping[str, Callable[[Mapping[str, Any]], RenderableType]]] = {
     "store_memory": _stored,
-    "search_memory": _search_results,
-    "search_contextual": _sessions,
+    "search_memory": search_results,
+    "search_contextual": conversations,
     "memory_decisions": _decisions,
     "discover_memory_tools": _discovered,
     "concept_network": _network,

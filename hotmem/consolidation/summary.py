@@ -39,6 +39,9 @@ MIN_CONTENT_WORDS: Final = {Role.USER: 2, Role.ASSISTANT: 4}
 ASSISTANT: Final = "the assistant"
 """Name of the assistant in summaries."""
 
+MAX_TITLE_WORDS: Final = 14
+"""Number of words of a title."""
+
 MAX_SENTENCES_PER_TURN: Final = 4
 """Maximum number of candidate sentences of a turn, so that a long turn does not dominate."""
 
@@ -136,6 +139,7 @@ def summarise(
     narrative = _select_diverse(statements, lambda one: reported(one).complete)
     if len(narrative) < MIN_SENTENCES:
         narrative = _select_diverse(statements)
+    best = max(narrative, key=lambda one: one.score, default=None)
     own = [one for one in candidates if turns[one.turn].role is Role.USER]
     decisions = [one for one in own if _is_decision(one)]
     loops = [
@@ -150,7 +154,18 @@ def summarise(
         narrative=quoted(narrative),
         decisions=quoted(_without_duplicates(decisions)),
         open_loops=quoted(_without_duplicates(loops)),
+        title=None
+        if best is None
+        else SummarySentence(_title(reported(best).text), turns[best.turn].id),
     )
+
+
+def _title(sentence: str) -> str:
+    """The first `MAX_TITLE_WORDS` words of a sentence, as one line of a list."""
+    words = sentence.split()
+    if len(words) > MAX_TITLE_WORDS:
+        return f"{' '.join(words[:MAX_TITLE_WORDS]).rstrip(',;:')} …"
+    return sentence.removesuffix(".")
 
 
 def render_summary(summary: SessionSummary) -> str:

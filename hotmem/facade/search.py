@@ -7,11 +7,14 @@ from typing import Any
 
 from hotmem.core.logs import log
 from hotmem.core.metrics import count_hits, timed_search
+from hotmem.core.validation import validate_number
 from hotmem.errors import StoreError
 from hotmem.facade.base import MemoryBase
 from hotmem.operations import contextual_search, explain, search, store
+from hotmem.operations.contextual_results import ContextualResult
 from hotmem.operations.requests import SearchOptions, StoreContext, TraceOptions, checked
-from hotmem.operations.results import ContextualResult, SearchResult, SearchTrace, StoreResult
+from hotmem.operations.results import SearchResult, SearchTrace, StoreResult
+from hotmem.options import MIN_TOKENS
 from hotmem.retrieval.context import RecallRequest
 from hotmem.text.validation import MAX_STATEMENT_CHARACTERS, validate_id, validate_text
 from hotmem.types import Act, Action, aware
@@ -93,15 +96,24 @@ class SearchMethods(MemoryBase):
         return found
 
     async def search_contextual(
-        self, query: str, *, user_id: str, session_id: str | None = None, at: datetime | None = None
+        self,
+        query: str,
+        *,
+        user_id: str,
+        session_id: str | None = None,
+        at: datetime | None = None,
+        max_tokens: int | None = None,
     ) -> ContextualResult:
         """Finds the sessions about something, the best messages of each, and related sessions.
+
+        If no session is about it, the whole memory is searched, and the result says so.
 
         Args:
             query: A question, or some words.
             user_id: Whose memory.
             session_id: The live session.
             at: When it is asked; now, if not given.
+            max_tokens: Token budget of the result's `text` for a prompt; none is made without it.
 
         Raises:
             InvalidInput: If an argument cannot be used.
@@ -109,13 +121,20 @@ class SearchMethods(MemoryBase):
         """
         runtime = self.runtime
         request = self._explicit_request(query, user_id, session_id, at)
+        if max_tokens is not None:
+            validate_number(max_tokens, "max_tokens", MIN_TOKENS, whole=True)
         with self._priority.foreground(), timed_search("search_contextual"):
             found = await runtime.threads.recalls.run(
-                contextual_search.search_contextual(runtime.recall, request)
+                contextual_search.search_contextual(runtime.recall, request, max_tokens)
             )
-        turns = sum(len(session.messages) for session in found.sessions)
-        count_hits("search_contextual", {"turn": turns, "session": len(found.sessions)})
-        act = Act(Action.READ, "search_contextual", turns=turns, sessions=len(found.sessions))
+        elsewhere = Counter(one.content_type for one in found.elsewhere)
+        turns = sum(len(session.messages) for session in found.sessions) + elsewhere["turn"]
+        sessions = len(found.sessions) + elsewhere["summary"]
+        memories = elsewhere.total() - elsewhere["turn"] - elsewhere["summary"]
+        count_hits("search_contextual", {"turn": turns, "session": sessions})
+        act = Act(
+            Action.READ, "search_contextual", turns=turns, memories=memories, sessions=sessions
+        )
         await self.audit(act, user_id=user_id)
         return found
 

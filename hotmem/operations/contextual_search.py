@@ -1,90 +1,212 @@
-"""search_contextual: sessions about a query, their best messages in context, related sessions."""
+"""search_contextual: sessions about a query, their best messages in context, related sessions.
+
+retrieval ─▶ ranking ─▶ sessions of the best messages ─▶ related sessions ─▶ repeated statements
+                └▶ no session is relevant enough: the best of the whole memory
+"""
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Final
 
-from hotmem.operations.results import ContextualResult, Message, SessionFound
+from hotmem.core.stage_timer import StageTimer
+from hotmem.operations.contextual_results import (
+    ContextualResult,
+    Message,
+    RelatedSession,
+    SessionFound,
+)
+from hotmem.operations.contextual_text import render_lines
+from hotmem.operations.repeated_statements import find_repeated
+from hotmem.operations.requests import SearchOptions
 from hotmem.operations.scoring import UNLIMITED_BUDGET
-from hotmem.operations.search import query_analysis
+from hotmem.operations.search import query_analysis, search
 from hotmem.ranking.features import candidate_features
 from hotmem.ranking.ranker import rank
-from hotmem.recall import RecallContext
+from hotmem.ranking.scored_candidate import ScoredCandidate
+from hotmem.recall import RecallContext, retrieve
 from hotmem.retrieval.context import RecallRequest
-from hotmem.retrieval.fusion import fuse, pool_scores
-from hotmem.retrieval.layers.sessions import SESSIONS_SEARCHED, Sessions
-from hotmem.retrieval.query import build_query
 from hotmem.storage import queries
-from hotmem.types import Evidence, EvidenceKind
+from hotmem.storage.search.searches import SessionSearch, VectorSearch
+from hotmem.types import Evidence, EvidenceKind, Query, QueryVectors
+
+MAX_SESSIONS: Final = 3
+"""Limit of sessions."""
+
+MESSAGES_PER_SESSION: Final = 5
+"""Limit of messages of a session, besides their neighbours."""
 
 NEIGHBOR_RADIUS: Final = 1
 """Passages on each side of a message that are returned with it."""
 
-MAX_RELATED: Final = 3
+MIN_SESSION_RELEVANCE: Final = 0.1
+"""Relevance that the best passage or fact of a session must have; otherwise the whole memory is
+searched. A stored statement is of no session."""
+
+MIN_FURTHER_RELEVANCE: Final = 0.02
+"""Relevance of the further sessions: a lower limit finds no more of those that answer."""
+
+MAX_RELATED: Final = 5
 """Limit of related sessions of each session."""
 
+RELATED_COSINE: Final = 0.42
+"""Cosine of two summaries from which their sessions are related (`python -m eval contextual`)."""
 
-async def search_contextual(context: RecallContext, request: RecallRequest) -> ContextualResult:
+MAX_ELSEWHERE: Final = 10
+"""Limit of results of the whole memory, if no session is relevant enough."""
+
+PASSAGES_COMPARED: Final = 100
+"""Number of passages of the best session and of those related to it among which repeated statements
+are looked for, nearest to the query first."""
+
+
+async def search_contextual(
+    context: RecallContext, request: RecallRequest, max_tokens: int | None = None
+) -> ContextualResult:
     """Search sessions.
 
     Args:
         context: The resources of the read path.
         request: The query; its deadline and budget are ignored.
+        max_tokens: Token budget of the lines for a prompt; None makes none.
 
     Returns:
-        The sessions, best first.
+        The sessions, best first; if none is relevant enough, the best of the whole memory.
     """
-    query, profile = await build_query(context, request)
-    hits = await Sessions(context.engine).search(query, None)
-    best = [hit.key for hit in hits if hit.kind is EvidenceKind.SUMMARY][:SESSIONS_SEARCHED]
-    inside = [hit.key for hit in hits if hit.kind is EvidenceKind.PASSAGE]
-    wanted = {EvidenceKind.PASSAGE: inside, EvidenceKind.SUMMARY: best}
-    candidates = fuse(
-        pool_scores(hits),
-        await context.database.read(
-            queries.evidence.load, query.user, wanted, around=inside, reach=NEIGHBOR_RADIUS
-        ),
-    )
+    retrieved = await retrieve(context, request, StageTimer())
+    query = retrieved.query
     ranking = rank(
         query,
-        candidates,
-        candidate_features(query, candidates),
+        retrieved.candidates,
+        candidate_features(query, retrieved.candidates),
         context.model,
-        profile.weights,
+        retrieved.profile.weights,
         UNLIMITED_BUDGET,
     )
-    relevance = {(one.evidence.kind, one.evidence.key): one.score for one in ranking.candidates}
-    related = await context.database.read(queries.summaries.related, query.user, best, MAX_RELATED)
-    by_session: defaultdict[int, list[Evidence]] = defaultdict(list)
-    for candidate in candidates:
-        by_session[candidate.evidence.session].append(candidate.evidence)
-    sessions = []
-    for key in best:
-        summary = next((one for one in by_session[key] if one.kind is EvidenceKind.SUMMARY), None)
-        messages = tuple(
-            Message(
-                one.turn_ids[0],
-                one.speaker or (one.role or ""),
-                one.text,
-                one.said_at,
-                relevance.get((one.kind, one.key), 0.0),
-            )
-            for one in sorted(by_session[key], key=lambda one: one.position)
-            if one.kind is EvidenceKind.PASSAGE
+    messages = best_messages(ranking.candidates)
+    if messages:
+        sessions, theme = await _sessions(context, query, messages)
+        repeated = find_repeated(await _passages(context, query, theme))
+        result = ContextualResult(sessions, False, (), repeated, query_analysis(query))
+    else:
+        found = await search(context, request, SearchOptions(limit=MAX_ELSEWHERE))
+        result = ContextualResult((), True, found.results, (), query_analysis(query))
+    if max_tokens is None:
+        return result
+    lines = render_lines(result, request.at, max_tokens, context.tokens.count)
+    return replace(result, lines=lines)
+
+
+def best_messages(candidates: Sequence[ScoredCandidate]) -> dict[int, list[ScoredCandidate]]:
+    """The passages of the sessions that are about a query.
+
+    Args:
+        candidates: The candidates, best first.
+
+    Returns:
+        By row number of the session, the session of the most relevant passage first, its best
+        passages with their neighbours, in order; empty if no session is relevant enough.
+    """
+    by_session: defaultdict[int, list[ScoredCandidate]] = defaultdict(list)
+    fit = 0.0
+    for one in candidates:
+        if one.evidence.kind is EvidenceKind.PASSAGE:
+            by_session[one.evidence.session].append(one)
+        if one.evidence.turns and one.evidence.kind is not EvidenceKind.SUMMARY:
+            fit = max(fit, one.relevance)
+    if fit < MIN_SESSION_RELEVANCE:
+        return {}
+    best = sorted(by_session, key=lambda key: -_relevance(by_session[key]))[:MAX_SESSIONS]
+    return {
+        key: _with_neighbors(by_session[key])
+        for key in best
+        if key == best[0] or _relevance(by_session[key]) >= MIN_FURTHER_RELEVANCE
+    }
+
+
+def _relevance(passages: Sequence[ScoredCandidate]) -> float:
+    return max(one.relevance for one in passages)
+
+
+def _with_neighbors(passages: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
+    ranked = sorted(passages, key=lambda one: -one.relevance)
+    shown = {
+        one.evidence.position + step
+        for one in ranked[:MESSAGES_PER_SESSION]
+        for step in range(-NEIGHBOR_RADIUS, NEIGHBOR_RADIUS + 1)
+    }
+    chosen = (one for one in passages if one.evidence.position in shown)
+    return sorted(chosen, key=lambda one: one.evidence.position)
+
+
+async def _sessions(
+    context: RecallContext, query: Query, messages: Mapping[int, Sequence[ScoredCandidate]]
+) -> tuple[tuple[SessionFound, ...], list[int]]:
+    """The sessions with summaries, messages and related sessions.
+
+    Also the row numbers of the best session and of those related to it.
+    """
+    summaries = {
+        one.session: one
+        for one in await context.database.read(
+            queries.evidence.load, query.user, {EvidenceKind.SUMMARY: list(messages)}
         )
-        if messages:
-            first = by_session[key][0]
-            score = max(message.relevance_score for message in messages)
-            last = max(message.at for message in messages) if summary is None else summary.said_at
-            sessions.append(
-                SessionFound(
-                    first.session_id,
-                    last,
-                    score,
-                    summary.text if summary else "",
-                    messages,
-                    related.get(key, ()),
-                )
-            )
-    return ContextualResult(
-        tuple(sorted(sessions, key=lambda one: -one.relevance_score)), query_analysis(query)
+    }
+    related = {
+        key: await _nearest_sessions(context, query, summary) for key, summary in summaries.items()
+    }
+    linked = sorted({*messages, *chain.from_iterable(related.values())})
+    titles = await context.database.read(queries.summaries.titles, query.user, linked)
+    found = tuple(
+        SessionFound(
+            session_id=titles[key].session_id,
+            title=titles[key].title,
+            last_spoken=titles[key].last_spoken,
+            relevance_score=_relevance(passages),
+            summary=summaries[key].text if key in summaries else "",
+            messages=tuple(map(_message, passages)),
+            related=tuple(
+                RelatedSession(*titles[other], cosine)
+                for other, cosine in related.get(key, {}).items()
+            ),
+        )
+        for key, passages in messages.items()
+    )
+    best = next(iter(messages))
+    return found, [best, *related.get(best, ())]
+
+
+def _message(one: ScoredCandidate) -> Message:
+    found = one.evidence
+    return Message(
+        found.turn_ids[0],
+        found.speaker or (found.role or ""),
+        found.text,
+        found.said_at,
+        one.relevance,
+    )
+
+
+async def _nearest_sessions(
+    context: RecallContext, query: Query, summary: Evidence
+) -> dict[int, float]:
+    """Row numbers of the sessions on the theme of another, and cosines, the nearest first."""
+    if summary.vector is None or summary.former:
+        return {}
+    sought = VectorSearch(EvidenceKind.SUMMARY, QueryVectors(summary.vector), MAX_RELATED + 1)
+    (nearest,) = await context.engine.search(query.user, sought)
+    near = [(key, cosine) for key, cosine in nearest if key != summary.key]
+    return {key: cosine for key, cosine in near[:MAX_RELATED] if cosine >= RELATED_COSINE}
+
+
+async def _passages(
+    context: RecallContext, query: Query, sessions: Sequence[int]
+) -> Sequence[Evidence]:
+    """The passages of some sessions that are nearest to the query, in order of time."""
+    search_sessions = SessionSearch(sessions, query.vectors, PASSAGES_COMPARED)
+    (nearest,) = await context.engine.search(query.user, search_sessions)
+    keys = [key for key, _ in nearest]
+    return await context.database.read(
+        queries.evidence.load, query.user, {EvidenceKind.PASSAGE: keys}
     )

@@ -193,54 +193,6 @@ class SearchResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """A passage of a turn, in the context of its session.
-
-    Attributes:
-        turn_id: The id of the turn.
-        speaker: The speaker.
-        content: The text.
-        at: When it was said, UTC.
-        relevance_score: Its own relevance, 0 to 1.
-    """
-
-    turn_id: str
-    speaker: str
-    content: str
-    at: datetime
-    relevance_score: float
-
-
-@dataclass(frozen=True, slots=True)
-class SessionFound:
-    """A session and its best messages.
-
-    Attributes:
-        session_id: Its id.
-        last_spoken: Time of its last turn, UTC.
-        relevance_score: Relevance of its best message, 0 to 1.
-        summary: Its summary, or "" if it has none yet.
-        messages: The best messages with their neighbours, in order.
-        related: Ids of sessions with the same entities.
-    """
-
-    session_id: str
-    last_spoken: datetime
-    relevance_score: float
-    summary: str
-    messages: tuple[Message, ...]
-    related: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ContextualResult:
-    """Result of search_contextual: the sessions, best first."""
-
-    sessions: tuple[SessionFound, ...]
-    query_analysis: QueryAnalysis
-
-
-@dataclass(frozen=True, slots=True)
 class FeatureContribution:
     """Contribution of a feature to the relevance of a result.
 

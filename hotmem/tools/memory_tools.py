@@ -8,6 +8,7 @@ from pydantic import Field
 
 from hotmem.memory import Memory
 from hotmem.operations.requests import CLOSED, SearchOptions, StoreContext, TraceOptions
+from hotmem.options import MIN_TOKENS
 from hotmem.tools import maintenance
 from hotmem.tools.advice import Advice, find_advice, restrict
 from hotmem.tools.maintenance import Health, NoArguments
@@ -51,12 +52,14 @@ class ContextualArguments:
     Attributes:
         query: The question, or some words.
         session: The live session.
+        max_tokens: Token budget of `lines`, the result as a text; None leaves them out.
     """
 
     __pydantic_config__ = CLOSED
 
     query: Query
     session: str | None = None
+    max_tokens: Annotated[int, Field(ge=MIN_TOKENS)] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +107,10 @@ async def search_memory(memory: Memory, user_id: str, arguments: SearchArguments
 async def search_contextual(memory: Memory, user_id: str, arguments: ContextualArguments) -> object:
     """Search conversations."""
     return await memory.search_contextual(
-        arguments.query, user_id=user_id, session_id=arguments.session
+        arguments.query,
+        user_id=user_id,
+        session_id=arguments.session,
+        max_tokens=arguments.max_tokens,
     )
 
 

@@ -75,7 +75,8 @@ TOOLS: Final[tuple[Tool, ...]] = (
     Tool(
         "search_contextual",
         "Search for conversations about something. Returns the best messages of each with their "
-        "neighbours, and related conversations.",
+        "neighbours, related conversations, and what was said in several of them. If no "
+        "conversation is about it, searches the whole memory and says so.",
         "memory",
         ContextualArguments,
         search_contextual,

@@ -71,7 +71,13 @@ from hotmem.types.recall import (
     Weights,
     WeightSnapshot,
 )
-from hotmem.types.sessions import SessionSummary, SummaryInput, SummarySentence, Topic
+from hotmem.types.sessions import (
+    SessionSummary,
+    SessionTitle,
+    SummaryInput,
+    SummarySentence,
+    Topic,
+)
 from hotmem.types.turns import Turn, aware
 from hotmem.types.understanding import (
     Correction,
@@ -180,6 +186,7 @@ __all__ = [
     "Rewrite",
     "Role",
     "SessionSummary",
+    "SessionTitle",
     "SignBits",
     "Source",
     "SourceSpan",

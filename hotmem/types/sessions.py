@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from hotmem.types.turns import Turn
@@ -29,12 +30,38 @@ class SessionSummary:
         narrative: The most central sentences, in order.
         decisions: Sentences that state decisions.
         open_loops: Sentences that state what is left to do or to find out.
+        title: One line that stands for it in a list; None if there is no statement.
     """
 
     topics: tuple[str, ...] = ()
     narrative: tuple[SummarySentence, ...] = ()
     decisions: tuple[SummarySentence, ...] = ()
     open_loops: tuple[SummarySentence, ...] = ()
+    title: SummarySentence | None = None
+
+    @property
+    def parts(self) -> dict[str, tuple[SummarySentence, ...]]:
+        """The sentences by part, as they are stored."""
+        return {
+            "title": () if self.title is None else (self.title,),
+            "narrative": self.narrative,
+            "decisions": self.decisions,
+            "open_loops": self.open_loops,
+        }
+
+
+class SessionTitle(NamedTuple):
+    """A session in a list.
+
+    Attributes:
+        session_id: Its id.
+        title: The title of its summary, or "" if it has none.
+        last_spoken: Time of its last turn, UTC.
+    """
+
+    session_id: str
+    title: str
+    last_spoken: datetime
 
 
 class Topic(NamedTuple):

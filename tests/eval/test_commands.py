@@ -203,6 +203,7 @@ CASES: Mapping[str, Case] = {
     "tools": Case("--json"),
     "tags": Case("hotmem={data} --held --limit 1 --cache {folder} --json"),
     "roundtrip": Case("hotmem={data} --questions 2 --json"),
+    "contextual": Case("--limit 2 --held --misses --json"),
     "usage": Case("--json"),
     "live": Case("--limit 2 --json"),
     "learn": Case("hotmem={data} --turns 8 --questions 2 --jobs 1 --json"),

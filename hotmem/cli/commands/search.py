@@ -75,10 +75,19 @@ def search(
     call_tool("search_memory", arguments, user, existing_database(database), json_=json_)
 
 
-def contextual(query: Query, user: User, database: Database = None, json_: Json = False) -> None:
+def contextual(
+    query: Query,
+    user: User,
+    database: Database = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(help="Print the result as a text for a prompt, of so many tokens at most."),
+    ] = None,
+    json_: Json = False,
+) -> None:
     """Search conversations and show the best messages of each in context."""
-    path = existing_database(database)
-    call_tool("search_contextual", {"query": query}, user, path, json_=json_)
+    arguments = {"query": query, "max_tokens": max_tokens}
+    call_tool("search_contextual", arguments, user, existing_database(database), json_=json_)
 
 
 def trace(

@@ -10,24 +10,24 @@ import numpy as np
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import index_entries
 from hotmem.storage.queries.jobs import WHEN_ENDED
+from hotmem.storage.queries.times import from_stored
 from hotmem.storage.queries.turns import of_keys
 from hotmem.storage.search import vectors
-from hotmem.types import EvidenceKind, SessionSummary, SummaryInput, SummarySentence, Topic, UserKey
+from hotmem.types import (
+    EvidenceKind,
+    SessionSummary,
+    SessionTitle,
+    SummaryInput,
+    SummarySentence,
+    Topic,
+    UserKey,
+)
 
 WHOLE: Final = 200
 """Turns of a session summarised at once; of a longer session only the new turns are."""
 
 REPLIED_WITHIN: Final = 3
 """Turns after a question in which its reply is looked for."""
-
-SHARED_TOPICS: Final = 30
-"""Topics of a session, highest weight first, by which related sessions are found."""
-
-RARITY: Final = 2_329_089_562_800
-"""Weight of an entity or topic of one session. Every number up to 30 divides it, so that sums of
-equal shares are equal; whole numbers have the same sum in any order."""
-
-PARTS: Final = ("narrative", "decisions", "open_loops")
 
 
 def end(conn: Connection, user: UserKey, session_name: str) -> bool:
@@ -158,8 +158,8 @@ def put(
         [(session, name, topic.written, topic.weight) for name, topic in topics.items()],
     )
     turns = {turn.id: key for key, turn in zip(seen.keys, seen.turns, strict=True)}
-    for part in PARTS:
-        for place, sentence in enumerate(getattr(summary, part)):
+    for part, sentences in summary.parts.items():
+        for place, sentence in enumerate(sentences):
             conn.execute(
                 """INSERT INTO summary_sentences (summary, part, place, text, turn)
                     VALUES (?, ?, ?, ?, ?)""",
@@ -177,50 +177,31 @@ def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSum
     ).fetchone()
     if row is None:
         return None
-    parts: dict[str, tuple[SummarySentence, ...]] = {}
-    for part in PARTS:
-        sentences = conn.execute(
-            """SELECT x.text, t.public_id FROM summary_sentences x JOIN turns t ON t.id = x.turn
-               WHERE x.summary = ? AND x.part = ? ORDER BY x.place""",
-            (row[0], part),
-        )
-        parts[part] = tuple(SummarySentence(text, turn) for text, turn in sentences)
-    return SessionSummary(topics=tuple(json.loads(row[1])), **parts)
+    parts: dict[str, list[SummarySentence]] = {part: [] for part in SessionSummary().parts}
+    sentences = conn.execute(
+        """SELECT x.part, x.text, t.public_id FROM summary_sentences x JOIN turns t ON t.id = x.turn
+           WHERE x.summary = ? ORDER BY x.part, x.place""",
+        (row[0],),
+    )
+    for part, text, turn in sentences:
+        parts[part].append(SummarySentence(text, turn))
+    title = next(iter(parts.pop("title")), None)
+    return SessionSummary(
+        topics=tuple(json.loads(row[1])),
+        title=title,
+        **{part: tuple(found) for part, found in parts.items()},
+    )
 
 
-def related(
-    conn: Connection, user: UserKey, sessions: Sequence[int], limit: int
-) -> dict[int, tuple[str, ...]]:
-    """Related sessions of each session, by shared entities and topics weighted by rarity."""
-    found: dict[int, tuple[str, ...]] = {}
-    for session in sessions:
-        rows = conn.execute(
-            """WITH own AS (SELECT DISTINCT x.entity FROM turns t
-                   JOIN turn_entities x ON x.turn = t.id WHERE t.session = :session),
-               named AS (SELECT DISTINCT x.entity, t.session FROM own o
-                   JOIN turn_entities x ON x.entity = o.entity JOIN turns t ON t.id = x.turn),
-               topics AS (SELECT name FROM summary_topics WHERE summary = :session
-                   ORDER BY weight DESC, name LIMIT :topics),
-               themed AS (SELECT o.name, y.id AS session FROM topics o
-                   JOIN summaries y ON y.user_key = :user
-                   JOIN summary_topics x ON x.summary = y.id AND x.name = o.name),
-               spread AS (
-                   SELECT session, :rarity / count(*) OVER (PARTITION BY entity) AS weight
-                       FROM named
-                   UNION ALL SELECT session, :rarity / count(*) OVER (PARTITION BY name)
-                       FROM themed),
-               others AS (SELECT session, sum(weight) AS weight FROM spread
-                   WHERE session <> :session GROUP BY session)
-               SELECT s.public_id FROM others o JOIN sessions s ON s.id = o.session
-               WHERE +s.user_key = :user ORDER BY o.weight DESC, s.last_at DESC, s.id
-               LIMIT :limit""",
-            {
-                "session": session,
-                "user": user,
-                "rarity": RARITY,
-                "topics": SHARED_TOPICS,
-                "limit": limit,
-            },
-        )
-        found[session] = tuple(row[0] for row in rows)
-    return found
+def titles(conn: Connection, user: UserKey, sessions: Sequence[int]) -> dict[int, SessionTitle]:
+    """The title of each of these sessions of the user that exists, in their order."""
+    rows = conn.execute(
+        """SELECT s.id, s.public_id, coalesce(x.text, ''), s.last_at FROM sessions s
+           LEFT JOIN summary_sentences x ON x.summary = s.id AND x.part = 'title'
+           WHERE s.user_key = ? AND s.id = ANY(?)""",
+        (user, [*sessions]),
+    )
+    found = {
+        key: SessionTitle(name, title, from_stored(last_at)) for key, name, title, last_at in rows
+    }
+    return {key: found[key] for key in sessions if key in found}

@@ -19,8 +19,10 @@ from hotmem.types import (
     EvolutionRecord,
     Kind,
     NewMemory,
+    SessionSummary,
     SubcategoryDraft,
     SubcategoryRecord,
+    SummarySentence,
     Understanding,
     UserKey,
 )
@@ -206,28 +208,24 @@ async def test_an_evolution_is_imported_once(database: Database, ana: UserKey) -
     assert await database.read_all(queries.evolutions.due, later, DAY, 1) is None, "import goes on"
 
 
-async def test_related_sessions(database: Database, ana: UserKey, ben: UserKey) -> None:
+async def test_titles_of_sessions(database: Database, ana: UserKey, ben: UserKey) -> None:
     for user in ("ana", "ben"):
-        for session, names in (
-            ("harbour", ["Lira", "Mira", "Gustav"]),
-            ("quay", ["Gustav"]),
-            ("pier", ["Lira", "Mira"]),
-            ("shore", ["Paul"]),
-        ):
+        for session in ("harbour", "quay"):
             await database.write_all(say, "Hello.", user=user, session=session)
-            await database.write_all(understand, "x", entities=names)
     await database.write_all(embed)
-    page = await database.read(queries.turns.of_user, ana, 0, 9)
-    assert len(page) == 4
-    first = await database.read(sessions_of, ana)
-    related = await database.read(queries.summaries.related, ana, first, 9)
-    assert related == {
-        first[0]: ("pier", "quay"),
-        first[1]: ("harbour",),
-        first[2]: ("harbour",),
-        first[3]: (),
-    }
-    assert await database.read(queries.summaries.related, ben, first[:1], 9) == {first[0]: ()}
+    harbour, quay = await database.read(sessions_of, ana)
+    seen = await database.read(queries.summaries.unsummarised, ana, harbour)
+    assert seen is not None
+    title = SummarySentence("Ana greets", seen.turns[0].id)
+    summary = SessionSummary(title=title, narrative=(title,))
+    await database.write(queries.summaries.put, ana, seen, summary, {}, "Ana greets.")
+    assert await database.read(queries.summaries.of_session, ana, "harbour") == summary
+    found = await database.read(queries.summaries.titles, ana, [quay, harbour])
+    assert [(key, one.session_id, one.title) for key, one in found.items()] == [
+        (quay, "quay", ""),
+        (harbour, "harbour", "Ana greets"),
+    ]
+    assert await database.read(queries.summaries.titles, ben, [harbour]) == {}
 
 
 def sessions_of(conn: Connection, user: UserKey) -> list[int]:
