@@ -1,15 +1,18 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := whisper,offline,dev
+COMMA := ,
+TORCHLESS := whisper,offline,dev
+EXTRAS := $(TORCHLESS)$(COMMA)sentence-transformers
 PEERS := .peers
 AUDIT := .audit
 PINS := .pins
 DOCS := .docs
-COMMA := ,
+MATRIX := .matrix
+ROWS := 3.11-pinned 3.11-lowest 3.12-newest 3.13-newest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast attack test-browser lint docs pictures pins audit peers clean clean-peers
+.PHONY: help setup demo test test-fast attack test-browser lint docs pictures pins audit peers matrix clean clean-peers clean-matrix
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,12 +64,20 @@ pins: $(PINS)/installed ## Write requirements.txt with checksums after a change 
 
 peers: $(patsubst eval/peers/%.txt,$(PEERS)/%/installed,$(wildcard eval/peers/*.txt)) ## Create an environment for each peer of python -m eval peers: 3 GB, some minutes.
 
+# With pyenv, every version that is installed can be found.
+matrix: $(MATRIX)/uv/installed ## Run the fast tests with Python 3.11 to 3.13 and pinned, lowest and newest dependencies; half an hour, 4 GB, needs the network.
+	@PYENV_VERSION="$$(pyenv versions --bare 2>/dev/null | paste -sd:)" UV_PYTHON_DOWNLOADS=never UV_CACHE_DIR=$(MATRIX)/packages \
+		$(MATRIX)/uv/bin/python .ci/matrix.py $(TORCHLESS) $(ROWS)
+
 clean: ## Remove .venv, caches and builds; prepared models stay in the user's cache folder.
 	rm -rf $(VENV) $(AUDIT) $(PINS) $(DOCS) build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-peers: ## Remove the peers' environments.
 	rm -rf $(PEERS)
+
+clean-matrix: ## Remove the environments of make matrix.
+	rm -rf $(MATRIX)
 
 # Torch is not pinned by checksum: its builds differ between machines.
 $(VENV)/installed: pyproject.toml constraints.txt requirements.txt | $(BIN)/python
@@ -87,6 +98,11 @@ $(DOCS)/installed: pyproject.toml constraints.txt | $(BIN)/python
 $(PINS)/installed: | $(BIN)/python
 	$(BIN)/python -m venv --clear $(PINS)
 	$(PINS)/bin/python -m pip install --quiet pip-tools==7.6.2
+	touch $@
+
+$(MATRIX)/uv/installed: | $(BIN)/python
+	$(BIN)/python -m venv --clear $(@D)
+	$(@D)/bin/python -m pip install --quiet uv==0.13.9
 	touch $@
 
 # The encoder is installed once for all peers; a peer's own packages precede it on the path.
