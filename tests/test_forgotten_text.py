@@ -166,7 +166,7 @@ async def test_repeating_an_undone_import_does_not_restore_forgotten_text(
         for one in await memory.runtime.storage.database.read(queries.decisions.of_user, user, -1)
         if one.action == "imported"
     ]
-    await memory.runtime.storage.database.write(queries.edits.undo, user, done.id, START)
+    await memory.runtime.storage.database.write(queries.undoing.undo, user, done.id, START)
     await memory.take_back()
     await memory.import_records(file)
     assert SECRET not in await _known(memory) and "Porto" in await _known(memory)

@@ -97,11 +97,20 @@ def _decisions(result: Mapping[str, Any]) -> RenderableType:
         table.add_row(
             short(one["id"]),
             f"{one['action']}{undone}",
-            one["reason"],
+            "\n".join((one["reason"], *_changes(one))),
             one["decided_at"][:10],
             memories,
         )
     return table if result["decisions"] else "no decisions"
+
+
+def _changes(decision: Mapping[str, Any]) -> list[str]:
+    """The changes of a decision that its reason does not name."""
+    return [
+        f"{one['field']}: {_value(one['before'])} → {_value(one['after'])}"
+        for one in decision["changes"]
+        if one["field"] in ("tags", "found_tags", "note", "valid_until", "subcategories")
+    ]
 
 
 def _parts(value: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ ID_ARGUMENTS: Final[dict[str, dict[str, tuple["Table", ...]]]] = {
     "edit_memory": {"id": ("memories",)},
     "merge_memories": {"into": ("memories",), "ids": ("memories",)},
     "trace_search": {"expected": ("memories", "turns")},
-    "undo_decision": {"decision": ("decisions",)},
+    "undo_decision": {"decision": ("decisions", "memories")},
 }
 """Tool arguments that are IDs, with their tables; on the command line they may be abbreviated."""
 
@@ -24,6 +24,7 @@ OPTION_NAMES: Final = {
     "expires_at": "expires",
     "tags": "tag",
     "bots": "bot",
+    "actions": "action",
     "include_expired": "expired",
     "include_conversation": "conversation",
     "include_stored": "stored",

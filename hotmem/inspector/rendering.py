@@ -77,6 +77,7 @@ OUTCOMES: Final = {
 }
 
 ACTIONS: Final = {
+    "read": "read from what was said",
     "filed": "stored",
     "confirmed": "confirmed",
     "ended": "ended by a later statement",
@@ -88,8 +89,22 @@ ACTIONS: Final = {
     "tags consolidated": "tags merged",
     "evolved": "subcategories rebuilt",
     "imported": "imported",
+    "undone": "undone",
+    "redone": "undoing taken back",
 }
 """Labels of decisions."""
+
+SHOWN_CHANGES: Final = {
+    "category": "category",
+    "subcategories": "subcategory",
+    "kind": "kind",
+    "importance": "importance",
+    "tags": "tags",
+    "found_tags": "tags found in the words",
+    "note": "note",
+    "valid_until": "valid until",
+}
+"""Labels of the values whose change is shown with a decision."""
 
 STAGES: Final = {
     "query": "query analysis",
@@ -181,6 +196,7 @@ def _environment() -> Environment:
         OUTCOMES=OUTCOMES,
         STAGES=STAGES,
         ACTIONS=ACTIONS,
+        SHOWN_CHANGES=SHOWN_CHANGES,
         marked=marked,
     )
     environment.filters.update(day=day, moment=moment, share=share, cut=cut, counted=counted_rows)

@@ -200,6 +200,11 @@ def _decision(
 ) -> tuple[bool, str]:
     """Whether an expected row is among the results, and the step that decided."""
     row, candidate = lookup.row, lookup.candidate
+    if row.merged_into is not None and row.merged_into == row.id:
+        return False, (
+            "It was withdrawn: the decision that stored it was undone. memory_decisions lists the "
+            "undoing, which can be undone."
+        )
     if row.merged_into is not None:
         return False, (
             f"It was merged into memory {row.merged_into}; undo_decision reverts the merge."

@@ -37,11 +37,11 @@ from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 from hotmem.errors import InvalidInput
 from hotmem.portability.user_mapping import ALL_USERS, UserMapping
 from hotmem.storage import Storage, queries
-from hotmem.storage.queries.decisions import IMPORTED
 from hotmem.storage.queries.times import from_stored
 from hotmem.text.timezones import to_named_zone, zone_name
 from hotmem.types import (
     Decision,
+    DecisionAction,
     EventTime,
     EvolutionRecord,
     ExportedTurn,
@@ -95,7 +95,7 @@ async def export_lines(storage: Storage, user: UserKey, user_id: str) -> AsyncIt
         records += 1
         yield line
     for decision in await database.read(queries.decisions.of_user, user, NO_LIMIT):
-        if decision.action != IMPORTED:
+        if decision.action is not DecisionAction.IMPORTED:
             yield _line(
                 "decision", {"user_id": user_id} | DECISION.dump_python(decision, mode="json")
             )

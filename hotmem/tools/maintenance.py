@@ -16,6 +16,7 @@ from hotmem.storage.database import Database
 from hotmem.types import (
     Category,
     Decision,
+    DecisionAction,
     EvolutionResult,
     Fault,
     Period,
@@ -77,11 +78,19 @@ class MergeArguments:
 
 @dataclass(frozen=True, slots=True)
 class DecisionsArguments:
-    """Arguments of `memory_decisions`: maximum entries, latest first."""
+    """Arguments of `memory_decisions`.
+
+    Attributes:
+        limit: Decisions at most, latest first.
+        actions: Only these actions; empty for all.
+    """
 
     __pydantic_config__ = CLOSED
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 50
+    actions: Annotated[
+        tuple[DecisionAction, ...], Field(description="Only these actions; empty for all.")
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,17 +253,19 @@ async def memory_decisions(
 ) -> Decisions:
     """List decisions about memories and their reasons."""
     database, user = await _user(memory, user_id)
-    return Decisions(tuple(await database.read(queries.decisions.of_user, user, arguments.limit)))
+    found = await database.read(queries.readings.of_user, user, arguments.limit, arguments.actions)
+    return Decisions(tuple(found))
 
 
 async def undo_decision(memory: Memory, user_id: str, arguments: UndoArguments) -> UndoResult:
-    """Revert a merge, an edit, an import, or a change of tags or subcategories.
+    """Undo a decision; an undoing is a decision too.
 
     Raises:
-        InvalidInput: If the decision does not exist or was already undone.
+        InvalidInput: If the decision does not exist, cannot be undone or was already undone, or if
+            something else was changed since that must be undone first.
     """
     database, user = await _user(memory, user_id)
-    undone = await database.write(queries.edits.undo, user, arguments.decision, datetime.now(UTC))
+    undone = await database.write(queries.undoing.undo, user, arguments.decision, datetime.now(UTC))
     await memory.take_back()
     return undone
 

@@ -98,8 +98,8 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool(
         "edit_memory",
-        "Change the text, category, kind, importance, tags, note or validity of a memory. A "
-        "change of text can be undone.",
+        "Change the text, category, kind, importance, tags, note or validity of a memory. It "
+        "can be undone.",
         "maintenance",
         EditArguments,
         edit_memory,
@@ -137,7 +137,8 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool(
         "memory_decisions",
-        "List decisions about memories, such as merges and edits, and their reasons.",
+        "List decisions about memories, automatic and manual ones: facts read from speech, "
+        "classifications, endings, edits, merges. With reasons, and what changed.",
         "maintenance",
         DecisionsArguments,
         maintenance.memory_decisions,
@@ -151,7 +152,8 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool(
         "undo_decision",
-        "Undo a merge, an edit, an import, or a change of tags or subcategories.",
+        "Undo a decision of `memory_decisions`. The undoing is a decision too, and can mostly be "
+        "undone in turn.",
         "maintenance",
         UndoArguments,
         maintenance.undo_decision,

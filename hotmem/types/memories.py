@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from hotmem.types.vocabulary import Category, Kind
+from hotmem.types.vocabulary import Category, DecisionAction, Kind
 
 if TYPE_CHECKING:
     from hotmem.types.arrays import Vector
@@ -177,28 +177,48 @@ class MemoryMetadata:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """A recorded decision about memories.
+class MemoryChange:
+    """A value of a memory before and after a decision.
 
     Attributes:
-        id: The decision's id.
-        action: "filed", "confirmed", "ended", "doubted", "repeated", "refiled", "edited",
-            "merged", "tags consolidated", "evolved" or "imported".
+        memory_id: The memory.
+        field: Name of the value, such as "category", "tags" or "valid_until".
+        before: The former value as text; None if there was none.
+        after: The new value.
+    """
+
+    memory_id: str
+    field: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A decision about memories.
+
+    Attributes:
+        id: The decision's id; that a fact was read from a turn has the id of its memory.
+        action: What was decided.
         reason: The reason, one sentence.
         decided_at: When it was made, UTC.
         undone_at: When it was undone, UTC, if it was.
         memory_ids: The memories.
         into: The memory that they were merged into, that has the edited text, or that ended them
             or made them doubtful, if there is one.
+        changes: What it changed, if that was recorded with it.
+        undoes: Id of the decision that it undid, or of the undoing that it took back.
     """
 
     id: str
-    action: str
+    action: DecisionAction
     reason: str
     decided_at: datetime
     undone_at: datetime | None
     memory_ids: tuple[str, ...]
     into: str | None
+    changes: tuple[MemoryChange, ...] = ()
+    undoes: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,11 +227,13 @@ class UndoResult:
 
     Attributes:
         restored: Memories, tags and subcategories restored.
-        removed: Turns and memories of an import removed.
+        removed: Turns and memories of an import removed; 1 for a memory that is withdrawn.
+        decision: Id of the undoing, which is a decision too.
     """
 
     restored: int
     removed: int = 0
+    decision: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ class MemoryRecord:
         note: The user's note.
         tags: Tags that were given to it, and those of its circumstances.
         found_tags: Other tags, found in its words; one is shown once another memory has it.
+        category_percent: Probability of the category in percent, where it was found in speech.
     """
 
     id: Annotated[str, AfterValidator(lambda given: validate_id(given, "id"))]
@@ -86,6 +87,7 @@ class MemoryRecord:
     entities: tuple[str, ...] = ()
     words: tuple[SourceSpan, ...] = ()
     subcategory: str | None = None
+    category_percent: Annotated[int | None, Field(ge=0, le=100)] = None
 
     @property
     def links(self) -> dict[str, str]:

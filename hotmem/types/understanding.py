@@ -44,6 +44,7 @@ class Statement:
         ending: Facts of other relations that it ends, if any.
         replaces: Whether it may supersede stored facts. "My dog is called Rex" does not: another
             dog may be meant.
+        category_probability: Probability of the category, 0 to 1; None if it was not estimated.
     """
 
     text: str
@@ -64,6 +65,7 @@ class Statement:
     circumstances: tuple[str, ...] = ()
     ending: Termination | None = None
     replaces: bool = True
+    category_probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,42 @@ class AnswerType(IntFlag):
     QUESTION = 16
 
 
+class DecisionAction(StrEnum):
+    """What was decided about memories.
+
+    Attributes:
+        READ: Something said is a fact, of a kind and a category.
+        FILED: A statement was stored, with its kind and category.
+        CONFIRMED: A statement was stored again.
+        REPEATED: A fact was said again.
+        ENDED: A memory holds no longer.
+        DOUBTED: A memory is possibly outdated.
+        REFILED: The classification, tags or validity of a memory were changed.
+        EDITED: The words of a memory were changed.
+        MERGED: Memories that say the same were merged.
+        TAGS_CONSOLIDATED: Tags were merged or archived.
+        EVOLVED: The subcategories of a category were found again.
+        IMPORTED: Records were imported.
+        UNDONE: A decision was undone.
+        REDONE: An undoing was taken back.
+    """
+
+    READ = "read"
+    FILED = "filed"
+    CONFIRMED = "confirmed"
+    REPEATED = "repeated"
+    ENDED = "ended"
+    DOUBTED = "doubted"
+    REFILED = "refiled"
+    EDITED = "edited"
+    MERGED = "merged"
+    TAGS_CONSOLIDATED = "tags consolidated"
+    EVOLVED = "evolved"
+    IMPORTED = "imported"
+    UNDONE = "undone"
+    REDONE = "redone"
+
+
 class UsageKind(StrEnum):
     """How a reply used an item."""
 

@@ -209,10 +209,16 @@ class TurnReader:
         """The understanding with more statements, in the order of their words."""
         found = [one.statement for one in kept]
         if found:
-            categories = [one.category for one in self._classify(doc, found)]
+            classified = self._classify(doc, found)
             found = [
-                one if one.kind is Kind.REMINDER else replace(one, category=category)
-                for one, category in zip(found, categories, strict=True)
+                one
+                if one.kind is Kind.REMINDER
+                else replace(
+                    one,
+                    category=other.category,
+                    category_probability=other.category_probability,
+                )
+                for one, other in zip(found, classified, strict=True)
             ]
         times = {time.start: time for one in kept for time in one.times}
         times |= {time.start: time for time in understanding.event_times}

@@ -36,7 +36,7 @@ from hotmem.tools.maintenance import (
     validate_storage,
 )
 from hotmem.tools.registry import tool
-from hotmem.types import Category, Kind, NewMemory
+from hotmem.types import Category, DecisionAction, Kind, NewMemory
 from hotmem.understanding.facts.tags import extract_tags
 from tests.conversation import START, said
 
@@ -349,7 +349,7 @@ async def evolutions(memory: Memory) -> int:
     return [
         one.action
         for one in (await memory_decisions(memory, "ana", DecisionsArguments(limit=1000))).decisions
-    ].count("evolved")
+    ].count(DecisionAction.EVOLVED)
 
 
 async def test_evolution_is_scheduled_by_time_and_growth(

@@ -71,8 +71,7 @@ async def test_a_correction_is_undone_with_the_corrected_memory(memory: Memory) 
 
 async def test_a_confirmation_is_undone_with_its_source_and_date(memory: Memory) -> None:
     await tell(memory, "I live in Porto.", "I live in Porto.")
-    (decision,) = await decisions(memory)
-    assert decision.action == "repeated"
+    (decision,) = [one for one in await decisions(memory) if one.action == "repeated"]
     (before,) = await memory.memories("ana")
     await undo(memory, decision)
     (after,) = await memory.memories("ana")
@@ -91,4 +90,4 @@ async def test_a_later_change_is_undone_first(memory: Memory) -> None:
 async def test_forgetting_a_turn_forgets_what_it_decided(memory: Memory) -> None:
     await tell(memory, "I live in Porto.", "I live in Braga now.")
     await memory.forget(user_id="ana", turn_ids=["t1"])
-    assert await decisions(memory) == []
+    assert [one.action for one in await decisions(memory)] == ["read"]

@@ -35,7 +35,15 @@ from hotmem.tools.maintenance import (
     undo_decision,
     validate_storage,
 )
-from hotmem.types import Category, ImportResult, Kind, MemoryRecord, SourceSpan, UserRecord
+from hotmem.types import (
+    Category,
+    DecisionAction,
+    ImportResult,
+    Kind,
+    MemoryRecord,
+    SourceSpan,
+    UserRecord,
+)
 from tests.conversation import START, said
 from tests.victim import import_until_killed
 
@@ -349,7 +357,8 @@ async def test_an_unfinished_import_can_be_undone(memory: Memory, tmp_path: Path
             conn.execute("SELECT count(*) FROM passages WHERE vector NOT NULL").fetchone()[0] == 1
         )
     assert "Potola" in (await memory.recall("What is my dog called?", user_id="ana")).text
-    (decision,) = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
+    asked = DecisionsArguments(actions=(DecisionAction.IMPORTED,))
+    (decision,) = (await memory_decisions(memory, "ana", asked)).decisions
     assert "import the same file again" in decision.reason
     await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
     assert [turn.id for turn in await turns(memory)] == ["live"]

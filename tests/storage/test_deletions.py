@@ -360,7 +360,7 @@ async def test_what_came_with_an_import_that_was_taken_back_stays_away(
         for one in await memory.runtime.storage.database.read(queries.decisions.of_user, user, -1)
         if one.action == "imported"
     ]
-    await memory.runtime.storage.database.write(queries.edits.undo, user, done.id, START)
+    await memory.runtime.storage.database.write(queries.undoing.undo, user, done.id, START)
     await memory.take_back()
     assert await memory.restore(user_id="ana") is not None
     assert sorted(await turns_told(memory)) == sorted(before)

@@ -19,7 +19,7 @@ from hotmem.tools.maintenance import (
     undo_decision,
 )
 from hotmem.tools.registry import tool
-from hotmem.types import Category, StoredMemory
+from hotmem.types import Category, Decision, DecisionAction, StoredMemory
 from tests.conversation import said
 
 PAOLA, POTOLA = "Ana's dog is called Paola.", "Ana's dog is called Potola."
@@ -68,18 +68,22 @@ async def test_a_later_turn_still_replaces_an_edited_memory(memory: Memory) -> N
     assert await texts(memory) == ["Ana lives in Braga."]
 
 
+async def edits(memory: Memory) -> tuple[Decision, ...]:
+    """Return the edits, latest first."""
+    asked = DecisionsArguments(actions=(DecisionAction.EDITED,))
+    return (await memory_decisions(memory, "ana", asked)).decisions
+
+
 async def test_an_edit_is_undone_once(memory: Memory) -> None:
     known = await dog(memory)
     await edited(memory, id=known.id, content=POTOLA)
-    (decision,) = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
+    (decision,) = await edits(memory)
     assert decision.action == "edited"
     assert decision.memory_ids == (known.id,)
     assert (await undo_decision(memory, "ana", UndoArguments(decision=decision.id))).restored == 1
     assert await texts(memory, past=True) == [PAOLA]
     assert (await memory.memories("ana"))[0].id == known.id
-    assert (await memory_decisions(memory, "ana", DecisionsArguments())).decisions[
-        0
-    ].undone_at is not None
+    assert (await edits(memory))[0].undone_at is not None
     with pytest.raises(InvalidInput, match="was undone on"):
         await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
 
@@ -88,7 +92,7 @@ async def test_a_later_edit_is_undone_first(memory: Memory) -> None:
     known = await dog(memory)
     first = await edited(memory, id=known.id, content=POTOLA)
     await edited(memory, id=first.id, content="Ana's dog is called Pippa.")
-    later, earlier = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
+    later, earlier = await edits(memory)
     with pytest.raises(InvalidInput, match="changed again"):
         await undo_decision(memory, "ana", UndoArguments(decision=earlier.id))
     await undo_decision(memory, "ana", UndoArguments(decision=later.id))

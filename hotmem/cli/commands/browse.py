@@ -13,6 +13,7 @@ from hotmem.cli.parameters import After, Before, Database, Json, Overwrite, Png,
 from hotmem.cli.tool_calls import call_tool, given_only, option_name
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
+from hotmem.types import DecisionAction
 
 if TYPE_CHECKING:
     from hotmem import Memory
@@ -173,11 +174,15 @@ def decisions(
     user: User,
     database: Database = None,
     limit: Annotated[int, typer.Option(help="Maximum entries, 1 to 1000.")] = 50,
+    action: Annotated[
+        list[str] | None,
+        typer.Option(help=f"Only this action; repeatable: {', '.join(DecisionAction)}."),
+    ] = None,
     json_: Json = False,
 ) -> None:
-    """List changes made to memories, such as merges and edits, and their reasons."""
-    path = existing_database(database)
-    call_tool("memory_decisions", {"limit": limit}, user, path, json_=json_)
+    """List decisions about memories, automatic and manual ones, and their reasons."""
+    arguments = {"limit": limit, "actions": action or None}
+    call_tool("memory_decisions", arguments, user, existing_database(database), json_=json_)
 
 
 def _plots() -> ModuleType:

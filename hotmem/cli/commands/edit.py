@@ -65,7 +65,7 @@ def edit(
     holds: Annotated[bool | None, typer.Option(help="Whether the memory is valid.")] = None,
     json_: Json = False,
 ) -> None:
-    """Change a memory; `hotmem undo` restores the previous text."""
+    """Change a memory; `hotmem undo` restores what it was before."""
     changes: dict[str, Any] = {
         "content": content,
         "category": category,
@@ -176,7 +176,7 @@ def undo(
     database: Database = None,
     json_: Json = False,
 ) -> None:
-    """Revert a merge, an edit, an import, or a change of tags or subcategories."""
+    """Undo a decision: a fact that was read, a classification, an edit, a merge, an import."""
     path = existing_database(database)
     call_tool("undo_decision", {"decision": decision}, user, path, json_=json_)
 

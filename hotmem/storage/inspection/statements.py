@@ -117,7 +117,7 @@ def memory(conn: Connection, user: UserKey, key: int) -> MemoryDetails | None:
         doubted_by=_one(conn, user, doubted_by),
         merged_into=_one(conn, user, into),
         replaces=_some(conn, user, "m.superseded_by = ?", key),
-        stands_for=_some(conn, user, "m.merged_into = ?", key),
+        stands_for=_some(conn, user, "m.merged_into = ? AND m.id <> m.merged_into", key),
         decisions=_decisions(conn, user, key),
     )
 

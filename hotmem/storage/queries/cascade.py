@@ -8,7 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import decisions, deletion_marks, effects, subcategories
+from hotmem.storage.queries import (
+    decisions,
+    deletion_marks,
+    effects,
+    memory_changes,
+    subcategories,
+)
 from hotmem.storage.queries.index_entries import WORDED
 from hotmem.storage.queries.jobs import WHEN_ENDED
 from hotmem.types import Category, UserKey
@@ -20,6 +26,12 @@ MERGED_AND_AMENDING: Final = """
             ON +m.user_key = :user AND (m.merged_into = g.id OR m.amends = g.id))
     SELECT id, public_id FROM deleted"""
 """Memories with those merged into them and those that amend them."""
+
+
+CHANGES_OF_MEMORIES: Final = """
+    SELECT d.changes FROM decision_memories x JOIN decisions d ON d.id = x.decision
+    WHERE x.memory = ANY(:keys) AND +d.user_key = :user AND d.changes IS NOT NULL"""
+"""Recorded changes of memories, which tell their former categories."""
 
 
 RECALLS_OF_TURNS: Final = """
@@ -53,6 +65,8 @@ def delete_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> lis
         "SELECT DISTINCT category FROM memories WHERE +user_key = :user AND id = ANY(:keys)",
         values,
     )
+    for changes in column(conn, CHANGES_OF_MEMORIES, values):
+        categories += memory_changes.former_categories(changes)
     conn.execute(
         """DELETE FROM recalls WHERE user_key = :user AND id IN (
                 SELECT r.id FROM recalls r JOIN recall_items u ON u.recall = r.id
@@ -72,7 +86,7 @@ def delete_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> lis
             NOT EXISTS (SELECT 1 FROM memory_tags x WHERE x.tag = tags.id)""",
         values,
     )
-    subcategories.remove_stale_words(conn, user, map(Category, categories))
+    subcategories.remove_stale_words(conn, user, map(Category, dict.fromkeys(categories)))
     return [name for _, name in deleted]
 
 

@@ -16,7 +16,7 @@ FOREIGN_KEYS: Final[Mapping[str, Mapping[str, str]]] = {
     "sessions": {},
     "entities": {},
     "tags": {"merged_into": "tags"},
-    "decisions": {},
+    "decisions": {"undoes": "decisions"},
     "imports": {"decision": "decisions"},
     "import_changes": {"import": "imports"},
     "turns": {"session": "sessions"},
@@ -74,7 +74,7 @@ NULLABLE_KEYS: Final = frozenset(
             ("decision_memories", "into_memory"),
             ("decision_tags", "into_tag"),
         ),
-        *(("imports", "decision"), ("evolutions", "decision")),
+        *(("imports", "decision"), ("evolutions", "decision"), ("decisions", "undoes")),
     }
 )
 """Foreign keys that may be null; they are set once all rows are restored."""

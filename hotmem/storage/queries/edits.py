@@ -13,13 +13,20 @@ from uuid import uuid4
 import numpy as np
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import decisions, index_entries, placement, tags
-from hotmem.storage.queries.decisions import EDITED, record, unmerged_key
+from hotmem.storage.queries import (
+    index_entries,
+    memory_changes,
+    memory_states,
+    placement,
+    readings,
+    tags,
+)
+from hotmem.storage.queries.decisions import record, unmerged_key
 from hotmem.storage.queries.entities import ensure
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.search import vectors
 from hotmem.text.validation import normalize_value
-from hotmem.types import EvidenceKind, UndoResult, UserKey, Vector
+from hotmem.types import DecisionAction, EvidenceKind, UserKey, Vector
 
 KEPT: Final = (
     "kind, category, importance, hedged, negated, changes, single, said_at, "
@@ -97,7 +104,7 @@ def reword(
             "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",
             (entity, new),
         )
-    record(conn, user, EDITED, reason, [(old, new)], now)
+    record(conn, user, DecisionAction.EDITED, reason, [(old, new)], now)
     return new_name
 
 
@@ -106,10 +113,12 @@ def refile(
     user: UserKey,
     name: str,
     columns: Mapping[str, Any],
+    wanted: Sequence[str] | None,
+    rows: Mapping[str, Vector],
     now: datetime,
     reason: str,
 ) -> None:
-    """Changes the classification of a memory and when it expires.
+    """Changes the classification of a memory, its tags, and when it expires.
 
     Args:
         conn: A connection.
@@ -117,6 +126,8 @@ def refile(
         name: The memory's id.
         columns: New values of kind, category, importance, note, valid_until or doubted_at, by
             column name. A memory whose validity is set is no longer in doubt.
+        wanted: Tags that replace the present ones; None leaves them.
+        rows: Vectors of new tags.
         now: The wall clock.
         reason: What was changed, for the decision.
 
@@ -124,6 +135,8 @@ def refile(
         InvalidInput: If it is not among the user's memories, or was merged into another.
     """
     key = unmerged_key(conn, user, name)
+    readings.store(conn, user, name)  # with the classification that it had
+    before = memory_states.of(conn, user, [key])
     for column, value in columns.items():
         stored = to_stored(value) if isinstance(value, datetime) else value
         conn.execute(f"UPDATE memories SET {column} = ? WHERE id = ?", (stored, key))
@@ -138,32 +151,17 @@ def refile(
     if "category" in columns:
         conn.execute("DELETE FROM subcategory_members WHERE memory = ?", (key,))
         placement.assign(conn, [key])
-    record(conn, user, "refiled", reason, [(key, None)], now)
-
-
-def retag(
-    conn: Connection,
-    user: UserKey,
-    name: str,
-    wanted: Sequence[str],
-    rows: Mapping[str, Vector],
-    now: datetime,
-) -> None:
-    """Replaces the tags of a memory; `rows` are the vectors of new ones. Unused tags are deleted.
-
-    Raises:
-        InvalidInput: If it is not among the user's memories, or was merged into another.
-    """
-    key = unmerged_key(conn, user, name)
-    before = conn.execute(
-        "DELETE FROM memory_tags WHERE memory = ? RETURNING tag", (key,)
-    ).fetchall()
-    tags.attach(conn, user, key, wanted, now, rows)
-    conn.executemany(
-        """DELETE FROM tags WHERE id = :tag AND NOT EXISTS (SELECT 1 FROM memory_tags
-               WHERE tag = :tag)
-               AND NOT EXISTS (SELECT 1 FROM tags WHERE merged_into = :tag)""",
-        [{"tag": tag} for (tag,) in before],
+    if wanted is not None:
+        tags.replace(conn, user, key, wanted, now, rows)
+    changes = memory_changes.difference(before, memory_states.of(conn, user, [key]))
+    record(
+        conn,
+        user,
+        DecisionAction.REFILED,
+        reason,
+        [(key, None)],
+        now,
+        changes=memory_changes.to_json(changes),
     )
 
 
@@ -193,16 +191,3 @@ def current_fields(conn: Connection, user: UserKey, name: str) -> dict[str, Any]
         if fields[moment] is not None:
             fields[moment] = from_stored(fields[moment])
     return fields
-
-
-def undo(conn: Connection, user: UserKey, decision: str, now: datetime) -> UndoResult:
-    """Undoes a merge, an ending, a doubt, an edit, a consolidation of tags or an evolution.
-
-    What an import brought is removed later, in portions (`import_rollback`).
-
-    Raises:
-        InvalidInput: If there is no such decision, or it was undone before.
-    """
-    restored = decisions.undo(conn, user, decision, now)
-    placement.assign_remaining(conn, user)
-    return restored

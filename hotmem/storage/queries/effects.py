@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import Final
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries.decisions import DOUBTED, ENDED, record
+from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.types import RevisedMemory, UserKey
+from hotmem.types import DecisionAction, RevisedMemory, UserKey
 
 END: Final = """
     UPDATE memories SET valid_until = :at, superseded_by = :cause
@@ -63,8 +63,8 @@ def apply_effects(
         "turn": turn if memory is None else None,
     }
     for action, sql, names in (
-        (ENDED, END, list(ends)),
-        (DOUBTED, DOUBT, [name for name in doubts if name not in ends]),
+        (DecisionAction.ENDED, END, list(ends)),
+        (DecisionAction.DOUBTED, DOUBT, [name for name in doubts if name not in ends]),
     ):
         found = conn.execute(sql, {**values, "names": names}).fetchall() if names else []
         if found:
@@ -72,27 +72,33 @@ def apply_effects(
                 conn, user, action, reason, [(key, memory) for key, *_ in found], said_at
             )
             revised += (
-                RevisedMemory(name, text, from_stored(said), action == ENDED, decision)
+                RevisedMemory(
+                    name, text, from_stored(said), action is DecisionAction.ENDED, decision
+                )
                 for _, name, text, said in found
             )
     return revised
 
 
-def doubt_new(conn: Connection, user: UserKey, memory: int, by: str) -> None:
-    """Marks a new memory as possibly outdated because of one that was said later.
+def doubt_new(conn: Connection, user: UserKey, memory: int, by: str, reason: str) -> None:
+    """Marks a new memory as possibly outdated because of another, and records the decision.
 
     Args:
         conn: The writer, within a transaction.
         user: The user.
         memory: Row number of the new memory.
-        by: Id of the later memory.
+        by: Id of the other memory.
+        reason: Why, one sentence for the audit log, without words of memories.
     """
-    conn.execute(
+    row = conn.execute(
         """UPDATE memories SET (doubted_at, doubted_by) = (SELECT o.said_at, o.id FROM memories o
                WHERE o.user_key = :user AND o.public_id = :by)
-           WHERE user_key = :user AND id = :memory""",
+           WHERE user_key = :user AND id = :memory RETURNING doubted_at, doubted_by""",
         {"user": user, "memory": memory, "by": by},
-    )
+    ).fetchone()
+    if row is not None:
+        at, cause = row
+        record(conn, user, DecisionAction.DOUBTED, reason, [(memory, cause)], from_stored(at))
 
 
 def revert(conn: Connection, user: UserKey, memories: Sequence[int]) -> None:

@@ -202,10 +202,9 @@ def refile(
         InvalidInput: If it is not among the user's memories, or was merged into another.
     """
     embedded = _is_current(conn, encoder)  # before rows are changed that a change of it updates
-    edits.refile(conn, user, memory_id, columns, now, reason)
-    if wanted is not None:
-        rows = wanted if embedded else {}
-        edits.retag(conn, user, memory_id, tuple(wanted), rows, now)
+    rows = wanted if wanted is not None and embedded else {}
+    names = None if wanted is None else tuple(wanted)
+    edits.refile(conn, user, memory_id, columns, names, rows, now, reason)
 
 
 def reword(

@@ -12,7 +12,7 @@ import numpy as np
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import job_failures, reembedding
-from hotmem.storage.queries.decisions import EVOLVED, record
+from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.imports import FINISHED, Import
 from hotmem.storage.queries.order import BEHIND
 from hotmem.storage.queries.placement import LIVE_EVOLUTION, assign_evolution
@@ -21,6 +21,7 @@ from hotmem.storage.search.vectors import from_bytes, to_bytes
 from hotmem.types import (
     Category,
     CategoryMembers,
+    DecisionAction,
     EvidenceKind,
     EvolutionRecord,
     JobKind,
@@ -196,7 +197,7 @@ def adopt(
             AND state = 'live'""",
         owner,
     )
-    name = record(conn, user, EVOLVED, reason, [], now)
+    name = record(conn, user, DecisionAction.EVOLVED, reason, [], now)
     conn.execute(
         """UPDATE evolutions SET state = 'live', decision = (SELECT id FROM decisions
             WHERE user_key = ? AND public_id = ?) WHERE user_key = ? AND id = ?""",

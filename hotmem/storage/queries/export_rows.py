@@ -28,6 +28,7 @@ PLAIN: Final = [
     "object",
     "kind",
     "category",
+    "category_percent",
     "importance",
     "hedged",
     "negated",

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from hotmem.errors import DeletionChanged
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import deletion_marks, derived
+from hotmem.storage.queries import deletion_marks, derived, memory_changes
 from hotmem.storage.queries.cascade import column, delete, rewrite_indexes
 from hotmem.storage.queries.times import to_stored
 from hotmem.text.labels import KEYWORD_SEPARATOR
@@ -176,7 +176,9 @@ def remove_entity(conn: Connection, user: UserKey, name: str) -> None:
     memories = containing("memories", "text", "subject", "object", "note", "source")
     sessions = containing("summaries", "text", "topics")
     _delete_rows(conn, user, "tags", containing("tags", "name"))
-    _delete_rows(conn, user, "decisions", containing("decisions", "reason"))
+    changed = conn.execute("SELECT id, changes FROM decisions WHERE user_key = ?", (user,))
+    named = [key for key, changes in changed if any(map(matches, memory_changes.texts(changes)))]
+    _delete_rows(conn, user, "decisions", [*containing("decisions", "reason"), *named])
     _delete_rows(conn, user, "recalls", containing("recalls", "query"))
     _delete_rows(conn, user, "entities", containing("entities", "name"))
     for (speaker,) in conn.execute(

@@ -26,7 +26,7 @@ from hotmem.storage.queries import (
 from hotmem.storage.queries.cascade import column
 from hotmem.storage.queries.imports import Import
 from hotmem.storage.queries.jobs import WHEN_ENDED
-from hotmem.types import Category, JobKind, QualityRecord, UserKey
+from hotmem.types import Category, DecisionAction, JobKind, QualityRecord, UserKey
 
 AT_ONCE: Final = 16
 """Rows deleted between two checks of the time limit."""
@@ -234,7 +234,7 @@ def _delete_imported(conn: Connection, one: RollbackState, keys: Sequence[int]) 
         f"""UPDATE memories SET confirmations = greatest(confirmations - 1, 0)
             WHERE +user_key = :user AND id IN (
                 SELECT x.into_memory FROM decision_memories x JOIN decisions d ON d.id = x.decision
-                WHERE x.memory = ANY(:keys) AND d.action = '{decisions.MERGED}'
+                WHERE x.memory = ANY(:keys) AND d.action = '{DecisionAction.MERGED}'
                     AND d.undone_at IS NULL)""",
         deleted,
     )

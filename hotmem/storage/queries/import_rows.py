@@ -19,11 +19,7 @@ from hotmem.storage.queries.import_session import ImportSession, Link, user_id_o
 from hotmem.storage.queries.imported_records import insert_record
 from hotmem.storage.queries.imports import Import
 from hotmem.storage.queries.locks import lock_users
-from hotmem.types import (
-    Category,
-    ImportRecord,
-    ImportResult,
-)
+from hotmem.types import Category, DecisionAction, ImportRecord, ImportResult
 
 UNFINISHED: Final = "unfinished: import the same file again to continue, or undo it"
 """The reason recorded with an import until it is finished."""
@@ -159,5 +155,5 @@ def _user_import(
     if session.stored[user_id]:
         raise StoreLocked(imports.CONFLICT)
     imports.check_none_in_progress(conn, user)
-    decision = decisions.record(conn, user, decisions.IMPORTED, UNFINISHED, [], now)
+    decision = decisions.record(conn, user, DecisionAction.IMPORTED, UNFINISHED, [], now)
     return imports.begin(conn, user, session.source, decision, now, new_user=new_user)

@@ -76,7 +76,7 @@ def stats(conn: Connection, user: UserKey) -> Stats:
             """SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL
                 AND valid_until IS NOT NULL"""
         ),
-        merged=one("SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NOT NULL"),
+        merged=one("SELECT count(*) FROM memories WHERE user_key = ? AND merged_into <> id"),
         stored=one("SELECT count(*) FROM memories WHERE user_key = ? AND stored_at IS NOT NULL"),
         never_used=one(
             """SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL

@@ -5,7 +5,16 @@ from datetime import datetime
 from uuid import uuid4
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import index_entries, order, placement, subcategories, tags
+from hotmem.storage.queries import (
+    index_entries,
+    memory_changes,
+    memory_states,
+    order,
+    placement,
+    readings,
+    subcategories,
+    tags,
+)
 from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.effects import apply_effects
 from hotmem.storage.queries.entities import ensure
@@ -15,6 +24,7 @@ from hotmem.storage.search import vectors
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Category,
+    DecisionAction,
     EvidenceKind,
     InsertedMemory,
     Kind,
@@ -86,7 +96,7 @@ def insert(
             (entity, key),
         )
     _tag(conn, user, key, note, now)
-    record(conn, user, "filed", reason, [(key, None)], now)
+    record(conn, user, DecisionAction.FILED, reason, [(key, None)], now)
     return name
 
 
@@ -149,22 +159,37 @@ def confirm(
     False if it no longer exists.
     """
     row = conn.execute(
+        "SELECT id FROM memories WHERE user_key = ? AND public_id = ?", (user, name)
+    ).fetchone()
+    if row is None:
+        return False
+    (key,) = row
+    readings.store(conn, user, name)  # with the importance that it had
+    before = memory_states.of(conn, user, [key])
+    conn.execute(
         """UPDATE memories SET confirmations = confirmations + 1, said_at = ?, order_time = ?,
            importance = greatest(importance, ?),
            doubted_at = NULL, doubted_by = NULL, doubted_in = NULL
-           WHERE user_key = ? AND public_id = ? RETURNING id""",
+           WHERE user_key = ? AND id = ?""",
         (
             to_stored(now),
             order.order_time(conn, user, to_stored(now), to_stored(now)),
             note.importance,
             user,
-            name,
+            key,
         ),
-    ).fetchone()
-    if row is None:
-        return False
-    _tag(conn, user, row[0], note, now)
-    record(conn, user, "confirmed", reason, [(row[0], None)], now)
+    )
+    _tag(conn, user, key, note, now)
+    changes = memory_changes.difference(before, memory_states.of(conn, user, [key]))
+    record(
+        conn,
+        user,
+        DecisionAction.CONFIRMED,
+        reason,
+        [(key, None)],
+        now,
+        changes=memory_changes.to_json(changes),
+    )
     return True
 
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries.decisions import TAGS_CHANGED, record
+from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.times import to_stored
 from hotmem.storage.search.vectors import from_bytes, to_bytes
-from hotmem.types import TagUse, UserKey, Vector
+from hotmem.types import DecisionAction, TagUse, UserKey, Vector
 
 FILED: Final = """
     SELECT coalesce(o.merged_into, o.id) AS tag, count(DISTINCT x.memory) AS memories
@@ -81,6 +81,33 @@ def attach(
                         AND tag IN (SELECT id FROM tags WHERE user_key = ? AND id = ?)""",
                 (memory, user, key),
             )
+
+
+def replace(
+    conn: Connection,
+    user: UserKey,
+    memory: int,
+    names: Sequence[str],
+    now: datetime,
+    vectors: Mapping[str, Vector] | None = None,
+    *,
+    found: Sequence[str] = (),
+) -> None:
+    """Replaces the tags of a memory by others, `found` being those found in its words.
+
+    Those that no memory has any more are deleted.
+    """
+    before = conn.execute(
+        "DELETE FROM memory_tags WHERE memory = ? RETURNING tag", (memory,)
+    ).fetchall()
+    attach(conn, user, memory, names, now, vectors)
+    attach(conn, user, memory, found, now, found=True)
+    conn.executemany(
+        """DELETE FROM tags WHERE id = :tag AND NOT EXISTS (SELECT 1 FROM memory_tags
+               WHERE tag = :tag)
+               AND NOT EXISTS (SELECT 1 FROM tags WHERE merged_into = :tag)""",
+        [{"tag": tag} for (tag,) in before],
+    )
 
 
 def take(conn: Connection, user: UserKey, taken: Mapping[str, str]) -> None:
@@ -185,7 +212,7 @@ def consolidate(
         ).fetchall()
     ]
     conn.executemany("UPDATE tags SET archived = 1 WHERE id = ?", [(tag,) for tag in archived])
-    decision = record(conn, user, TAGS_CHANGED, reason, [], now)
+    decision = record(conn, user, DecisionAction.TAGS_CONSOLIDATED, reason, [], now)
     (key,) = conn.execute(
         "SELECT id FROM decisions WHERE user_key = ? AND public_id = ?", (user, decision)
     ).fetchone()

@@ -23,6 +23,7 @@ from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Correction,
+    DecisionAction,
     EvidenceKind,
     KnownSubjects,
     Revision,
@@ -58,6 +59,10 @@ CORRECTED: Final = "The user corrected it."
 """The reason recorded with a memory that a correction ends."""
 
 SAID_AGAIN: Final = "It was said again."
+
+LATER_KNOWN: Final = "Something said later, which was stored already, replaces it."
+
+DOUBTED_AT_ONCE: Final = "Something that is stored already contradicts it."
 
 
 NO_REVISION: Final = Revision()
@@ -199,8 +204,11 @@ def add_statement(
         new = _confirm(conn, user, revision.confirms, turn, statement, said)
     else:
         new = _insert(conn, user, turn, statement, said, revision.valid_until)
+        if revision.valid_until is not None:
+            action, at = DecisionAction.ENDED, revision.valid_until
+            decisions.record(conn, user, action, LATER_KNOWN, [(new, None)], at)
     if revision.doubted_by is not None:
-        effects.doubt_new(conn, user, new, revision.doubted_by)
+        effects.doubt_new(conn, user, new, revision.doubted_by, DOUBTED_AT_ONCE)
     effects.apply_effects(
         conn,
         user,
@@ -252,9 +260,9 @@ def _insert(
 ) -> int:
     key: int = conn.execute(
         """INSERT INTO memories (user_key, public_id, text, subject, relation, object, value, kind,
-               category, importance, hedged, negated, changes,
+               category, category_percent, importance, hedged, negated, changes,
                single, said_at, order_time, valid_until)
-                   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+                   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (
             user,
             uuid4().hex,
@@ -265,6 +273,7 @@ def _insert(
             normalize_value(statement.object),
             statement.kind,
             statement.category,
+            None if (sure := statement.category_probability) is None else round(100 * sure),
             statement.importance,
             statement.hedged,
             statement.negated,
@@ -374,7 +383,7 @@ def _confirm(
             WHERE EXISTS (SELECT 1 FROM sources WHERE memory = :memory) ON CONFLICT DO NOTHING""",
         {"memory": key, "turn": turn, "start": statement.start, "stop": statement.stop},
     )  # what was stored without a turn does not depend on one that repeats it
-    decisions.record(conn, user, decisions.REPEATED, SAID_AGAIN, [(key, None)], said.said_at)
+    decisions.record(conn, user, DecisionAction.REPEATED, SAID_AGAIN, [(key, None)], said.said_at)
     return key
 
 

@@ -216,7 +216,13 @@ def classify_statements(
         for statement, row in zip(loose, rows, strict=True)
     ]
     classified = iter(
-        replace(statement, kind=one.kind, category=one.category, importance=one.importance)
+        replace(
+            statement,
+            kind=one.kind,
+            category=one.category,
+            importance=one.importance,
+            category_probability=one.confidence,
+        )
         for statement, one in zip(loose, found, strict=True)
     )
     return tuple(one if one.relation == ASKS.name else next(classified) for one in statements)

@@ -84,8 +84,8 @@ async def test_a_merge_hides_memories_until_it_is_undone(
     decision = await database.write(queries.decisions.merge, ana, first, [other], "a test", NOW)
     assert len((await storage.engine.search(ana, search))[0]) == 1
     with pytest.raises(HotMemError):
-        await database.write(queries.decisions.undo, ben, decision, NOW)
-    assert (await database.write(queries.decisions.undo, ana, decision, NOW)).restored == 1
+        await database.write(queries.undoing.undo, ben, decision, NOW)
+    assert (await database.write(queries.undoing.undo, ana, decision, NOW)).restored == 1
     assert len((await storage.engine.search(ana, search))[0]) == 2
     assert len((await storage.engine.search(ben, search))[0]) == 1
 

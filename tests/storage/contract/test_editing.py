@@ -16,6 +16,7 @@ from hotmem.storage.search import vectors
 from hotmem.types import (
     Category,
     Correction,
+    DecisionAction,
     EvolutionRecord,
     Kind,
     NewMemory,
@@ -65,13 +66,13 @@ async def test_a_reworded_memory_can_be_restored(
     edit, merge, *_ = await database.read(queries.decisions.of_user, ana, 9)
     assert (edit.memory_ids, edit.into) == ((old,), new)
     assert (merge.id, merge.memory_ids, merge.into) == (merged, (other,), old)
-    assert (await database.write(queries.edits.undo, ana, edit.id, NOW)).restored == 1
+    assert (await database.write(queries.undoing.undo, ana, edit.id, NOW)).restored == 1
     assert memories_of_named(await database.read(memories_of, ana), "Lira") == [
         "The Lira is a ship."
     ]
     with pytest.raises(InvalidInput):
-        await database.write(queries.edits.undo, ana, edit.id, NOW)
-    assert (await database.write(queries.edits.undo, ana, merged, NOW)).restored == 1
+        await database.write(queries.undoing.undo, ana, edit.id, NOW)
+    assert (await database.write(queries.undoing.undo, ana, merged, NOW)).restored == 1
     assert len(await database.read(memories_of, ana)) == 2
 
 
@@ -177,7 +178,7 @@ async def test_evolutions_of_a_category(database: Database, ana: UserKey, ben: U
         ("heron", ("The Heron likes fish.",)),
         ("ferry", ("The ferry costs two euros.",)),
     }
-    assert (await database.write(queries.edits.undo, ana, second, NOW)).restored == 2
+    assert (await database.write(queries.undoing.undo, ana, second, NOW)).restored == 2
     await database.write(queries.subcategories.remove_stale_words, ana, [Category.CONTEXTS])
     live = await database.read(queries.subcategories.of_user, ana)
     assert {(one.name, one.keywords) for one in live} == {
@@ -185,13 +186,13 @@ async def test_evolutions_of_a_category(database: Database, ana: UserKey, ben: U
         ("ferry", ("ferry",)),
     }
     with pytest.raises(InvalidInput):
-        await database.write(queries.edits.undo, ana, second, NOW)
+        await database.write(queries.undoing.undo, ana, second, NOW)
 
 
 def import_evolution(conn: Connection, user: UserKey) -> tuple[bool, bool]:
     """Import an evolution twice; return which was stored."""
     conn.lock_user(user)
-    decision = queries.decisions.record(conn, user, "imported", "a test", [], NOW)
+    decision = queries.decisions.record(conn, user, DecisionAction.IMPORTED, "a test", [], NOW)
     source: Import = queries.imports.begin(conn, user, "file", decision, NOW, new_user=False)
     one = SubcategoryRecord("birds", ("heron",), (), NOW)
     record = EvolutionRecord(Category.CONTEXTS, NOW, 3, (one,))

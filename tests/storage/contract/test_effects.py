@@ -91,7 +91,7 @@ async def test_a_doubt_has_its_time_and_cause_and_can_be_undone(
     decision, *_ = await database.read(queries.decisions.of_user, ana, 9)
     assert (decision.action, decision.reason) == ("doubted", "a test")
     assert (decision.memory_ids, decision.into) == ((doubted.id,), new)
-    assert (await database.write(queries.edits.undo, ana, decision.id, LATER)).restored == 1
+    assert (await database.write(queries.undoing.undo, ana, decision.id, LATER)).restored == 1
     cleared = (await records(database, ana))["Skipper lives in Leith."]
     assert (cleared.doubted_at, cleared.doubted_by, cleared.doubted_in) == (None, None, None)
 
@@ -103,7 +103,7 @@ async def test_an_ending_has_precedence_and_can_be_undone(database: Database, an
     assert (ended.valid_until, ended.superseded_by, ended.doubted_at) == (LATER, new, None)
     decision, *_ = await database.read(queries.decisions.of_user, ana, 9)
     assert (decision.action, decision.into) == ("ended", new)
-    await database.write(queries.edits.undo, ana, decision.id, LATER)
+    await database.write(queries.undoing.undo, ana, decision.id, LATER)
     restored = (await records(database, ana))["Skipper lives in Leith."]
     assert (restored.valid_until, restored.superseded_by) == (None, None)
 
@@ -127,7 +127,7 @@ async def test_an_undone_ending_keeps_another(database: Database, ana: UserKey) 
     await database.write_all(move, "Oban")
     first, *_ = await database.read(queries.decisions.of_user, ana, 9)
     assert first.action == "ended"
-    await database.write(queries.edits.undo, ana, first.id, LATER)
+    await database.write(queries.undoing.undo, ana, first.id, LATER)
     await contradict(database, ana, by_memory=True, ends=True)
     assert (await records(database, ana))["Skipper lives in Leith."].valid_until == LATER
 
@@ -163,7 +163,7 @@ async def test_a_repetition_is_undone_with_its_turn(
     assert (repeated.confirmations, repeated.said_at) == (1, LATER)
     (decision,) = await database.read(queries.decisions.of_user, ana, 9)
     assert decision.action == "repeated"
-    await database.write(queries.edits.undo, ana, decision.id, LATER)
+    await database.write(queries.undoing.undo, ana, decision.id, LATER)
     (undone,) = (await records(database, ana)).values()
     assert (undone.confirmations, undone.said_at) == (0, NOW)
     assert [span.turn_id for span in undone.words] == ["first"]
@@ -217,9 +217,9 @@ async def test_a_memory_that_was_already_contradicted_is_in_doubt(
 
     key = await database.read(key_of, ana, first)
     mark = queries.effects.doubt_new
-    await database.write(mark, ben, key, second)
+    await database.write(mark, ben, key, second, "a test")
     assert (await records(database, ana))["The Lira is blue."].doubted_at is None
-    await database.write(mark, ana, key, second)
+    await database.write(mark, ana, key, second, "a test")
     found = (await records(database, ana))["The Lira is blue."]
     assert (found.doubted_at, found.doubted_by) == (NOW, second)
 
@@ -274,7 +274,7 @@ async def test_a_stored_fact_supersedes_as_if_it_had_been_said(
         for one in await database.read(queries.decisions.of_user, ana, 9)
         if one.id == second.revised[0].decision
     ]
-    await database.write(queries.edits.undo, ana, decision.id, LATER)
+    await database.write(queries.undoing.undo, ana, decision.id, LATER)
     restored = {one.id: one for one in (await records(database, ana)).values()}
     assert restored[second.revised[0].id].valid_until is None
     assert restored[second.revised[0].id].doubted_at is None

@@ -163,7 +163,7 @@ async def test_an_undone_import_leaves_what_was_there(
     await take(database, records())
     await database.write_all(say, "I came later.", session="harbour")
     (decision,) = await database.read(queries.decisions.of_user, ana, 9)
-    undone = await database.write(queries.decisions.undo, ana, decision.id, NOW)
+    undone = await database.write(queries.undoing.undo, ana, decision.id, NOW)
     assert undone.removed == 4
     await roll_back(database)
     assert await database.read(texts_of, ana) == ["I was here before.", "I came later."]

@@ -135,6 +135,7 @@ CREATE TABLE memories (
     object TEXT COLLATE "C" NOT NULL,
     kind TEXT COLLATE "C" NOT NULL,
     category TEXT COLLATE "C" NOT NULL,
+    category_percent BIGINT,
     importance BIGINT NOT NULL,
     hedged BIGINT NOT NULL,
     negated BIGINT NOT NULL,
@@ -437,12 +438,17 @@ CREATE TABLE decisions (
     reason TEXT COLLATE "C" NOT NULL,
     decided_at BIGINT NOT NULL,
     undone_at BIGINT,
+    changes TEXT COLLATE "C",
+    undoes BIGINT,
     PRIMARY KEY (id, user_key),
     FOREIGN KEY (user_key) REFERENCES users ON DELETE CASCADE,
+    FOREIGN KEY (undoes, user_key) REFERENCES decisions (id, user_key) ON DELETE CASCADE,
     UNIQUE (user_key, public_id)
 );
 
 CREATE INDEX decisions_of_user ON decisions (user_key, decided_at);
+
+CREATE INDEX decisions_undoing ON decisions (undoes) WHERE undoes IS NOT NULL;
 
 CREATE TABLE decision_memories (
     decision BIGINT NOT NULL,

@@ -82,6 +82,7 @@ CREATE TABLE memories (
     object TEXT NOT NULL,
     kind TEXT NOT NULL,
     category TEXT NOT NULL,
+    category_percent INTEGER,
     importance INTEGER NOT NULL,
     hedged INTEGER NOT NULL,
     negated INTEGER NOT NULL,
@@ -324,9 +325,12 @@ CREATE TABLE decisions (
     reason TEXT NOT NULL,
     decided_at INTEGER NOT NULL,
     undone_at INTEGER,
+    changes TEXT,
+    undoes INTEGER REFERENCES decisions ON DELETE CASCADE,
     UNIQUE (user_key, public_id)
 );
 CREATE INDEX decisions_of_user ON decisions (user_key, decided_at);
+CREATE INDEX decisions_undoing ON decisions (undoes) WHERE undoes IS NOT NULL;
 
 CREATE TABLE decision_memories (
     decision INTEGER NOT NULL REFERENCES decisions ON DELETE CASCADE,

@@ -1,0 +1,350 @@
+"""Undoes decisions about memories, and takes an undoing back.
+
+An undoing is a decision of its own that keeps what it changed, so that it can be undone in turn.
+What deletes rows or needs a model (an edit, a repetition, tags, subcategories, an import) is done
+anew instead.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from hotmem.errors import InvalidInput
+from hotmem.storage.database import Connection
+from hotmem.storage.queries import imports, memory_changes, memory_states, placement, readings
+from hotmem.storage.queries.decisions import merge_into, record, unmerge
+from hotmem.storage.queries.ids import short
+from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.types import (
+    DecisionAction,
+    UndoResult,
+    UserKey,
+)
+
+AGAIN: Final = {
+    DecisionAction.EDITED: "edit_memory (`hotmem edit`) makes the edit again.",
+    DecisionAction.REPEATED: "store_memory (`hotmem store`) counts the statement again.",
+    DecisionAction.TAGS_CONSOLIDATED: "optimize_tags (`hotmem optimize-tags`) joins them again.",
+    DecisionAction.EVOLVED: "evolve_categories (`hotmem evolve`) finds the subcategories again.",
+    DecisionAction.IMPORTED: "Import the file again.",
+}
+"""How to make a decision again whose undoing cannot be undone."""
+
+
+class _Row(NamedTuple):
+    """A stored decision."""
+
+    key: int
+    name: str
+    action: DecisionAction
+    decided_at: int
+    undone_at: int | None
+    changes: str | None
+    undoes: int | None
+
+
+def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResult:
+    """Undoes a decision, and records that as a decision.
+
+    A memory that was corrected holds again without the correction; one that was ended otherwise
+    holds beside what ended it. A memory that was repeated counts as not repeated. A fact that was
+    read, or a statement that was stored, is withdrawn: no search finds it, and what it ended or put
+    in doubt holds again. An import is marked, to be rolled back in portions.
+
+    Raises:
+        InvalidInput: If there is no such decision, it cannot be undone, or it was undone before.
+    """
+    readings.store(conn, user, name)
+    one = _find(conn, user, "public_id = ?", name)
+    if one is None:
+        raise InvalidInput(
+            f"{name!r} cannot be undone: it is no decision about this user's memories. "
+            "memory_decisions (`hotmem decisions`) lists them."
+        )
+    if one.undone_at is not None:
+        raise InvalidInput(f"{name!r} was undone on {from_stored(one.undone_at).date()}.")
+    undone = _undo(conn, user, one, now)
+    placement.assign_remaining(conn, user)
+    return undone
+
+
+def _find(conn: Connection, user: UserKey, where: str, value: object) -> _Row | None:
+    row = conn.execute(
+        f"""SELECT id, public_id, action, decided_at, undone_at, changes, undoes FROM decisions
+            WHERE user_key = ? AND {where}""",
+        (user, value),
+    ).fetchone()
+    if row is None:
+        return None
+    key, name, action, decided_at, undone_at, changes, undoes = row
+    return _Row(key, name, DecisionAction(action), decided_at, undone_at, changes, undoes)
+
+
+def _undo(conn: Connection, user: UserKey, one: _Row, now: datetime) -> UndoResult:
+    """Undoes a decision that was not undone before, and records it."""
+    if one.action is DecisionAction.REDONE:
+        raise InvalidInput(
+            f"{one.name!r} took an undoing back. Undo the decision itself again instead."
+        )
+    if one.action is DecisionAction.UNDONE:
+        return _redo(conn, user, one, now)
+    links = conn.execute(
+        "SELECT memory, into_memory FROM decision_memories WHERE decision = ? ORDER BY memory",
+        (one.key,),
+    ).fetchall()
+    keys = [key for link in links for key in link if key is not None]
+    before = memory_states.of(conn, user, keys)
+    restored, removed = _revert(conn, user, one, links, now)
+    after = memory_states.of(conn, user, keys)
+    repeatable = one.action not in AGAIN and after.keys() == before.keys()
+    changes = memory_changes.difference(before, after) if repeatable else {}
+    conn.execute("UPDATE decisions SET undone_at = ? WHERE id = ?", (to_stored(now), one.key))
+    name = record(
+        conn,
+        user,
+        DecisionAction.UNDONE,
+        f"the decision {short(one.name)} of {from_stored(one.decided_at).date()} ({one.action})",
+        [(key, None) for key in memory_states.existing(conn, user, keys)],
+        now,
+        changes=memory_changes.to_json(changes),
+        undoes=one.key,
+    )
+    return UndoResult(restored, removed, name)
+
+
+def _redo(conn: Connection, user: UserKey, undoing: _Row, now: datetime) -> UndoResult:
+    """Takes an undoing back, with those of what the memory had ended or put in doubt."""
+    one = _find(conn, user, "id = ?", undoing.undoes)
+    if one is None or undoing.changes is None:
+        again = None if one is None else AGAIN.get(one.action)
+        raise InvalidInput(
+            f"{undoing.name!r} cannot be undone. "
+            f"{again or 'edit_memory (`hotmem edit`) changes the memory.'}"
+        )
+    memory_states.reverse(conn, user, undoing.changes, now)
+    conn.execute("UPDATE decisions SET undone_at = NULL WHERE id = ?", (one.key,))
+    conn.execute("UPDATE decisions SET undone_at = ? WHERE id = ?", (to_stored(now), undoing.key))
+    links = conn.execute(
+        "SELECT memory, NULL FROM decision_memories WHERE decision = ?", (undoing.key,)
+    ).fetchall()
+    name = record(
+        conn,
+        user,
+        DecisionAction.REDONE,
+        f"the decision {short(one.name)} of {from_stored(one.decided_at).date()} ({one.action})",
+        links,
+        now,
+        undoes=undoing.key,
+    )
+    restored = len(links)
+    if one.action in (DecisionAction.READ, DecisionAction.FILED):
+        for effect in _effects(conn, user, links[0][0]):
+            follow = _find(conn, user, "undone_at IS NULL AND undoes = ?", effect.key)
+            if follow is not None and follow.decided_at == undoing.decided_at:
+                restored += _redo(conn, user, follow, now).restored
+    return UndoResult(restored, decision=name)
+
+
+def _revert(
+    conn: Connection,
+    user: UserKey,
+    one: _Row,
+    links: Sequence[tuple[int, int | None]],
+    now: datetime,
+) -> tuple[int, int]:
+    """Reverts a decision; returns the number of restored and of removed rows."""
+    keys = [key for key, _ in links]
+    match one.action:
+        case DecisionAction.FILED | DecisionAction.READ:
+            return _withdraw(conn, user, keys[0], now), 1
+        case DecisionAction.REFILED | DecisionAction.CONFIRMED:
+            memory_states.reverse(conn, user, one.changes or "{}", now)
+            return 1, 0
+        case DecisionAction.ENDED if _is_correction(conn, user, links):
+            _undo_edit(conn, one.key, *links[0])
+            return 1, 0
+        case DecisionAction.EDITED:
+            _undo_edit(conn, one.key, *links[0])
+            return 1, 0
+        case DecisionAction.REPEATED:
+            _undo_repetition(conn, user, keys[0], one.decided_at)
+            return 1, 0
+        case DecisionAction.ENDED | DecisionAction.DOUBTED:
+            return _undo_effect(conn, user, one.key, one.action), 0
+        case DecisionAction.EVOLVED:
+            return _restore_former_evolution(conn, user, one.key), 0
+        case DecisionAction.TAGS_CONSOLIDATED:
+            return _unmerge_tags(conn, user, one.key), 0
+        case DecisionAction.IMPORTED:
+            removed = conn.execute(
+                "UPDATE imports SET state = ? WHERE decision = ? RETURNING turns + memories",
+                (imports.UNDONE, one.key),
+            ).fetchone()
+            return 0, removed[0] if removed else 0
+        case _:
+            for key, kept in links:
+                unmerge(conn, user, key)
+                conn.execute(
+                    """UPDATE memories SET confirmations = greatest(confirmations - 1, 0)
+                        WHERE id = ?""",
+                    (kept,),
+                )
+            return len(links), 0
+
+
+def _withdraw(conn: Connection, user: UserKey, key: int, now: datetime) -> int:
+    """Withdraws a memory; what it ended or put in doubt holds again. Returns how many do."""
+    changed = conn.execute(
+        """SELECT 1 FROM memories WHERE user_key = :user AND (amends = :key
+            OR (id = :key AND merged_into IS NOT NULL) OR (merged_into = :key AND id <> :key))""",
+        {"user": user, "key": key},
+    ).fetchone()
+    if changed:
+        raise InvalidInput(
+            "The memory was edited or merged after this decision. Undo the later change first."
+        )
+    effects = [one for one in _effects(conn, user, key) if one.undone_at is None]
+    restored = sum(_undo(conn, user, one, now).restored for one in effects)
+    merge_into(conn, user, key, key)
+    return restored
+
+
+def _effects(conn: Connection, user: UserKey, cause: int) -> list[_Row]:
+    """What a memory ended or put in doubt, latest first."""
+    keys = conn.execute(
+        """SELECT DISTINCT d.id FROM decision_memories x JOIN decisions d ON d.id = x.decision
+            WHERE x.into_memory = ? AND +d.user_key = ? AND d.action = ANY(?)
+            ORDER BY d.id DESC""",
+        (cause, user, [DecisionAction.ENDED, DecisionAction.DOUBTED]),
+    ).fetchall()
+    found = (_find(conn, user, "id = ?", key) for (key,) in keys)
+    return [one for one in found if one is not None]
+
+
+def _unmerge_tags(conn: Connection, user: UserKey, decision: int) -> int:
+    """Restores the tags that a decision merged or archived; returns their number."""
+    tags = conn.execute("SELECT tag FROM decision_tags WHERE decision = ?", (decision,)).fetchall()
+    conn.executemany(
+        "UPDATE tags SET merged_into = NULL, archived = 0 WHERE id = ? AND +user_key = ?",
+        [(tag, user) for (tag,) in tags],
+    )
+    return len(tags)
+
+
+def _undo_effect(conn: Connection, user: UserKey, decision: int, action: DecisionAction) -> int:
+    """Restores memories that a decision ended or put in doubt; returns their number.
+
+    Those that ended or became doubtful for another reason since stay as they are.
+    """
+    changed, held = (
+        (
+            "valid_until = NULL, superseded_by = NULL",
+            "m.valid_until IS NOT NULL AND m.superseded_by",
+        )
+        if action is DecisionAction.ENDED
+        else (
+            "doubted_at = NULL, doubted_by = NULL, doubted_in = NULL",
+            "m.doubted_at IS NOT NULL AND m.doubted_by",
+        )
+    )
+    restored = conn.execute(
+        f"""UPDATE memories AS m SET {changed} WHERE m.user_key = ? AND EXISTS (
+                SELECT 1 FROM decision_memories x WHERE x.decision = ? AND x.memory = m.id
+                    AND {held} IS NOT DISTINCT FROM x.into_memory) RETURNING id""",
+        (user, decision),
+    )
+    return len(restored.fetchall())
+
+
+def _is_correction(
+    conn: Connection, user: UserKey, ended: Sequence[tuple[int, int | None]]
+) -> bool:
+    """Whether one memory ended because a turn corrected a word of it."""
+    if len(ended) != 1:
+        return False
+    sql = "SELECT 1 FROM memories WHERE amends = ? AND id = ? AND +user_key = ?"
+    return conn.execute(sql, (*ended[0], user)).fetchone() is not None
+
+
+def _undo_repetition(conn: Connection, user: UserKey, key: int, said_at: int) -> None:
+    """Detaches the turn that repeated a memory, unless it is the memory's only turn."""
+    conn.execute(
+        """UPDATE memories SET confirmations = greatest(confirmations - 1, 0)
+            WHERE id = ? AND +user_key = ?""",
+        (key, user),
+    )
+    spoken_at, order_time = conn.execute(
+        """SELECT max(t.spoken_at), max(t.order_time) FROM sources x JOIN turns t ON t.id = x.turn
+            WHERE x.memory = ? AND +t.user_key = ? AND t.spoken_at <> ?""",
+        (key, user, said_at),
+    ).fetchone()
+    if spoken_at is None:
+        return
+    conn.execute(
+        """DELETE FROM sources WHERE memory = ?
+            AND turn IN (SELECT id FROM turns WHERE user_key = ? AND spoken_at = ?)""",
+        (key, user, said_at),
+    )
+    conn.execute(
+        "UPDATE memories SET said_at = ?, order_time = ? WHERE id = ? AND +user_key = ?",
+        (spoken_at, order_time, key, user),
+    )
+
+
+def _undo_edit(conn: Connection, decision: int, old: int, new: int | None) -> None:
+    """Restores a memory as it was before an edit, and deletes the edited one.
+
+    Decisions about the edited one refer to the restored one.
+    """
+    changed = conn.execute(
+        """SELECT 1 FROM memories WHERE (id = :new AND merged_into IS NOT NULL)
+            OR merged_into = :new
+            OR amends = :new""",
+        {"new": new},
+    ).fetchone()
+    if changed:
+        raise InvalidInput(
+            "The memory was changed again after this edit. Undo the later change first."
+        )
+    conn.execute(
+        """UPDATE memories SET (valid_until, superseded_by) = (SELECT n.valid_until, n.superseded_by
+           FROM memories n WHERE n.id = :new)
+           WHERE id = :old""",
+        {"old": old, "new": new},
+    )
+    for link in ("superseded_by", "doubted_by"):
+        conn.execute(
+            f"UPDATE memories SET {link} = :old WHERE {link} = :new", {"old": old, "new": new}
+        )
+    conn.execute("UPDATE decision_memories SET into_memory = NULL WHERE decision = ?", (decision,))
+    conn.execute(
+        """UPDATE decision_memories SET memory = :old WHERE memory = :new
+            AND NOT EXISTS (SELECT 1 FROM decision_memories o
+                WHERE o.decision = decision_memories.decision AND o.memory = :old)""",
+        {"old": old, "new": new},
+    )
+    conn.execute("DELETE FROM memories WHERE id = ?", (new,))
+
+
+def _restore_former_evolution(conn: Connection, user: UserKey, decision: int) -> int:
+    """Makes the former evolution live again; returns its number of subcategories."""
+    live = conn.execute(
+        "SELECT id, category FROM evolutions WHERE decision = ? AND state = 'live'", (decision,)
+    ).fetchone()
+    if live is None:
+        raise InvalidInput(
+            "The category has evolved since, or something was forgotten. Undo the latest "
+            "evolution first, or let the category evolve again."
+        )
+    conn.execute("UPDATE evolutions SET state = 'undone' WHERE id = ?", (live[0],))
+    former = conn.execute(
+        """UPDATE evolutions SET state = 'live'
+           WHERE id = (SELECT max(id) FROM evolutions WHERE user_key = ? AND category = ?
+               AND state = 'past') RETURNING id""",
+        (user, live[1]),
+    ).fetchone()
+    if former is None:
+        return 0
+    return int(
+        conn.execute("SELECT count(*) FROM subcategories WHERE evolution = ?", former).fetchone()[0]
+    )
