@@ -384,13 +384,27 @@ def test_every_tool_argument_has_an_option(name: str) -> None:
     assert {one for one in named if one.startswith("--")} <= options
 
 
+def test_decisions_are_undone_on_the_command_line(database_file: Path) -> None:
+    asked = ("-u", "ana", "-d", database_file)
+    read = json.loads(run("decisions", "--action", "read", "--json", *asked).stdout)["decisions"]
+    (dog,) = [one for one in read if "t1" in one["reason"]]
+    undone = json.loads(run("undo", dog["id"][:10], "--json", *asked).stdout)
+    assert "dog is called Potola" not in run("memories", *asked).output
+    assert "undone" in run("decisions", "--action", "undone", *asked).output
+    assert run("undo", undone["decision"], *asked).exit_code == 0
+    assert "dog is called Potola" in run("memories", *asked).output
+    wrong = run("decisions", "--action", "eaten", *asked).exception
+    assert isinstance(wrong, InvalidInput) and "--action" in str(wrong)
+
+
 @pytest.mark.slow
 def test_maintenance_commands_report_the_state(database_file: Path) -> None:
     for words, shown in (
         (("stats",), "by category"),
         (("discover",), "search_memory"),
         (("timeline",), "2026-03"),
-        (("decisions",), "no decisions"),
+        (("decisions",), "read"),
+        (("decisions", "--action", "merged"), "no decisions"),
         (("quality",), "no reply to a context block is recorded"),
     ):
         outcome = run(*words, "-u", "ana", "-d", database_file)
@@ -424,7 +438,7 @@ def test_a_memory_is_backed_up_and_restored(database_file: Path, tmp_path: Path)
         "import": "--from-user", "backup": "while bots are using it", "audit": "no memory text",
         "retain": "older than", "restore": "never overwritten", "optimize-tags": "tags",
         "users": "user IDs",
-        "merge": "memory", "decisions": "reasons", "undo": "Revert", "validate": "integrity",
+        "merge": "memory", "decisions": "reasons", "undo": "Undo", "validate": "integrity",
         "repair": "Rebuild", "doctor": "needs attention", "forget": "permanently",
         "serve-mcp": "--files", "recall": "context block", "memories": "memories",
     }.items(),

@@ -270,6 +270,29 @@ async def test_deletion_is_confirmed_and_complete(pages: Pages, memory: Memory) 
     assert await memory.memories("ben")
 
 
+async def test_a_fact_and_a_refiling_are_undone_under_changes(pages: Pages, memory: Memory) -> None:
+    key = await key_of(pages, DOG)
+    await pages.post(f"/memories/{key}/edit", category="projects", importance="5")
+    changes = await pages.get("/changes?action=refiled")
+    assert "category: " in text(changes) and "→ projects" in text(changes)
+    refiled = re.search(r'name="decision" value="(\w+)"', changes.text)
+    assert refiled is not None
+    await pages.post("/undo", decision=refiled[1])
+    assert {one.importance for one in await memory.memories("ana") if one.text == DOG} != {5}
+    (row,) = (one for one in await memory.memories("ana") if one.text == DOG)
+    assert f'value="{row.id}"' in (await pages.get("/changes?action=read")).text
+    await pages.post("/undo", decision=row.id)
+    assert DOG not in {one.text for one in await memory.memories("ana")}
+    assert "It was withdrawn" in text(await pages.get(f"/memories/{key}"))
+    undone = re.search(
+        r'name="decision" value="(\w+)"', (await pages.get("/changes?action=undone")).text
+    )
+    assert undone is not None
+    await pages.post("/undo", decision=undone[1])
+    assert DOG in {one.text for one in await memory.memories("ana")}
+    assert (await pages.get("/changes?action=eaten")).status_code == 400
+
+
 async def test_only_what_was_shown_is_deleted(pages: Pages, memory: Memory) -> None:
     shown = await pages.fingerprint("/forget?what=everything")
     await memory.store_memory("The lamp is new.", user_id="ana")

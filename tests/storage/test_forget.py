@@ -513,6 +513,7 @@ async def test_an_edit_taken_back_leaves_no_word_of_its_own(
             "filed",
             "edited",
             "refiled",
+            "undone",
         }
         await memory.forget(user_id="ana", memory_id=kept.id)
         assert not (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
