@@ -9,13 +9,12 @@ pauses that grow, and then set aside; the others go on.
 import asyncio
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Final
 
-from hotmem.consolidation.clustering import can_cluster, check_can_cluster
 from hotmem.consolidation.evolution import evolve
+from hotmem.consolidation.topic_names import Topics, encode_topics
 from hotmem.core.logs import log
 from hotmem.core.priority import ForegroundPriority
 from hotmem.extractor import Extractor
@@ -56,7 +55,7 @@ class Worker:
     Args:
         context: The live parts of the write path.
         options: Batch size, tries, pauses and idle time.
-        evolution: Whether and when categories evolve; without scikit-learn they do not.
+        evolution: Whether and when categories evolve.
         extraction: The language model that extracts facts beside these jobs, if any.
         retention: Removes what is past its retention period.
         priority: Lets recalls go first.
@@ -75,7 +74,8 @@ class Worker:
         self._storage = context.storage
         self._database = context.storage.database
         self._options = options
-        self._evolution = replace(evolution, on=evolution.on and can_cluster())
+        self._evolution = evolution
+        self._topics: dict[Category, Topics] | None = None
         self._retention = retention
         self._priority = priority
         self._served = UserRotation()
@@ -118,9 +118,8 @@ class Worker:
         """Finds the subcategories of categories again, one category after the other.
 
         Raises:
-            ExtraMissing: If scikit-learn is not installed.
+            StoreError: If they could not be written; they stay as they were.
         """
-        check_can_cluster()
         found = []
         for category in categories:
             async with self._evolving:
@@ -130,11 +129,20 @@ class Worker:
                         self._priority,
                         user,
                         category,
+                        self._encode_topics,
                         self._evolution,
                         await self._now(),
                     )
                 )
         return found
+
+    async def _encode_topics(self) -> dict[Category, Topics]:
+        """The topics that can name a subcategory, by category; embedded once."""
+        if self._topics is None:
+            self._topics = await asyncio.to_thread(
+                encode_topics, self._context.encoder, self._priority.wait_idle_blocking
+            )
+        return self._topics
 
     async def _now(self) -> datetime:
         return await self._database.read_all(queries.times.now)

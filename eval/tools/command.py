@@ -51,15 +51,23 @@ def tools(
         classification.write(classification.fit(encoder, language, classification.taught()))
         equivalence.fit(encoder)
     filed, alike = classification.measure(encoder, language), equivalence.measure(encoder)
-    evolved = asyncio.run(evolution.measure(encoder, language))
+    evolved = {
+        name: asyncio.run(evolution.measure(encoder, language, known))
+        for name, known in (
+            ("topics.tsv", evolution.statements()),
+            ("trial, dev", evolution.trial("dev")),
+            ("trial, held", evolution.trial("held")),
+        )
+    }
     screen = Console()
     _show_filing(filed, screen)
     _show_sameness(alike, screen)
-    _show_evolution(evolved, screen)
+    for name, one in evolved.items():
+        _show_evolution(name, one, screen)
     parts = {
         "classification": asdict(filed),
         "equivalence": asdict(alike),
-        "evolution": asdict(evolved),
+        "evolution": {name: asdict(one) for name, one in evolved.items()},
     }
     print_json(parts, as_json)
 
@@ -155,31 +163,36 @@ def _show_sameness(alike: equivalence.EquivalenceResult, screen: Console) -> Non
     )
 
 
-def _show_evolution(evolved: evolution.Evolution, screen: Console) -> None:
+def _show_evolution(name: str, evolved: evolution.Evolution, screen: Console) -> None:
     table = Table(
-        title=f"subcategories of {evolved.memories:,} statements, evolved on one half, the "
-        "other placed",
+        title=f"subcategories of {evolved.memories:,} statements ({name}), evolved on one half, "
+        "the other placed",
         title_justify="left",
     )
     for heading in (
         "category",
         "subcategories",
-        "placed right",
-        "purity",
-        "covered",
+        "placed",
+        "right of placed",
+        "right of all",
         "topics found",
-        "evolved again",
         "names kept",
+        "names of all statements (members, share on one topic)",
     ):
-        table.add_column(heading, justify="left" if heading == "category" else "right")
-    for name, one in evolved.by_category.items():
-        shares = (f"{share:.0%}" for share in (one.right, one.purity, one.covered, one.topics))
-        table.add_row(name, str(one.subcategories), *shares, str(one.again), f"{one.kept:.0%}")
+        table.add_column(heading, justify="left" if heading[0] in "cn" else "right")
+    for category, one in evolved.by_category.items():
+        shares = (one.covered, one.right_of_placed, one.right, one.topics, one.kept)
+        names = ", ".join(
+            f"{part.name} ({part.members}, {part.pure:.0%} {part.topic})" for part in one.named
+        )
+        table.add_row(
+            category, str(one.subcategories), *(f"{share:.0%}" for share in shares), names
+        )
     screen.print(table)
+    fitting = "" if evolved.fitting is None else f"; names that fit by cosine {evolved.fitting:.0%}"
     screen.print(
-        f"placed right {evolved.right:.1%}: {evolved.right_where_chosen:.1%} in the "
-        "categories that the constants were chosen on, "
-        f"{evolved.right_elsewhere:.1%} in the others"
+        f"placed {evolved.covered:.1%}, right of placed {evolved.right_of_placed:.1%}, "
+        f"right of all {evolved.right:.1%}{fitting}"
     )
 
 

@@ -1,8 +1,10 @@
-"""Evolution of categories into subcategories, on statements by topic (`topics.tsv`).
+"""Evolution of categories into subcategories, on statements by topic.
 
 Every second statement of each topic is stored and the categories evolve; the others are then stored
 and assigned one by one. A subcategory's topic is the most frequent one of its members. An
-assignment is right if the topics match; no assignment is wrong. All statements then evolve again.
+assignment is right if the topics match. All statements then evolve again, which gives the names.
+The constants of `hotmem.consolidation.clustering` and the list of topics were chosen on
+`topics.tsv` and on the half `dev` of the trial's file; its half `held` decides.
 """
 
 import csv
@@ -23,20 +25,43 @@ from hotmem.types import Category, Kind, MemoryRecord, NewMemory
 from hotmem.understanding.facts.tags import extract_tags
 
 TOPICS: Final = Path(__file__).with_name("topics.tsv")
+TRIAL: Final = Path(__file__).parents[1] / "data" / "trial" / "topics.tsv"
 USER: Final = "topics"
 ALL: Final = 10**6
 
-CHOSEN_ON: Final = ("contexts", "learnings", "references", "system")
-"""Categories used to choose the constants of `hotmem.consolidation.clustering`."""
+FITTING: Final = 0.6
+"""Cosine of a name and one that a person would accept, from which it counts as fitting: a proxy for
+a person's judgement, chosen on the half `dev` of the trial's file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement and its topic."""
+    """A statement, its topic, and names of the topic that a person would accept."""
 
     category: str
     topic: str
     text: str
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A subcategory of all statements.
+
+    Attributes:
+        name: Its name.
+        topic: The most frequent topic of its members.
+        members: Number of its members.
+        pure: Share of them that are on the topic.
+        fitting: Largest cosine of the name and one that a person would accept; None if no such
+            names are known.
+    """
+
+    name: str
+    topic: str
+    members: int
+    pure: float
+    fitting: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +71,20 @@ class CategoryEvolved:
     Attributes:
         subcategories: Number of subcategories of the first half.
         right: Share of the second half assigned rightly.
-        purity: Share of the first half with the topic of its subcategory.
+        right_of_placed: Share of those of the second half that were assigned at all.
         covered: Share of the second half with a subcategory.
         topics: Share of the topics that have a subcategory.
-        again: Number of subcategories of all statements.
         kept: Share of the first subcategories whose names remain in the second evolution.
+        named: The subcategories of all statements.
     """
 
     subcategories: int
     right: float
-    purity: float
+    right_of_placed: float
     covered: float
     topics: float
-    again: int
     kept: float
+    named: tuple[Named, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,30 +95,44 @@ class Evolution:
         memories: Number of statements.
         by_category: Results of each category.
         right: Mean share assigned rightly.
-        right_where_chosen: The same for the categories used to choose the constants.
-        right_elsewhere: The same for the others.
+        right_of_placed: The same of those assigned at all.
+        covered: Mean share assigned.
+        fitting: Share of the names that count as fitting; None if no acceptable ones are known.
     """
 
     memories: int
     by_category: Mapping[str, CategoryEvolved]
     right: float
-    right_where_chosen: float
-    right_elsewhere: float
+    right_of_placed: float
+    covered: float
+    fitting: float | None
 
 
 def statements() -> list[Statement]:
-    """Return all statements, in the file's order."""
-    with TOPICS.open(encoding="utf-8", newline="") as lines:
-        return [
-            Statement(**row)
-            for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        ]
+    """Return the statements of `topics.tsv`, in the file's order."""
+    return [Statement(row["category"], row["topic"], row["text"]) for row in _rows(TOPICS)]
 
 
-async def measure(encoder: Encoder, language: Language) -> Evolution:
-    """Store the statements in a new memory, each in its category, and let it evolve."""
+def trial(half: str) -> list[Statement]:
+    """Return the statements of a half of the trial, in the file's order."""
+    return [
+        Statement(
+            row["category"], row["topic"], row["text"], tuple(row["name_examples"].split("|"))
+        )
+        for row in _rows(TRIAL)
+        if row["half"] == half
+    ]
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+async def measure(encoder: Encoder, language: Language, known: Sequence[Statement]) -> Evolution:
+    """Store statements in a new memory, each in its category, and let it evolve."""
     by_topic: defaultdict[str, list[Statement]] = defaultdict(list)
-    for one in statements():
+    for one in known:
         by_topic[one.topic].append(one)
     first, second = (
         [one for topic in by_topic.values() for one in topic[half::2]] for half in (0, 1)
@@ -109,22 +148,24 @@ async def measure(encoder: Encoder, language: Language) -> Evolution:
             then = await _records(memory)
             await memory.evolve(USER)
             again = await _records(memory)
-    topic_of = {one.text: one.topic for one in (*first, *second)}
+    told = {one.text: one for one in known}
     by_category = {
         category: _judged(
-            _of(at_first, category), _of(then, category), _of(again, category), topic_of
+            _of(at_first, category), _of(then, category), _of(again, category), told, encoder
         )
         for category in dict.fromkeys(one.category for one in first)
     }
+    names = [one for part in by_category.values() for one in part.named]
     return Evolution(
         memories=len(again),
         by_category=by_category,
         right=float(np.mean([one.right for one in by_category.values()])),
-        right_where_chosen=float(
-            np.mean([one.right for name, one in by_category.items() if name in CHOSEN_ON])
-        ),
-        right_elsewhere=float(
-            np.mean([one.right for name, one in by_category.items() if name not in CHOSEN_ON])
+        right_of_placed=float(np.nanmean([one.right_of_placed for one in by_category.values()])),
+        covered=float(np.mean([one.covered for one in by_category.values()])),
+        fitting=(
+            float(np.mean([one.fitting >= FITTING for one in names if one.fitting is not None]))
+            if any(one.fitting is not None for one in names)
+            else None
         ),
     )
 
@@ -167,25 +208,45 @@ def _judged(
     at_first: Sequence[MemoryRecord],
     then: Sequence[MemoryRecord],
     again: Sequence[MemoryRecord],
-    topic_of: Mapping[str, str],
+    told: Mapping[str, Statement],
+    encoder: Encoder,
 ) -> CategoryEvolved:
     """Return the results of one category from its memories at the three stages."""
-    topics: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for one in at_first:
-        if one.subcategory is not None:
-            topics[one.subcategory][topic_of[one.text]] += 1
-    meant = {name: counts.most_common(1)[0][0] for name, counts in topics.items()}
+    meant = {name: counts.most_common(1)[0][0] for name, counts in _topics(at_first, told).items()}
     known = {one.id for one in at_first}
     new = [one for one in then if one.id not in known]
-    later = {one.subcategory for one in again}
+    right = [meant.get(one.subcategory or "") == told[one.text].topic for one in new]
+    placed = [one.subcategory is not None for one in new]
+    later = _topics(again, told)
+    accepted = {one.topic: one.names for one in told.values()}
     return CategoryEvolved(
         subcategories=len(meant),
-        right=float(
-            np.mean([meant.get(one.subcategory or "") == topic_of[one.text] for one in new])
-        ),
-        purity=sum(counts.most_common(1)[0][1] for counts in topics.values()) / len(at_first),
-        covered=float(np.mean([one.subcategory is not None for one in new])),
-        topics=len(set(meant.values())) / len({topic_of[one.text] for one in at_first}),
-        again=len(later - {None}),
-        kept=float(np.mean([name in later for name in meant])),
+        right=float(np.mean(right)),
+        right_of_placed=sum(right) / sum(placed) if any(placed) else float("nan"),
+        covered=float(np.mean(placed)),
+        topics=len(set(meant.values())) / len({told[one.text].topic for one in at_first}),
+        kept=float(np.mean([name in later for name in meant])) if meant else float("nan"),
+        named=tuple(_named(name, counts, accepted, encoder) for name, counts in later.items()),
     )
+
+
+def _topics(
+    records: Sequence[MemoryRecord], told: Mapping[str, Statement]
+) -> dict[str, Counter[str]]:
+    """Return how often each topic occurs in each subcategory."""
+    topics: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for one in records:
+        if one.subcategory is not None:
+            topics[one.subcategory][told[one.text].topic] += 1
+    return dict(topics)
+
+
+def _named(
+    name: str, counts: Counter[str], accepted: Mapping[str, Sequence[str]], encoder: Encoder
+) -> Named:
+    (topic, most), *_ = counts.most_common(1)
+    fitting = None
+    if accepted[topic]:
+        own, *others = encoder.encode([name, *accepted[topic]])
+        fitting = max(float(own @ other) for other in others)
+    return Named(name, topic, counts.total(), most / counts.total(), fitting)

@@ -1,12 +1,12 @@
-"""Names of subcategories: their distinctive tags, or the previous name."""
+"""Names of subcategories and their distinctive tags."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
-from hotmem.text.labels import propose_names
 from hotmem.text.stemming import stems
 
 KEYWORDS: Final = 5
@@ -54,24 +54,25 @@ def extract_keywords(
     return found
 
 
-def assign_names(
-    words: Sequence[Sequence[str]], kept: Sequence[str | None], otherwise: str
-) -> list[str]:
-    """Name each cluster uniquely: its previous name, or its first keywords.
+def shared_name(
+    keywords: Sequence[str], tags: Sequence[Collection[str]], texts: Sequence[str]
+) -> str | None:
+    """The proper name that most memories of a cluster contain, such as a person's or a project's.
 
     Args:
-        words: The keywords of each cluster.
-        kept: The previous name of each cluster, if it keeps one.
-        otherwise: Name for clusters without keywords, to which a number is added.
+        keywords: The keywords of the cluster, best first; the first is judged.
+        tags: Tags of each memory.
+        texts: Text of each memory.
+
+    Returns:
+        The name as most texts write it; None if the keyword is no name or too rare.
     """
-    taken = {name for name in kept if name is not None}
-    given = []
-    for own, name in zip(words, kept, strict=True):
-        if name is None:
-            name = next(fresh for fresh in propose_names(own, otherwise) if fresh not in taken)
-            taken.add(name)
-        given.append(name)
-    return given
+    if not keywords or 2 * sum(keywords[0] in held for held in tags) <= len(tags):
+        return None
+    written = re.compile(rf"\b{re.escape(keywords[0])}\b", re.IGNORECASE)
+    forms = Counter(form for text in texts for form in written.findall(text))
+    best = max(forms, key=lambda form: forms[form], default="")
+    return None if best == best.lower() else best
 
 
 def match_previous_names(
@@ -80,7 +81,7 @@ def match_previous_names(
     """Match each new cluster with the previous one whose name it keeps, if any.
 
     They match if more than half of the memories of each, as far as they were clustered both times,
-    are in the other.
+    are in the other, and more than half of the new cluster's memories are not new.
 
     Args:
         before: Members of each previous cluster, by name.
@@ -95,7 +96,9 @@ def match_previous_names(
         shared = 0 if most is None else len(before[most] & group)
         kept.append(
             most
-            if most is not None and 2 * shared > max(len(known), len(before[most] & new))
+            if most is not None
+            and 2 * shared > max(len(known), len(before[most] & new))
+            and 2 * len(known) > len(group)
             else None
         )
     return kept

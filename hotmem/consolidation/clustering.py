@@ -1,174 +1,170 @@
-"""Clustering of a category's memories.
+"""Clustering of a category's memories by topic.
 
-Embeddings are centered on the category's mean (Mu and Viswanath 2018), smoothed towards the mean of
-their nearest neighbours, reduced by PCA and clustered by HDBSCAN (Campello, Moulavi and Sander
-2013). Small and similar clusters are merged by Ward's criterion (1963). `python -m eval tools`
-evaluates the constants.
+Few topics that together resemble all memories are chosen from many: facility location (Cornuéjols,
+Fisher and Nemhauser 1977), solved greedily with exchanges. From there spherical k-means (Dhillon
+and Modha 2001), drawn towards the topics, finds the clusters, so that each has a name from the
+start. What all memories of the category share, and all topics, is removed from their embeddings
+(Mu and Viswanath 2018). `python -m eval tools` evaluates the constants.
 """
 
 from collections.abc import Callable
-from importlib.util import find_spec
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.centroids import nearest_centroids, normalize_rows
+from hotmem.core.centroids import (
+    NEAR,
+    nearest_centroids,
+    normalize_rows,
+    remove_direction,
+)
 from hotmem.core.matmul import matmul
-from hotmem.errors import ExtraMissing
 
-SMOOTHING_STEPS: Final = 2
-"""Number of smoothing steps; with more, separate clusters merge."""
+Rows = NDArray[np.float32]
 
-COMPONENTS: Final = 15
-"""Number of principal components."""
+RELATED: Final = 0.1
+"""Cosine of a memory and a topic up to which they count as unrelated."""
 
-MIN_SAMPLES: Final = 3
-"""HDBSCAN's `min_samples`."""
+GAIN: Final = 0.008
+"""Mean increase of the memories' cosines with their nearest topic from which one more is chosen."""
 
-BLOCK: Final = 128
-"""Number of rows whose neighbours are computed at once."""
+EXCHANGES: Final = 3
+"""Maximum number of exchanges of each chosen topic for a better one after every choice."""
 
-MERGE_SIMILARITY: Final = 0.8
-"""Cosine of two centered centroids from which their clusters are merged."""
+ROUNDS: Final = 10
+"""Rounds of k-means."""
 
-
-def can_cluster() -> bool:
-    """Whether scikit-learn is installed (extra `evolution`)."""
-    return find_spec("sklearn") is not None
+TOPIC_WEIGHT: Final = 1.0
+"""Weight of a topic in the mean of its cluster, where the memories together have weight 1."""
 
 
-def check_can_cluster() -> None:
-    """Check that scikit-learn is installed.
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """Clusters of embeddings.
 
-    Raises:
-        ExtraMissing: If it is not.
+    Attributes:
+        centre: Direction that all rows share, a unit row, float32 (dimension,).
+        centroids: Unit mean of each cluster's rows, float32 (clusters, dimension).
+        topics: Index of each cluster's topic; None for a fixed cluster.
+        places: Index of each row's cluster, −1 for none, (rows,).
     """
-    if not can_cluster():
-        raise ExtraMissing(
-            "Clustering needs scikit-learn, which is not installed. Run: "
-            'pip install "pipecat-hotmem[evolution]"'
-        )
+
+    centre: Rows
+    centroids: Rows
+    topics: tuple[int | None, ...]
+    places: NDArray[np.intp]
 
 
 def cluster(
-    rows: NDArray[np.float32],
+    rows: Rows,
+    topics: Rows,
+    fixed: Rows,
     least: int,
     most: int,
     wait_idle_blocking: Callable[[], None] = lambda: None,
-) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
-    """Cluster embeddings.
+) -> Clusters:
+    """Cluster embeddings by topic.
 
     Args:
         rows: Unit rows, float32 (n, dimension).
-        least: Minimum size of a cluster, 2 or more.
+        topics: Unit rows of the topics to choose from, without what all topics share, float32
+            (topics, dimension).
+        fixed: Centroids of clusters that remain as they are, whatever their size, float32
+            (clusters, dimension). They come first in the result.
+        least: Minimum size of the other clusters, 2 or more.
         most: Maximum number of clusters.
-        wait_idle_blocking: Called every few milliseconds except during HDBSCAN, which releases the
-            GIL; blocks while recalls run.
+        wait_idle_blocking: Called every few milliseconds; blocks while recalls run.
+    """
+    centre = normalize_rows(rows.mean(axis=0)) if len(rows) else np.zeros_like(topics[0])
+    own = remove_direction(rows, centre)
+    kept = remove_direction(fixed, centre)
+    cosines = matmul(own, np.ascontiguousarray(topics.T))
+    chosen = (
+        choose_topics(cosines, matmul(own, np.ascontiguousarray(kept.T)), most, wait_idle_blocking)
+        if len(rows) >= 2 * least
+        else []
+    )
+    while True:
+        groups = _groups(own, kept, topics[chosen], wait_idle_blocking)
+        sizes = np.bincount(groups[groups >= 0], minlength=len(fixed) + len(chosen))[len(fixed) :]
+        if not chosen or sizes.min() >= least:
+            break
+        del chosen[int(sizes.argmin())]
+    means = [
+        normalize_rows(rows[groups == place].mean(axis=0))
+        for place in range(len(fixed), len(fixed) + len(chosen))
+    ]
+    centroids = np.array([*fixed, *means], dtype=np.float32).reshape(-1, topics.shape[1])
+    return Clusters(
+        centre,
+        centroids,
+        (*[None] * len(fixed), *chosen),
+        nearest_centroids(rows, centroids, centre),
+    )
+
+
+def choose_topics(
+    cosines: Rows,
+    kept: Rows,
+    most: int,
+    wait_idle_blocking: Callable[[], None] = lambda: None,
+) -> list[int]:
+    """Choose topics so that each row resembles one of them.
+
+    Args:
+        cosines: Cosine of each row and each topic, float32 (rows, topics).
+        kept: Cosine of each row and each cluster that exists already, float32 (rows, clusters).
+        most: Maximum number of topics and existing clusters together.
+        wait_idle_blocking: Called before each step.
 
     Returns:
-        Unit centroids, float32 (clusters, dimension), and the index of each row's nearest centroid,
-        (n,). Both are empty if there are no clusters.
+        Indices of the chosen topics.
     """
-    nothing = np.empty((0, rows.shape[1]), dtype=np.float32), np.empty(0, dtype=np.intp)
-    if len(rows) < 2 * least:
-        return nothing
-    centred = normalize_rows(rows - rows.mean(axis=0))
-    groups = _merge(
-        centred, _dense_clusters(centred, least, wait_idle_blocking), most, wait_idle_blocking
-    )
-    centroids = np.array(
-        [normalize_rows(rows[group].mean(axis=0)) for group in groups], dtype=np.float32
-    ).reshape(-1, rows.shape[1])
-    while len(centroids):
-        wait_idle_blocking()
-        places = nearest_centroids(rows, centroids)
-        filled = np.bincount(places, minlength=len(centroids)) >= least
-        if filled.all():
-            return centroids, places
-        centroids = centroids[filled]
-    return nothing
-
-
-def _dense_clusters(
-    rows: NDArray[np.float32], least: int, wait_idle_blocking: Callable[[], None]
-) -> list[NDArray[np.intp]]:
-    """Indices of the rows of each dense cluster; outliers are in none."""
-    from sklearn.cluster import HDBSCAN  # slow to import, so not at startup
-    from threadpoolctl import threadpool_limits
-
-    smoothed = rows
-    for _ in range(SMOOTHING_STEPS):
-        smoothed = _smooth(smoothed, least, wait_idle_blocking)
-    # More threads would keep all cores busy and slow down concurrent recalls.
-    with threadpool_limits(1):
-        components = normalize_rows(_principal_components(smoothed))
-        wait_idle_blocking()
-        labels = HDBSCAN(
-            min_cluster_size=least,
-            min_samples=min(MIN_SAMPLES, least),
-            cluster_selection_method="leaf",
-            algorithm="brute",  # the only one that releases the GIL
-            copy=True,
-        ).fit_predict(components)
-    return [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
-
-
-def _smooth(
-    rows: NDArray[np.float32], neighbours: int, wait_idle_blocking: Callable[[], None]
-) -> NDArray[np.float32]:
-    """The normalised mean of each row and its nearest neighbours."""
-    smoothed = np.empty_like(rows)
-    for start in range(0, len(rows), BLOCK):
-        wait_idle_blocking()
-        block = slice(start, start + BLOCK)
-        nearest_rows = np.argpartition(-matmul(rows[block], rows.T), neighbours, axis=1)[
-            :, : neighbours + 1
-        ]
-        smoothed[block] = rows[nearest_rows].mean(axis=1)
-    return normalize_rows(smoothed)
-
-
-def _principal_components(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Project rows on their principal components, float32 (n, at most `COMPONENTS`)."""
-    centred = rows - rows.mean(axis=0)
-    _, axes = np.linalg.eigh(matmul(np.ascontiguousarray(centred.T), centred))
-    return matmul(centred, axes[:, -COMPONENTS:])
-
-
-def _merge(
-    rows: NDArray[np.float32],
-    groups: list[NDArray[np.intp]],
-    most: int,
-    wait_idle_blocking: Callable[[], None],
-) -> list[NDArray[np.intp]]:
-    """Merge the cheapest pair of clusters while there are too many, then all similar pairs."""
-    means = [rows[group].mean(axis=0) for group in groups]
-    while len(groups) > 1:
-        wait_idle_blocking()
-        centres = np.array(means)
-        if len(groups) > most:
-            sizes = np.array([len(group) for group in groups], dtype=np.float32)
-            lengths = (centres**2).sum(axis=1)
-            distances = lengths[:, None] + lengths - 2 * matmul(centres, centres.T)
-            cost = distances * sizes[:, None] * sizes / (sizes[:, None] + sizes)
-        else:
-            directions = normalize_rows(centres)
-            cost = 1.0 - matmul(directions, directions.T)
-        np.fill_diagonal(cost, np.inf)
-        one, other = sorted(divmod(int(np.argmin(cost)), len(groups)))
-        if len(groups) <= most and cost[one, other] > 1.0 - MERGE_SIMILARITY:
+    floor = kept.max(axis=1, initial=RELATED)
+    reached = np.maximum(cosines, floor[:, None])
+    chosen: list[int] = []
+    while len(chosen) + kept.shape[1] < most:
+        before = reached[:, chosen].max(axis=1, initial=0.0) if chosen else floor
+        best, gain = _best_topic(reached, before, wait_idle_blocking)
+        if gain < GAIN:
             break
-        groups = [
-            *groups[:one],
-            np.concatenate([groups[one], groups[other]]),
-            *groups[one + 1 : other],
-            *groups[other + 1 :],
-        ]
-        means = [
-            *means[:one],
-            rows[groups[one]].mean(axis=0),
-            *means[one + 1 : other],
-            *means[other + 1 :],
-        ]
-    return groups
+        chosen.append(best)
+        for _ in range(EXCHANGES):
+            former = list(chosen)
+            for place in range(len(chosen)):
+                others = chosen[:place] + chosen[place + 1 :]
+                without = reached[:, others].max(axis=1) if others else floor
+                chosen[place], _ = _best_topic(reached, without, wait_idle_blocking)
+            if chosen == former:
+                break
+    return chosen
+
+
+def _best_topic(
+    reached: Rows, before: Rows, wait_idle_blocking: Callable[[], None]
+) -> tuple[int, float]:
+    """The topic that increases the rows' largest cosines most, and by how much in the mean."""
+    wait_idle_blocking()
+    gains = np.maximum(reached, before[:, None]).mean(axis=0) - before.mean()
+    return int(gains.argmax()), float(gains.max())
+
+
+def _groups(
+    rows: Rows, kept: Rows, topics: Rows, wait_idle_blocking: Callable[[], None]
+) -> NDArray[np.intp]:
+    """The cluster of each row by k-means from the topics, −1 for none."""
+    means = np.concatenate([kept, topics])
+    if not len(means):
+        return np.full(len(rows), -1, dtype=np.intp)
+    for _ in range(ROUNDS):
+        wait_idle_blocking()
+        places = np.argmax(matmul(rows, np.ascontiguousarray(means.T)), axis=1)
+        for place, topic in enumerate(topics, len(kept)):
+            own = rows[places == place]
+            mean = normalize_rows(own.mean(axis=0)) if len(own) else topic
+            means[place] = normalize_rows(mean + TOPIC_WEIGHT * topic)
+    cosines = matmul(rows, np.ascontiguousarray(means.T))
+    places = np.argmax(cosines, axis=1)
+    return np.where(cosines.max(axis=1) < NEAR, -1, places)

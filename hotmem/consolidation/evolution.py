@@ -1,22 +1,38 @@
 """Evolution of a category: clustering its memories into named subcategories.
 
-members ─▶ clusters ─▶ names ─▶ draft ─▶ placement in pages ─▶ live
+members ─▶ clusters by topic ─▶ names ─▶ draft ─▶ placement in pages ─▶ live
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Final
 
 import numpy as np
 
-from hotmem.consolidation.cluster_names import assign_names, extract_keywords, match_previous_names
+from hotmem.consolidation.cluster_names import (
+    extract_keywords,
+    match_previous_names,
+    shared_name,
+)
 from hotmem.consolidation.clustering import cluster
+from hotmem.consolidation.topic_names import Topics
+from hotmem.core.centroids import normalize_rows
 from hotmem.core.counts import counted
 from hotmem.core.priority import ForegroundPriority
 from hotmem.options import EvolutionOptions
 from hotmem.storage import Storage, queries
-from hotmem.types import Category, CategoryMembers, EvolutionResult, SubcategoryDraft, UserKey
+from hotmem.text.stemming import stems
+from hotmem.types import (
+    Category,
+    CategoryMembers,
+    EvolutionDraft,
+    EvolutionResult,
+    FormerSubcategory,
+    SubcategoryDraft,
+    UserKey,
+    Vector,
+)
 
 MAX_CLUSTERED: Final = 2000
 """Maximum number of memories that are clustered; the others are placed in the result."""
@@ -30,6 +46,7 @@ async def evolve(
     priority: ForegroundPriority,
     user: UserKey,
     category: Category,
+    topics: Callable[[], Awaitable[Mapping[Category, Topics]]],
     options: EvolutionOptions,
     now: datetime,
 ) -> EvolutionResult:
@@ -43,6 +60,7 @@ async def evolve(
         priority: Each step waits until no recall is running.
         user: The user.
         category: The category.
+        topics: Returns the topics that can name a subcategory, by category.
         options: Size and number of subcategories.
         now: The current time, UTC.
 
@@ -52,23 +70,32 @@ async def evolve(
     database = storage.database
     await priority.wait_idle()
     members = await database.read(queries.evolutions.members, user, category, MAX_CLUSTERED)
-    drafts = await asyncio.to_thread(
-        draft_subcategories, members, category, options, now, priority.wait_idle_blocking
-    )
+    drafted = EvolutionDraft((), np.empty(0, dtype=np.float32))
+    if len(members.keys) >= 2 * options.cluster_size:
+        drafted = await asyncio.to_thread(
+            draft_subcategories,
+            members,
+            (await topics())[category],
+            options,
+            now,
+            priority.wait_idle_blocking,
+        )
     await priority.wait_idle()
-    evolution = await database.write(queries.evolutions.draft, user, category, drafts, members, now)
+    evolution = await database.write(
+        queries.evolutions.draft, user, category, drafted, members, now
+    )
     before = tuple(members.named)
     unchanged = EvolutionResult(category, members.total, before, (), None)
-    if evolution is None or not drafts:
+    if evolution is None or not drafted.subcategories:
         return unchanged
     after: int | None = 0
     while after is not None:
         await priority.wait_idle()
         after = await database.write(queries.placement.assign_batch, user, evolution, after)
-    named = tuple(one.name for one in drafts)
+    named = tuple(one.name for one in drafted.subcategories)
     new = tuple(name for name in named if name not in before)
     reason = (
-        f"{counted(members.total, 'memory', 'memories')} of {category} in "
+        f"{counted(members.total, 'memory', 'memories')} of {category}, "
         f"{counted(len(named), 'subcategory', 'subcategories')}: "
         f"{len(named) - len(new)} as before, {len(new)} new"
     )
@@ -80,44 +107,85 @@ async def evolve(
 
 def draft_subcategories(
     members: CategoryMembers,
-    category: Category,
+    topics: Topics,
     options: EvolutionOptions,
     now: datetime,
     wait_idle_blocking: Callable[[], None] = lambda: None,
-) -> list[SubcategoryDraft]:
-    """Draft the subcategories of a category; none if there are too few memories.
+) -> EvolutionDraft:
+    """Draft the subcategories of a category.
+
+    Memories without a topic in common with enough others are in none.
 
     Args:
-        members: The memories.
-        category: Their category.
+        members: The memories, one or more.
+        topics: Topics that can name a subcategory.
         options: Size and number of subcategories.
         now: The current time, UTC.
         wait_idle_blocking: Called every few milliseconds; blocks while recalls run.
     """
-    centroids, nearest = cluster(
-        members.rows, options.cluster_size, options.most, wait_idle_blocking
+    pinned = {name: one for name, one in members.named.items() if one.pinned}
+    fixed = np.array([_centroid(one, members) for one in pinned.values()], dtype=np.float32)
+    found = cluster(
+        members.rows,
+        topics.rows,
+        fixed.reshape(-1, members.rows.shape[1]),
+        options.cluster_size,
+        options.most,
+        wait_idle_blocking,
     )
-    places = [np.flatnonzero(nearest == group) for group in range(len(centroids))]
-    keys = [frozenset(members.keys[place] for place in group) for group in places]
-    words = extract_keywords(
-        [[members.tags[place] for place in group] for group in places], wait_idle_blocking
+    places = found.places.copy()
+    for place, one in enumerate(pinned.values()):
+        places[[key in one.members for key in members.keys]] = place
+    groups = [np.flatnonzero(places == place) for place in range(len(found.centroids))]
+    keywords = extract_keywords(
+        [[members.tags[place] for place in group] for group in groups], wait_idle_blocking
     )
-    kept = match_previous_names({name: held for name, (held, _) in members.named.items()}, keys)
+    kept = match_previous_names(
+        {name: one.members for name, one in members.named.items() if not one.pinned},
+        [frozenset(members.keys[place] for place in group) for group in groups],
+    )
+    kept[: len(pinned)] = list(pinned)
+    taken = {name for name in kept if name is not None}
     drafts = []
-    for group, centroid, own, name in zip(
-        places, centroids, words, assign_names(words, kept, category), strict=True
+    for group, centroid, topic, words, name in zip(
+        groups, found.centroids, found.topics, keywords, kept, strict=True
     ):
+        if topic is not None and len(group) < options.cluster_size:
+            continue  # a pinned subcategory holds some of its memories
+        if name is None:
+            shared = shared_name(
+                words,
+                [members.tags[place] for place in group],
+                [members.texts[place] for place in group],
+            )
+            candidates = (shared, None if topic is None else topics.names[topic])
+            name = next((one for one in candidates if one and one not in taken), None)
+            if name is None:
+                continue
+            taken.add(name)
         best = group[np.argsort(-(members.rows[group] @ centroid), kind="stable")[:DIGEST_SIZE]]
-        since = members.named[name][1] if name in members.named else now
-        examples = tuple(members.ids[place] for place in best)
+        former = members.named.get(name, FormerSubcategory(frozenset(), now))
+        of_name = (word for word in former.keywords if stems(word) & stems(name))
+        held = former.members if name in pinned else frozenset()
         drafts.append(
             SubcategoryDraft(
                 name,
-                own,
-                examples,
-                since,
+                tuple(dict.fromkeys((*words, *of_name))),
+                tuple(members.ids[place] for place in best),
+                former.since,
                 centroid,
-                tuple(members.keys[place] for place in group.tolist()),
+                tuple(sorted(held.union(members.keys[place] for place in group))),
+                name in pinned,
             )
         )
-    return drafts
+    return EvolutionDraft(tuple(drafts), found.centre)
+
+
+def _centroid(one: FormerSubcategory, members: CategoryMembers) -> Vector:
+    """The centroid of a subcategory; if it is unknown, the mean of its embedded memories."""
+    if one.centroid is not None:
+        return one.centroid
+    held = [place for place, key in enumerate(members.keys) if key in one.members]
+    if not held:
+        return np.zeros(members.rows.shape[1], dtype=np.float32)
+    return normalize_rows(members.rows[held].mean(axis=0))

@@ -84,7 +84,6 @@ class KnowledgeMethods(MemoryBase):
 
         Raises:
             InvalidInput: If there is no such category.
-            ExtraMissing: If scikit-learn is not installed.
             StoreError: If they could not be written; they stay as they were.
         """
         if category is not None and category not in tuple(Category):

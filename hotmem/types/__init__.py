@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 from hotmem.types.audit import Act, Action, Actor, AuditEntry
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
-from hotmem.types.evolution import CategoryMembers, EvolutionResult, Subcategory, SubcategoryDraft
+from hotmem.types.evolution import (
+    CategoryMembers,
+    EvolutionDraft,
+    EvolutionResult,
+    FormerSubcategory,
+    Subcategory,
+    SubcategoryDraft,
+)
 from hotmem.types.extraction import (
     ExtractionBatch,
     ExtractionCosts,
@@ -140,6 +147,7 @@ __all__ = [
     "EventTime",
     "Evidence",
     "EvidenceKind",
+    "EvolutionDraft",
     "EvolutionRecord",
     "EvolutionResult",
     "ExportedTurn",
@@ -151,6 +159,7 @@ __all__ = [
     "Fault",
     "Finding",
     "ForgetResult",
+    "FormerSubcategory",
     "Hit",
     "ImportRecord",
     "ImportResult",

@@ -18,13 +18,15 @@ class Subcategory:
 
     Attributes:
         category: The category.
-        name: Its first keywords; it keeps its name while most of its memories stay together.
+        name: The topic of its memories, or what a person called it. It keeps its name while most
+            of its memories stay together.
         keywords: Words more frequent in its memories than in the rest of the category, highest
             weight first.
         memories: Number of its memories.
         digest: Its most central statements.
         since: When it first existed, UTC.
         evolved_at: When the category was last clustered, UTC.
+        pinned: Whether it keeps its name, its memories and its centroid when the category evolves.
     """
 
     category: Category
@@ -34,6 +36,26 @@ class Subcategory:
     digest: tuple[str, ...]
     since: datetime
     evolved_at: datetime
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FormerSubcategory:
+    """A subcategory as it is before its category evolves.
+
+    Attributes:
+        members: Row numbers of its memories.
+        since: When it first existed, UTC.
+        keywords: Its keywords.
+        pinned: Whether it stays as it is.
+        centroid: Mean of its memories' embeddings, a unit row; None while unknown.
+    """
+
+    members: frozenset[int]
+    since: datetime
+    keywords: tuple[str, ...] = ()
+    pinned: bool = False
+    centroid: Vector | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +68,7 @@ class CategoryMembers:
         texts: Texts.
         tags: Tags of each.
         rows: Embeddings, unit rows, float32 (memories, dimension).
-        named: By subcategory name, the row numbers of its memories and when it first existed.
+        named: The subcategories by name.
         total: Number of memories in the category, those that are not clustered included.
     """
 
@@ -55,7 +77,7 @@ class CategoryMembers:
     texts: tuple[str, ...]
     tags: tuple[tuple[str, ...], ...]
     rows: Vectors
-    named: dict[str, tuple[frozenset[int], datetime]]
+    named: dict[str, FormerSubcategory]
     total: int
 
 
@@ -70,6 +92,7 @@ class SubcategoryDraft:
         since: When it first existed, UTC.
         centroid: Mean of its memories' embeddings, a unit row.
         members: Row numbers of its memories.
+        pinned: Whether it stays as it is when the category evolves.
     """
 
     name: str
@@ -78,6 +101,20 @@ class SubcategoryDraft:
     since: datetime
     centroid: Vector
     members: tuple[int, ...]
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EvolutionDraft:
+    """The subcategories of a category that are not live yet.
+
+    Attributes:
+        subcategories: The subcategories; memories that are in none stay in the category itself.
+        centre: Direction that all memories of the category share, a unit row.
+    """
+
+    subcategories: tuple[SubcategoryDraft, ...]
+    centre: Vector
 
 
 @dataclass(frozen=True, slots=True)

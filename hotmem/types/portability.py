@@ -120,12 +120,14 @@ class SubcategoryRecord:
         keywords: Its keywords.
         examples: Ids of its most central memories.
         since: When it first existed, UTC.
+        pinned: Whether it stays as it is when the category evolves.
     """
 
     name: str
     keywords: tuple[str, ...]
     examples: tuple[str, ...]
     since: AwareDatetime
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -323,6 +323,7 @@ def few_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (classification, "STATEMENTS", 101),
         (equivalence, "PAIRS", 41),
         (evolution, "TOPICS", 8),
+        (evolution, "TRIAL", 4),
     ]
     for module, name, step in sets:
         header, *rows = getattr(module, name).read_text("utf-8").splitlines()

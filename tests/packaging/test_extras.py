@@ -30,7 +30,6 @@ async def main():
         await memory.remember(turn)
         await memory.settle()
         print("Potola" in (await memory.recall("What's my dog called?", user_id="ana")).text)
-        {then}
 
 asyncio.run(main())
 """
@@ -48,13 +47,10 @@ def run(
     *,
     model: str = "",
     rewriter: str = "",
-    then: str = "",
 ) -> tuple[str, str]:
     """Return standard output and the last line of standard error of a session without a package."""
     Prepared.load(models.cache_dir)
-    code = ABSENT.format(
-        package=package, code=MEMORY.format(model=model, rewriter=rewriter, then=then)
-    )
+    code = ABSENT.format(package=package, code=MEMORY.format(model=model, rewriter=rewriter))
     ended = python(code, home.path.parent / "memory.db", models.cache_dir, home=home)
     return ended.stdout, (ended.stderr.splitlines() or [""])[-1]
 
@@ -66,16 +62,6 @@ def test_another_encoder_names_its_extra(home: Home, model_options: ModelOptions
     )
     assert error.startswith("hotmem.errors.ModelMissing: ")
     assert 'pip install "pipecat-hotmem[sentence-transformers]"' in error
-
-
-@pytest.mark.slow
-def test_a_memory_without_scikit_learn_works_and_evolve_names_the_extra(
-    home: Home, model_options: ModelOptions
-) -> None:
-    out, error = run("sklearn", home, model_options, then="await memory.evolve('ana')")
-    assert "True" in out.splitlines()
-    assert error.startswith("hotmem.errors.ExtraMissing: ")
-    assert 'pip install "pipecat-hotmem[evolution]"' in error
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ A draft is written in batches and made live in one transaction.
 """
 
 import json
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -23,9 +22,10 @@ from hotmem.types import (
     CategoryMembers,
     DecisionAction,
     EvidenceKind,
+    EvolutionDraft,
     EvolutionRecord,
+    FormerSubcategory,
     JobKind,
-    SubcategoryDraft,
     SubcategoryRecord,
     UserKey,
 )
@@ -110,9 +110,10 @@ def members(conn: Connection, user: UserKey, category: Category, limit: int) -> 
         ),
     ).fetchall()
     named = conn.execute(
-        f"""SELECT s.name, s.since, json_group_array(x.memory) FROM subcategories s
-            JOIN subcategory_members x ON x.subcategory = s.id """
-        f"WHERE s.evolution = ({LIVE_EVOLUTION}) GROUP BY s.id, s.name, s.since",
+        f"""SELECT s.name, s.since, s.keywords, s.pinned, s.centroid, coalesce((
+                SELECT json_group_array(x.memory) FROM subcategory_members x
+                WHERE x.subcategory = s.id), '[]')
+            FROM subcategories s WHERE s.evolution = ({LIVE_EVOLUTION}) ORDER BY s.id""",
         (user, category),
     )
     return CategoryMembers(
@@ -122,7 +123,14 @@ def members(conn: Connection, user: UserKey, category: Category, limit: int) -> 
         tags=tuple(tuple(json.loads(row[4])) for row in rows),
         rows=from_bytes([row[3] for row in rows]) if rows else np.empty((0, 0), dtype=np.float32),
         named={
-            name: (frozenset(json.loads(keys)), from_stored(since)) for name, since, keys in named
+            name: FormerSubcategory(
+                frozenset(json.loads(keys)),
+                from_stored(since),
+                tuple(json.loads(words)),
+                bool(pinned),
+                None if centroid is None else from_bytes([centroid])[0],
+            )
+            for name, since, words, pinned, centroid, keys in named
         },
         total=total,
     )
@@ -132,7 +140,7 @@ def draft(
     conn: Connection,
     user: UserKey,
     category: Category,
-    drafts: Sequence[SubcategoryDraft],
+    drafted: EvolutionDraft,
     members: CategoryMembers,
     now: datetime,
 ) -> int | None:
@@ -146,11 +154,11 @@ def draft(
         "DELETE FROM evolutions WHERE user_key = ? AND category = ? AND state = 'draft'",
         (user, category),
     )
+    keys = {*members.keys, *(key for one in drafted.subcategories for key in one.members)}
     there = {
         row[0]
         for row in conn.execute(
-            "SELECT id FROM memories WHERE user_key = ? AND id = ANY(?)",
-            (user, list(members.keys)),
+            "SELECT id FROM memories WHERE user_key = ? AND id = ANY(?)", (user, list(keys))
         )
     }
     named = {
@@ -159,16 +167,20 @@ def draft(
             f"SELECT name FROM subcategories WHERE evolution = ({LIVE_EVOLUTION})", (user, category)
         )
     }
-    if not (there.issuperset(members.keys) and named.issuperset(members.named)):
+    if not (there.issuperset(keys) and named.issuperset(members.named)):
         return None
     evolution = _insert_evolution(
-        conn, user, category, DRAFT if drafts else EMPTY, members.total, now
+        conn, user, category, DRAFT if drafted.subcategories else EMPTY, members.total, now
     )
-    for one in drafts:
+    if drafted.subcategories:
+        conn.execute(
+            "UPDATE evolutions SET centre = ? WHERE id = ?", (to_bytes(drafted.centre), evolution)
+        )
+    for one in drafted.subcategories:
         key = _insert_subcategory(
             conn,
             evolution,
-            SubcategoryRecord(one.name, one.keywords, one.examples, one.since),
+            SubcategoryRecord(one.name, one.keywords, one.examples, one.since, one.pinned),
             to_bytes(one.centroid),
         )
         conn.executemany(
@@ -224,15 +236,19 @@ def records(conn: Connection, user: UserKey) -> list[EvolutionRecord]:
     )
     for evolution, category, evolved_at, memories in live.fetchall():
         rows = conn.execute(
-            """SELECT name, keywords, examples, since FROM subcategories WHERE evolution = ?
-                ORDER BY id""",
+            """SELECT name, keywords, examples, since, pinned FROM subcategories
+                WHERE evolution = ? ORDER BY id""",
             (evolution,),
         )
         parts = tuple(
             SubcategoryRecord(
-                name, tuple(json.loads(words)), tuple(json.loads(ids)), from_stored(at)
+                name,
+                tuple(json.loads(words)),
+                tuple(json.loads(ids)),
+                from_stored(at),
+                bool(pinned),
             )
-            for name, words, ids, at in rows
+            for name, words, ids, at, pinned in rows
         )
         found.append(EvolutionRecord(Category(category), from_stored(evolved_at), memories, parts))
     return found
@@ -266,8 +282,9 @@ def _insert_subcategory(
     conn: Connection, evolution: int, one: SubcategoryRecord, centroid: bytes | None
 ) -> int:
     key: int = conn.execute(
-        """INSERT INTO subcategories (evolution, name, keywords, examples, since, centroid)
-            VALUES (?, ?, ?, ?, ?, ?) RETURNING id""",
+        """INSERT INTO subcategories
+            (evolution, name, keywords, examples, since, centroid, pinned)
+            VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (
             evolution,
             one.name,
@@ -275,6 +292,7 @@ def _insert_subcategory(
             json.dumps(one.examples),
             to_stored(one.since),
             centroid,
+            int(one.pinned),
         ),
     ).fetchone()[0]
     return key

@@ -12,10 +12,9 @@ from typing import Final, NamedTuple
 
 from hotmem.errors import DeletionChanged
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import deletion_marks, derived, memory_changes
+from hotmem.storage.queries import deletion_marks, derived, memory_changes, subcategories
 from hotmem.storage.queries.cascade import column, delete, rewrite_indexes
 from hotmem.storage.queries.times import to_stored
-from hotmem.text.labels import KEYWORD_SEPARATOR
 from hotmem.text.names import NameFinder, name_finder
 from hotmem.text.stemming import stems
 from hotmem.types import Category, ForgetResult, Role, UserKey
@@ -194,6 +193,7 @@ def remove_entity(conn: Connection, user: UserKey, name: str) -> None:
         categories=_named_categories(conn, user, matches),
         summaries=sessions,
     )
+    subcategories.remove_names(conn, user, matches)
 
 
 def remove_session(conn: Connection, user: UserKey, name: str) -> None:
@@ -245,7 +245,7 @@ def _named_categories(conn: Connection, user: UserKey, matches: NameFinder) -> l
     found = {
         category
         for category, name, keywords in rows
-        if matches(name.replace(KEYWORD_SEPARATOR, ", ")) or any(map(matches, json.loads(keywords)))
+        if matches(name) or any(map(matches, json.loads(keywords)))
     }
     return [Category(category) for category in sorted(found)]
 

@@ -1,7 +1,8 @@
-"""Assigns memories to the nearest subcategory of their category.
+"""Assigns memories to the nearest subcategory of their category, if one is near enough.
 
 A memory is assigned when it is embedded. A missing centroid, as after an import or a change of
-encoder, is computed as the mean of the assigned memories once all of them are embedded.
+encoder, is computed as the mean of the assigned memories once all of them are embedded, and the
+centre of the category then as the mean of its memories.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.centroids import nearest_centroids
+from hotmem.core.centroids import nearest_centroids, normalize_rows
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import reembedding
 from hotmem.storage.search.vectors import from_bytes, to_bytes
@@ -22,6 +23,10 @@ from hotmem.types import (
 
 BATCH: Final = 1000
 """Memories assigned in one transaction."""
+
+
+CENTRE_MEMORIES: Final = 2000
+"""Latest memories of a category of which the centre is computed."""
 
 
 UNASSIGNED: Final = """
@@ -122,7 +127,7 @@ def assign_evolution(conn: Connection, user: UserKey, evolution: int) -> None:
 def _assign_nearest(
     conn: Connection, evolution: int, memories: Sequence[tuple[int, bytes]]
 ) -> None:
-    """Assigns memories, each with its vector, to the nearest centroid.
+    """Assigns memories, each with its vector, to the nearest centroid, if it is near enough.
 
     Does nothing while a centroid is unknown.
     """
@@ -132,12 +137,38 @@ def _assign_nearest(
     keys, centroids = _centroids(conn, evolution)
     if memories and len(keys):
         places = nearest_centroids(
-            from_bytes([vector for _, vector in memories]), centroids
+            from_bytes([vector for _, vector in memories]), centroids, _centre(conn, evolution)
         ).tolist()
-        under = [(keys[place], memory) for place, (memory, _) in zip(places, memories, strict=True)]
+        under = [
+            (keys[place], memory)
+            for place, (memory, _) in zip(places, memories, strict=True)
+            if place >= 0
+        ]
         conn.executemany(
             "INSERT INTO subcategory_members (subcategory, memory) VALUES (?, ?)", under
         )
+
+
+def _centre(conn: Connection, evolution: int) -> NDArray[np.float32]:
+    """The direction that the memories of an evolution's category share, a unit row.
+
+    If it is unknown, it is computed from at most `CENTRE_MEMORIES` of them and stored.
+    """
+    (stored,) = conn.execute("SELECT centre FROM evolutions WHERE id = ?", (evolution,)).fetchone()
+    if stored is None:
+        vectors = [
+            row[0]
+            for row in conn.execute(
+                """SELECT m.vector FROM memories m JOIN evolutions e
+                    ON e.user_key = m.user_key AND e.category = m.category
+                    WHERE e.id = ? AND m.merged_into IS NULL AND m.vector IS NOT NULL
+                    ORDER BY m.id DESC LIMIT ?""",
+                (evolution, CENTRE_MEMORIES),
+            )
+        ]
+        stored = to_bytes(normalize_rows(from_bytes(vectors).mean(axis=0)))
+        conn.execute("UPDATE evolutions SET centre = ? WHERE id = ?", (stored, evolution))
+    return np.asarray(from_bytes([stored])[0], dtype=np.float32)
 
 
 def _centroids(conn: Connection, evolution: int) -> tuple[list[int], NDArray[np.float32]]:

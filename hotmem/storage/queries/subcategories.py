@@ -11,8 +11,8 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries.placement import LIVE_EVOLUTION, update_centroid
 from hotmem.storage.queries.times import from_stored
 from hotmem.text.ascii_case import ascii_lower
-from hotmem.text.labels import KEYWORD_SEPARATOR, propose_names
-from hotmem.text.stemming import terms
+from hotmem.text.names import NameFinder
+from hotmem.text.stemming import stems, terms
 from hotmem.types import (
     Category,
     EvidenceKind,
@@ -30,7 +30,7 @@ NAME_OF_MEMORY: Final = """
 def of_user(conn: Connection, user: UserKey) -> list[Subcategory]:
     """The user's live subcategories by category, the largest first."""
     rows = conn.execute(
-        """SELECT e.category, s.name, s.keywords, s.since, e.evolved_at,
+        """SELECT e.category, s.name, s.keywords, s.since, e.evolved_at, s.pinned,
                (SELECT count(*) FROM subcategory_members x JOIN memories m ON m.id = x.memory
                    WHERE x.subcategory = s.id AND m.merged_into IS NULL) AS held, s.examples
            FROM evolutions e JOIN subcategories s ON s.evolution = e.id
@@ -53,8 +53,9 @@ def of_user(conn: Connection, user: UserKey) -> list[Subcategory]:
             tuple(texts[name] for name in names if name in texts),
             from_stored(since),
             from_stored(evolved_at),
+            bool(pinned),
         )
-        for (category, name, words, since, evolved_at, held, _), names in zip(
+        for (category, name, words, since, evolved_at, pinned, held, _), names in zip(
             rows, examples, strict=True
         )
     ]
@@ -63,8 +64,9 @@ def of_user(conn: Connection, user: UserKey) -> list[Subcategory]:
 def remove_stale_words(conn: Connection, user: UserKey, categories: Iterable[Category]) -> None:
     """Removes from subcategories what only deleted memories of these categories contained.
 
-    Past evolutions are deleted. Names and keywords that no assigned memory contains are replaced or
-    removed.
+    Past evolutions are deleted, and keywords that no assigned memory contains. A subcategory whose
+    name has a word of such a keyword is dissolved: its memories are in the category itself until
+    it evolves again.
     """
     for category in categories:
         conn.execute(
@@ -72,30 +74,39 @@ def remove_stale_words(conn: Connection, user: UserKey, categories: Iterable[Cat
                 AND state IN ('draft', 'past', 'undone')""",
             (user, category),
         )
+        conn.execute(
+            f"UPDATE evolutions SET centre = NULL WHERE id = ({LIVE_EVOLUTION})", (user, category)
+        )
         rows = conn.execute(
             f"""SELECT id, name, keywords FROM subcategories WHERE evolution = ({LIVE_EVOLUTION})
                 ORDER BY id""",
             (user, category),
         ).fetchall()
-        taken = {name for _, name, _ in rows}
         for key, name, held in rows:
-            if not conn.execute(
-                "SELECT 1 FROM subcategory_members WHERE subcategory = ?", (key,)
-            ).fetchone():
-                conn.execute("DELETE FROM subcategories WHERE id = ?", (key,))
-                continue
-            words = [word for word in json.loads(held) if _has_word(conn, user, key, word)]
-            numbered = name.startswith(f"{category} ")
-            if not numbered and not all(
-                _has_word(conn, user, key, word) for word in name.split(KEYWORD_SEPARATOR)
-            ):
-                name = next(fresh for fresh in propose_names(words, category) if fresh not in taken)
-                taken.add(name)
+            keywords = json.loads(held)
+            words = [word for word in keywords if _has_word(conn, user, key, word)]
             conn.execute(
-                "UPDATE subcategories SET name = ?, keywords = ?, centroid = NULL WHERE id = ?",
-                (name, json.dumps(words), key),
+                "UPDATE subcategories SET keywords = ?, centroid = NULL WHERE id = ?",
+                (json.dumps(words), key),
             )
             update_centroid(conn, key)
+            removed = stems(" ".join(word for word in keywords if word not in words))
+            empty = not conn.execute(
+                "SELECT 1 FROM subcategory_members WHERE subcategory = ?", (key,)
+            ).fetchone()
+            if empty or stems(name) & removed:
+                conn.execute("DELETE FROM subcategories WHERE id = ?", (key,))
+
+
+def remove_names(conn: Connection, user: UserKey, matches: NameFinder) -> None:
+    """Dissolves the user's subcategories that are called by a name; a person may have done that."""
+    for key, name in conn.execute(
+        """SELECT s.id, s.name FROM subcategories s JOIN evolutions e ON e.id = s.evolution
+            WHERE e.user_key = ? AND e.state = 'live'""",
+        (user,),
+    ).fetchall():
+        if matches(name):
+            conn.execute("DELETE FROM subcategories WHERE id = ?", (key,))
 
 
 def _has_word(conn: Connection, user: UserKey, subcategory: int, word: str) -> bool:

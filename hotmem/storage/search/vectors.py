@@ -53,6 +53,7 @@ def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
         reembedding.begin(conn, former, identity, comparable=former.endswith(f"/{dimension}"))
     conn.execute("UPDATE tags SET vector = NULL")
     conn.execute("UPDATE subcategories SET centroid = NULL")
+    conn.execute("UPDATE evolutions SET centre = NULL")
     conn.execute(
         """INSERT INTO meta (key, value) VALUES ('encoder', ?)
             ON CONFLICT (key) DO UPDATE SET value = excluded.value""",

@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
+import numpy as np
 import pytest
 
 from hotmem.consolidation.supersession import apply_correction, find_supersession
@@ -17,6 +18,7 @@ from hotmem.types import (
     Category,
     Correction,
     DecisionAction,
+    EvolutionDraft,
     EvolutionRecord,
     Kind,
     NewMemory,
@@ -140,14 +142,15 @@ async def test_corrections_are_counted_at_their_turns(database: Database, ana: U
 async def evolve(database: Database, user: UserKey) -> str | None:
     """Make two subcategories live; return the decision's id."""
     members = await database.read(queries.evolutions.members, user, Category.CONTEXTS, 99)
-    drafts = [
+    drafts = tuple(
         SubcategoryDraft(name, (name, "old"), (memory,), NOW, row, (key,))
         for name, key, memory, row in zip(
             ("heron", "ferry"), members.keys, members.ids, members.rows, strict=True
         )
-    ]
+    )
+    drafted = EvolutionDraft(drafts, members.rows[0])
     draft = await database.write(
-        queries.evolutions.draft, user, Category.CONTEXTS, drafts, members, NOW
+        queries.evolutions.draft, user, Category.CONTEXTS, drafted, members, NOW
     )
     assert draft is not None
     return await database.write(queries.evolutions.adopt, user, draft, "a test", NOW)
@@ -167,10 +170,13 @@ async def test_evolutions_of_a_category(database: Database, ana: UserKey, ben: U
     assert await database.read_all(due, later, DAY, 2) == (ben, "contexts")
     members = await database.read(queries.evolutions.members, ana, Category.CONTEXTS, 1)
     assert (members.total, len(members.keys)) == (2, 1)
-    assert {name: len(keys) for name, (keys, _) in members.named.items()} == {
+    assert {name: len(one.members) for name, one in members.named.items()} == {
         "heron": 1,
         "ferry": 1,
     }
+    (centroid,) = (one.centroid for one in members.named.values() if members.keys[0] in one.members)
+    assert centroid is not None
+    np.testing.assert_allclose(centroid, members.rows[0], atol=1e-6)
     (found,) = await database.read(queries.evolutions.records, ana)
     assert [one.name for one in found.subcategories] == ["heron", "ferry"]
     live = await database.read(queries.subcategories.of_user, ana)

@@ -23,7 +23,7 @@ from hotmem.storage.search.searches import (
 )
 from hotmem.storage.search.vectors import to_bytes
 from hotmem.types import Category, EvidenceKind, Interval, SessionSummary, TimedWords, UserKey
-from hotmem.types.evolution import SubcategoryDraft
+from hotmem.types.evolution import EvolutionDraft, SubcategoryDraft
 from hotmem.types.index_state import IndexState
 from hotmem.types.sessions import Topic
 from tests.letters import LetterEncoder
@@ -248,14 +248,15 @@ async def test_live_subcategories(database: Database, ana: UserKey, ben: UserKey
         await database.write_all(note, "The ferry costs two euros.", user)
     members = await database.read(queries.evolutions.members, ana, Category.CONTEXTS, 99)
     assert len(members.keys) == 2
-    drafts = [
+    drafts = tuple(
         SubcategoryDraft(name, (name,), (memory,), NOW, row, (key,))
         for name, key, memory, row in zip(
             ("birds", "boats"), members.keys, members.ids, members.rows, strict=True
         )
-    ]
+    )
+    drafted = EvolutionDraft(drafts, members.rows[0])
     draft = await database.write(
-        queries.evolutions.draft, ana, Category.CONTEXTS, drafts, members, NOW
+        queries.evolutions.draft, ana, Category.CONTEXTS, drafted, members, NOW
     )
     assert draft is not None
     assert await database.read(queries.subcategories.of_user, ana) == []

@@ -503,6 +503,7 @@ CREATE TABLE evolutions (
     memories BIGINT NOT NULL,
     decision BIGINT,
     import BIGINT,
+    centre BYTEA,
     PRIMARY KEY (id, user_key),
     FOREIGN KEY (user_key) REFERENCES users ON DELETE CASCADE,
     FOREIGN KEY (decision, user_key) REFERENCES decisions (id, user_key) ON DELETE SET NULL (decision)
@@ -520,6 +521,7 @@ CREATE TABLE subcategories (
     examples TEXT COLLATE "C" NOT NULL,
     since BIGINT NOT NULL,
     centroid BYTEA,
+    pinned BIGINT NOT NULL DEFAULT 0,
     user_key BIGINT NOT NULL DEFAULT current_user_key(),
     PRIMARY KEY (id, user_key),
     FOREIGN KEY (evolution, user_key) REFERENCES evolutions (id, user_key) ON DELETE CASCADE,

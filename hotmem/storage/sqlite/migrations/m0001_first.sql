@@ -370,7 +370,8 @@ CREATE TABLE evolutions (
     evolved_at INTEGER NOT NULL,
     memories INTEGER NOT NULL,
     decision INTEGER REFERENCES decisions ON DELETE SET NULL,
-    import INTEGER
+    import INTEGER,
+    centre BLOB
 );
 CREATE INDEX evolutions_of_user ON evolutions (user_key, category, state);
 CREATE INDEX evolutions_decided ON evolutions (decision) WHERE decision IS NOT NULL;
@@ -383,6 +384,7 @@ CREATE TABLE subcategories (
     examples TEXT NOT NULL,
     since INTEGER NOT NULL,
     centroid BLOB,
+    pinned INTEGER NOT NULL DEFAULT 0,
     UNIQUE (evolution, name)
 );
 
