@@ -152,7 +152,7 @@ async def test_a_found_tag_is_shown_once_a_second_memory_has_it(
         (("birds",), ("heron",)),
         ((), ("birds", "heron")),
     ]
-    await database.write(queries.decisions.undo, ana, decision, NOW)
+    await database.write(queries.undoing.undo, ana, decision, NOW)
     assert (await shown())[0] == {"heron": 2, "birds": 1}
 
 
