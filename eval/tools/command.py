@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import asdict
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -14,24 +14,10 @@ from eval.run import models
 from eval.statistics import Estimate
 from eval.tools import classification, equivalence, evolution
 from eval.tools import roundtrip as trips
-from eval.tools.tags import Tags, measure, measure_pairs, statements
+from eval.tools.tags import measure, measure_pairs, statements
 from hotmem.consolidation.equivalence import MERGE_THRESHOLD, SUGGESTION_THRESHOLD
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
-
-HEADINGS: Final = (
-    "source",
-    "users",
-    "memories",
-    "words",
-    "tags shown",
-    "merged",
-    "archived",
-    "memories with tags",
-    "reuse",
-    "reuse of words",
-)
-"""Columns of the table of tags."""
 
 
 def tools(
@@ -97,12 +83,13 @@ def tags(
         found = {name: asyncio.run(measure(of, loaded)) for name, of in sources.items()}
         pairs = measure_pairs(half, loaded.encoder)
     screen = Console()
-    table = Table(title="tags", title_justify="left")
-    for heading in HEADINGS:
-        table.add_column(heading, justify="left" if heading == "source" else "right")
     for name, one in found.items():
-        table.add_row(name, *_cells(one))
-    screen.print(table)
+        screen.print(
+            f"{name}: {one.users} users, {one.memories:,} memories; {one.words:,} words, "
+            f"{one.shown:,} tags shown, {one.merged} merged, {one.archived} archived; "
+            f"{one.tagged:.0%} of the memories show a tag; reuse {one.reused:.1%}, of all words "
+            f"{one.reused_words:.1%}"
+        )
     screen.print(
         f"{pairs.pairs} pairs of tags: {pairs.found:.0%} of {pairs.same} that mean the same are "
         f"merged, and {pairs.wrong:.0%} of the merges are wrong"
@@ -194,12 +181,6 @@ def _show_evolution(name: str, evolved: evolution.Evolution, screen: Console) ->
         f"placed {evolved.covered:.1%}, right of placed {evolved.right_of_placed:.1%}, "
         f"right of all {evolved.right:.1%}{fitting}"
     )
-
-
-def _cells(found: Tags) -> tuple[str, ...]:
-    counts = (found.users, found.memories, found.words, found.shown, found.merged, found.archived)
-    shares = (found.tagged, found.reused, found.reused_words)
-    return (*(f"{count:,}" for count in counts), *(f"{share:.0%}" for share in shares))
 
 
 def _share(found: Estimate) -> str:

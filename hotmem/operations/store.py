@@ -37,6 +37,7 @@ from hotmem.remember import WriteContext, find_revision
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
 from hotmem.storage.search.searches import VectorSearch
+from hotmem.text.tag_keys import tag_key
 from hotmem.types import (
     Category,
     EvidenceKind,
@@ -211,19 +212,24 @@ async def _tag(context: RecallContext, user: UserKey, doc: Doc, requested: Seque
     """The tags of a statement: those requested, and those found in it."""
     named = tuple(dict.fromkeys(tag.strip().lower() for tag in requested))
     given = tuple(dict.fromkeys((*named, *circumstance_tags(doc.text))))
-    found = tuple(tag for tag in extract_tags(doc) if tag not in given)
+    keys = {tag_key(tag) for tag in given}
+    found = tuple(tag for tag in extract_tags(doc) if tag_key(tag) not in keys)
     embeddable = (*named, *found)
-    known = await context.database.read(queries.tags.known, user, embeddable)
+    known, with_keys = await asyncio.gather(
+        context.database.read(queries.tags.known, user, embeddable),
+        context.database.read(queries.tags.with_keys, user, [tag_key(tag) for tag in found]),
+    )
+    same = {tag: name for tag in found if (name := with_keys.get(tag_key(tag), tag)) != tag}
     new = tuple(tag for tag in embeddable if tag not in known)
     if not new:
-        return _Tags(given, found, {}, {})
+        return _Tags(given, found, {}, same)
     embedded, (existing, rows) = await asyncio.gather(
         asyncio.to_thread(context.encoder.encode, new),
         context.database.read(queries.tags.in_use, user, MAX_KNOWN_TAGS),
     )
     vectors = dict(zip(new, embedded, strict=True))
-    replaceable = {tag: vectors[tag] for tag in new if tag not in named}
-    return _Tags(given, found, vectors, match_tags(replaceable, existing, rows))
+    replaceable = {tag: vectors[tag] for tag in new if tag not in (*named, *same)}
+    return _Tags(given, found, vectors, match_tags(replaceable, existing, rows) | same)
 
 
 async def _find_similar(

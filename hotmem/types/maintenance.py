@@ -122,12 +122,14 @@ class TagUse:
         name: Its name.
         memories: Number of memories with it.
         stands: Whether it already replaces other tags.
+        given: Whether it was given to a memory, not only found in words.
     """
 
     key: int
     name: str
     memories: int
     stands: bool = False
+    given: bool = False
 
 
 @dataclass(frozen=True, slots=True)

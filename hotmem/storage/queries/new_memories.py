@@ -217,5 +217,5 @@ def metadata(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, 
 
 def _tag(conn: Connection, user: UserKey, key: int, note: NewMemory, now: datetime) -> None:
     tags.attach(conn, user, key, note.tags, now, note.tag_vectors)
-    tags.attach(conn, user, key, note.found_tags, now, note.tag_vectors, found=True)
+    tags.attach_found(conn, user, key, note.found_tags, now, note.tag_vectors)
     tags.take(conn, user, note.tag_replacements)

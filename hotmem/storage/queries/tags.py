@@ -15,18 +15,26 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.times import to_stored
 from hotmem.storage.search.vectors import from_bytes, to_bytes
+from hotmem.text.tag_keys import head, tag_key
 from hotmem.types import DecisionAction, TagUse, UserKey, Vector
 
 FILED: Final = """
-    SELECT coalesce(o.merged_into, o.id) AS tag, count(DISTINCT x.memory) AS memories
+    SELECT coalesce(o.merged_into, o.id) AS tag, count(DISTINCT x.memory) AS memories,
+        min(x.found) AS found
     FROM tags o JOIN memory_tags x ON x.tag = o.id WHERE o.user_key = :user GROUP BY 1"""
-"""Number of memories with each tag, or with one merged into it."""
+"""Number of memories with each tag, or with one merged into it, and whether all uses were found."""
 
 SHOWN: Final = """(x.found = 0 OR EXISTS (
     SELECT 1 FROM tags p JOIN memory_tags y ON y.tag = p.id
     WHERE (p.id = g.id OR p.merged_into = g.id) AND p.user_key = g.user_key
         AND y.memory <> x.memory))"""
 """Whether a memory shows the tag `g`, or one merged into it, that its row `x` names."""
+
+
+OLDEST: Final = """
+    SELECT coalesce(k.merged_into, k.id) FROM tags k
+    WHERE k.user_key = :user AND k.key = :key AND k.name <> :name ORDER BY k.id LIMIT 1"""
+"""The first of the user's other tags with a key, or the one that replaces it."""
 
 
 def attach(
@@ -42,7 +50,9 @@ def attach(
     """Tags a memory with words of its own.
 
     An archived tag is used again, as is the one it was merged into. A memory never has a tag that
-    does not occur in it, so that no word of a forgotten memory is left with another.
+    does not occur in it, so that no word of a forgotten memory is left with another: a new tag that
+    was found and has the key of an existing one is merged into that. One that is given stands for
+    itself, unless a decision merged it.
 
     Args:
         conn: The writer, within a transaction.
@@ -56,13 +66,21 @@ def attach(
     """
     for name in names:
         vector = vectors.get(name) if vectors else None
-        key, into = conn.execute(
-            """INSERT INTO tags (user_key, name, used_at, vector) VALUES (?, ?, ?, ?)
-               ON CONFLICT (user_key, name) DO UPDATE
+        tag, into = conn.execute(
+            f"""INSERT INTO tags (user_key, name, key, used_at, vector, merged_into)
+                VALUES (:user, :name, :key, :now, :vector, CASE WHEN :found = 1 THEN ({OLDEST}) END)
+                ON CONFLICT (user_key, name) DO UPDATE
                    SET used_at = greatest(excluded.used_at, tags.used_at), archived = 0,
                    vector = coalesce(excluded.vector, tags.vector)
-               RETURNING id, merged_into""",
-            (user, name, to_stored(now), None if vector is None else to_bytes(vector)),
+                RETURNING id, merged_into""",
+            {
+                "user": user,
+                "name": name,
+                "key": tag_key(name),
+                "now": to_stored(now),
+                "vector": None if vector is None else to_bytes(vector),
+                "found": int(found),
+            },
         ).fetchone()
         if into is not None:
             conn.execute(
@@ -72,14 +90,19 @@ def attach(
         conn.execute(
             """INSERT INTO memory_tags (memory, tag, found) VALUES (?, ?, ?)
                 ON CONFLICT DO NOTHING""",
-            (memory, key, int(found)),
+            (memory, tag, int(found)),
         )
         if not found:
+            conn.execute(
+                """UPDATE tags SET merged_into = NULL WHERE user_key = ? AND id = ?
+                    AND NOT EXISTS (SELECT 1 FROM decision_tags d WHERE d.tag = tags.id)""",
+                (user, tag),
+            )
             conn.execute(
                 """UPDATE memory_tags SET found = 0
                     WHERE memory = ?
                         AND tag IN (SELECT id FROM tags WHERE user_key = ? AND id = ?)""",
-                (memory, user, key),
+                (memory, user, tag),
             )
 
 
@@ -108,6 +131,34 @@ def replace(
                AND NOT EXISTS (SELECT 1 FROM tags WHERE merged_into = :tag)""",
         [{"tag": tag} for (tag,) in before],
     )
+
+
+def attach_found(
+    conn: Connection,
+    user: UserKey,
+    memory: int,
+    names: Sequence[str],
+    now: datetime,
+    vectors: Mapping[str, Vector] | None = None,
+) -> None:
+    """Tags a memory with tags found in its words, and their last words that are tags already.
+
+    "garden shed" is filed under "shed", too, if another memory is.
+    """
+    keys = [tag_key(last) for name in names if (last := head(name)) is not None]
+    attach(conn, user, memory, names, now, vectors, found=True)
+    attach(conn, user, memory, [*with_keys(conn, user, keys).values()], now, found=True)
+
+
+def with_keys(conn: Connection, user: UserKey, keys: Sequence[str]) -> dict[str, str]:
+    """The user's first tag with each of the keys, or the one that replaces it."""
+    rows = conn.execute(
+        """SELECT o.key, g.name FROM tags o JOIN tags g ON g.id = coalesce(o.merged_into, o.id)
+            WHERE o.user_key = ? AND g.user_key = o.user_key AND o.key = ANY(?)
+            ORDER BY o.id DESC""",
+        (user, [*keys]),
+    )
+    return dict(rows.fetchall())
 
 
 def take(conn: Connection, user: UserKey, taken: Mapping[str, str]) -> None:
@@ -174,15 +225,16 @@ def counted(
     """
     rows = conn.execute(
         f"""SELECT g.id, g.name, coalesce(f.memories, 0),
-            EXISTS (SELECT 1 FROM tags o WHERE o.merged_into = g.id), g.vector
+            EXISTS (SELECT 1 FROM tags o WHERE o.merged_into = g.id), coalesce(f.found, 1), g.vector
             FROM tags g LEFT JOIN ({FILED}) f ON f.tag = g.id
             WHERE g.user_key = :user AND g.archived = 0 AND g.merged_into IS NULL
                 AND g.vector IS NOT NULL ORDER BY g.used_at DESC, g.name LIMIT :limit""",
         {"user": user, "limit": limit},
     ).fetchall()
     return [
-        TagUse(key, name, memories, bool(stands)) for key, name, memories, stands, _ in rows
-    ], _rows([row[4] for row in rows])
+        TagUse(key, name, memories, bool(stands), found == 0)
+        for key, name, memories, stands, found, _ in rows
+    ], _rows([row[-1] for row in rows])
 
 
 def consolidate(

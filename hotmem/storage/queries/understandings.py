@@ -286,7 +286,7 @@ def _insert(
     ).fetchone()[0]
     index_entries.add(conn, user, EvidenceKind.MEMORY, key, 0, statement.text)
     tags.attach(conn, user, key, statement.circumstances, said.said_at)
-    tags.attach(conn, user, key, statement.tags, said.said_at, found=True)
+    tags.attach_found(conn, user, key, statement.tags, said.said_at)
     _add_source(conn, key, turn, statement)
     for entity in entities.ensure(conn, user, statement.entities):
         conn.execute(

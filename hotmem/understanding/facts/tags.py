@@ -1,7 +1,7 @@
 """Tags of a memory: its topics, and circumstances such as "urgent" and "recurring"."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -9,16 +9,18 @@ from typing import Final
 from hotmem.models.language import NOUNS
 from hotmem.temporal import CALENDAR
 from hotmem.text.stemming import stems
+from hotmem.text.tag_keys import long_form
+from hotmem.text.tag_words import ABBREVIATIONS, COMPOUNDS, IRREGULAR
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.facts.third_person import FILLERS
 from hotmem.understanding.query.cues import COURTESIES
 from hotmem.understanding.query.entities import ENTITY_TYPES
 
-MAX_TAGS: Final = 4
+MAX_TAGS: Final = 6
 """Topic tags of one memory."""
 
-MAX_NAME_WORDS: Final = 3
-"""Words of the longest name that is a tag."""
+MAX_WORDS: Final = 3
+"""Words of the longest tag."""
 
 CIRCUMSTANCES: Final[Mapping[str, re.Pattern[str]]] = {
     name: re.compile(pattern, re.IGNORECASE)
@@ -41,6 +43,24 @@ _VAGUE_NOUNS: Final = frozenset(
         "way",
         "lot",
         "bit",
+        "cent",
+        "degree",
+        "dollar",
+        "euro",
+        "foot",
+        "gram",
+        "kilo",
+        "kilogram",
+        "kilometre",
+        "kilometer",
+        "litre",
+        "liter",
+        "meter",
+        "metre",
+        "mile",
+        "percent",
+        "pound",
+        "sense",
         "kind",
         "sort",
         "time",
@@ -87,9 +107,13 @@ _VAGUE_NOUNS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class TagSpan:
-    """A tag and its span of characters."""
+    """A tag with the words that it comes from, and their span of characters.
+
+    The words differ from the tag if they are an abbreviation or a plural.
+    """
 
     tag: str
+    words: str
     start: int
     stop: int
 
@@ -102,25 +126,29 @@ def extract_tags(doc: Doc) -> tuple[str, ...]:
 def tag_spans(doc: Doc) -> list[TagSpan]:
     """Return all tags of a parsed text with their spans: nouns in the singular, and whole names.
 
-    Single nouns rather than phrases, so that "red kayak" and "kayak trip" share a tag.
+    A compound is a tag, and so is each noun before its last: "tomato seedling" and "tomato". What
+    means something else without its other word is one tag: "ice cream".
     """
-    runs = (list(run) for proper, run in groupby(doc, _in_name) if proper)
-    names = [doc[run[0].i : run[-1].i + 1] for run in runs]
-    nouns = [
-        doc[token.i : token.i + 1] for token in doc if token.pos_ == "NOUN" and _is_tag_word(token)
-    ]
     from spacy.util import filter_spans  # the document is spaCy's, so spaCy is loaded
 
-    spans = filter_spans(
-        [*(entity for entity in doc.ents if entity.label_ in ENTITY_TYPES), *names, *nouns]
+    runs = (list(run) for proper, run in groupby(doc, _in_name) if proper)
+    names = filter_spans(
+        [
+            *(entity for entity in doc.ents if entity.label_ in ENTITY_TYPES),
+            *(doc[run[0].i : run[-1].i + 1] for run in runs),
+        ]
     )
-    found = (TagSpan(_tag_text(span), span.start_char, span.end_char) for span in spans)
+    named = frozenset(token.i for name in names for token in name)
+    nouns = (span for run in _compounds(doc, named) for span in _with_parts(doc, run))
+    found = [_tag(span, _tag_text(span)) for span in names]
+    found += [_tag(doc[start:stop], text) for start, stop, text in nouns]
     return [
         term
-        for term in found
+        for term in sorted(found, key=lambda term: (term.start, -term.stop))
         if term.tag
-        and len(term.tag.split()) <= MAX_NAME_WORDS
-        and not is_interjection(doc.text[term.start : term.stop])
+        and len(term.tag.split()) <= MAX_WORDS
+        and term.tag not in _VAGUE_NOUNS
+        and not is_interjection(term.words)
     ]
 
 
@@ -146,7 +174,7 @@ def tags_within(spans: Sequence[TagSpan], start: int, stop: int, text: str) -> t
     tags = (
         term.tag
         for term in spans
-        if start <= term.start and term.stop <= stop and stems(term.tag) <= held
+        if start <= term.start and term.stop <= stop and stems(term.words) <= held
     )
     return tuple(dict.fromkeys(tags))[:MAX_TAGS]
 
@@ -156,8 +184,90 @@ def circumstance_tags(text: str) -> tuple[str, ...]:
     return tuple(name for name, pattern in CIRCUMSTANCES.items() if pattern.search(text))
 
 
+def _tag(span: Span, text: str) -> TagSpan:
+    return TagSpan(long_form(text), span.text, span.start_char, span.end_char)
+
+
+def _compounds(doc: Doc, named: frozenset[int]) -> Iterator[list[tuple[int, int, str]]]:
+    """Yield the nouns of each compound as (start, stop, text), a noun alone as a compound of one.
+
+    Words joined by hyphens, and two words of `COMPOUNDS`, are one noun.
+
+    Args:
+        doc: The parsed text.
+        named: Tokens that belong to a name, which are left out.
+    """
+    words = _words(doc)
+    compound: list[tuple[int, int, str]] = []
+    place = 0
+    while place < len(words):
+        pair = words[place : place + 2]
+        whole = "-".join(map(_word_text, pair)) in COMPOUNDS and len(pair) == 2
+        parts = pair if whole and _is_free(pair[-1], named) else pair[:1]
+        noun = len(parts) == 2 or _is_noun(parts[0], named)
+        if noun:
+            text = " ".join(map(_word_text, parts))
+            compound.append((parts[0].start, parts[-1].end, text))
+        if compound and not (noun and parts[-1][-1].dep_ == "compound"):
+            yield compound
+            compound = []
+        place += len(parts)
+    if compound:
+        yield compound
+
+
+def _with_parts(
+    doc: Doc, compound: Sequence[tuple[int, int, str]]
+) -> Iterator[tuple[int, int, str]]:
+    """Yield the last two nouns of a compound together, and each noun but the last.
+
+    The last one is a tag of its own if it is alone, or a known compound: "vanilla ice cream".
+    """
+    *parts, last = compound
+    if parts:
+        yield parts[-1][0], last[1], f"{parts[-1][2]} {last[2]}"
+        yield from parts
+    if not parts or last[2].replace(" ", "-") in COMPOUNDS:
+        yield last
+
+
+def _words(doc: Doc) -> list[Span]:
+    """The words of a text; one that hyphens divide into several tokens is one word."""
+    words: list[Span] = []
+    start = 0
+    while start < len(doc):
+        stop = start + 1
+        while (
+            stop + 1 < len(doc)
+            and doc[stop].text == "-"
+            and not (doc[stop - 1].whitespace_ or doc[stop].whitespace_)
+        ):
+            stop += 2
+        words.append(doc[start:stop])
+        start = stop
+    return words
+
+
+def _is_noun(word: Span, named: frozenset[int]) -> bool:
+    """Whether a word is a noun that may be a tag, and no part of a name."""
+    return _is_free(word, named) and (len(word) > 1 or _is_tag_word(word[-1]))
+
+
+def _is_free(word: Span, named: frozenset[int]) -> bool:
+    """Whether a word is a noun, or a known compound with a hyphen, and no part of a name."""
+    noun = word[-1].pos_ in ("NOUN", "PROPN") or word.text.lower() in COMPOUNDS
+    return noun and named.isdisjoint(range(word.start, word.end))
+
+
+def _word_text(word: Span) -> str:
+    """A word in lower case, its last part in the singular if it is a noun."""
+    *parts, last = word
+    end = _singular(last) if last.pos_ == "NOUN" else last.lower_
+    return "".join((*(token.lower_ for token in parts), end))
+
+
 def _in_name(token: Token) -> bool:
-    return token.pos_ == "PROPN" and _is_tag_word(token)
+    return (token.pos_ == "PROPN" or token.lower_ in ABBREVIATIONS) and _is_tag_word(token)
 
 
 def _is_tag_word(token: Token) -> bool:
@@ -166,17 +276,18 @@ def _is_tag_word(token: Token) -> bool:
         _VAGUE_NOUNS.isdisjoint((token.lower_, token.lemma_.lower()))
         and CALENDAR.isdisjoint((token.lower_, token.lemma_.lower()))
         and not (token.like_num or token.is_stop or dated)
-        and token.is_alpha
+        and (token.is_alpha or token.lower_ in ABBREVIATIONS)
         and (len(token) > 2 or (len(token) == 2 and token.is_upper))
     )
 
 
 def _tag_text(span: Span) -> str:
-    """Return the content words of a noun or name, nouns in the singular."""
+    """Return the content words of a name, nouns in the singular."""
     words = [
         token
         for token in span
-        if token.pos_ in ("NOUN", "PROPN", "ADJ") and token.is_alpha and not token.is_stop
+        if token.lower_ in ABBREVIATIONS
+        or (token.pos_ in ("NOUN", "PROPN", "ADJ") and token.is_alpha and not token.is_stop)
     ]
     return " ".join(_singular(token) if token.pos_ == "NOUN" else token.lower_ for token in words)
 
@@ -184,11 +295,17 @@ def _tag_text(span: Span) -> str:
 def _singular(noun: Token) -> str:
     """The singular of a noun, or the noun itself if the dictionary has no singular of it.
 
-    What the lemmatizer makes of words that it does not know is no word: "kubernete". A word of the
-    dictionary keeps its form ("glasses"), and "cookies" are no "cooky" if there is a "cookie".
+    What the lemmatizer makes of words that it does not know is no word: "kubernete"; and "cookies"
+    are no "cooky" if there is a "cookie".
     """
     word, lemma = noun.lower_, noun.lemma_.lower()
+    if word in IRREGULAR:
+        return IRREGULAR[word]
     nouns = noun.vocab.lookups.get_table(NOUNS)["noun"]
     stripped = word.removesuffix("s")
-    forms = (word, stripped, lemma) if word.endswith("ies") else (word, lemma, stripped)
+    forms = [lemma, stripped]
+    if word.endswith("ies"):
+        forms = [stripped, lemma]
+    elif word.endswith("xes"):
+        forms = [stripped.removesuffix("e"), lemma]
     return next((form for form in forms if form in nouns), word)

@@ -15,6 +15,7 @@ from hotmem.storage.inspection import statements
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.search import vectors
 from hotmem.storage.search.searches import LexicalSearch, VectorSearch
+from hotmem.text.tag_keys import tag_key
 from hotmem.types import (
     Category,
     EvidenceKind,
@@ -137,11 +138,11 @@ async def test_a_found_tag_is_shown_once_a_second_memory_has_it(
     await database.write_all(note, "The heron fishes.", ana, tags=["birds"], found_tags=["heron"])
     await database.write_all(note, "A heron!", ben, found_tags=["heron"])
     assert await shown() == ({"birds": 1}, [("birds",)])
-    await database.write_all(note, "Two birds.", ana, found_tags=["bird", "heron"])
+    await database.write_all(note, "Two birds.", ana, found_tags=["fowl", "heron"])
     assert await shown() == ({"heron": 2, "birds": 1}, [("birds", "heron"), ("heron",)])
     uses, _ = await database.read(queries.tags.counted, ana, 9)
     keys = {use.name: use.key for use in uses}
-    merged = [(keys["bird"], keys["birds"])]
+    merged = [(keys["fowl"], keys["birds"])]
     decision, archived = await database.write(
         queries.tags.consolidate, ana, merged, NOW, "a test", NOW
     )
@@ -163,6 +164,25 @@ async def test_a_tag_that_was_given_stays_given(database: Database, ana: UserKey
         assert await database.write(queries.new_memories.confirm, ana, name, again, NOW, "a test")
         ((_, record),) = await database.read(queries.export_rows.memories, ana, 0, 9, 2**62)
         assert (record.tags, record.found_tags) == (("heron",), ())
+
+
+async def test_a_found_tag_with_a_known_key_is_merged(database: Database, ana: UserKey) -> None:
+    first = await database.write_all(note, "The shed.", ana, found_tags=["shed", "frontend"])
+    await database.write_all(note, "A shed.", ana)
+    (_, (key, _)) = await database.read(queries.export_rows.memories, ana, 0, 9, 2**62)
+    found = ["garden shed", "front end"]
+    await database.write(queries.tags.attach_found, ana, key, found, NOW)
+    await database.write_all(note, "Tired.", ana, tags=["Front-end"])
+    tags = (await database.read(queries.maintenance.stats, ana)).tags
+    assert tags == {"shed": 2, "frontend": 2, "Front-end": 1}
+    names = await database.read(queries.tags.with_keys, ana, [tag_key("front end")])
+    assert names == {tag_key("front end"): "frontend"}
+    await database.write_all(note, "The user's word.", ana, tags=["front end"])
+    tags = (await database.read(queries.maintenance.stats, ana)).tags
+    assert tags == {"shed": 2, "front end": 2, "Front-end": 1}, "what is given is kept as given"
+    await database.write(queries.forget.remove_memory, ana, first)
+    records = await database.read(queries.export_rows.memories, ana, 0, 9, 2**62)
+    assert [one.found_tags for _, one in records] == [("front end", "garden shed", "shed"), (), ()]
 
 
 async def test_all_rows_are_embedded_again_for_another_encoder(

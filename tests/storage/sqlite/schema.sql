@@ -48,6 +48,7 @@ CREATE INDEX subcategory_members_of_memory ON subcategory_members (memory);
 CREATE INDEX summaries_of_import ON summaries (import) WHERE import IS NOT NULL;
 CREATE INDEX summaries_waiting ON summaries (import, user_key, id) WHERE vector IS NULL AND held = 0;
 CREATE INDEX summary_sentences_of_turn ON summary_sentences (turn);
+CREATE INDEX tags_by_key ON tags (user_key, key);
 CREATE INDEX tags_in_use ON tags (user_key, used_at DESC, name) WHERE archived = 0 AND merged_into IS NULL AND vector IS NOT NULL;
 CREATE INDEX tags_merged ON tags (merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX turn_entities_of_turn ON turn_entities (turn);
@@ -99,7 +100,7 @@ CREATE TABLE summaries ( id INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CA
 CREATE TABLE summary_entries ( user_key INTEGER, id INTEGER, session INTEGER NOT NULL, length INTEGER NOT NULL, bits BLOB, PRIMARY KEY (user_key, id) ) WITHOUT ROWID;
 CREATE TABLE summary_sentences ( summary INTEGER NOT NULL REFERENCES summaries ON DELETE CASCADE, part TEXT NOT NULL, place INTEGER NOT NULL, text TEXT NOT NULL, turn INTEGER NOT NULL REFERENCES turns ON DELETE CASCADE, PRIMARY KEY (summary, part, place) ) WITHOUT ROWID;
 CREATE TABLE summary_topics ( summary INTEGER NOT NULL REFERENCES summaries ON DELETE CASCADE, name TEXT NOT NULL, written TEXT NOT NULL, weight REAL NOT NULL, PRIMARY KEY (summary, name) ) WITHOUT ROWID;
-CREATE TABLE tags ( id INTEGER PRIMARY KEY AUTOINCREMENT, user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, name TEXT NOT NULL, used_at INTEGER NOT NULL, archived INTEGER NOT NULL DEFAULT 0, merged_into INTEGER REFERENCES tags ON DELETE SET NULL, vector BLOB, UNIQUE (user_key, name) );
+CREATE TABLE tags ( id INTEGER PRIMARY KEY AUTOINCREMENT, user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, name TEXT NOT NULL, key TEXT NOT NULL, used_at INTEGER NOT NULL, archived INTEGER NOT NULL DEFAULT 0, merged_into INTEGER REFERENCES tags ON DELETE SET NULL, vector BLOB, UNIQUE (user_key, name) );
 CREATE TABLE tombstones ( mark BLOB PRIMARY KEY ) WITHOUT ROWID;
 CREATE TABLE turn_entities ( entity INTEGER NOT NULL REFERENCES entities ON DELETE CASCADE, turn INTEGER NOT NULL REFERENCES turns ON DELETE CASCADE, PRIMARY KEY (entity, turn) ) WITHOUT ROWID;
 CREATE TABLE turns ( id INTEGER PRIMARY KEY AUTOINCREMENT, user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE, public_id TEXT NOT NULL, role TEXT NOT NULL, speaker TEXT, text TEXT NOT NULL, spoken_at INTEGER NOT NULL, zone TEXT, import INTEGER, order_time INTEGER NOT NULL DEFAULT 0, UNIQUE (user_key, public_id) );

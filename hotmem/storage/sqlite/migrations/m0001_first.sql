@@ -298,12 +298,14 @@ CREATE TABLE tags (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
     name TEXT NOT NULL,
+    key TEXT NOT NULL,
     used_at INTEGER NOT NULL,
     archived INTEGER NOT NULL DEFAULT 0,
     merged_into INTEGER REFERENCES tags ON DELETE SET NULL,
     vector BLOB,
     UNIQUE (user_key, name)
 );
+CREATE INDEX tags_by_key ON tags (user_key, key);
 CREATE INDEX tags_merged ON tags (merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX tags_in_use
     ON tags (user_key, used_at DESC, name)
