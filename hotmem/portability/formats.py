@@ -39,11 +39,13 @@ def detect_format(path: Path) -> FileFormat:
             f"{path} cannot be read ({type(error).__name__}). "
             "Pass a JSON Lines file or an export of another program."
         ) from error
+    if not start:
+        raise InvalidInput(f"{path} is empty. Pass a file with conversations or memories.")
     found = None
     if _JSON.match(start):
         first = next(read_records(path), None)
         found = None if first is None else _format_of(first.value, listed=first.listed)
-    elif start and is_transcript(path):
+    elif is_transcript(path):
         found = FileFormat.TRANSCRIPT
     if found is None:
         raise InvalidInput(

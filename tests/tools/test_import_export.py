@@ -177,6 +177,7 @@ async def test_an_export_is_imported_for_another_user(memory: Memory, tmp_path: 
         ({"file": "chat.txt", "timezone": "Moon/Crater"}, "timezone is 'Moon/Crater'"),
         ({"file": "chat.txt", "colour": "red"}, "colour is unknown"),
         ({"file": "list.json"}, "has no supported format"),
+        ({"file": "empty.txt"}, "empty.txt is empty"),
         ({"file": "half.json"}, "ends in the middle of record 1"),
     ],
 )
@@ -186,6 +187,7 @@ async def test_an_invalid_import_is_named(
     for name, text in (
         ("notes", "milk\nbread"),
         ("list.json", "[1, 2]"),
+        ("empty.txt", "\n"),
         ("half.json", '[{"role": "user"'),
     ):
         await asyncio.to_thread((tmp_path / name).write_text, text)

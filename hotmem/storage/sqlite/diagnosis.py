@@ -79,11 +79,11 @@ def _rights(path: Path) -> Iterator[Finding]:
     if mode & OTHERS_WRITE and not mode & stat.S_ISVTX:
         yield Finding(
             "folder",
-            f"other users of this machine may put another file in its place in {folder}",
+            f"other users of this machine may replace the file in {folder}",
             f"Run: chmod go-w {folder}",
         )
     else:
-        yield Finding("folder", f"nobody else may put another file in its place in {folder}")
+        yield Finding("folder", f"nobody else may replace the file in {folder}")
     if not files.writable(path):
         yield Finding(
             "writing",

@@ -16,6 +16,7 @@ from hotmem.understanding.query.voice_commands import (
     NOT_STORED,
     Command,
     CommandKind,
+    asks_to_delete,
     find_command,
     find_topic,
 )
@@ -129,7 +130,7 @@ def decide(
         none: The probability that it is no command.
     """
     if ruled is None:
-        if 1 - none < MIN_COMMAND:
+        if 1 - none < MIN_COMMAND or (likely is CommandKind.REMEMBER and asks_to_delete(text)):
             return None
     elif ruled.kind in RECORD:
         if none > MAX_NONE_KEPT:

@@ -228,6 +228,14 @@ def find_command(text: str) -> Command | None:
     return None
 
 
+_ASKS_TO_DELETE: Final = re.compile(rf"^{_OPENING}{_DELETE}\b")
+
+
+def asks_to_delete(text: str) -> bool:
+    """Whether an utterance begins as a request to delete: "Please forget that I live in Graz"."""
+    return _ASKS_TO_DELETE.match(normalize(truncate_middle(text))) is not None
+
+
 _NAMED_TOPIC: Final = tuple(
     re.compile(rf"{before} (?P<about>[^|]+?)(?: any ?more)?(?: please)?{_END}")
     for before in (

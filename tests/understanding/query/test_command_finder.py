@@ -82,6 +82,16 @@ def test_topic_of_a_request_that_only_the_model_finds(find: CommandFinder) -> No
     assert find_topic("Never mind.") == ""
 
 
+@pytest.mark.parametrize("opening", ["Forget", "Please forget", "Actually, can you forget"])
+def test_a_request_to_forget_a_statement_is_none_to_remember_it(
+    opening: str, find: CommandFinder
+) -> None:
+    said = f"{opening} that I am allergic to hazelnuts."
+    assert decide(said, None, CommandKind.REMEMBER, 0.9, 0.1) is None
+    assert find(said) is None
+    assert find("Don't forget that I am allergic to hazelnuts.") == Command(CommandKind.REMEMBER)
+
+
 def test_without_the_encoder_of_the_model_the_rules_decide(encoder: Encoder) -> None:
     class Other:
         name = "other"
