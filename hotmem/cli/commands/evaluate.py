@@ -95,7 +95,11 @@ def quality(
     days: Annotated[int, typer.Option(help="Days to include, up to today.")] = 30,
     json_: Json = False,
 ) -> None:
-    """Show how much of the context blocks the replies used, by layer, intent and day."""
+    """Show how much of the context blocks the replies used, by layer, intent and day.
+
+    It reads what is stored with each reply: durations, items given and used. Cache hits are counted
+    by the running bot alone, as OpenTelemetry metrics.
+    """
     call_tool("memory_quality", {"days": days}, user, existing_database(database), json_=json_)
 
 
