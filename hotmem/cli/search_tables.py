@@ -8,6 +8,7 @@ from rich.panel import Panel
 from rich.table import Column, Table
 from rich.text import Text
 
+from hotmem.operations.search import RELEVANT_FROM
 from hotmem.storage.queries.ids import short
 
 
@@ -21,7 +22,7 @@ def search_results(result: Mapping[str, Any]) -> RenderableType:
     if not result["results"]:
         return "no results"
     table = _items(result["results"])
-    table.title = f"{result['total_found']} relevant"
+    table.title = f"{result['total_found']} with a relevance of at least {RELEVANT_FROM:g}"
     table.title_justify = "left"
     return table
 

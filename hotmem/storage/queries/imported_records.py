@@ -227,9 +227,9 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
         )
     for tag in (*record.tags, *record.found_tags):
         imports.save_tag_state(conn, one, tag)
-    told_at = record.stored_at or record.said_at
-    tags.attach(conn, user, key, record.tags, told_at)
-    tags.attach(conn, user, key, record.found_tags, told_at, found=True)
+    tagged_at = record.stored_at or record.said_at
+    tags.attach(conn, user, key, record.tags, tagged_at)
+    tags.attach(conn, user, key, record.found_tags, tagged_at, found=True)
     if record.subcategory is not None:
         placement.assign_by_name(conn, user, key, record.category, record.subcategory)
     for words in record.words:
