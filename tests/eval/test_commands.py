@@ -241,6 +241,7 @@ CASES: Mapping[str, Case] = {
     "bench tools": Case("--memories 10 --questions 2 --json"),
     "bench feedback": Case("--replies 2 --memories 20 --json"),
     "bench background": Case("--memories 70 --recalls 2 --json"),
+    "bench decisions": Case("--turns 20 --json"),
     "bench scale": Case("--turns 100 --questions 2 --keep {folder} --json", check=check_scale),
 }
 

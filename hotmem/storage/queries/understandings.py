@@ -8,12 +8,12 @@ from uuid import uuid4
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import (
-    cascade,
     decisions,
     effects,
     entities,
     event_times,
     index_entries,
+    retraction,
     tags,
 )
 from hotmem.storage.queries.known_subjects import known_subjects
@@ -137,7 +137,7 @@ def store(
         )
     event_times.put(conn, user, turn, understanding.event_times)
     if understanding.jest:
-        _retract_previous_turn(conn, user, turn)
+        retraction.retract_previous_turn(conn, user, turn, said.said_at)
     corrected: list[Correction] = []
     new: int | None = None
     confirmed: set[str | None] = set()
@@ -294,21 +294,6 @@ def _insert(
             (entity, key),
         )
     return key
-
-
-def _retract_previous_turn(conn: Connection, user: UserKey, turn: int) -> None:
-    """Deletes memories from the user's previous turn alone; memories they superseded hold again."""
-    only_in_previous = """
-        SELECT x.memory FROM sources x JOIN (
-            SELECT t.id FROM turns t JOIN turns n ON n.session = t.session AND n.role = t.role
-            WHERE n.id = ? AND t.id < n.id ORDER BY t.id DESC LIMIT 1
-        ) previous ON previous.id = x.turn
-        WHERE NOT EXISTS (SELECT 1 FROM sources o WHERE o.memory = x.memory AND o.turn <> x.turn)"""
-    keys = [row[0] for row in conn.execute(only_in_previous, (turn,))]
-    effects.revert(conn, user, keys)
-    for key in keys:
-        decisions.release_merged(conn, user, key)
-    cascade.delete_memories(conn, user, keys)
 
 
 def _corrected_names(corrections: Sequence[Correction]) -> tuple[str, ...]:

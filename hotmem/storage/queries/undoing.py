@@ -43,8 +43,10 @@ class _Row(NamedTuple):
     undoes: int | None
 
 
-def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResult:
-    """Undoes a decision, and records that as a decision.
+def undo(
+    conn: Connection, user: UserKey, name: str, now: datetime, why: str | None = None
+) -> UndoResult:
+    """Undoes a decision, and records that as a decision, with a reason if there is one.
 
     A memory that was corrected holds again without the correction; one that was ended otherwise
     holds beside what ended it. A memory that was repeated counts as not repeated. A fact that was
@@ -63,7 +65,7 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResul
         )
     if one.undone_at is not None:
         raise InvalidInput(f"{name!r} was undone on {from_stored(one.undone_at).date()}.")
-    undone = _undo(conn, user, one, now)
+    undone = _undo(conn, user, one, now, why)
     placement.assign_remaining(conn, user)
     return undone
 
@@ -80,7 +82,9 @@ def _find(conn: Connection, user: UserKey, where: str, value: object) -> _Row | 
     return _Row(key, name, DecisionAction(action), decided_at, undone_at, changes, undoes)
 
 
-def _undo(conn: Connection, user: UserKey, one: _Row, now: datetime) -> UndoResult:
+def _undo(
+    conn: Connection, user: UserKey, one: _Row, now: datetime, why: str | None = None
+) -> UndoResult:
     """Undoes a decision that was not undone before, and records it."""
     if one.action is DecisionAction.REDONE:
         raise InvalidInput(
@@ -99,11 +103,12 @@ def _undo(conn: Connection, user: UserKey, one: _Row, now: datetime) -> UndoResu
     repeatable = one.action not in AGAIN and after.keys() == before.keys()
     changes = memory_changes.difference(before, after) if repeatable else {}
     conn.execute("UPDATE decisions SET undone_at = ? WHERE id = ?", (to_stored(now), one.key))
+    of = f"the decision {short(one.name)} of {from_stored(one.decided_at).date()} ({one.action})"
     name = record(
         conn,
         user,
         DecisionAction.UNDONE,
-        f"the decision {short(one.name)} of {from_stored(one.decided_at).date()} ({one.action})",
+        of if why is None else f"{of}: {why}",
         [(key, None) for key in memory_states.existing(conn, user, keys)],
         now,
         changes=memory_changes.to_json(changes),

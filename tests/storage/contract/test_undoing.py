@@ -22,7 +22,7 @@ from hotmem.types import (
 )
 from hotmem.types.forgetting import ForgetTurns
 from tests.letters import LetterEncoder
-from tests.storage.contract.story import ENCODER, NOW, memories_of, move, note, postings, say
+from tests.storage.contract.story import ENCODER, NOW, memories_of, move, note, postings, say, turn
 from tests.storage.contract.test_editing import evolve
 
 MEMORY: Final = EvidenceKind.MEMORY
@@ -211,6 +211,28 @@ async def test_a_withdrawn_fact_is_forgotten_with_its_turn_and_restored_with_it(
     assert "Skipper lives in Oban." not in await database.read(state, ana)
     await storage.forgetting.restore(ana)
     assert (await database.read(state, ana), await listed(database, ana)) == before
+
+
+async def test_what_was_said_in_jest_is_withdrawn_and_taken_back(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    await told(database)
+    await database.write_all(say, "I live in Rome.", session="s2")
+    await database.write_all(move, "Rome")
+    before = await database.read(state, ana)
+    jest = turn("Just kidding!", session="s2", name="joke")
+    await database.write_all(queries.turns.add, jest, NOW)
+    (*_, (joke, _)) = await database.read(queries.turns.of_user, ana, 0, 99)
+    retract = queries.retraction.retract_previous_turn
+    await database.write(retract, ben, joke + 9, NOW + DAY)
+    assert await database.read(state, ana) == before
+    await database.write(retract, ana, joke, NOW + DAY)
+    assert "Skipper lives in Rome." not in await database.read(memories_of, ana)
+    assert (await database.read(state, ana))["Skipper lives in Oban."].valid_until is None
+    withdrawn = [one for one in await listed(database, ana) if one.reason.endswith("in jest")]
+    assert [one.action for one in withdrawn] == ["undone"]
+    await undo(database, ana, withdrawn[0].id)
+    assert await database.read(state, ana) == before
 
 
 async def test_a_refiled_fact_keeps_the_reason_of_its_reading(

@@ -1,0 +1,36 @@
+"""Takes back what the user said in jest: "Just kidding!"."""
+
+from datetime import datetime
+from typing import Final
+
+from hotmem.storage.database import Connection
+from hotmem.storage.queries import cascade, decisions, effects, undoing
+from hotmem.types import UserKey
+
+IN_JEST: Final = "it was said in jest"
+"""The reason recorded with the undoing."""
+
+READ_FROM_PREVIOUS: Final = """
+    SELECT m.id, m.public_id, m.amends FROM sources x JOIN (
+        SELECT t.id FROM turns t JOIN turns n ON n.session = t.session AND n.role = t.role
+        WHERE n.id = ? AND t.id < n.id ORDER BY t.id DESC LIMIT 1
+    ) previous ON previous.id = x.turn JOIN memories m ON m.id = x.memory
+    WHERE m.merged_into IS NULL
+        AND NOT EXISTS (SELECT 1 FROM memories o WHERE o.amends = m.id)
+        AND NOT EXISTS (SELECT 1 FROM sources o WHERE o.memory = m.id AND o.turn <> x.turn)"""
+"""Memories from the speaker's previous turn alone that were not changed since."""
+
+
+def retract_previous_turn(conn: Connection, user: UserKey, turn: int, said_at: datetime) -> None:
+    """Withdraws facts from the previous turn of a turn's speaker; what they ended holds again.
+
+    That can be undone. A correction is deleted, and what it corrected holds again.
+    """
+    rows = conn.execute(READ_FROM_PREVIOUS, (turn,)).fetchall()
+    for key, name, amends in rows:
+        decisions.release_merged(conn, user, key)
+        if amends is None:
+            undoing.undo(conn, user, name, said_at, IN_JEST)
+    corrections = [key for key, _, amends in rows if amends is not None]
+    effects.revert(conn, user, corrections)
+    cascade.delete_memories(conn, user, corrections)
