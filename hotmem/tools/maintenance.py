@@ -217,7 +217,7 @@ async def memory_timeline(memory: Memory, user_id: str, arguments: TimelineArgum
 
 
 async def merge_memories(memory: Memory, user_id: str, arguments: MergeArguments) -> MergeResult:
-    """MergeArguments memories that state the same into one.
+    """Merge memories that state the same into one.
 
     Raises:
         InvalidInput: If an ID is not among the user's memories.

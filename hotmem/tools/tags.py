@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from hotmem.consolidation.tagging import MIN_COSINE, consolidate_tags
+from hotmem.consolidation.tagging import consolidate_tags
 from hotmem.core.priority import ForegroundPriority
 from hotmem.memory import Memory
 from hotmem.models import Encoder
@@ -59,7 +59,7 @@ class TagReport:
 async def optimize_tags(
     memory: Memory, user_id: str, arguments: OptimizeTagsArguments
 ) -> TagReport:
-    """MergeArguments tags that mean the same, and archive tags that are hardly used."""
+    """Merge tags that mean the same, and archive tags that are hardly used."""
     database = memory.runtime.database
     user = await database.read_all(queries.users.find, user_id) or NOBODY
     return await merge_tags(
@@ -80,7 +80,7 @@ async def merge_tags(
     unused: timedelta,
     now: datetime,
 ) -> TagReport:
-    """MergeArguments and archive the tags of one user.
+    """Merge and archive the tags of one user.
 
     Tags are embedded here and not during conversations.
 
@@ -93,9 +93,7 @@ async def merge_tags(
         now: Current time, UTC.
     """
     tags, pairs = await find_mergeable_tags(database, encoder, precedence, user)
-    reason = (
-        f"{len(pairs)} of {len(tags)} tags mean the same as another, cosine {MIN_COSINE} or more"
-    )
+    reason = f"{len(pairs)} of {len(tags)} tags mean the same as another"
     numbers = [(tag.key, into.key) for tag, into in pairs]
     await precedence.wait_idle()
     decision, archived = await database.write(

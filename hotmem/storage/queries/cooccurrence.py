@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries.tags import SHOWN
+from hotmem.storage.queries.tags import SHOWN_TAGS
 from hotmem.text.stemming import STOP_STEMS, terms
 from hotmem.types import EvidenceKind, Label, LabelMentions, UserKey
 
@@ -36,10 +36,13 @@ NAMES_BESIDE: Final = """
     GROUP BY e.key, e.name ORDER BY 3 DESC, 1 LIMIT :most"""
 
 TOPICS: Final = f"""
-    SELECT lower(topic), count(*) FROM (
-        SELECT t.value AS topic FROM summaries y, json_each(y.topics) AS t WHERE y.user_key = :user
-        UNION ALL SELECT g.name FROM tags g JOIN memory_tags x ON x.tag = g.id
-            WHERE g.user_key = :user AND g.archived = 0 AND {SHOWN}) AS topics
+    SELECT topic, sum(mentions) FROM (
+        SELECT lower(t.value) AS topic, count(*) AS mentions
+            FROM summaries y, json_each(y.topics) AS t WHERE y.user_key = :user GROUP BY 1
+        UNION ALL SELECT g.name, count(DISTINCT x.memory) FROM memory_tags x
+            JOIN tags o ON o.id = x.tag JOIN tags g ON g.id = coalesce(o.merged_into, o.id)
+            WHERE g.user_key = :user AND g.archived = 0 GROUP BY g.id, g.name {SHOWN_TAGS})
+            AS topics
     GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :most"""
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import extractions, index_entries, subcategories
 from hotmem.storage.queries.index_entries import TABLES, WORDED
+from hotmem.storage.queries.tags import SHOWN_TAGS
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.types import EvidenceKind, Fault, Period, Stats, UserKey
 
@@ -92,12 +93,10 @@ def stats(conn: Connection, user: UserKey) -> Stats:
         by_subcategory=evolved,
         tags=dict(
             conn.execute(
-                """SELECT g.name, count(DISTINCT x.memory) FROM memory_tags x JOIN tags o
-                   ON o.id = x.tag
-                       JOIN tags g ON g.id = coalesce(o.merged_into, o.id) WHERE g.user_key = ?
-                           AND g.archived = 0
-                   GROUP BY g.id, g.name HAVING count(DISTINCT x.memory) > 1 OR min(x.found) = 0
-                   ORDER BY 2 DESC, 1""",
+                f"""SELECT g.name, count(DISTINCT x.memory) FROM memory_tags x
+                    JOIN tags o ON o.id = x.tag JOIN tags g ON g.id = coalesce(o.merged_into, o.id)
+                    WHERE g.user_key = ? AND g.archived = 0
+                    GROUP BY g.id, g.name {SHOWN_TAGS} ORDER BY 2 DESC, 1""",
                 (user,),
             ).fetchall()
         ),

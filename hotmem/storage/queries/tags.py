@@ -30,6 +30,9 @@ SHOWN: Final = """(x.found = 0 OR EXISTS (
         AND y.memory <> x.memory))"""
 """Whether a memory shows the tag `g`, or one merged into it, that its row `x` names."""
 
+SHOWN_TAGS: Final = "HAVING count(DISTINCT x.memory) > 1 OR min(x.found) = 0"
+"""Keeps the tags that are shown, of rows `x` of `memory_tags` grouped by tag."""
+
 
 OLDEST: Final = """
     SELECT coalesce(k.merged_into, k.id) FROM tags k
