@@ -13,10 +13,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Final
 
-from hotmem.consolidation.evolution import evolve
+from hotmem.consolidation.evolution import MAX_CLUSTERED, draft_parts, evolve
 from hotmem.consolidation.topic_names import Topics, encode_topics
 from hotmem.core.logs import log
 from hotmem.core.priority import ForegroundPriority
+from hotmem.errors import InvalidInput
 from hotmem.extractor import Extractor
 from hotmem.job_runner import DATABASE_ERRORS, JobRunner
 from hotmem.operations.retention import Retention
@@ -135,6 +136,28 @@ class Worker:
                     )
                 )
         return found
+
+    async def split(self, user: UserKey, category: Category, name: str) -> str:
+        """Splits a subcategory by topic; returns the decision's id.
+
+        Raises:
+            InvalidInput: If there is no such subcategory, or its memories share one topic.
+        """
+        async with self._evolving:
+            members = await self._database.read(
+                queries.evolutions.members, user, category, MAX_CLUSTERED
+            )
+            if name not in members.named:
+                raise queries.subcategory_edits.missing(category, name)
+            topics, now = (await self._encode_topics())[category], await self._now()
+            parts = await asyncio.to_thread(
+                draft_parts, members, name, topics, self._evolution, now
+            )
+            if len(parts.subcategories) < 2:
+                raise InvalidInput(f"No two topics were found in {name!r}. It stays as it is.")
+            return await self._database.write(
+                queries.subcategory_edits.split, user, category, name, parts, now
+            )
 
     async def _encode_topics(self) -> dict[Category, Topics]:
         """The topics that can name a subcategory, by category; embedded once."""

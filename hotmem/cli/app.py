@@ -26,7 +26,16 @@ from hotmem.cli.commands.browse import (
 )
 from hotmem.cli.commands.copy import copy
 from hotmem.cli.commands.doctor import doctor
-from hotmem.cli.commands.edit import edit, evolve, forget, merge, optimize_tags, store, undo
+from hotmem.cli.commands.edit import (
+    edit,
+    edit_subcategory,
+    evolve,
+    forget,
+    merge,
+    optimize_tags,
+    store,
+    undo,
+)
 from hotmem.cli.commands.encryption import decrypt, encrypt, rekey
 from hotmem.cli.commands.evaluate import evaluate, quality, usage
 from hotmem.cli.commands.files import backup, export, import_, repair, restore, validate
@@ -70,6 +79,7 @@ PANELS: Final[dict[str, dict[str, Callable[..., Any]]]] = {
         "undo": undo,
         "optimize-tags": optimize_tags,
         "evolve": evolve,
+        "edit-subcategory": edit_subcategory,
     },
     "Evaluate": {"eval": evaluate, "quality": quality, "usage": usage},
     "Export, import and backup": {

@@ -22,16 +22,18 @@ OPTION_NAMES: Final = {
     "time_range.start": "after",
     "time_range.end": "before",
     "expires_at": "expires",
+    "new_name": "rename",
     "tags": "tag",
     "bots": "bot",
     "actions": "action",
     "include_expired": "expired",
     "include_conversation": "conversation",
     "include_stored": "stored",
+    "pinned": "pin",
 }
 """Tool arguments whose options have another name."""
 
-POSITIONAL: Final = frozenset({"query", "id", "into", "ids", "decision", "file"})
+POSITIONAL: Final = frozenset({"query", "id", "into", "ids", "decision", "file", "name"})
 """Tool arguments that are positional on the command line."""
 
 ANY_USER: Final = "anyone"

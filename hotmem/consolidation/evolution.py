@@ -5,6 +5,7 @@ members ─▶ clusters by topic ─▶ names ─▶ draft ─▶ placement in p
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -36,6 +37,9 @@ from hotmem.types import (
 
 MAX_CLUSTERED: Final = 2000
 """Maximum number of memories that are clustered; the others are placed in the result."""
+
+MAX_PARTS: Final = 3
+"""Maximum number of parts into which a subcategory is split at once."""
 
 DIGEST_SIZE: Final = 3
 """Number of statements in a digest."""
@@ -179,6 +183,47 @@ def draft_subcategories(
             )
         )
     return EvolutionDraft(tuple(drafts), found.centre)
+
+
+def draft_parts(
+    members: CategoryMembers,
+    name: str,
+    topics: Topics,
+    options: EvolutionOptions,
+    now: datetime,
+) -> EvolutionDraft:
+    """Draft pinned parts of a subcategory; fewer than two if its memories share one topic.
+
+    Args:
+        members: The memories of its category.
+        name: Name of the subcategory.
+        topics: Topics that can name a part.
+        options: Size of subcategories; parts may be smaller.
+        now: The current time, UTC.
+    """
+    held = [place for place, key in enumerate(members.keys) if key in members.named[name].members]
+    least = max(min(options.cluster_size, len(held) // 4), 2)
+    if len(held) < 2 * least:
+        return EvolutionDraft((), np.empty(0, dtype=np.float32))
+    own = replace(
+        members,
+        keys=tuple(members.keys[place] for place in held),
+        ids=tuple(members.ids[place] for place in held),
+        texts=tuple(members.texts[place] for place in held),
+        tags=tuple(members.tags[place] for place in held),
+        rows=members.rows[held],
+        named={},
+    )
+    others = members.named.keys() - {name}
+    free = [place for place, topic in enumerate(topics.names) if topic not in others]
+    found = draft_subcategories(
+        own,
+        Topics(tuple(topics.names[place] for place in free), topics.rows[free]),
+        replace(options, cluster_size=least, most=MAX_PARTS),
+        now,
+    )
+    parts = [replace(one, pinned=True) for one in found.subcategories if one.name not in others]
+    return replace(found, subcategories=tuple(parts))
 
 
 def _centroid(one: FormerSubcategory, members: CategoryMembers) -> Vector:

@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from hotmem.core.validation import validate_number, validate_order
-from hotmem.errors import InvalidInput
-from hotmem.facade.base import AUDITED_READERS, MemoryBase
+from hotmem.facade.base import AUDITED_READERS
+from hotmem.facade.subcategories import SubcategoryMethods
 from hotmem.operations.actor import actor
 from hotmem.portability import export_lines, importer
 from hotmem.portability.sources import ImportSource, hotmem_source
@@ -17,20 +17,17 @@ from hotmem.types import (
     START_WEIGHTS,
     Act,
     Action,
-    Category,
-    EvolutionResult,
     ImportResult,
     Quality,
     SessionSummary,
     StoredMemory,
-    Subcategory,
     Weights,
     WeightSnapshot,
 )
 
 
-class KnowledgeMethods(MemoryBase):
-    """Memories, summaries, weights, quality, export and import."""
+class KnowledgeMethods(SubcategoryMethods):
+    """Memories, subcategories, summaries, weights, quality, export and import."""
 
     async def memories(self, user_id: str, *, past: bool = False) -> list[StoredMemory]:
         """The user's current memories, latest first; with `past` also those that ended."""
@@ -65,33 +62,6 @@ class KnowledgeMethods(MemoryBase):
         if user is None:
             return []
         return await self._database.read(queries.users.vocabulary, user, limit)
-
-    async def subcategories(self, user_id: str) -> list[Subcategory]:
-        """The user's subcategories, by category, the largest first."""
-        user = await self._find_user(user_id)
-        if user is None:
-            return []
-        return await self._database.read(queries.subcategories.of_user, user)
-
-    async def evolve(
-        self, user_id: str, *, category: Category | None = None
-    ) -> list[EvolutionResult]:
-        """Finds a user's subcategories again now; the worker does so every few hours.
-
-        Args:
-            user_id: Whose memory.
-            category: Which category; None for all.
-
-        Raises:
-            InvalidInput: If there is no such category.
-            StoreError: If they could not be written; they stay as they were.
-        """
-        if category is not None and category not in tuple(Category):
-            raise InvalidInput(f"category is {category!r}. Use one of: {', '.join(Category)}.")
-        user = await self._find_user(user_id)
-        if user is None:
-            return []
-        return await self.runtime.worker.evolve(user, Category if category is None else [category])
 
     async def quality(
         self, user_id: str, *, since: date | None = None, until: date | None = None

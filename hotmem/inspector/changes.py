@@ -1,4 +1,4 @@
-"""Form actions of the inspector: edit, merge, forget and undo, by the same tools as elsewhere.
+"""Form actions of the inspector, by the same tools as elsewhere.
 
 Deletions, which cannot be undone, need a confirmation.
 """
@@ -16,6 +16,7 @@ from hotmem.inspector.site import Site, found, key
 from hotmem.operations.requests import checked
 from hotmem.tools.editing import EditArguments, edit_memory
 from hotmem.tools.maintenance import MergeArguments, UndoArguments, merge_memories, undo_decision
+from hotmem.tools.subcategories import EditSubcategoryArguments, edit_subcategory
 from hotmem.types import Leftovers
 
 REASON: Final = "by hand, in the inspector"
@@ -118,6 +119,23 @@ async def undo(site: Site, request: Request) -> Response:
         site.memory, site.user_id, checked(UndoArguments, {"decision": fields.get("decision", "")})
     )
     return site.go("/changes?done=undone")
+
+
+async def edit_topic(site: Site, request: Request) -> Response:
+    """Rename, merge, split, pin or unpin a subcategory."""
+    fields = await form(request, site.form_token)
+    category, name = fields.get("category", ""), fields.get("name", "")
+    changes: dict[str, dict[str, Any]] = {
+        "rename": {"name": name, "new_name": fields.get("new_name", "")},
+        "merge": {"name": fields.get("into", ""), "merge": (name,)},
+        "split": {"name": name, "split": True},
+        "pin": {"name": name, "pinned": True},
+        "unpin": {"name": name, "pinned": False},
+    }
+    change = found(changes.get(fields.get("change", "")))
+    arguments = checked(EditSubcategoryArguments, {"category": category, **change})
+    await edit_subcategory(site.memory, site.user_id, arguments)
+    return site.go("/subcategories?done=regrouped")
 
 
 def _deletion(what: str, target: Any) -> dict[str, Any]:  # noqa: ANN401 - one of several rows

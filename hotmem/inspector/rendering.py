@@ -88,6 +88,7 @@ ACTIONS: Final = {
     "refiled": "reclassified",
     "tags consolidated": "tags merged",
     "evolved": "subcategories rebuilt",
+    "regrouped": "subcategories changed",
     "imported": "imported",
     "undone": "undone",
     "redone": "undoing taken back",

@@ -27,6 +27,7 @@ from hotmem.inspector.pages import (
     names,
     overview,
     replies,
+    subcategories,
 )
 from hotmem.inspector.site import Site
 from hotmem.operations.actor import acting
@@ -43,6 +44,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "/conversations": conversations.list_page,
     "/conversations/{key:int}": conversations.detail_page,
     "/turns/{key:int}": conversations.turn_page,
+    "/subcategories": subcategories.page,
     "/names": names.list_page,
     "/names/{key:int}": names.detail_page,
     "/ask": asking.page,
@@ -61,6 +63,7 @@ ACTIONS: Final[Mapping[str, Page]] = {
     "/merge": changes.merge,
     "/forget": changes.forget,
     "/undo": changes.undo,
+    "/subcategories": changes.edit_topic,
 }
 """Form actions by path."""
 

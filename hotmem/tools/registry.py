@@ -34,6 +34,7 @@ from hotmem.tools.memory_tools import (
     trace_search,
 )
 from hotmem.tools.quality import QualityArguments, memory_quality
+from hotmem.tools.subcategories import EditSubcategoryArguments, edit_subcategory
 from hotmem.tools.tags import OptimizeTagsArguments, optimize_tags
 from hotmem.tools.tool import Tool
 from hotmem.tools.usage_stats import UsageArguments
@@ -134,6 +135,14 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "maintenance",
         EvolveArguments,
         maintenance.evolve_categories,
+    ),
+    Tool(
+        "edit_subcategory",
+        "Rename, merge, split or pin a subcategory. It then stays as it is when its category "
+        "evolves. It can be undone.",
+        "maintenance",
+        EditSubcategoryArguments,
+        edit_subcategory,
     ),
     Tool(
         "memory_decisions",

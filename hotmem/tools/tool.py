@@ -18,6 +18,7 @@ CHANGING: Final = (
     "merge_memories",
     "optimize_tags",
     "evolve_categories",
+    "edit_subcategory",
     "undo_decision",
     "retry_jobs",
     "import_memories",

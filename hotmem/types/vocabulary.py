@@ -128,6 +128,7 @@ class DecisionAction(StrEnum):
         MERGED: Memories that say the same were merged.
         TAGS_CONSOLIDATED: Tags were merged or archived.
         EVOLVED: The subcategories of a category were found again.
+        REGROUPED: A person renamed, merged, split or pinned subcategories.
         IMPORTED: Records were imported.
         UNDONE: A decision was undone.
         REDONE: An undoing was taken back.
@@ -144,6 +145,7 @@ class DecisionAction(StrEnum):
     MERGED = "merged"
     TAGS_CONSOLIDATED = "tags consolidated"
     EVOLVED = "evolved"
+    REGROUPED = "regrouped"
     IMPORTED = "imported"
     UNDONE = "undone"
     REDONE = "redone"

@@ -83,6 +83,18 @@ def test_evolve_reports_each_category(database_file: Path) -> None:
     assert "Rebuild the subcategories" in run("evolve", "--help").output
 
 
+def test_a_change_of_a_subcategory_names_its_options(database_file: Path) -> None:
+    words = ("edit-subcategory", "contexts", "x", "--user", "ana", "--database", database_file)
+    for options, expected in (
+        ((), "--rename"),
+        (("--pin", "--split"), "exactly one"),
+        (("--rename", "y"), "has no subcategory 'x'"),
+        (("--merge", "y", "--merge", "z"), "has no subcategory 'x'"),
+    ):
+        outcome = run(*words, *options)
+        assert isinstance(outcome.exception, InvalidInput) and expected in str(outcome.exception)
+
+
 def test_recall_shows_why_there_is_no_block(database_file: Path) -> None:
     outcome = run("recall", "Hello!", "-u", "ana", "-d", database_file)
     assert outcome.exit_code == 0 and "no memory" in outcome.output
@@ -434,6 +446,7 @@ def test_a_memory_is_backed_up_and_restored(database_file: Path, tmp_path: Path)
         "store": "statement", "search": "most relevant first", "contextual": "conversations",
         "discover": "tools", "stats": "Count", "timeline": "--png", "edit": "restores",
         "quality": "used", "evolve": "subcategories", "subcategories": "each category",
+        "edit-subcategory": "Rename",
         "network": "--png", "usage": "never used", "trace": "--expected", "export": "JSON Lines",
         "import": "--from-user", "backup": "while bots are using it", "audit": "no memory text",
         "retain": "older than", "restore": "never overwritten", "optimize-tags": "tags",

@@ -241,6 +241,7 @@ def test_the_version_is_printed() -> None:
 USER_COMMANDS = (
     ("memories",), ("recall", "x"), ("search", "x"), ("contextual", "x"), ("trace", "x"),
     ("stats",), ("timeline",), ("network",), ("usage",), ("decisions",), ("optimize-tags",),
+    ("edit-subcategory", "contexts", "x", "--pin"),
     ("evolve",), ("subcategories",), ("quality",), ("discover",), ("undo", "x"),
     ("edit", "x", "--holds"), ("merge", "x", "y"), ("forget", "--everything"),
     ("export", "out.jsonl"),

@@ -15,6 +15,7 @@ from hotmem.inspector.routes import build
 from hotmem.storage import queries
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import START_WEIGHTS, Action, Actor, Tally, Turn, WeightSnapshot
+from tests.consolidation.test_evolution import statements, store
 from tests.conversation import START, said
 from tests.inspector.conftest import ADDRESS, Pages
 
@@ -242,6 +243,31 @@ async def test_merging_asks_which_memory_to_keep(pages: Pages) -> None:
     assert "Merged from The boiler" in text(await pages.client.get(moved.headers["location"]))
     assert "It was merged into" in text(await pages.get(f"/memories/{other}"))
     assert (await pages.get(f"/merge?key={one}")).status_code == 400
+
+
+async def test_topics_are_renamed_merged_and_pinned(pages: Pages, memory: Memory) -> None:
+    assert "None yet" in text(await pages.get("/subcategories"))
+    for topic in ("plant care", "personal finance"):
+        await store(memory, *statements(topic)[:12])
+    await memory.evolve("ana")
+    first, second, *_ = [one.name for one in await memory.subcategories("ana")]
+    assert first in text(await pages.get("/subcategories"))
+
+    async def change(name: str, change: str, **fields: str) -> str:
+        sent = {"category": "learnings", "name": name, "change": change} | fields
+        answer = await pages.post("/subcategories", **sent)
+        return text(await pages.client.get(answer.headers["location"]))
+
+    assert "Saved." in await change(first, "rename", new_name="My <plants>")
+    assert "My <plants>" in text(await pages.get("/subcategories"))
+    assert "pinned" in await change(second, "pin")
+    assert sum(one.pinned for one in await memory.subcategories("ana")) == 2
+    await change(second, "unpin")
+    await change(second, "merge", into="My <plants>")
+    assert second not in [one.name for one in await memory.subcategories("ana")]
+    assert "subcategories changed" in text(await pages.get("/changes"))
+    assert (await pages.post("/subcategories", change="x")).status_code == 404
+    assert (await pages.post("/subcategories", change="pin", category="x")).status_code == 400
 
 
 async def test_deletion_is_confirmed_and_complete(pages: Pages, memory: Memory) -> None:

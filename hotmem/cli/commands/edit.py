@@ -18,6 +18,7 @@ from hotmem.cli.parameters import (
 )
 from hotmem.cli.tool_calls import call_tool, given_only, option_name
 from hotmem.errors import DeletionChanged, InvalidInput
+from hotmem.types import Category
 
 if TYPE_CHECKING:
     from hotmem import Memory
@@ -204,3 +205,34 @@ def evolve(
     """Rebuild the subcategories of one or all categories; `hotmem undo` reverts it."""
     arguments = {"category": category}
     call_tool("evolve_categories", arguments, user, existing_database(database), json_=json_)
+
+
+def edit_subcategory(
+    category: Annotated[str, typer.Argument(help=f"Category: {', '.join(Category)}.")],
+    name: Annotated[str, typer.Argument(help="Name of the subcategory; see `subcategories`.")],
+    user: User,
+    database: Database = None,
+    rename: Annotated[str | None, typer.Option(help="New name.")] = None,
+    merge: Annotated[
+        list[str] | None,
+        typer.Option(help="Subcategory whose memories move into this one; repeatable."),
+    ] = None,
+    split: Annotated[
+        bool | None, typer.Option("--split", help="Split it by topic into two or three.")
+    ] = None,
+    pinned: Annotated[
+        bool | None,
+        typer.Option("--pin/--unpin", help="Keep it as it is, or let it change again."),
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Rename, merge, split or pin a subcategory; `hotmem undo` reverts it."""
+    arguments = {
+        "category": category,
+        "name": name,
+        "new_name": rename,
+        "merge": merge,
+        "split": split,
+        "pinned": pinned,
+    }
+    call_tool("edit_subcategory", arguments, user, existing_database(database), json_=json_)

@@ -4,6 +4,7 @@ A draft is written in batches and made live in one transaction.
 """
 
 import json
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -26,6 +27,7 @@ from hotmem.types import (
     EvolutionRecord,
     FormerSubcategory,
     JobKind,
+    SubcategoryDraft,
     SubcategoryRecord,
     UserKey,
 )
@@ -177,17 +179,26 @@ def draft(
             "UPDATE evolutions SET centre = ? WHERE id = ?", (to_bytes(drafted.centre), evolution)
         )
     for one in drafted.subcategories:
-        key = _insert_subcategory(
-            conn,
-            evolution,
-            SubcategoryRecord(one.name, one.keywords, one.examples, one.since, one.pinned),
-            to_bytes(one.centroid),
-        )
-        conn.executemany(
-            "INSERT INTO subcategory_members (subcategory, memory) VALUES (?, ?)",
-            [(key, member) for member in one.members],
-        )
+        insert_draft(conn, evolution, one, one.members)
     return evolution
+
+
+def insert_draft(
+    conn: Connection, evolution: int, drafted: SubcategoryDraft, members: Iterable[int]
+) -> None:
+    """Stores a subcategory of an evolution with these members."""
+    key = _insert_subcategory(
+        conn,
+        evolution,
+        SubcategoryRecord(
+            drafted.name, drafted.keywords, drafted.examples, drafted.since, drafted.pinned
+        ),
+        to_bytes(drafted.centroid),
+    )
+    conn.executemany(
+        "INSERT INTO subcategory_members (subcategory, memory) VALUES (?, ?)",
+        [(key, member) for member in members],
+    )
 
 
 def adopt(
@@ -203,13 +214,30 @@ def adopt(
     ).fetchone()
     if row is None:
         return None
-    owner = (user, row[0])
+    return make_live(conn, user, Category(row[0]), evolution, DecisionAction.EVOLVED, reason, now)
+
+
+def make_live(
+    conn: Connection,
+    user: UserKey,
+    category: Category,
+    evolution: int,
+    action: DecisionAction,
+    reason: str,
+    now: datetime,
+) -> str:
+    """Makes an evolution live, assigns memories that are in none, and records the decision.
+
+    Returns:
+        The decision's id.
+    """
+    owner = (user, category)
     conn.execute(
         """UPDATE evolutions SET state = 'past' WHERE user_key = ? AND category = ?
             AND state = 'live'""",
         owner,
     )
-    name = record(conn, user, DecisionAction.EVOLVED, reason, [], now)
+    name = record(conn, user, action, reason, [], now)
     conn.execute(
         """UPDATE evolutions SET state = 'live', decision = (SELECT id FROM decisions
             WHERE user_key = ? AND public_id = ?) WHERE user_key = ? AND id = ?""",

@@ -84,7 +84,7 @@ def remove_stale_words(conn: Connection, user: UserKey, categories: Iterable[Cat
         ).fetchall()
         for key, name, held in rows:
             keywords = json.loads(held)
-            words = [word for word in keywords if _has_word(conn, user, key, word)]
+            words = [word for word in keywords if has_word(conn, user, key, word)]
             conn.execute(
                 "UPDATE subcategories SET keywords = ?, centroid = NULL WHERE id = ?",
                 (json.dumps(words), key),
@@ -109,7 +109,7 @@ def remove_names(conn: Connection, user: UserKey, matches: NameFinder) -> None:
             conn.execute("DELETE FROM subcategories WHERE id = ?", (key,))
 
 
-def _has_word(conn: Connection, user: UserKey, subcategory: int, word: str) -> bool:
+def has_word(conn: Connection, user: UserKey, subcategory: int, word: str) -> bool:
     """Whether an assigned memory has a tag, or contains a word in this form.
 
     The index finds the memories that contain its stem.

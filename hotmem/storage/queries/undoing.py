@@ -26,6 +26,7 @@ AGAIN: Final = {
     DecisionAction.REPEATED: "store_memory (`hotmem store`) counts the statement again.",
     DecisionAction.TAGS_CONSOLIDATED: "optimize_tags (`hotmem optimize-tags`) joins them again.",
     DecisionAction.EVOLVED: "evolve_categories (`hotmem evolve`) finds the subcategories again.",
+    DecisionAction.REGROUPED: "edit_subcategory (`hotmem edit-subcategory`) changes it again.",
     DecisionAction.IMPORTED: "Import the file again.",
 }
 """How to make a decision again whose undoing cannot be undone."""
@@ -176,7 +177,7 @@ def _revert(
             return 1, 0
         case DecisionAction.ENDED | DecisionAction.DOUBTED:
             return _undo_effect(conn, user, one.key, one.action), 0
-        case DecisionAction.EVOLVED:
+        case DecisionAction.EVOLVED | DecisionAction.REGROUPED:
             return _restore_former_evolution(conn, user, one.key), 0
         case DecisionAction.TAGS_CONSOLIDATED:
             return _unmerge_tags(conn, user, one.key), 0
