@@ -15,6 +15,7 @@ from eval.language.corrections import corrections
 from eval.language.extraction import extraction
 from eval.language.facts import facts
 from eval.language.identity import identity
+from eval.language.languages import languages
 from eval.language.live_or_stored import live
 from eval.language.names import names
 from eval.language.need import need
@@ -56,6 +57,7 @@ for command in (
     live,
     names,
     need,
+    languages,
     plans,
     rewriting,
     dialogues,

@@ -11,16 +11,21 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from hotmem.core.counts import counted
 from hotmem.core.encryption_key import KeySource
 from hotmem.core.validation import Bounded, bounded
 from hotmem.errors import InvalidInput
+from hotmem.text.languages import checked_language
 from hotmem.text.timezones import local_now
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, Category, Layer, Weights
 
 MIN_TOKENS: Final = 1
+
+RULES_EXAMPLE: Final = (
+    '[{"days": 365}, {"days": 90, "category": "projects"}, {"days": 30, "user_id": "ana"}]'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +270,11 @@ class Options:
             or a function that returns it. None for a plain file.
         spool_dir: Folder that holds turns while the memory file cannot be written; None is the
             folder of the memory file. Choose another disk to survive a full one.
+        language: ISO 639-1 code of the language that is mostly spoken (`hotmem.text.languages`),
+            by whose rules words are stemmed. None for that of the memory, or English for a new one.
+
+    Raises:
+        InvalidInput: If the language is not supported.
     """
 
     recall: RecallOptions = field(default_factory=RecallOptions)
@@ -280,10 +290,36 @@ class Options:
     time_zone: tzinfo | None = None
     key: KeySource | None = field(default=None, repr=False)
     spool_dir: Path | None = None
+    language: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.language is not None:
+            checked_language(self.language)
 
     def now(self) -> datetime:
         """Return the current time in the time zone of the user."""
         return local_now() if self.time_zone is None else datetime.now(self.time_zone)
+
+
+def load_retention_rules(path: Path) -> tuple[RetentionRule, ...]:
+    """Read retention rules from a JSON file: a list of objects like `RULES_EXAMPLE`.
+
+    Raises:
+        InvalidInput: If the file cannot be read, or is not such a list.
+    """
+    try:
+        return TypeAdapter(tuple[RetentionRule, ...]).validate_json(path.read_bytes(), strict=True)
+    except OSError as error:
+        raise InvalidInput(
+            f"{path} cannot be read ({type(error).__name__})."
+            " Set HOTMEM_RETENTION_FILE to a file of retention rules."
+        ) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the file"
+        raise InvalidInput(
+            f"{path}: {place} cannot be used: {first['msg']}. Write a list such as {RULES_EXAMPLE}."
+        ) from error
 
 
 def checked_visible(visible: Sequence[str]) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from hotmem.retrieval.candidates import load_candidates
 from hotmem.retrieval.context import RecallRequest, RetrievalContext, Retrieved
 from hotmem.retrieval.fanout import search_layers
 from hotmem.retrieval.query import build_query
+from hotmem.text.languages import ENGLISH
 from hotmem.types import NO_OFFSET, ContextBlock
 
 QUERY_SHARE: Final = 0.4
@@ -96,6 +97,8 @@ def compose(context: RecallContext, request: RecallRequest, retrieved: Retrieved
     ranking = rank(query, candidates, features, model, weights, budget)
     statements, merged = deduplicate(ranking.candidates)
     known, count = ranking.answerability, context.tokens.count
+    if query.analysis.language != ENGLISH:  # the model, fitted on English, cannot tell
+        known = Answerability.SOMETHING
     packed = Packed()
     if known is not Answerability.NOTHING:
         packed = pack(query, statements, known, budget, count, context.options)

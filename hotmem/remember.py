@@ -203,6 +203,8 @@ async def find_revision(
     Raises:
         StoreError: If the database cannot be read.
     """
+    if not context.reader.reads(text):
+        return Revision()
     try:
         found = await _candidates(context, user, text, named, key)
     except StoreError:
@@ -224,7 +226,11 @@ async def _candidates(
     found = await context.storage.database.read(
         find_candidates, user, key, terms(text), vectors, engine.indexes(user)
     )
-    known = [memory for memory in found if not about_another(memory, named)]
+    known = [
+        memory
+        for memory in found
+        if context.reader.reads(memory.text) and not about_another(memory, named)
+    ]
     texts = [memory.text for memory in known]
     nearness = await asyncio.to_thread(context.encoder.encode, texts) if texts else ()
     return [
@@ -271,15 +277,21 @@ async def summarise_session(context: WriteContext, session: DueSession) -> None:
 
 
 def _summary(reader: TurnReader, seen: SummaryInput) -> tuple[SessionSummary, Mapping[str, Topic]]:
-    """The summary of the turns not covered yet and of those quoted before, and topic weights."""
-    docs = list(reader.parse(seen.turns))
+    """The summary of the turns not covered yet and of those quoted before, and topic weights.
+
+    Turns in another language than English are left out.
+    """
+    english = [place for place, turn in enumerate(seen.turns) if reader.reads(turn.text)]
+    turns = [seen.turns[place] for place in english]
+    docs = list(reader.parse(turns))
     fresh = [
         (turn, doc)
-        for key, turn, doc in zip(seen.keys, seen.turns, docs, strict=True)
-        if key in seen.fresh
+        for place, turn, doc in zip(english, turns, docs, strict=True)
+        if seen.keys[place] in seen.fresh
     ]
     topics = count_topics(fresh, seen.topics)
-    return summarise(seen.turns, list(reader.restore_case(docs)), seen.vectors, topics), topics
+    cased = list(reader.restore_case(docs))
+    return summarise(turns, cased, seen.vectors[english], topics), topics
 
 
 def _encode(

@@ -183,9 +183,10 @@ async def open_runtime(
         ModelMissing: If a model is not installed.
     """
     models = await asyncio.to_thread(Models.load, options, encoder, language)
-    storage = await asyncio.to_thread(open_storage, location, key)
+    storage = await asyncio.to_thread(open_storage, location, key, options.language)
     try:
         await check_finished(storage.database)
+        await steps.record_language(storage.database)
         former = await _adopt_encoder(storage, models.encoder, options)
         await storage.forgetting.now()  # jumps of the clock are noticed from here on
     except BaseException:  # no open file is left behind, cancelled or not
@@ -197,6 +198,7 @@ async def open_runtime(
         engine=storage.engine,
         encoder=models.encoder,
         language=models.language,
+        expected_language=storage.database.language,
         tokens=models.tokens,
         layers=create_layers(storage.engine, options.recall.layers),
         model=models.relevance,
@@ -209,7 +211,13 @@ async def open_runtime(
         storage=storage,
         encoder=models.encoder,
         encoder_id=queries.encoders.identified(models.encoder.name, models.encoder.dimension),
-        reader=TurnReader(models.encoder, models.language, priority, models.reader),
+        reader=TurnReader(
+            models.encoder,
+            models.language,
+            priority,
+            models.reader,
+            expected=storage.database.language,
+        ),
         former=former,
         worker_id=new_process_id(),
         extracts=bool(options.extraction.model),

@@ -13,7 +13,12 @@ from typing import Annotated, Any, Final, Self
 from zoneinfo import ZoneInfo
 
 from dotenv import dotenv_values
-from pydantic import BeforeValidator, Field, PlainValidator, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainValidator,
+)
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from hotmem.core.location import Location, locate
@@ -32,8 +37,10 @@ from hotmem.options import (
     RecallOptions,
     RetentionRule,
     RewriteOptions,
+    load_retention_rules,
     parse_layer_weights,
 )
+from hotmem.text.languages import checked_language
 from hotmem.types import Layer, Weights
 
 DEFAULTS: Final = Options()
@@ -42,11 +49,6 @@ PREFIX: Final = "HOTMEM_"
 
 PIPELINE_VARIABLES: Final = ("HOTMEM_LLM_BASE_URL", "HOTMEM_LLM_MODEL", "HOTMEM_LLM_API_KEY")
 """Variables read by the bots in pipelines/ but not by the package."""
-
-RULES_EXAMPLE: Final = (
-    '[{"days": 365}, {"days": 90, "category": "projects"}, {"days": 30, "user_id": "ana"}]'
-)
-_RULES: Final = TypeAdapter(tuple[RetentionRule, ...])
 
 LayerWeights = Annotated[
     Weights | None,
@@ -155,6 +157,13 @@ class Settings(Variables):
     time_zone: ZoneInfo | None = Field(
         default=None,
         description="Time zone of the user, such as Europe/Berlin; empty: that of this machine.",
+    )
+    language: Annotated[str, AfterValidator(checked_language)] | None = Field(
+        default=None,
+        description=(
+            "Language that is mostly spoken, such as de; empty: that of the memory, or English for"
+            " a new one."
+        ),
     )
     background: BackgroundMode = Field(
         default=DEFAULTS.background.mode,
@@ -363,25 +372,5 @@ class Settings(Variables):
             time_zone=self.time_zone,
             key=self.key or self.key_file,
             spool_dir=self.spool_dir,
+            language=self.language,
         )
-
-
-def load_retention_rules(path: Path) -> tuple[RetentionRule, ...]:
-    """Read retention rules from a JSON file: a list of objects like `RULES_EXAMPLE`.
-
-    Raises:
-        InvalidInput: If the file cannot be read, or is not such a list.
-    """
-    try:
-        return _RULES.validate_json(path.read_bytes(), strict=True)
-    except OSError as error:
-        raise InvalidInput(
-            f"{path} cannot be read ({type(error).__name__})."
-            " Set HOTMEM_RETENTION_FILE to a file of retention rules."
-        ) from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "the file"
-        raise InvalidInput(
-            f"{path}: {place} cannot be used: {first['msg']}. Write a list such as {RULES_EXAMPLE}."
-        ) from error

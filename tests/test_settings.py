@@ -107,6 +107,7 @@ def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> No
         "ADAPTIVE_LEARNING": "false", "USAGE_ANALYTICS": "false", "SESSION_IDLE_S": "5",
         "ENCODER": "a/b", "CACHE_DIR": "c", "RELEVANCE_MODEL": "r.json",
         "WEIGHTS": "1, 0.5,0.7,1.5", "SAY_UNKNOWN": "false",
+        "LANGUAGE": "de",
     }  # fmt: skip
     for name, value in values.items():
         monkeypatch.setenv(f"{PREFIX}{name}", value)
@@ -129,6 +130,7 @@ def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> No
         Weights(1.0, 0.5, 0.7, 1.5),
     )
     assert options.background.idle_s == 5
+    assert options.language == "de"
     assert (options.models.encoder, options.models.cache_dir, options.models.relevance) == (
         "a/b",
         Path("c"),
@@ -231,7 +233,8 @@ def test_a_file_that_is_not_utf8_is_reported_in_one_line(tmp_path: Path) -> None
     [("MAX_CONTEXT_TOKENS", "0"), ("MAX_FACTS", "-1"), ("SEMANTIC_THRESHOLD", "1.5"),
      ("VERBATIM_CONTEXT_WINDOW", "1001"), ("RECALL_DEADLINE_MS", "-1"),
      ("SESSION_IDLE_S", "soon"), ("MARK_SYMBOLS", "perhaps"),
-     ("WEIGHTS", "1,1,1"), ("WEIGHTS", "1,1,1,2"), ("WEIGHTS", "1,1,1,nan"), ("WEIGHTS", "much")],
+     ("WEIGHTS", "1,1,1"), ("WEIGHTS", "1,1,1,2"), ("WEIGHTS", "1,1,1,nan"), ("WEIGHTS", "much"),
+     ("LANGUAGE", "german")],
 )  # fmt: skip
 def test_a_value_out_of_range_is_refused(
     name: str, value: str, monkeypatch: pytest.MonkeyPatch

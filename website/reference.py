@@ -25,6 +25,7 @@ SECTIONS: Final = {
         *("max_context_tokens", "opening_tokens", "max_facts", "recall_deadline_ms"),
         *("semantic_threshold", "say_unknown", "verbatim_", "mark_symbols", "multilayer_"),
         "time_zone",
+        "language",
     ),
     "Learning": ("adaptive_learning", "usage_analytics", "weights"),
     "Background work": ("background", "session_idle_s", "evolution", "gc_freeze"),

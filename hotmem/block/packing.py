@@ -143,7 +143,9 @@ def _mark(one: ScoredCandidate, answerability: Answerability, *, best: bool) -> 
 
 def _item(query: Query, one: ScoredCandidate, mark: Mark, zone: str | None) -> Item:
     found = one.evidence
-    text = trim(found.text, query.stems) if found.kind is EvidenceKind.PASSAGE else found.text
+    text = found.text
+    if found.kind is EvidenceKind.PASSAGE:
+        text = trim(text, query.stems, query.index_language)
     return Item(
         text=escape_for_prompt(text),
         kind=found.kind,

@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from hotmem.text.languages import ENGLISH
 from hotmem.text.stemming import STOP_STEMS, stems
 
 KEPT_SHARE: Final = 0.8
@@ -14,17 +15,18 @@ ELLIPSIS: Final = "…"
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…][\"'”’)\]])\s+|\n+")
 
 
-def trim(text: str, asked: frozenset[str]) -> str:
+def trim(text: str, asked: frozenset[str], language: str = ENGLISH) -> str:
     """Remove the sentences with the least content, those with words of the query last.
 
     Args:
         text: The statement.
         asked: Stems of the words of the query.
+        language: The language by whose rules they are stemmed.
     """
     sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence]
     if len(sentences) < 2:
         return text
-    content = [sentence_content(sentence) for sentence in sentences]
+    content = [sentence_content(sentence, language) for sentence in sentences]
     required = KEPT_SHARE * len(frozenset().union(*content))
 
     def importance(index: int) -> tuple[bool, float]:
@@ -49,6 +51,6 @@ def _join(sentences: list[str], kept: set[int]) -> str:
 
 
 @lru_cache(maxsize=8192)
-def sentence_content(sentence: str) -> frozenset[str]:
+def sentence_content(sentence: str, language: str = ENGLISH) -> frozenset[str]:
     """Stems of the content words of a sentence."""
-    return stems(sentence) - STOP_STEMS
+    return stems(sentence, language) - STOP_STEMS

@@ -39,6 +39,7 @@ from hotmem.cli.commands.edit import (
 from hotmem.cli.commands.encryption import decrypt, encrypt, rekey
 from hotmem.cli.commands.evaluate import evaluate, quality, usage
 from hotmem.cli.commands.files import backup, export, import_, repair, restore, validate
+from hotmem.cli.commands.language import language
 from hotmem.cli.commands.migrate import migrate
 from hotmem.cli.commands.models import prepare_models
 from hotmem.cli.commands.retention import retain
@@ -93,6 +94,7 @@ PANELS: Final[dict[str, dict[str, Callable[..., Any]]]] = {
         "doctor": doctor,
         "validate": validate,
         "repair": repair,
+        "language": language,
         "audit": audit,
         "retain": retain,
         "encrypt": encrypt,

@@ -13,10 +13,8 @@ from hotmem.core.validation import validate_order
 from hotmem.errors import InvalidInput, StoreError
 from hotmem.facade.base import MemoryBase
 from hotmem.operations import caches
-from hotmem.operations.suppression import phrase_of
 from hotmem.storage import queries
-from hotmem.text.names import is_visible_name
-from hotmem.text.stemming import stems
+from hotmem.text.names import is_visible_name, whole_words
 from hotmem.text.validation import (
     MAX_ID_CHARACTERS,
     clean_text,
@@ -82,11 +80,11 @@ class ForgettingMethods(MemoryBase):
 
         No turn of the bot and no tool stores its words, unless they are stored already.
         """
-        phrases = _single_words(await run_off_loop(len(text), partial(stems, text)))
+        phrases = _single_words(await run_off_loop(len(text), partial(whole_words, text)))
         self._off_record.add(user_id, phrases)
         user = await self._find_user(user_id)
         if user is not None:
-            _, stored = await self._database.read(queries.forget.stems_by_speaker, user)
+            _, stored = await self._database.read(queries.forget.words_by_speaker, user)
             self._off_record.drop(user_id, phrases & _single_words(stored))
 
     def speaks_of(self, text: str, *, user_id: str) -> None:
@@ -156,9 +154,9 @@ class ForgettingMethods(MemoryBase):
             return NOTHING if user is None else await forgetting.forget(user, target, dry_run=True)
         said: Iterable[str] = ()
         if user is not None and not isinstance(target, ForgetEntity):
-            said, _ = await self._database.read(queries.forget.stems_by_speaker, user)
+            said, _ = await self._database.read(queries.forget.words_by_speaker, user)
         phrases = (
-            {phrase_of(target.name)} if isinstance(target, ForgetEntity) else _single_words(said)
+            {whole_words(target.name)} if isinstance(target, ForgetEntity) else _single_words(said)
         )
         # first, so that no concurrent write brings it back
         await asyncio.to_thread(self._suppressed.add, user_id, phrases)
@@ -170,7 +168,7 @@ class ForgettingMethods(MemoryBase):
             self._suppressed.drop(user_id, phrases)
             raise
         if not isinstance(target, ForgetEntity):
-            _, left = await self._database.read(queries.forget.stems_by_speaker, user)
+            _, left = await self._database.read(queries.forget.words_by_speaker, user)
             await asyncio.to_thread(self._suppressed.drop, user_id, _single_words(left))
         caches.clear(runtime.recall)
         self._forget_version = await self._database.read_all(queries.deletion_marks.number)

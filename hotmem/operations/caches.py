@@ -6,12 +6,13 @@ from hotmem.block import trimming
 from hotmem.consolidation.equivalence import features
 from hotmem.models import CachedEncoder
 from hotmem.recall import RecallContext
-from hotmem.text import stemming
+from hotmem.text import language_detection, stemming
 from hotmem.understanding.query import consent, coreference, voice_commands
 
 CACHED_FUNCTIONS: Final = (
     stemming.stems,
     stemming.stem,
+    language_detection.detect_language,
     trimming.sentence_content,
     features.statement_features,
     voice_commands.find_command,

@@ -160,7 +160,7 @@ def _outcome(
     options: SearchOptions,
 ) -> ExpectedOutcome:
     query = scored.query
-    terms = evidence.terms if evidence is not None else stems(row.content)
+    terms = evidence.terms if evidence is not None else stems(row.content, query.index_language)
     lookup = _Lookup(
         row=row,
         candidate=next(
@@ -182,7 +182,7 @@ def _outcome(
         reason=reason,
         ranks=lookup.ranks,
         cosine=lookup.cosine,
-        words=tuple(term for term in query.topics if stems(term) <= terms),
+        words=tuple(term for term in query.topics if stems(term, query.index_language) <= terms),
         relevance=None if lookup.candidate is None else lookup.candidate.relevance,
     )
 

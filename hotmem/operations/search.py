@@ -89,7 +89,9 @@ def found_item(scored: ScoredSearch, score: float, one: ScoredCandidate) -> Foun
         content=found.text,
         content_type=content_type(found, metadata),
         relevance_score=score,
-        matched_concepts=tuple(term for term in query.topics if stems(term) <= found.terms),
+        matched_concepts=tuple(
+            term for term in query.topics if stems(term, query.index_language) <= found.terms
+        ),
         category=None if metadata is None else metadata.category,
         subcategory=None if metadata is None else metadata.subcategory,
         importance=None if metadata is None else metadata.importance,

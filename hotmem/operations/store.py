@@ -37,6 +37,8 @@ from hotmem.remember import WriteContext, find_revision
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
 from hotmem.storage.search.searches import VectorSearch
+from hotmem.text.language_detection import is_english
+from hotmem.text.stemming import stems
 from hotmem.text.tag_keys import tag_key
 from hotmem.types import (
     Category,
@@ -109,16 +111,17 @@ async def store_statement(
     Raises:
         StoreError: If it could not be written.
     """
+    english = is_english(content, context.expected_language)
     encoder_id = queries.encoders.identified(context.encoder.name, context.encoder.dimension)
     user = await context.database.read_all(queries.users.find, user_id) or NOBODY
     (encoded,), (doc,) = await asyncio.gather(
         asyncio.to_thread(encode_tokens, context.encoder, [content]),
-        asyncio.to_thread(context.language.parse, [content], names=False),
+        asyncio.to_thread(context.language.parse, [content if english else ""], names=False),
     )
     entities = find_entities(doc)
     tags, similar = await asyncio.gather(
         _tag(context, user, doc, metadata.tags),
-        _find_similar(context, user, content, encoded.vector),
+        _find_similar(context, user, content, encoded.vector, english=english),
     )
     classification = _classify(doc, encoded.vector, tags, entities, metadata)
     memory = NewMemory(
@@ -233,9 +236,13 @@ async def _tag(context: RecallContext, user: UserKey, doc: Doc, requested: Seque
 
 
 async def _find_similar(
-    context: RecallContext, user: UserKey, content: str, vector: Vector
+    context: RecallContext, user: UserKey, content: str, vector: Vector, *, english: bool
 ) -> tuple[SimilarMemory, ...]:
-    """Similar memories that still hold, the most probably equivalent first."""
+    """Similar memories that still hold, the most probably equivalent first.
+
+    In another language than English only memories with the same words are equivalent.
+    """
+    words = stems(content, context.expected_language)
     encoder = context.former.encoder
     former = None if encoder is None else (await asyncio.to_thread(encoder.encode, [content]))[0]
     (nearest,) = await context.engine.search(
@@ -250,7 +257,9 @@ async def _find_similar(
             id=one.memory_id or "",
             content=one.text,
             similarity=cosines[one.key],
-            same=equivalence_probability(StatementPair(one.text, content, cosines[one.key])),
+            same=equivalence_probability(StatementPair(one.text, content, cosines[one.key]))
+            if english
+            else float(one.terms == words),
         )
         for one in evidence
         if one.key in cosines and one.valid_until is None

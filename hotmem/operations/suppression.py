@@ -29,12 +29,6 @@ CACHED_TEXTS: Final = 2048
 """Number of texts whose hashed words are cached: each turn checks the whole conversation."""
 
 
-def phrase_of(name: str) -> Phrase:
-    """The words of a name, or of another phrase that is suppressed as a whole."""
-    runs, left = split_unspaced(name)
-    return frozenset((*runs, *terms(left)))
-
-
 class SuppressedTexts:
     """The forgotten phrases of each user. Thread-safe."""
 
@@ -110,9 +104,7 @@ class SuppressedTexts:
         if cached is not None:
             return cached
         runs, left = split_unspaced(text)
-        hashed = self._hash_words(
-            (*terms(text), *terms(left), *self._windows(lengths, runs)) if runs else terms(left)
-        )
+        hashed = self._hash_words((*terms(left), *self._windows(lengths, runs)))
         with self._lock:
             self._hashed_texts[key] = hashed
         return hashed

@@ -14,6 +14,7 @@ from hotmem.retrieval.layers.base import LayerSearch
 from hotmem.retrieval.user_keys import UserKeys
 from hotmem.storage.database import InlineDatabase
 from hotmem.storage.search.engine import SearchEngine
+from hotmem.text.languages import ENGLISH
 from hotmem.types import Hit, LayerReport, Profile, Query, Weights
 
 TIMEOUT_FACTOR: Final = 1.25
@@ -41,6 +42,7 @@ class RetrievalContext:
         language: Parses the query.
         layers: The layers to search.
         options: Options of a recall.
+        expected_language: The language that is mostly spoken, by whose rules words are stemmed.
         rewriter: A language model that completes the query, if one is configured.
         weights: Layer weights for all users, if they are fixed; None uses each user's own.
         former: The former encoder, as long as it is needed.
@@ -53,6 +55,7 @@ class RetrievalContext:
     language: Language
     layers: Sequence[LayerSearch]
     options: RecallOptions
+    expected_language: str = ENGLISH
     rewriter: Rewriter | None = None
     weights: Weights | None = None
     former: FormerEncoder = field(default_factory=FormerEncoder)

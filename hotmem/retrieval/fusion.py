@@ -107,7 +107,8 @@ def split_visible(
         stems(
             text
             if len(text) <= MAX_COMPARED_CHARACTERS
-            else truncate(text, MAX_COMPARED_CHARACTERS)
+            else truncate(text, MAX_COMPARED_CHARACTERS),
+            query.index_language,
         )
         for text, folded in zip(visible, seen, strict=True)
         if folded != asked
@@ -119,7 +120,9 @@ def split_visible(
         live = found.session_id == query.session_id
         known = False
         if found.kind is EvidenceKind.MEMORY and live and found.key not in corrections:
-            content = found.terms - REPHRASED_WORDS - stems(found.speaker or "")
+            content = (
+                found.terms - REPHRASED_WORDS - stems(found.speaker or "", query.index_language)
+            )
             known = len(content) >= MIN_CONTENT_WORDS and any(
                 content <= words for words in seen_stems
             )

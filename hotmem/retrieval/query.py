@@ -13,6 +13,8 @@ from hotmem.storage import queries
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.encoders import identified
 from hotmem.storage.search.engine import SearchEngine
+from hotmem.text.language_detection import detect_language
+from hotmem.text.languages import ENGLISH
 from hotmem.text.truncation import truncate, truncate_start
 from hotmem.types import Analysis, EvidenceKind, Profile, Query, Rewrite, Role, Turn, UserKey
 from hotmem.types.index_state import IndexState
@@ -25,6 +27,7 @@ from hotmem.understanding.query.antecedents import RecentTurn
 from hotmem.understanding.query.coreference import MAX_TURNS, expand, needs_context
 from hotmem.understanding.query.misheard import find_misheard_names
 from hotmem.understanding.query.ngrams import word_ngrams
+from hotmem.understanding.query.other_languages import analyse_other_language
 
 QUERY_WORDS: Final = 200
 """Number of last words of an utterance that are analysed: the point of a long one is at its
@@ -54,17 +57,17 @@ async def build_query(context: RetrievalContext, request: RecallRequest) -> tupl
         The query, and the profile of the user.
     """
     text = truncate_start(" ".join(request.text.split()[-QUERY_WORDS:]))
+    language = detect_language(text, context.expected_language)
     (reading, former), user, doc = await asyncio.gather(
         asyncio.to_thread(_embed, context, text),
         _load_user(context, request, text),
-        _parse(context, text),
+        _parse_english(context, text, language),
     )
-    profile, turns = user.profile, user.turns
-    misheard = await asyncio.to_thread(_misheard_names, context.language, doc, profile)
-    analysis = _analyse(doc, request, profile, misheard)
-    rewrite = None
-    if turns and analysis.needs_memory and needs_context(doc, analysis.ambiguous):
-        rewrite, analysis = await _expand(context, request, doc, analysis, profile, misheard, turns)
+    profile = user.profile
+    if doc is None:
+        rewrite, analysis = None, analyse_other_language(text, language)
+    else:
+        rewrite, analysis = await _analyse_in_context(context, request, doc, user)
     if analysis.expansion:
         expanded = (
             rewrite.expanded
@@ -83,8 +86,21 @@ async def build_query(context: RetrievalContext, request: RecallRequest) -> tupl
         pieces=reading.token_states,
         rewrite=rewrite,
         index_states=user.states,
+        index_language=context.expected_language,
     )
     return _with_former_reading(query, reading, former, profile.encoder, context.encoder), profile
+
+
+async def _analyse_in_context(
+    context: RetrievalContext, request: RecallRequest, doc: Doc, user: "LoadedUser"
+) -> tuple[Rewrite | None, Analysis]:
+    """The analysis of an English utterance, with its references resolved from the live session."""
+    profile, turns = user.profile, user.turns
+    misheard = await asyncio.to_thread(_misheard_names, context.language, doc, profile)
+    analysis = _analyse(doc, request, profile, misheard)
+    if turns and analysis.needs_memory and needs_context(doc, analysis.ambiguous):
+        return await _expand(context, request, doc, analysis, profile, misheard, turns)
+    return None, analysis
 
 
 def _with_former_reading(
@@ -263,6 +279,11 @@ def _embed(context: RetrievalContext, text: str) -> tuple[EncodedText, EncodedTe
     (own,) = encode_tokens(context.encoder, [text])
     former = context.former.encoder
     return own, None if former is None else encode_tokens(former, [text])[0]
+
+
+async def _parse_english(context: RetrievalContext, text: str, language: str) -> Doc | None:
+    """The parse of a text; None if it is not English."""
+    return await _parse(context, text) if language == ENGLISH else None
 
 
 async def _parse(context: RetrievalContext, text: str) -> Doc:

@@ -49,24 +49,29 @@ class Storage:
         return cls(database, inline, engine, Forgetting(database, engine))
 
 
-def open_storage(location: Location, key: EncryptionKey | None = None) -> Storage:
+def open_storage(
+    location: Location, key: EncryptionKey | None = None, language: str | None = None
+) -> Storage:
     """Opens or creates a SQLite file or the schema of a PostgreSQL database. Blocking.
 
     Args:
         location: The file, or the URL.
         key: Encrypts the file. A server's disk is encrypted by its operator.
+        language: The language whose rules stem indexed words; None for the one recorded in it, or
+            English if there is none.
 
     Raises:
         ExtraMissing: If the extra `postgres` is needed and not installed.
+        StoreUnusable: If another language is recorded.
         StoreError: If the database cannot be used.
     """
     if isinstance(location, Path):
-        return Storage.of(SqliteDatabase.open(location, key))
+        return Storage.of(SqliteDatabase.open(location, key, language))
     try:
         from hotmem.storage.postgres.database import PostgresDatabase  # an extra
     except ImportError as error:
         raise _extra_missing(location) from error
-    return Storage.of(PostgresDatabase.open(location.url))
+    return Storage.of(PostgresDatabase.open(location.url, language))
 
 
 def migrate_storage(location: Location, key: EncryptionKey | None = None) -> int:

@@ -8,8 +8,25 @@ from datetime import datetime
 
 from hotmem.errors import StoreReadOnly
 from hotmem.storage.database import Database
-from hotmem.storage.queries import audit, encoders, import_rollback, job_failures, jobs
+from hotmem.storage.queries import (
+    audit,
+    encoders,
+    import_rollback,
+    job_failures,
+    jobs,
+    languages,
+)
 from hotmem.storage.search import vectors
+
+
+async def record_language(database: Database) -> None:
+    """Records the language of the search index in a new database.
+
+    Raises:
+        StoreError: If another one was recorded meanwhile, or it could not be written.
+    """
+    if not (database.read_only or await database.read_all(languages.is_recorded)):
+        await database.write_all(languages.record, database.location)
 
 
 async def adopt_encoder(database: Database, name: str, dimension: int) -> bool:

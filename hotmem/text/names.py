@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from hotmem.text.stemming import terms
+
 NameFinder: TypeAlias = Callable[[str], bool]
 """Returns whether a text contains a name."""
 
@@ -108,6 +110,15 @@ def split_unspaced(text: str) -> tuple[list[str], str]:
     """
     text = normalize_name(text)
     return ([], text) if text.isascii() else (_RUN.findall(text), _RUN.sub(" ", text))
+
+
+def whole_words(text: str) -> frozenset[str]:
+    """The stems of a text's words, with runs of scripts without word boundaries as one word each.
+
+    The stems are English whatever the text, so that they are equal wherever it is repeated.
+    """
+    runs, left = split_unspaced(text)
+    return frozenset((*runs, *terms(left)))
 
 
 _RUN: Final = re.compile(rf"[{_UNSPACED}]+|[{_KATAKANA}]+|[{_HANGUL}]+")

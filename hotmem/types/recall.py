@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
+from hotmem.text.languages import ENGLISH
 from hotmem.text.stemming import stems
 from hotmem.types.vocabulary import (
     Complexity,
@@ -56,6 +57,7 @@ class Analysis:
         needs_memory: False if no memory can help to answer it.
         layers: The layers to query; none if no memory can help.
         question: Whether it is a question, with or without a question mark.
+        language: Its language, as `hotmem.text.language_detection.detect_language` returns it.
     """
 
     intent: Intent
@@ -69,6 +71,7 @@ class Analysis:
     needs_memory: bool
     layers: tuple[Layer, ...]
     question: bool = True
+    language: str = ENGLISH
 
     def asking(self, layers: tuple[Layer, ...]) -> Self:
         """A copy with other layers to query."""
@@ -121,6 +124,7 @@ class Query:
         former: Its embedding by the file's former encoder, while rows have vectors of that.
         former_pieces: Its token vectors by the former encoder; None if that tokenizes differently.
         index_states: The states of the user's search indexes when it was asked.
+        index_language: The language by whose rules the user's words are stemmed.
     """
 
     text: str
@@ -135,6 +139,7 @@ class Query:
     former: Vector | None = None
     former_pieces: Vectors | None = None
     index_states: Mapping[EvidenceKind, IndexState] = field(default_factory=dict)
+    index_language: str = ENGLISH
 
     @property
     def vectors(self) -> QueryVectors:
@@ -164,7 +169,7 @@ class Query:
     @property
     def stems(self) -> frozenset[str]:
         """Stems of the search terms."""
-        return stems(" ".join(self.terms))
+        return stems(" ".join(self.terms), self.index_language)
 
 
 class Hit(NamedTuple):

@@ -9,6 +9,8 @@ from typing import Final, Self
 from hotmem.core.priority import ForegroundPriority
 from hotmem.models import Encoder, Language
 from hotmem.models.reader import Effects, Reader, Settings, TurnReading
+from hotmem.text.language_detection import is_english
+from hotmem.text.languages import ENGLISH
 from hotmem.text.truncation import join_spans, truncate, truncated_spans
 from hotmem.types import (
     Kind,
@@ -21,6 +23,7 @@ from hotmem.types import (
     Understanding,
 )
 from hotmem.types.parse import Doc
+from hotmem.understanding.doubtful_statements import in_doubt, is_order, may_be_role
 from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.facts.answers import completed_answer
 from hotmem.understanding.facts.classification import classify_statements
@@ -31,7 +34,6 @@ from hotmem.understanding.facts.jokes import has_laughter
 from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
 from hotmem.understanding.facts.plans import Plan
 from hotmem.understanding.facts.pronouns import has_pronoun, resolve_pronouns
-from hotmem.understanding.facts.relations import ALLERGIC_TO, ASKS, IS_CALLED
 from hotmem.understanding.facts.rewrites import RewrittenText, Segment
 from hotmem.understanding.facts.truecasing import lacks_case, sentence_starts, truecase
 from hotmem.understanding.kept_sentences import in_third_person, kept_sentences
@@ -74,6 +76,7 @@ class TurnReader:
         priority: Lets recalls go first between two turns.
         reader: Finds what is worth remembering, and what changes what; without it, only the closed
             relations are read.
+        expected: The language that is mostly spoken.
 
     Attributes:
         limits: Probabilities from which a turn changes what is known.
@@ -85,11 +88,14 @@ class TurnReader:
         language: Language,
         priority: ForegroundPriority,
         reader: Reader | None = None,
+        *,
+        expected: str = ENGLISH,
     ) -> None:
         self._encoder = encoder
         self._language = language
         self._priority = priority
         self._reader = reader
+        self._expected = expected
         self.limits = reader.settings if reader else Settings()
 
     def read(
@@ -111,6 +117,9 @@ class TurnReader:
         for turn, doc, profile, owner, context in zip(
             turns, self.parse(turns), profiles, owners, contexts, strict=True
         ):
+            if not self.reads(doc.text):
+                understandings.append(Understanding())
+                continue
             self._priority.wait_idle_blocking()
             known = (*profile.speakers, *profile.entities)
             cased = not lacks_case(doc.text)
@@ -128,6 +137,10 @@ class TurnReader:
                 understanding = replace(mark_hearsay(understanding, owner), notable=False)
             understandings.append(understanding)
         return understandings
+
+    def reads(self, text: str) -> bool:
+        """Whether a text is English. What is said in another language states nothing."""
+        return is_english(text, self._expected)
 
     def _read_in_context(self, turn: Turn, doc: Doc, context: TurnContext) -> Understanding:
         """What a turn states, read with the question that it answers and whom it means by "he"."""
@@ -257,7 +270,13 @@ class TurnReader:
 
     def in_foreground(self) -> Self:
         """A reader of what somebody waits for, which waits for nobody itself."""
-        return type(self)(self._encoder, self._language, ForegroundPriority(), self._reader)
+        return type(self)(
+            self._encoder,
+            self._language,
+            ForegroundPriority(),
+            self._reader,
+            expected=self._expected,
+        )
 
     def read_note(self, text: str, speaker: str | None, now: datetime) -> Understanding:
         """What a text states that was stored, not said. Blocking.
@@ -339,28 +358,6 @@ class TurnReader:
             doc = self._parse_one(lowered)
         starts = sentence_starts(doc)
         return self._language.parse_sentences(truecase(doc, starts, names), starts)
-
-
-def in_doubt(statement: Statement) -> Statement:
-    """The statement in doubt, so that it supersedes nothing; an allergy stays as it is."""
-    if statement.relation == ALLERGIC_TO.name and not statement.negated:
-        return statement
-    return replace(statement, hedged=True, replaces=False)
-
-
-def is_order(statement: Statement) -> bool:
-    """Whether a statement says what the bot shall do: "keep it short", "call me Max"."""
-    address = statement.relation == IS_CALLED.name and statement.changes
-    return address or statement.relation == ASKS.name
-
-
-def may_be_role(statement: Statement, speaker: str) -> bool:
-    """Whether a statement names its speaker in words that also give a role: "I'm Batman"."""
-    return (
-        statement.relation == IS_CALLED.name
-        and statement.subject == speaker
-        and not statement.replaces
-    )
 
 
 def unnamed(statement: str, speaker: str | None) -> str:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Memory
 from hotmem.models import Language
-from hotmem.operations.suppression import SuppressedTexts, phrase_of
-from hotmem.text.names import name_finder, normalize_name
+from hotmem.operations.suppression import SuppressedTexts
+from hotmem.text.names import name_finder, normalize_name, whole_words
 from tests.conversation import said, turns_told
 from tests.letters import LetterEncoder
 
@@ -32,7 +32,7 @@ def test_a_name_matches_its_spellings_only(case: dict[str, Any]) -> None:
 )
 def test_a_matching_spelling_is_suppressed_too(case: dict[str, Any]) -> None:
     held = SuppressedTexts()
-    held.add("ana", [phrase_of(case["name"])])
+    held.add("ana", [whole_words(case["name"])])
     assert held.found("ana", case["text"]), case["why"]
     held.lift("ana", case["text"])
     assert not held.found("ana", case["text"])

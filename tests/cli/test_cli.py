@@ -424,6 +424,11 @@ def test_maintenance_commands_report_the_state(database_file: Path) -> None:
     assert "archived" in run("optimize-tags", "-u", "ana", "-d", database_file).output
     assert "sound" in run("validate", "-d", database_file).output
     assert "entries" in run("repair", "-d", database_file).output
+    assert "language 'en'" in run("language", "-d", database_file).output
+    assert (
+        "entries indexed in the language 'de'" in run("language", "de", "-d", database_file).output
+    )
+    assert "language 'de'" in run("language", "-d", database_file).output
     assert json.loads(run("stats", "-u", "ana", "-d", database_file, "--json").output)["turns"] == 2
 
 
@@ -452,7 +457,8 @@ def test_a_memory_is_backed_up_and_restored(database_file: Path, tmp_path: Path)
         "retain": "older than", "restore": "never overwritten", "optimize-tags": "tags",
         "users": "user IDs",
         "merge": "memory", "decisions": "reasons", "undo": "Undo", "validate": "integrity",
-        "repair": "Rebuild", "doctor": "needs attention", "forget": "permanently",
+        "repair": "Rebuild", "language": "indexed", "doctor": "needs attention",
+        "forget": "permanently",
         "serve-mcp": "--files", "recall": "context block", "memories": "memories",
     }.items(),
 )  # fmt: skip

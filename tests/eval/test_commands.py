@@ -176,6 +176,15 @@ def check_answers(found: dict[str, Any], folder: Path) -> None:
     assert len((folder / "answers.jsonl").read_text("utf-8").splitlines()) == 3
 
 
+def check_languages(found: dict[str, Any], _: Path) -> None:
+    assert len(found["search"]) == 5
+    for measured in found["search"].values():
+        assert measured["questions"] == 2 and measured["first"] <= measured["first_three"]
+        assert measured["memories"] == 0
+    assert found["not_english"] == {"hotmem": {"wrong": 0, "of": 32}}
+    assert found["short"]["taken_for_english"]["wrong"] == 0
+
+
 CASES: Mapping[str, Case] = {
     "run": Case("hotmem {data} --jobs 1 --limit 1 --json"),
     "answers": Case(
@@ -194,6 +203,7 @@ CASES: Mapping[str, Case] = {
     "facts": Case("{msc} --limit 2 --json"),
     "identity": Case("--json"),
     "need": Case("hotmem={data} --json"),
+    "languages": Case("hotmem={data} --limit 2 --json", check=check_languages),
     "plans": Case("--limit 4 --json"),
     "rewriting": Case("mudoco={mudoco} --json"),
     "dialogues": Case("--limit 6 --held --misses --json"),

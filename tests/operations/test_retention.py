@@ -16,8 +16,8 @@ from hotmem import InvalidInput, Memory, Options
 from hotmem.cli import app, console
 from hotmem.models import CachedEncoder, Language
 from hotmem.operations.retention import Retention, clock_problem
-from hotmem.options import RetentionRule
-from hotmem.settings import Settings, load_retention_rules
+from hotmem.options import RetentionRule, load_retention_rules
+from hotmem.settings import Settings
 from hotmem.storage import open_storage, queries
 from hotmem.storage.queries.retention import Clock
 from hotmem.storage.sqlite.connection import connect

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hotmem.errors import InvalidInput
 from hotmem.storage.sqlite.primitives import _token as token
+from hotmem.text.languages import LANGUAGES, STEMMERS, checked_language
 from hotmem.text.stemming import MAX_WORD_CHARACTERS, terms
 from hotmem.types import UserKey
 
@@ -25,11 +27,42 @@ def test_terms(text: str, found: list[str]) -> None:
     assert terms(text) == found
 
 
-@given(st.text(max_size=50))
-def test_a_term_is_one_word_of_letters_and_digits(text: str) -> None:
-    for term in terms(text):
+@pytest.mark.parametrize(
+    ("language", "text", "found"),
+    [
+        ("de", "Häuser und Straßen", ["haus", "und", "strass"]),
+        ("es", "las canciones; una canción", ["las", "cancion", "una", "cancion"]),
+        ("fr", "l'école, des écoles", ["l", "ecol", "de", "ecol"]),
+        ("ru", "книги и книгу", ["книг", "и", "книг"]),
+        ("hi", "किताबें", terms("किताब", "hi")),
+        ("ja", "犬の名前はポチ、ｉＰｈｏｎｅ", ["犬", "の", "名前", "は", "ポチ", "iphone"]),
+        ("ja", "がくせい", ["がく", "くせ", "せい"]),
+        ("zh", "红烧肉abc", ["红烧", "烧肉", "abc"]),
+        ("ko", "회사에서 일해요", ["회사", "사에", "에서", "일해", "해요"]),
+        ("th", "แมวดำ", ["แม", "มว", "วด", "ดํ", "ํา"]),
+    ],
+)
+def test_terms_of_other_languages(language: str, text: str, found: list[str]) -> None:
+    assert terms(text, language) == found
+
+
+def test_text_without_spaces_is_cut_in_every_language() -> None:
+    for language in LANGUAGES:
+        assert terms("红烧肉", language) == ["红烧", "烧肉"]
+
+
+def test_every_supported_language_has_its_stemmer() -> None:
+    for language in STEMMERS:
+        assert terms("A 1 b", language)
+    with pytest.raises(InvalidInput, match=r"'xx', which is not supported.* de, .* zh\."):
+        checked_language("xx")
+
+
+@given(st.text(max_size=50), st.sampled_from(LANGUAGES))
+def test_a_term_is_one_word_of_letters_and_digits(text: str, language: str) -> None:
+    for term in terms(text, language):
         assert term and not set(term) & set(" \t\n\"'*^:-()_")
-        assert terms(term.upper()) is not None
+        assert terms(term.upper(), language) is not None
 
 
 @given(

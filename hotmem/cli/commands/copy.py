@@ -54,7 +54,7 @@ async def _copy(source: Location, target: Location) -> dict[str, int]:
 
         ours = (await asyncio.to_thread(open_storage, source, key)).database
         try:
-            theirs = (await asyncio.to_thread(open_storage, target, key)).database
+            theirs = (await asyncio.to_thread(open_storage, target, key, ours.language)).database
             try:
                 rows = await copy_database(ours, theirs, update)
             finally:

@@ -67,6 +67,11 @@ async def copy_database(
             unfinished then.
     """
     await check_finished(source)
+    if source.language != target.language:
+        raise InvalidInput(
+            f"{target.location} was opened for words in the language {target.language!r}, and those"
+            f" of {source.location} are indexed in {source.language!r}."
+        )
     if not await target.write_all(_begin):
         raise InvalidInput(
             f"{target.location} holds a memory already. Name an empty database or a new file, or"

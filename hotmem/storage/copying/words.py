@@ -50,5 +50,9 @@ def _page(
 
 
 def _add(conn: Connection, kind: EvidenceKind, page: list[tuple[int, int, str | None]]) -> None:
-    rows = [(UserKey(user), key, terms(text)) for user, key, text in page if text is not None]
+    rows = [
+        (UserKey(user), key, terms(text, conn.search.language))
+        for user, key, text in page
+        if text is not None
+    ]
     conn.search.add_all_terms(conn, kind, rows)

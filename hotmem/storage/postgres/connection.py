@@ -25,6 +25,7 @@ from hotmem.storage.dialect import to_postgres
 from hotmem.storage.postgres.client import Client
 from hotmem.storage.postgres.primitives import PostgresSearch
 from hotmem.storage.postgres.url import CONNECT_S
+from hotmem.text.languages import ENGLISH
 from hotmem.types import Fault, UserKey
 
 SCHEMA: Final = "hotmem"
@@ -117,12 +118,19 @@ class PostgresConnection:
     Args:
         raw: The connection, in autocommit mode.
         user: The user of the transaction; None if it concerns more than one.
+        language: The language of the search index.
     """
 
-    def __init__(self, raw: "psycopg.Connection[Any]", user: UserKey | None = None) -> None:
+    def __init__(
+        self,
+        raw: "psycopg.Connection[Any]",
+        user: UserKey | None = None,
+        language: str = ENGLISH,
+    ) -> None:
         self.raw = raw
         self.user = user
         self.search = PostgresSearch()
+        self.search.language = language
 
     def execute(self, statements: str, bindings: Any = None, /) -> Cursor:  # noqa: ANN401 - a mapping or a sequence
         """Runs a statement of `hotmem.storage.dialect`."""

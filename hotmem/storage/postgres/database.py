@@ -15,9 +15,11 @@ from hotmem.errors import (
 )
 from hotmem.storage.postgres import migrations, roles
 from hotmem.storage.postgres.client import Client
-from hotmem.storage.postgres.connection import PostgresConnection, configure, mapped_errors
+from hotmem.storage.postgres.connection import SCHEMA, PostgresConnection, configure, mapped_errors
 from hotmem.storage.postgres.transactions import Transactions
 from hotmem.storage.postgres.url import CONNECT_S, OPTIONS, parse
+from hotmem.storage.queries.languages import ENTRIES, of_index
+from hotmem.text.languages import ENGLISH
 from hotmem.types import Leftovers, UserKey
 
 P = ParamSpec("P")
@@ -41,6 +43,7 @@ class PostgresDatabase:
         pool: Connections, adapted and in autocommit mode.
         read_only: Whether the server refuses writes.
         role: The role that transactions change to; None for the connection's own.
+        language: The language of the search index.
     """
 
     def __init__(
@@ -50,19 +53,26 @@ class PostgresDatabase:
         *,
         read_only: bool,
         role: str | None = None,
+        language: str = ENGLISH,
     ) -> None:
         self._location = location
-        self._transactions = Transactions(location, pool, role)
+        self._transactions = Transactions(location, pool, role, language)
         self.read_only = read_only
+        self.language = language
         self._write_pool = ThreadPoolExecutor(1, thread_name_prefix="hotmem-writer")
         self._read_pool = ThreadPoolExecutor(READERS, thread_name_prefix="hotmem-reader")
         self._closed = Event()
 
     @classmethod
-    def open(cls, url: str) -> Self:
+    def open(cls, url: str, language: str | None = None) -> Self:
         """Connects, and creates or migrates the schema. Blocking.
 
+        Args:
+            url: The URL.
+            language: The language that the search index must have; None for the one that it has.
+
         Raises:
+            StoreUnusable: If the index has another language.
             StoreUnreachable: If the server cannot be reached.
             StoreError: If the database cannot be used.
         """
@@ -81,6 +91,8 @@ class PostgresDatabase:
                     )
                 found = roles.isolation(conn)
                 roles.warn_if_bypassed(found, location)
+                entries = conn.execute(ENTRIES.format(meta=f"{SCHEMA}.meta").encode()).fetchall()
+                language = of_index(entries, language, location)
             pool = ConnectionPool(
                 conninfo,
                 connection_class=Client,
@@ -93,7 +105,7 @@ class PostgresDatabase:
                 name="hotmem",
                 open=True,
             )
-        return cls(location, pool, read_only=read_only, role=found.role)
+        return cls(location, pool, read_only=read_only, role=found.role, language=language)
 
     @property
     def location(self) -> str:

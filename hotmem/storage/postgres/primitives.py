@@ -67,7 +67,7 @@ ADD_POSTINGS: Final = """
 
 
 class PostgresSearch(EntrySearch):
-    """Implements `hotmem.storage.database.SearchPrimitives`."""
+    """Implements `hotmem.storage.search.primitives.SearchPrimitives`."""
 
     page = PAGE
 

@@ -31,6 +31,7 @@ from hotmem.storage.postgres.connection import (
 )
 from hotmem.storage.postgres.outcome import VERSION, Begun
 from hotmem.storage.postgres.url import CONNECT_S
+from hotmem.text.languages import ENGLISH
 from hotmem.types import UserKey
 
 T = TypeVar("T")
@@ -99,6 +100,7 @@ class Transactions:
         location: The URL without its password, for errors.
         pool: Connections, adapted and in autocommit mode.
         role: The role that transactions change to; None for the connection's own.
+        language: The language of the search index.
     """
 
     def __init__(
@@ -106,8 +108,10 @@ class Transactions:
         location: str,
         pool: "ConnectionPool[Client]",
         role: str | None = None,
+        language: str = ENGLISH,
     ) -> None:
         self._location = location
+        self._language = language
         self._role = role
         self.pool = pool
         self._ending_pool = ThreadPoolExecutor(1, thread_name_prefix="hotmem-ending")
@@ -175,7 +179,7 @@ class Transactions:
             lent.raw.execute(CHAIN_READ if lent.begun else BEGIN_READ)
             state = self._set(lent.raw, user, limit_ms)
             try:
-                result = run(PostgresConnection(lent.raw, user))
+                result = run(PostgresConnection(lent.raw, user, self._language))
             except psycopg.ProgrammingError:  # of another schema?
                 self._check_version(state)
                 raise
@@ -245,7 +249,7 @@ class Transactions:
         """
         try:
             with metrics.timed("write"), mapped_errors(self._location), self._begun(user) as begun:
-                result = run(PostgresConnection(begun.raw, user))
+                result = run(PostgresConnection(begun.raw, user, self._language))
                 self._commit(begun, ending)
                 return result
         except DeadlineExceeded:

@@ -153,7 +153,7 @@ def _of_words(conn: Connection, user: UserKey, label: Label) -> LabelMentions:
 
 def _holding(conn: Connection, user: UserKey, kind: EvidenceKind, words: str) -> list[int]:
     """Row numbers of the latest passages or memories that contain all the words."""
-    wanted = dict.fromkeys(terms(words), 0)
+    wanted = dict.fromkeys(terms(words, conn.search.language), 0)
     if not wanted:
         return []
     found = reduce(np.intersect1d, conn.search.postings(conn, user, kind, wanted)().values())

@@ -213,10 +213,10 @@ def ask_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> Pendin
             ORDER BY m.id""",
         (user, [*keys]),
     )
-    return lambda: _memories(rows.fetchall())
+    return lambda: _memories(rows.fetchall(), conn.search.language)
 
 
-def _memories(rows: list[Any]) -> list[Evidence]:
+def _memories(rows: list[Any], language: str) -> list[Evidence]:
     """Memories of rows."""
     found = []
     for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True):
@@ -234,7 +234,7 @@ def _memories(rows: list[Any]) -> list[Evidence]:
                 turn_ids=turn_ids,
                 turns=turns,
                 said_at=from_stored(row[3]),
-                terms=stems(row[1]),
+                terms=stems(row[1], language),
                 answer_types=AnswerType.NONE if turns else answer_types(row[1]),
                 vector=vector,
                 signs=unpacked(row[15], row[16]),
@@ -262,10 +262,10 @@ def ask_summaries(conn: Connection, user: UserKey, keys: Sequence[int]) -> Pendi
             WHERE y.user_key = ? AND y.id = ANY(?) ORDER BY y.id""",
         (user, [*keys]),
     )
-    return lambda: _summaries(rows.fetchall())
+    return lambda: _summaries(rows.fetchall(), conn.search.language)
 
 
-def _summaries(rows: list[Any]) -> list[Evidence]:
+def _summaries(rows: list[Any], language: str) -> list[Evidence]:
     """Summaries of rows."""
     found = []
     for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True):
@@ -283,7 +283,7 @@ def _summaries(rows: list[Any]) -> list[Evidence]:
                 turn_ids=turn_ids,
                 turns=turns,
                 said_at=from_stored(row[3]),
-                terms=stems(row[1]),
+                terms=stems(row[1], language),
                 vector=vector,
             )
         )

@@ -15,8 +15,8 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries import deletion_marks, derived, memory_changes, subcategories
 from hotmem.storage.queries.cascade import column, delete, rewrite_indexes
 from hotmem.storage.queries.times import to_stored
-from hotmem.text.names import NameFinder, name_finder
-from hotmem.text.stemming import stems
+from hotmem.text.languages import ENGLISH
+from hotmem.text.names import NameFinder, name_finder, whole_words
 from hotmem.types import Category, ForgetResult, Role, UserKey
 from hotmem.types.forgetting import (
     ForgetEntity,
@@ -99,16 +99,22 @@ def count_removed(
     return replace(removed, ids=ids)
 
 
-def stems_by_speaker(conn: Connection, user: UserKey) -> tuple[frozenset[str], frozenset[str]]:
-    """The stems of the user's turns and memories, and those of all turns and memories."""
+def words_by_speaker(conn: Connection, user: UserKey) -> tuple[frozenset[str], frozenset[str]]:
+    """The whole words of the user's turns and memories, and those of all turns and memories.
+
+    Stored stems are the same where they are English and of a script with spaces.
+    """
+    english = conn.search.language == ENGLISH
     said: dict[bool, set[str]] = {True: set(), False: set()}
-    for role, terms in conn.execute(
-        "SELECT t.role, p.terms FROM passages p JOIN turns t ON t.id = p.turn WHERE p.user_key = ?",
+    for role, terms, text in conn.execute(
+        """SELECT t.role, p.terms, substr(t.text, p.start + 1, p.stop - p.start)
+            FROM passages p JOIN turns t ON t.id = p.turn WHERE p.user_key = ?""",
         (user,),
     ):
-        said[role == Role.USER].update(derived.read(terms))
+        words = derived.read(terms) if english and terms.isascii() else whole_words(text)
+        said[role == Role.USER].update(words)
     for (text,) in conn.execute("SELECT text FROM memories WHERE user_key = ?", (user,)):
-        said[True] |= stems(text)
+        said[True] |= whole_words(text)
     return frozenset(said[True]), frozenset(said[True] | said[False])
 
 

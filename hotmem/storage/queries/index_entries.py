@@ -28,7 +28,7 @@ def add(
     conn: Connection, user: UserKey, kind: EvidenceKind, key: int, session: int, text: str
 ) -> None:
     """Adds a row to the full-text index and the user's index."""
-    length = len(terms(text))
+    length = len(terms(text, conn.search.language))
     conn.execute(
         f"INSERT INTO {kind}_entries (user_key, id, session, length) VALUES (?, ?, ?, ?)",
         (user, key, session, length),
@@ -39,7 +39,7 @@ def add(
 
 def put_words(conn: Connection, user: UserKey, kind: EvidenceKind, key: int, text: str) -> None:
     """Adds the terms of a row to the full-text index, if its kind has terms."""
-    conn.search.add_terms(conn, user, kind, key, terms(text))
+    conn.search.add_terms(conn, user, kind, key, terms(text, conn.search.language))
 
 
 def remove(conn: Connection, user: UserKey, kind: EvidenceKind, key: int) -> None:

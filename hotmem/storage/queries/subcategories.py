@@ -121,7 +121,7 @@ def has_word(conn: Connection, user: UserKey, subcategory: int, word: str) -> bo
         (subcategory, word, user),
     ).fetchone():
         return True
-    wanted = dict.fromkeys(terms(word), 0)
+    wanted = dict.fromkeys(terms(word, conn.search.language), 0)
     if not wanted:
         return False
     lists = conn.search.postings(conn, user, EvidenceKind.MEMORY, wanted)()

@@ -86,11 +86,12 @@ def add(
         )
     spans = split_passages(turn.text)
     for place, (start, stop) in enumerate(spans, position):
+        columns = derived.of(turn.text[start:stop], conn.search.language)
         passage = conn.execute(
             """INSERT INTO passages (user_key, session, turn, position, start, stop, terms, forms,
                import)
                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
-            (user, session, key, place, start, stop, *derived.of(turn.text[start:stop]), came_with),
+            (user, session, key, place, start, stop, *columns, came_with),
         ).fetchone()[0]
         index_entries.add(conn, user, EvidenceKind.PASSAGE, passage, session, turn.text[start:stop])
     conn.execute("UPDATE sessions SET passages = ? WHERE id = ?", (position + len(spans), session))

@@ -120,7 +120,8 @@ def _holding(
     conn: Connection, entries: Entries, terms: Sequence[str]
 ) -> Pending[list[NDArray[np.int32]]]:
     """For each distinct term the places of the entries that hold it."""
-    wanted = [words for words in dict.fromkeys(tuple(terms_of(term)) for term in terms) if words]
+    split = dict.fromkeys(tuple(terms_of(term, conn.search.language)) for term in terms)
+    wanted = [words for words in split if words]
     every_word = dict.fromkeys(word for words in wanted for word in words)
     places = entries.postings.places(conn, entries.keys, every_word)
 

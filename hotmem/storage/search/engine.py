@@ -128,7 +128,7 @@ class SearchEngine:
 
         Where a read costs a round trip, what a search for this text needs comes with them.
         """
-        words = stems(text) - STOP_STEMS
+        words = stems(text, conn.search.language) - STOP_STEMS
         pending: dict[EvidenceKind, Pending[IndexState]] = {}
         for kind in EvidenceKind:
             index = self._indexes.index(kind, user)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.search.primitives import IndexPage
+from hotmem.text.languages import ENGLISH
 from hotmem.types import EvidenceKind, UserKey
 from hotmem.types.index_state import IndexState
 
@@ -27,13 +28,15 @@ STATE: Final = """
 
 
 class EntrySearch(ABC):
-    """Implements the part of `hotmem.storage.database.SearchPrimitives` that engines share.
+    """Implements the part of `SearchPrimitives` that engines share.
 
     Attributes:
+        language: The language whose rules stem the words of the index.
         page: The statement for a page: row numbers, sessions, lengths, "1" for each entry with a
             vector and else "0", and the bits, each joined.
     """
 
+    language: str = ENGLISH
     page: str
 
     @abstractmethod

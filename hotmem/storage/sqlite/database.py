@@ -48,6 +48,7 @@ class SqliteDatabase:
     def __init__(self, path: Path, connections: Connections) -> None:
         self.path = path
         self.read_only = connections.writer is None
+        self.language = connections.language
         self._file = path.absolute()
         self._identity = files.identity(self._file)
         self._lock_awaited = False
@@ -65,14 +66,16 @@ class SqliteDatabase:
             self._journal.mark()
 
     @classmethod
-    def open(cls, path: Path, key: EncryptionKey | None = None) -> Self:
+    def open(
+        cls, path: Path, key: EncryptionKey | None = None, language: str | None = None
+    ) -> Self:
         """Opens or creates the file, see `hotmem.storage.sqlite.opening`. Blocking.
 
         Raises:
             StoreKeyWrong: If the key is not the file's.
             StoreError: If the file cannot be used.
         """
-        return cls(path, open_connections(path, key))
+        return cls(path, open_connections(path, key, language))
 
     @property
     def location(self) -> str:

@@ -1,12 +1,13 @@
 """Opens the connections to a SQLite file, after a look at its schema and its pages."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from hotmem.core.encryption_key import EncryptionKey
 from hotmem.core.logs import log
 from hotmem.errors import StoreReadOnly
+from hotmem.storage.queries.languages import ENTRIES, of_index
 from hotmem.storage.sqlite import connection, files, journal, migrations
 from hotmem.storage.sqlite.connection import Connection, connect, mapped_errors
 
@@ -32,27 +33,37 @@ class Connections:
     Attributes:
         writer: The one that writes; None if the file cannot be written.
         readers: Read-only connections.
+        language: The language of the search index, which each of them has.
         truncated: Whether the write-ahead log was truncated.
     """
 
     writer: Connection | None
     readers: list[Connection]
+    language: str
     truncated: bool = True
 
 
-def open_connections(path: Path, key: EncryptionKey | None) -> Connections:
+def open_connections(
+    path: Path, key: EncryptionKey | None, language: str | None = None
+) -> Connections:
     """Opens or creates a file and brings its schema up to date. Blocking.
 
     A file that cannot be written is opened read-only.
 
+    Args:
+        path: The file.
+        key: Its encryption key.
+        language: The language that its index must have; None for the one that it has.
+
     Raises:
+        StoreUnusable: If its index has another language.
         StoreKeyWrong: If the key is not the file's.
         StoreError: If the file is foreign, damaged, locked or newer than this program, or of an
             older schema and not writable.
     """
     files.check_path(path)
     if not files.writable(path):
-        return Connections(None, _open_read_only(path, key))
+        return _with_language(None, _open_read_only(path, key), path, language)
     writer = connect(path, key=key)
     try:
         with mapped_errors(path):
@@ -65,7 +76,29 @@ def open_connections(path: Path, key: EncryptionKey | None) -> Connections:
     except BaseException:  # no open file is left behind, interrupted or not
         writer.close()
         raise
-    return Connections(writer, readers, truncated)
+    return replace(_with_language(writer, readers, path, language), truncated=truncated)
+
+
+def _with_language(
+    writer: Connection | None, readers: list[Connection], path: Path, wanted: str | None
+) -> Connections:
+    """The connections, which get the language of the search index; closed if it is not the wanted.
+
+    Raises:
+        StoreUnusable: If it is another one.
+    """
+    every = [*readers, *(() if writer is None else (writer,))]
+    try:
+        with mapped_errors(path):
+            entries = readers[0].execute(ENTRIES.format(meta="meta")).fetchall()
+        language = of_index(entries, wanted, str(path))
+    except BaseException:  # no open file is left behind, interrupted or not
+        for conn in every:
+            conn.close()
+        raise
+    for conn in every:
+        conn.search.language = language
+    return Connections(writer, readers, language)
 
 
 def _open_read_only(path: Path, key: EncryptionKey | None) -> list[Connection]:

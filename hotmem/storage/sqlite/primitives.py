@@ -24,7 +24,7 @@ POSTINGS: Final = """
 
 
 class SqliteSearch(EntrySearch):
-    """Implements `hotmem.storage.database.SearchPrimitives`."""
+    """Implements `hotmem.storage.search.primitives.SearchPrimitives`."""
 
     page = PAGE
 

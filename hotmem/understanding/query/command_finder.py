@@ -10,6 +10,7 @@ import numpy as np
 from hotmem.core.logs import log
 from hotmem.models import Encoder, encode_tokens
 from hotmem.models.preparation import TURNS
+from hotmem.text.language_detection import is_english
 from hotmem.understanding.query.command_model import CLASSES, CommandModel, class_of, term_ids
 from hotmem.understanding.query.voice_commands import (
     MAX_WORDS,
@@ -92,6 +93,8 @@ class CommandFinder:
 
     def _find(self, text: str) -> tuple[Command | None, bool]:
         """The command, and whether it can be remembered: an encoder was there or not needed."""
+        if not is_english(text):
+            return None, True
         ruled = find_command(text)
         if not 0 < len(text.split()) <= MAX_WORDS:
             return ruled, True

@@ -14,6 +14,8 @@ from tests.postgres import VERSIONS
 from tests.storage.contract.story import adopt, user_key
 
 Open = Callable[[], Database]
+OpenIn = Callable[[str | None], Database]
+"""Opens a database whose words have a language; None for the one that it has."""
 
 
 FIRST, *OTHERS = VERSIONS
@@ -26,15 +28,21 @@ ENGINES = (
 
 
 @pytest.fixture(params=ENGINES)
-def open_database(
+def open_in(
     request: pytest.FixtureRequest, tmp_path: Path, postgres_url: Callable[[str], str]
-) -> Open:
-    """Opens the test's database, empty at first, as often as it is called."""
+) -> OpenIn:
+    """Opens the test's database, empty at first, in a language, as often as it is called."""
     engine, _, version = request.param.partition("-")
     if engine == "sqlite":
-        return lambda: SqliteDatabase.open(tmp_path / "memory.db")
+        return lambda language: SqliteDatabase.open(tmp_path / "memory.db", None, language)
     url = postgres_url(version)
-    return lambda: PostgresDatabase.open(url)
+    return lambda language: PostgresDatabase.open(url, language)
+
+
+@pytest.fixture
+def open_database(open_in: OpenIn) -> Open:
+    """Opens the test's database, empty at first, as often as it is called."""
+    return lambda: open_in(None)
 
 
 @pytest.fixture

@@ -391,7 +391,7 @@ async def test_what_is_too_old_is_removed_in_portions(
 
 async def test_words_of_a_user(database: Database, ana: UserKey, ben: UserKey) -> None:
     await database.write_all(live)
-    said, all_words = await database.read(queries.forget.stems_by_speaker, ana)
+    said, all_words = await database.read(queries.forget.words_by_speaker, ana)
     assert {"albatross", "pier", "heron"} <= said <= all_words
 
     def remove_memory(conn: Connection, user: UserKey) -> None:
@@ -399,9 +399,9 @@ async def test_words_of_a_user(database: Database, ana: UserKey, ben: UserKey) -
 
     removed = await database.write(queries.forget.count_removed, ana, remove_memory)
     assert (removed.turns, removed.memories, removed.tags) == (0, 1, 1)
-    said, _ = await database.read(queries.forget.stems_by_speaker, ana)
+    said, _ = await database.read(queries.forget.words_by_speaker, ana)
     assert "heron" not in said
-    said, _ = await database.read(queries.forget.stems_by_speaker, ben)
+    said, _ = await database.read(queries.forget.words_by_speaker, ben)
     assert "heron" in said
 
 

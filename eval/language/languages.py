@@ -1,0 +1,253 @@
+"""Statements and questions in other languages than English.
+
+Are the statements found by their words, does the memory invent English facts from them, and are
+texts told from English ones? The statements and questions (`eval/data/languages`) were written
+before the code; each question shares words with its answer, mostly in another form.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Final, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from eval.arguments import AsJson, print_json, working_folder
+from eval.datasets.selection import load_datasets
+from hotmem import Memory, Options, Role, Turn
+from hotmem.models import Encoder, Language, load_encoder, load_language
+from hotmem.options import ModelOptions
+from hotmem.retrieval.context import RecallRequest
+from hotmem.retrieval.layers.verbatim import Verbatim
+from hotmem.retrieval.query import build_query
+from hotmem.storage import queries
+from hotmem.text.language_detection import is_english
+from hotmem.text.languages import ENGLISH
+from hotmem.types import EvidenceKind
+
+FOLDER: Final = Path(__file__).parents[1] / "data" / "languages"
+SHORT: Final = FOLDER / "short.tsv"
+"""Short utterances in many languages, English ones with foreign names among them."""
+
+START: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+USER: Final = "ana"
+T = TypeVar("T")
+
+FIRST: Final = 3
+"""Number of results among which the answer is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, and the number of the statement that answers it, from 0."""
+
+    text: str
+    answer: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Statements of one language, and questions about them."""
+
+    language: str
+    statements: tuple[str, ...]
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The search for the answers of one language by words alone.
+
+    Attributes:
+        questions: Number of questions.
+        first: Questions whose answer comes first.
+        first_three: Questions whose answer is among the first three.
+        as_english: The same, if the words are stemmed as English ones.
+        in_block: Questions whose answer is in the context block, found in any way.
+        memories: Memories that the statements left, all of them invented.
+        as_english_memories: The same in a memory for which English is set.
+    """
+
+    questions: int
+    first: int
+    first_three: int
+    as_english: int
+    in_block: int
+    memories: int
+    as_english_memories: int
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Of some texts, how many are told wrongly."""
+
+    wrong: int
+    of: int
+
+
+def load_sample(file: Path) -> Sample:
+    """Load the statements and questions of one language."""
+    found = json.loads(file.read_text("utf-8"))
+    questions = (Question(one["text"], one["answer"]) for one in found["questions"])
+    return Sample(found["language"], tuple(found["statements"]), tuple(questions))
+
+
+def load_short() -> list[tuple[str, str]]:
+    """Load the short utterances: language and text."""
+    rows = (line.split("\t") for line in SHORT.read_text("utf-8").splitlines()[1:])
+    return [(code, text) for code, text in rows]
+
+
+def languages(
+    data: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="DATASET=PATH of English turns, any number, which must be taken for English.",
+            show_default=False,
+        ),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Questions of each language.", min=1)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Search statements in other languages by their words, and tell texts from English ones."""
+    console = Console(stderr=True)
+    encoder, parser = load_encoder(ModelOptions()), load_language()
+    samples = [load_sample(file) for file in sorted(FOLDER.glob("*.json"))]
+    search = {
+        sample.language: asyncio.run(_measure(sample, encoder, parser, limit))
+        for sample in track(samples, "languages", console=console)
+    }
+    console.print(_search_table(search))
+    short = _told_short()
+    told = {
+        name: _share(
+            (turn.text for one in conversations for turn in one.turns),
+            lambda text: not is_english(text),
+        )
+        for name, conversations in load_datasets(data or [], step=1).items()
+    }
+    table = Table("", "wrong", "of", title="telling from English", title_justify="left")
+    for name, share in (short | told).items():
+        table.add_row(name.replace("_", " "), str(share.wrong), f"{share.of:,}")
+    console.print(table)
+    print_json(
+        {
+            "search": {name: asdict(one) for name, one in search.items()},
+            "short": {name: asdict(one) for name, one in short.items()},
+            "not_english": {name: asdict(one) for name, one in told.items()},
+        },
+        as_json,
+    )
+
+
+async def _measure(sample: Sample, encoder: Encoder, parser: Language, limit: int | None) -> Found:
+    """Search by the language's own rules, and by those of English."""
+    questions = sample.questions[:limit]
+    ranks, blocks, memories = await _search(sample, questions, sample.language, encoder, parser)
+    english, _, invented = await _search(sample, questions, ENGLISH, encoder, parser)
+    return Found(
+        questions=len(questions),
+        first=sum(rank == 0 for rank in ranks),
+        first_three=sum(rank is not None for rank in ranks),
+        as_english=sum(rank is not None for rank in english),
+        in_block=sum(blocks),
+        memories=memories,
+        as_english_memories=invented,
+    )
+
+
+async def _search(
+    sample: Sample,
+    questions: Sequence[Question],
+    language: str,
+    encoder: Encoder,
+    parser: Language,
+) -> tuple[list[int | None], list[bool], int]:
+    """Tell the statements to a new memory and ask the questions.
+
+    Returns:
+        The rank of each answer in the verbatim layer, from 0, None if it is not among the first;
+        whether it is in the block; and the number of memories.
+    """
+    with working_folder(None) as folder:
+        options = Options(language=language)
+        file = folder / "memory.db"
+        async with Memory.open(file, options, encoder=encoder, language=parser) as memory:
+            for number, text in enumerate(sample.statements):
+                at = START + timedelta(minutes=5 * number)
+                await memory.remember(Turn(USER, "one", Role.USER, text, at, id=str(number)))
+            await memory.settle()
+            ranks = [await _rank(memory, one) for one in questions]
+            blocks = []
+            for one in questions:
+                block = await memory.recall(one.text, user_id=USER, at=START + timedelta(days=1))
+                blocks.append(any(str(one.answer) in item.turn_ids for item in block.items))
+            return ranks, blocks, len(await memory.memories(USER))
+
+
+async def _rank(memory: Memory, question: Question) -> int | None:
+    """The rank of a question's answer among the first results of the verbatim layer."""
+    runtime = memory.runtime
+    at = START + timedelta(days=1)
+    request = RecallRequest(question.text, USER, None, at, max_tokens=1000, explicit=True)
+    query, _ = await build_query(runtime.recall, request)
+    hits = await Verbatim(runtime.storage.engine).search(query, None)
+    wanted = {EvidenceKind.PASSAGE: [hit.key for hit in hits[:FIRST]]}
+    found = await runtime.database.read(queries.evidence.load, query.user, wanted)
+    turns = {one.key: one.turn_ids for one in found}
+    order = [turns.get(hit.key, ()) for hit in hits[:FIRST]]
+    return next((rank for rank, ids in enumerate(order) if str(question.answer) in ids), None)
+
+
+def _told_short() -> dict[str, Share]:
+    """How many of the short utterances are told wrongly."""
+    english = [text for code, text in load_short() if code == ENGLISH]
+    others = [(code, text) for code, text in load_short() if code != ENGLISH]
+    return {
+        "taken_for_english": _share(others, lambda one: is_english(one[1], one[0])),
+        "taken_for_english_by_default": _share(others, lambda one: is_english(one[1])),
+        "english_taken_for_another": _share(english, lambda text: not is_english(text)),
+    }
+
+
+def _share(texts: Iterable[T], wrong: Callable[[T], bool]) -> Share:
+    told = [wrong(text) for text in texts]
+    return Share(sum(told), len(told))
+
+
+def _search_table(search: Mapping[str, Found]) -> Table:
+    table = Table(
+        "",
+        "questions",
+        "first",
+        f"first {FIRST}",
+        f"first {FIRST}, as English",
+        "in the block",
+        "memories",
+        "memories, as English",
+        title="found by words alone",
+        title_justify="left",
+    )
+    for name, one in search.items():
+        table.add_row(
+            name,
+            *map(
+                str,
+                (
+                    one.questions,
+                    one.first,
+                    one.first_three,
+                    one.as_english,
+                    one.in_block,
+                    one.memories,
+                    one.as_english_memories,
+                ),
+            ),
+        )
+    return table

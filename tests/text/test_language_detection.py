@@ -1,0 +1,62 @@
+"""Telling English texts from others."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eval.language.languages import FOLDER, Sample, load_sample, load_short
+from hotmem.text.language_detection import UNDETERMINED, detect_language, is_english
+from hotmem.text.languages import ENGLISH, LANGUAGES
+from tests.hostile import hostile
+
+SAMPLES = [load_sample(file) for file in sorted(FOLDER.glob("*.json"))]
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.language)
+def test_a_text_of_the_expected_language(sample: Sample) -> None:
+    for text in (*sample.statements, *(one.text for one in sample.questions)):
+        assert detect_language(text, sample.language) == sample.language
+        assert not is_english(text, "sv")
+
+
+def test_english_with_foreign_names_is_english() -> None:
+    for code, text in load_short():
+        if code == ENGLISH:
+            assert is_english(text), text
+
+
+def test_short_texts_are_of_the_expected_language() -> None:
+    for code, text in load_short():
+        if code != ENGLISH:
+            assert not is_english(text, code), text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "found"),
+    [
+        ("My sister works in a bakery.", "de", ENGLISH),
+        ("Forget that.", "ja", ENGLISH),
+        ("Please stop recording.", "es", ENGLISH),
+        ("Meine Schwester arbeitet in einer Bäckerei.", ENGLISH, "de"),
+        ("Mi hermana trabaja en una panadería.", "de", "es"),
+        ("J'ai deux chats.", ENGLISH, "fr"),
+        ("Potola.", "de", "de"),
+        ("Potola.", ENGLISH, ENGLISH),
+        ("🐕🐕", "fr", "fr"),
+        ("12:30", ENGLISH, ENGLISH),
+        ("妹は大阪にいます", ENGLISH, "ja"),
+        ("我妹妹在成都", ENGLISH, "zh"),
+        ("犬", "ja", "ja"),
+        ("أختي تعمل في مخبز", ENGLISH, UNDETERMINED),
+        ("Моя сестра", "ru", "ru"),
+        ("My friend 王芳 lives in Paris.", ENGLISH, ENGLISH),
+        ("", ENGLISH, ENGLISH),
+    ],
+)
+def test_detected_languages(text: str, expected: str, found: str) -> None:
+    assert detect_language(text, expected) == found
+
+
+@given(hostile | st.text(max_size=200), st.sampled_from(LANGUAGES))
+def test_any_text_has_a_language(text: str, expected: str) -> None:
+    assert detect_language(text, expected) in (*LANGUAGES, "pl", UNDETERMINED)
