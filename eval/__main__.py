@@ -30,6 +30,7 @@ from eval.snapshot import app as snapshot
 from eval.studies.command import COMMANDS as STUDIES
 from eval.tools.command import roundtrip, tags, tools
 from eval.tools.contextual import contextual
+from eval.tools.searches import searches
 from eval.understanding.command import reader
 from hotmem.errors import HotMemError
 
@@ -67,6 +68,7 @@ for command in (
     tags,
     roundtrip,
     contextual,
+    searches,
     usage,
     learn,
 ):

@@ -26,7 +26,7 @@ from hotmem.retrieval.context import RecallRequest, RetrievalContext, Retrieved
 from hotmem.retrieval.fanout import search_layers
 from hotmem.retrieval.query import build_query
 from hotmem.text.languages import ENGLISH
-from hotmem.types import NO_OFFSET, ContextBlock
+from hotmem.types import NO_OFFSET, ContextBlock, Interval
 
 QUERY_SHARE: Final = 0.4
 LAYERS_SHARE: Final = 0.8
@@ -64,9 +64,18 @@ async def recall(context: RecallContext, request: RecallRequest) -> ContextBlock
 
 
 async def retrieve(
-    context: RetrievalContext, request: RecallRequest, timer: StageTimer
+    context: RetrievalContext,
+    request: RecallRequest,
+    timer: StageTimer,
+    period: Interval | None = None,
 ) -> Retrieved:
     """Find the candidates for an utterance.
+
+    Args:
+        context: The resources of retrieval.
+        request: The request.
+        timer: Its deadline.
+        period: The time asked about, if it is known; None takes it from the utterance.
 
     Raises:
         TimeoutError: If the query was not built in its share of the deadline.
@@ -75,6 +84,8 @@ async def retrieve(
     query, profile = await asyncio.wait_for(
         build_query(context, request), timer.remaining_s(QUERY_SHARE)
     )
+    if period is not None:
+        query = replace(query, analysis=replace(query.analysis, time=period))
     offset = profile.moved.get(query.analysis.intent, NO_OFFSET)
     profile = replace(profile, weights=weights_for_intent(profile.weights, offset))
     timer.mark("query")

@@ -23,6 +23,9 @@ def search_results(result: Mapping[str, Any]) -> RenderableType:
         return "no results"
     table = _items(result["results"])
     table.title = f"{result['total_found']} with a relevance of at least {RELEVANT_FROM:g}"
+    if (requested := result["query_analysis"]["requested"]) is not None:
+        table.caption = _understood(requested)
+        table.caption_justify = "left"
     table.title_justify = "left"
     return table
 
@@ -69,3 +72,11 @@ def _conversation(session: Mapping[str, Any]) -> Panel:
 def _repeated(statement: Mapping[str, Any]) -> str:
     days = ", ".join(occurrence["at"][:10] for occurrence in statement["said"])
     return f"{statement['content']} ({days})"
+
+
+def _understood(requested: Mapping[str, Any]) -> str:
+    """What a query asks for, in a line: "decisions about website, 2026-04-01 to 2026-05-01"."""
+    about = f" about {requested['topic']}" if requested["topic"] else ""
+    tag = f", tag {requested['tag']}" if requested["tag"] else ""
+    period = requested["time"] and f", {requested['time'][0][:10]} to {requested['time'][1][:10]}"
+    return f"understood as: {requested['kind']}{about}{tag}{period or ''}"

@@ -19,12 +19,12 @@ from hotmem.operations.results import (
     LayerRank,
     SearchTrace,
 )
-from hotmem.operations.scoring import ScoredSearch, rejecting_option, score_candidates
-from hotmem.operations.search import found_item, query_analysis
+from hotmem.operations.scoring import ScoredSearch, rejecting_option
+from hotmem.operations.search import found_item, query_analysis, retrieve_and_score
 from hotmem.ranking.deduplication import deduplicate
 from hotmem.ranking.features import FEATURES
 from hotmem.ranking.scored_candidate import ScoredCandidate
-from hotmem.recall import RecallContext, retrieve
+from hotmem.recall import RecallContext
 from hotmem.retrieval.context import RecallRequest
 from hotmem.storage import queries
 from hotmem.text.stemming import stems
@@ -58,12 +58,8 @@ async def explain(
         options: Options of the search, validated.
     """
     timer = StageTimer()
-    retrieved = await retrieve(context, request, timer)
+    retrieved, scored = await retrieve_and_score(context, request, options, timer)
     query = retrieved.query
-    scored = await score_candidates(
-        context, query, retrieved.profile, options, retrieved.candidates
-    )
-    timer.mark("ranking")
     outcomes = None
     if options.expected is not None:
         located = await context.database.read(
@@ -72,7 +68,7 @@ async def explain(
         outcomes = await _outcomes(context, retrieved.hits, scored, located, options)
     timer.mark("explaining")
     return SearchTrace(
-        analysis=query_analysis(query),
+        analysis=query_analysis(query, scored.requested),
         time=query.analysis.time,
         layers=retrieved.reports,
         candidates=Counter(candidate.evidence.kind for candidate in scored.candidates),

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 
 from hotmem.operations.conflicts import Conflict
 from hotmem.types import Category, EvidenceKind, Interval, Kind, Layer, LayerReport, Rewrite
+from hotmem.understanding.query.requested import Requested
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +138,15 @@ class QueryAnalysis:
         scope: Its intent: "fact", "time", "pattern" and so on.
         expansions: Words added from the live session to resolve references.
         rewrite: The rewriter's result, if one is configured.
+        requested: What it asks for by kind, tag or time, and the topic that remains; None if it
+            asks by words alone, or nothing that it asks for is stored.
     """
 
     concepts: tuple[str, ...]
     scope: str
     expansions: tuple[str, ...]
     rewrite: Rewrite | None
+    requested: Requested | None = None
 
 
 @dataclass(frozen=True, slots=True)

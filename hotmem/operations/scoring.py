@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hotmem.operations.requested_search import Matches, requested_results
 from hotmem.operations.requests import Ranking, SearchOptions
 from hotmem.ranking.confidence import is_replaced
 from hotmem.ranking.deduplication import deduplicate
@@ -22,6 +23,7 @@ from hotmem.recall import RecallContext
 from hotmem.retrieval.fusion import Candidate
 from hotmem.storage import queries
 from hotmem.types import Evidence, EvidenceKind, MemoryMetadata, Profile, Query
+from hotmem.understanding.query.requested import Requested
 
 MIN_RELEVANCE: Final[Mapping[Ranking, float]] = {"learned": 0.0, "design": 0.3}
 """Default minimum relevance by ranking. The learned ranking has none: any would lose statements in
@@ -67,6 +69,7 @@ class ScoredSearch:
         scores: The relevance of each statement, 0 to 1.
         min_relevance: The minimum relevance of a result.
         results: The statements of at least that relevance and their relevance, best first.
+        requested: What the query asks for apart from its words; None if nothing.
     """
 
     query: Query
@@ -81,6 +84,7 @@ class ScoredSearch:
     scores: Sequence[float]
     min_relevance: float
     results: Sequence[tuple[float, ScoredCandidate]]
+    requested: Requested | None = None
 
     def metadata_of(self, evidence: Evidence) -> MemoryMetadata | None:
         """The metadata of a memory; None for other evidence."""
@@ -93,6 +97,7 @@ async def score_candidates(
     profile: Profile,
     options: SearchOptions,
     candidates: Sequence[Candidate],
+    matches: Matches | None = None,
 ) -> ScoredSearch:
     """Score candidates by the options of a search.
 
@@ -102,6 +107,7 @@ async def score_candidates(
         profile: The profile of the user.
         options: Options of the search, validated.
         candidates: The candidates.
+        matches: What the query asks for apart from its words; None if nothing.
     """
     features = candidate_features(query, candidates)
     ranked = rank(
@@ -133,13 +139,10 @@ async def score_candidates(
     min_relevance = (
         MIN_RELEVANCE[options.ranking] if options.min_relevance is None else options.min_relevance
     )
-    results = sorted(
-        (
-            (score, one)
-            for score, one in zip(scores, statements, strict=True)
-            if score >= min_relevance
-        ),
-        key=lambda pair: -pair[0],
+    results = (
+        sorted(zip(scores, statements, strict=True), key=lambda pair: -pair[0])
+        if matches is None
+        else requested_results(statements, scores, metadata, matches, query.at)
     )
     return ScoredSearch(
         query=query,
@@ -153,7 +156,8 @@ async def score_candidates(
         merged=merged,
         scores=scores,
         min_relevance=min_relevance,
-        results=results,
+        results=[pair for pair in results if pair[0] >= min_relevance],
+        requested=None if matches is None else matches.requested,
     )
 
 

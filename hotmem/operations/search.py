@@ -5,13 +5,17 @@ retrieval ─▶ scoring ─▶ the best results
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 import numpy as np
 
 from hotmem.core.stage_timer import StageTimer
-from hotmem.operations.kind_search import hits_of_kind, memory_kind
+from hotmem.operations.requested_search import (
+    find_kind,
+    find_requested,
+)
 from hotmem.operations.requests import SearchOptions
 from hotmem.operations.results import (
     FoundItem,
@@ -25,10 +29,11 @@ from hotmem.ranking.confidence import is_doubted, is_replaced
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import RecallContext, retrieve
 from hotmem.retrieval.candidates import load_candidates
-from hotmem.retrieval.context import RecallRequest
+from hotmem.retrieval.context import RecallRequest, Retrieved
 from hotmem.storage import Storage, queries
 from hotmem.text.stemming import stems
 from hotmem.types import EvidenceKind, Layer, Query
+from hotmem.understanding.query.requested import Requested, requested_memories
 
 RELEVANT_FROM: Final = 0.1
 """Relevance from which a statement is counted in `SearchResult.total_found`."""
@@ -45,22 +50,55 @@ async def search(
         options: Options of the search, validated.
     """
     timer = StageTimer()
-    retrieved = await retrieve(context, request, timer)
-    query, candidates = retrieved.query, retrieved.candidates
-    if (kind := memory_kind(options)) is not None:
-        hits = await hits_of_kind(context, query, retrieved.hits, kind)
-        candidates, _ = await load_candidates(context, request, query, hits, None)
-    scored = await score_candidates(context, query, retrieved.profile, options, candidates)
-    timer.mark("ranking")
+    _, scored = await retrieve_and_score(context, request, options, timer)
     results = tuple(
         found_item(scored, score, one) for score, one in scored.results[: options.limit]
     )
     return SearchResult(
         results=results,
         total_found=sum(score >= RELEVANT_FROM for score, _ in scored.results),
-        query_analysis=query_analysis(scored.query),
+        query_analysis=query_analysis(scored.query, scored.requested),
         debug=_debug(scored, results, timer) if options.return_debug else None,
     )
+
+
+async def retrieve_and_score(
+    context: RecallContext, request: RecallRequest, options: SearchOptions, timer: StageTimer
+) -> tuple[Retrieved, ScoredSearch]:
+    """Retrieve and score what a query asks for by kind, tag and time, or else by its words."""
+    requested = requested_memories(request.text, request.at)
+    if requested is not None:
+        found = await _retrieve_and_score(context, request, options, timer, requested)
+        if not found[1].results and requested.tag is not None:
+            requested = requested.with_tag_as_topic()
+            found = await _retrieve_and_score(context, request, options, timer, requested)
+        if found[1].results:
+            return found
+    return await _retrieve_and_score(context, request, options, timer, None)
+
+
+async def _retrieve_and_score(
+    context: RecallContext,
+    request: RecallRequest,
+    options: SearchOptions,
+    timer: StageTimer,
+    requested: Requested | None,
+) -> tuple[Retrieved, ScoredSearch]:
+    period, matches = None, None
+    if requested is not None:
+        period = requested.time
+        request = replace(request, text=requested.topic or request.text)
+    retrieved = await retrieve(context, request, timer, period)
+    query, hits, candidates = retrieved.query, retrieved.hits, retrieved.candidates
+    besides = await find_kind(context, query, hits, options)
+    if requested is not None:
+        asked, matches = await find_requested(context, query, requested)
+        besides += asked
+    if besides:
+        candidates, _ = await load_candidates(context, request, query, hits, None, besides)
+    scored = await score_candidates(context, query, retrieved.profile, options, candidates, matches)
+    timer.mark("ranking")
+    return replace(retrieved, candidates=candidates), scored
 
 
 async def count_access(storage: Storage, user_id: str, found: SearchResult, now: datetime) -> None:
@@ -74,10 +112,11 @@ async def count_access(storage: Storage, user_id: str, found: SearchResult, now:
         await storage.database.write(queries.memories.record_access, user, memories, now)
 
 
-def query_analysis(query: Query) -> QueryAnalysis:
+def query_analysis(query: Query, requested: Requested | None = None) -> QueryAnalysis:
     """The analysis of a query, for a result."""
     concepts = tuple(dict.fromkeys((*query.analysis.entities, *query.analysis.terms)))
-    return QueryAnalysis(concepts, query.analysis.intent, query.analysis.expansion, query.rewrite)
+    analysis = query.analysis
+    return QueryAnalysis(concepts, analysis.intent, analysis.expansion, query.rewrite, requested)
 
 
 def found_item(scored: ScoredSearch, score: float, one: ScoredCandidate) -> FoundItem:

@@ -35,6 +35,7 @@ async def load_candidates(
     query: Query,
     hits: Sequence[Hit],
     until: float | None,
+    besides: Sequence[int] = (),
 ) -> tuple[list[Candidate], list[Candidate]]:
     """Load the candidates among the hits.
 
@@ -44,6 +45,7 @@ async def load_candidates(
         query: The analysed utterance.
         hits: The hits of all layers.
         until: Reading of `time.monotonic()` at which to give up, or None.
+        besides: Row numbers of memories that are candidates whether or not a layer found them.
 
     Returns:
         The new candidates, and those already in the visible conversation.
@@ -62,8 +64,9 @@ async def load_candidates(
         stored = await context.database.read_until(
             until, queries.memories.stored_reminders, query.user, MAX_STORED
         )
-        memories = keys[EvidenceKind.MEMORY]
-        keys[EvidenceKind.MEMORY] = list(dict.fromkeys((*memories, *stored)))
+        besides = (*besides, *stored)
+    memories = keys[EvidenceKind.MEMORY]
+    keys[EvidenceKind.MEMORY] = list(dict.fromkeys((*memories, *besides)))
     evidence = await context.database.read_until(
         until,
         queries.evidence.load,

@@ -68,7 +68,8 @@ TOOLS: Final[tuple[Tool, ...]] = (
     Tool(
         "search_memory",
         "Search memories and earlier conversations, most relevant first. Only the query is "
-        "required.",
+        "required. It may ask for a kind, a tag or a time: 'reminders for this week', 'decisions "
+        "about the website', 'notes tagged tax from May'.",
         "memory",
         SearchArguments,
         search_memory,

@@ -185,6 +185,12 @@ def check_languages(found: dict[str, Any], _: Path) -> None:
     assert found["short"]["taken_for_english"]["wrong"] == 0
 
 
+def check_searches(found: dict[str, Any], folder: Path) -> None:
+    assert found.keys() == {"search_memory", "cosine", "BM25", "half"} and found["half"] == "dev"
+    assert found["search_memory"]["searches"] == found["BM25"]["searches"] == 3
+    assert found["search_memory"]["right"]["mean"] == 1.0
+
+
 CASES: Mapping[str, Case] = {
     "run": Case("hotmem {data} --jobs 1 --limit 1 --json"),
     "answers": Case(
@@ -212,6 +218,7 @@ CASES: Mapping[str, Case] = {
     "time": Case("{time} --json"),
     "tools": Case("--json"),
     "tags": Case("hotmem={data} --held --limit 1 --cache {folder} --json"),
+    "searches": Case("--limit 3 --misses --json", check=check_searches),
     "roundtrip": Case("hotmem={data} --questions 2 --json"),
     "contextual": Case("--limit 2 --held --misses --json"),
     "usage": Case("--json"),

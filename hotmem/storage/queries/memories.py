@@ -10,6 +10,7 @@ from hotmem.text.ascii_case import ascii_lower
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Category,
+    Interval,
     Kind,
     Statement,
     StoredMemory,
@@ -121,6 +122,55 @@ def of_kind(
         (user, kind, latest),
     )
     return list(dict.fromkeys(row[0] for row in (*newest.fetchall(), *chosen.fetchall())))
+
+
+def latest_of(
+    conn: Connection,
+    user: UserKey,
+    kinds: Sequence[Kind],
+    categories: Sequence[Category],
+    period: Interval | None,
+    latest: int,
+) -> list[int]:
+    """Row numbers of the latest memories of some kinds or categories, said in a period.
+
+    Args:
+        conn: A connection.
+        user: The user.
+        kinds: Kinds.
+        categories: Categories; a memory has one of these or one of the kinds. Without either it may
+            have any.
+        period: When it was last said or stored; None for any time.
+        latest: How many.
+    """
+    where = ""
+    values: list[object] = [user]
+    if kinds or categories:
+        where += " AND (kind = ANY(?) OR category = ANY(?))"
+        values += [list(map(str, kinds)), list(map(str, categories))]
+    if period is not None:
+        where += " AND said_at >= ? AND said_at < ?"
+        values += [to_stored(period.start), to_stored(period.end)]
+    rows = conn.execute(
+        f"""SELECT id FROM memories WHERE user_key = ? AND merged_into IS NULL{where}
+            ORDER BY order_time DESC, id DESC LIMIT ?""",
+        (*values, latest),
+    )
+    return [row[0] for row in rows]
+
+
+def tagged(conn: Connection, user: UserKey, names: Sequence[str], latest: int) -> list[int]:
+    """Row numbers of the latest memories with one of the tags, or with one merged into it."""
+    rows = conn.execute(
+        """SELECT DISTINCT m.id, m.order_time FROM tags o JOIN memory_tags x ON x.tag = o.id
+            JOIN memories m ON m.id = x.memory
+            WHERE o.user_key = ? AND m.merged_into IS NULL AND coalesce(o.merged_into, o.id) IN
+                (SELECT coalesce(g.merged_into, g.id) FROM tags g
+                 WHERE g.user_key = ? AND g.name = ANY(?))
+            ORDER BY m.order_time DESC, m.id DESC LIMIT ?""",
+        (user, user, [*names], latest),
+    )
+    return [row[0] for row in rows]
 
 
 def stored_reminders(conn: Connection, user: UserKey, limit: int) -> list[int]:

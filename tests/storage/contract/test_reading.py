@@ -1,10 +1,12 @@
-"""Turns before another, memories of a kind, and reminders that no turn states."""
+"""Turns before another, memories of a kind or tag, and reminders that no turn states."""
+
+from datetime import timedelta
 
 from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import UserRotation
-from hotmem.types import Category, Kind, NewMemory, Statement, Understanding, UserKey
+from hotmem.types import Category, Interval, Kind, NewMemory, Statement, Understanding, UserKey
 from tests.letters import NO_SIGNS, LetterEncoder
 from tests.storage.contract.story import NOW, say
 
@@ -99,6 +101,52 @@ async def test_memories_of_a_kind(database: Database, ana: UserKey, ben: UserKey
     assert await database.read(of_kind, ana, Kind.FACT, everything, 9) == ["A fact."]
     assert await database.read(of_kind, ben, Kind.REMINDER, everything, 9) == ["Reminder of Ben."]
     assert await database.read(of_kind, ana, Kind.PREFERENCE, everything, 9) == []
+
+
+async def test_the_latest_memories_of_kinds_categories_and_a_period(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    for user in (ana, ben):
+        await database.write(store, user, "A preference.", Kind.PREFERENCE)
+        await database.write(store, user, "A reminder.", Kind.REMINDER)
+        await database.write(store, user, "A fact.", Kind.FACT)
+
+    def latest(
+        conn: Connection, kinds: list[Kind], categories: list[Category], hours: int, limit: int
+    ) -> list[str]:
+        end = NOW + timedelta(hours=hours)
+        period = Interval(end - timedelta(hours=1), end) if hours else None
+        keys = queries.memories.latest_of(conn, ana, kinds, categories, period, limit)
+        return [text_of(conn, key) for key in keys]
+
+    read = database.read_all
+    assert await read(latest, [Kind.PREFERENCE], [], 0, 9) == ["A preference."]
+    both = await read(latest, [Kind.PREFERENCE], [Category.REMINDERS], 0, 9)
+    assert both == ["A reminder.", "A preference."]
+    assert await read(latest, [], [Category.REMINDERS], 1, 9) == ["A reminder."]
+    assert await read(latest, [], [Category.REMINDERS], -1, 9) == []
+    everything = ["A fact.", "A reminder.", "A preference."]
+    assert await read(latest, [], [], 1, 9) == everything
+    assert await read(latest, [], [], 1, 2) == everything[:2]
+
+
+async def test_memories_with_a_tag(database: Database, ana: UserKey, ben: UserKey) -> None:
+    for user in (ana, ben):
+        for text, tags in (("Oak.", ["tree"]), ("Elm.", ["trees"]), ("Fern.", ["plant"])):
+            memory = NewMemory(text, Kind.FACT, Category.CONTEXTS, 3, tags=tuple(tags))
+            vector = LetterEncoder().encode([text])[0]
+            await database.write(
+                queries.new_memories.insert, user, memory, vector, NO_SIGNS, NOW, "a test"
+            )
+    await database.write(queries.tags.take, ana, {"trees": "tree"})
+
+    def tagged(conn: Connection, names: list[str], limit: int) -> list[str]:
+        return [text_of(conn, key) for key in queries.memories.tagged(conn, ana, names, limit)]
+
+    assert await database.read_all(tagged, ["tree"], 9) == ["Elm.", "Oak."]
+    assert await database.read_all(tagged, ["trees"], 9) == ["Elm.", "Oak."]
+    assert await database.read_all(tagged, ["trees", "plant"], 2) == ["Fern.", "Elm."]
+    assert await database.read_all(tagged, ["stone"], 9) == []
 
 
 async def test_reminders_that_no_turn_states(

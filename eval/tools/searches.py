@@ -1,0 +1,262 @@
+"""`python -m eval searches`: searches over the stored notes of two people, by search_memory.
+
+The notes of a person are stored with the kind, category and tags that the person gave, at the time
+they were stored. A search is *right* if one of the first three results answers it, and *first* if
+the first result does; *of three* is the share of the first three results that answer, of as many
+as there are answers. The references rank the texts of the same notes: by the cosine of their
+embeddings, and by BM25.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Final
+from zoneinfo import ZoneInfo
+
+import typer
+from rich.console import Console
+
+from eval.arguments import AsJson, print_json
+from eval.baselines import Baseline, Index, rank
+from eval.report import share, table
+from eval.statistics import Estimate, bootstrap
+from hotmem import Memory, Role, Turn
+from hotmem.models import Encoder, Language, load_encoder, load_language
+from hotmem.operations.requests import StoreContext
+from hotmem.operations.store import store_statement
+from hotmem.options import ModelOptions
+from hotmem.types import Category, Kind
+
+FOLDER: Final = Path(__file__).parents[1] / "data/trial"
+ZONE: Final = ZoneInfo("Europe/London")
+HOTMEM: Final = "search_memory"
+REFERENCES: Final = {Baseline.MINILM: "cosine", Baseline.BM25: "BM25"}
+DEPTH: Final = 3
+"""Number of first results that count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A stored note of the trial."""
+
+    id: str
+    at: datetime
+    context: StoreContext
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A search of the trial, and the notes that answer it."""
+
+    half: str
+    at: datetime
+    query: str
+    answers: frozenset[str]
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The first results of a system for a search: ids and texts of notes."""
+
+    search: Search
+    notes: tuple[str, ...]
+    texts: tuple[str, ...]
+
+    @property
+    def right(self) -> bool:
+        """Whether one of the first results answers."""
+        return not self.search.answers.isdisjoint(self.notes)
+
+    @property
+    def first(self) -> bool:
+        """Whether the first result answers."""
+        return bool(self.notes) and self.notes[0] in self.search.answers
+
+    @property
+    def of_three(self) -> float:
+        """Share of the first results that answer, of as many as there are answers, 0 to 1."""
+        most = min(DEPTH, len(self.search.answers))
+        return min(len(self.search.answers.intersection(self.notes)), most) / most
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Shares of the searches of a system."""
+
+    searches: int
+    right: Estimate
+    first: Estimate
+    of_three: Estimate
+
+
+def searches(
+    held: Annotated[bool, typer.Option(help="Measure the held-out half instead.")] = False,
+    misses: Annotated[
+        bool, typer.Option(help="Print the searches of the development half that fail.")
+    ] = False,
+    metadata: Annotated[
+        bool, typer.Option(help="Store the notes with the kind, category and tags given.")
+    ] = True,
+    limit: Annotated[int | None, typer.Option(min=1, help="Number of searches.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Search the stored notes of a person in natural language: kinds, tags, times, synonyms."""
+    encoder, language = load_encoder(ModelOptions()), load_language()
+    half = "held" if held else "dev"
+    notes, asked = _notes(half, given=metadata), _searches(half)[:limit]
+    found = {HOTMEM: asyncio.run(_search(notes, asked, encoder, language))}
+    found |= _references(notes, asked, encoder)
+    console = Console()
+    _show(found, half, console)
+    for one in found[HOTMEM]:
+        if misses and not held and (not one.first or one.of_three < 1):
+            mark = "first" if one.first else "right" if one.right else "MISSED"
+            lines = [
+                f"{note in one.search.answers:d} {note} {text[:100]}"
+                for note, text in zip(one.notes, one.texts, strict=True)
+            ]
+            console.print(f"{one.search.what}: {one.search.query} ({mark})", markup=False)
+            console.print("\n".join(f"    {line}" for line in lines), markup=False)
+    print_json(
+        {name: asdict(_figures(rows)) for name, rows in found.items()} | {"half": half}, as_json
+    )
+
+
+def _rows(name: str, half: str) -> list[dict[str, str]]:
+    """The rows of a table of the trial, without quoting."""
+    heading, *lines = (line.split("\t") for line in (FOLDER / name).read_text("utf-8").splitlines())
+    rows = [dict(zip(heading, line, strict=True)) for line in lines]
+    return [row for row in rows if row["half"] == half]
+
+
+def _notes(half: str, *, given: bool) -> list[Note]:
+    notes = []
+    for row in _rows("notes.tsv", half):
+        context = StoreContext(
+            category=Category(row["category"]) if row["category"] else None,
+            kind=Kind(row["kind"]) if row["kind"] in set(Kind) else None,
+            tags=tuple(filter(None, row["tags"].split(","))),
+        )
+        at = datetime.fromisoformat(row["stored_at"]).replace(tzinfo=ZONE)
+        notes.append(Note(row["id"], at, context if given else StoreContext(), row["text"]))
+    return notes
+
+
+def _searches(half: str) -> list[Search]:
+    return [
+        Search(
+            half,
+            datetime.fromisoformat(row["asked_at"]).replace(tzinfo=ZONE),
+            row["query"],
+            frozenset(row["ids"].split(",")),
+            row["what"],
+        )
+        for row in _rows("searches.tsv", half)
+    ]
+
+
+async def _search(
+    notes: Sequence[Note], asked: Sequence[Search], encoder: Encoder, language: Language
+) -> list[Found]:
+    """Store the notes in a new memory, and search it."""
+    with TemporaryDirectory(prefix="hotmem-eval-") as folder:
+        async with Memory.open(
+            Path(folder) / "memory.db", encoder=encoder, language=language
+        ) as memory:
+            runtime = memory.runtime
+            ids: defaultdict[str, list[str]] = defaultdict(list)
+            for note in notes:
+                stored = await runtime.threads.storing.run(
+                    store_statement(
+                        runtime.recall,
+                        runtime.write,
+                        "person",
+                        note.text,
+                        note.context,
+                        note.at.astimezone(UTC),
+                    )
+                )
+                ids[stored.id].append(note.id)
+            await memory.settle()
+            found = []
+            for search in asked:
+                results = (
+                    await memory.search_memory(
+                        search.query, user_id="person", options={"limit": DEPTH}, at=search.at
+                    )
+                ).results
+                found.append(
+                    Found(
+                        search,
+                        # A note that confirmed an earlier one is found with it.
+                        tuple(_answering(ids[one.id], search.answers) for one in results),
+                        tuple(one.content for one in results),
+                    )
+                )
+            return found
+
+
+def _answering(notes: Sequence[str], answers: frozenset[str]) -> str:
+    """The note of a memory that answers, or else the first."""
+    return next((note for note in notes if note in answers), notes[0])
+
+
+def _references(
+    notes: Sequence[Note], asked: Sequence[Search], encoder: Encoder
+) -> dict[str, list[Found]]:
+    turns = [
+        Turn(
+            id=note.id,
+            user_id="person",
+            session_id="notes",
+            role=Role.USER,
+            text=note.text,
+            spoken_at=note.at + timedelta(0),
+        )
+        for note in notes
+    ]
+    index = Index(turns, encoder)
+    found = {
+        name: [
+            Found(
+                search, tuple(turns[row].id for row in best), tuple(turns[row].text for row in best)
+            )
+            for search in asked
+            for best in [rank(index.scores(reference, search.query))[:DEPTH]]
+        ]
+        for reference, name in REFERENCES.items()
+    }
+    index.close()
+    return found
+
+
+def _figures(rows: Sequence[Found]) -> Figures:
+    return Figures(
+        len(rows),
+        bootstrap([float(one.right) for one in rows]),
+        bootstrap([float(one.first) for one in rows]),
+        bootstrap([one.of_three for one in rows]),
+    )
+
+
+def _show(found: Mapping[str, Sequence[Found]], half: str, console: Console) -> None:
+    """Print the figures of each system over all searches, and of each kind of search."""
+    headings = ("system", "searches", "right", "95 % interval", "first", "of three")
+    shown = table(f"searches over stored notes, {half}", headings[0], headings[1:])
+    kinds = table("right in the first three", "what", tuple(found))
+    for name, rows in found.items():
+        got = _figures(rows)
+        bounds = f"{share(got.right.low)} to {share(got.right.high)}"
+        values = (share(got.right.mean), bounds, share(got.first.mean), share(got.of_three.mean))
+        shown.add_row(name, str(got.searches), *values)
+    for what in dict.fromkeys(one.search.what for one in found[HOTMEM]):
+        parts = [[one for one in rows if one.search.what == what] for rows in found.values()]
+        kinds.add_row(what, *(f"{sum(one.right for one in part)} of {len(part)}" for part in parts))
+    console.print(shown)
+    console.print(kinds)

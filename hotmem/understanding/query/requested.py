@@ -1,0 +1,214 @@
+"""What a search asks for by kind, category, tag and time: "decisions about the website from May".
+
+    query ─▶ time expressions ─▶ tag ─▶ words of a kind ─▶ what remains: the topic
+
+A word of a kind counts only where the query asks for memories of that kind: at the head of a list
+("my reminders", "links I saved about tiling"), or in a question such as "what have I decided?".
+"What reminders did the vet give me?" and "code review with Tom" ask for no kind.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Self
+
+from hotmem.temporal import Bound, TimeMention, find_times
+from hotmem.types import Interval
+from hotmem.understanding.query.requested_words import LIKING, NOUNS, QUESTIONS, RequestedKind
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """What a search asks for.
+
+    Attributes:
+        kind: The kind of memory; `NOTES` for any.
+        topic: The words that remain, as written; "" if none do.
+        tag: The tag, lower case; None if it names none.
+        time: The period, UTC; None if it names none.
+        due: Whether the period is when a reminder is due, not when a memory was stored.
+    """
+
+    kind: RequestedKind
+    topic: str = ""
+    tag: str | None = None
+    time: Interval | None = None
+    due: bool = False
+
+    def with_tag_as_topic(self) -> Self:
+        """The same with the tag among the words of the topic, for a tag that nothing has."""
+        return replace(self, tag=None, topic=f"{self.topic} {self.tag or ''}".strip())
+
+
+_BEFORE: Final = r"(?:(?:so|and|ok|well|please|remind me|tell me|show me)\s+)*"
+"""Words before a question."""
+
+_OPENING: Final = re.compile(
+    r"(?:(?:please|ok(?:ay)?|so|now|and|hey|can you|could you|would you|i (?:want|need|would like)"
+    r"(?: to see)?|i'd like(?: to see)?|let me see|show|list|find|give|get|read|tell|look up"
+    r"|search(?: for)?|go through|pull up|bring up|remind|me|us|out|about|of|are there|is there"
+    r"|do (?:i|we|you) have|have (?:i|we|you) got|what are|what were|which are|what about|what's"
+    r"|(?:did|have) (?:i|we) (?:noted?|saved?|stored?|ma[kd]e|set)|what is|what|which"
+    r"|any|all|every|some|my|our|the|those|these|your|open|pending|overdue|upcoming|current"
+    r"|ongoing|most recent|recent|latest|newest|last|old|stored|saved|category)\b[\s,:]*)+",
+    re.IGNORECASE,
+)
+"""Words before the head of a list."""
+
+_LINK: Final = (
+    r"(?:about|on|for|of|from|with|regarding|concerning|around|related to|to do with|to|in|since"
+    r"|at|before|until|by|under|due|tagged|filed|do (?:i|we) (?:still )?have|did (?:i|we)"
+    r"|are (?:left|open|due)|that|which|where|i|i've|we|we've|how)"
+)
+_MODIFIERS: Final = r"(?P<modifiers>(?:[\w'-]+ ){0,3}?)"
+"""At most three words before the noun of a kind: "shell", "open tax" in "open tax reminders"."""
+
+_TAIL: Final = rf"$|[\s,]+(?={_LINK}\b)"
+"""What follows the head of a list: nothing, a preposition, or "I saved"."""
+
+_CONNECTING: Final = re.compile(
+    r"(?:(?:that|which|where|about|on|for|of|from|with|regarding|concerning|around|related to"
+    r"|at|to do with|in(?: (?:the )?category)?|since|filed|under|due|tagged"
+    r"|(?:i|we)(?:'ve)?(?: have| had)? (?:noted?|saved?|stored?|wrote|written|kept|made|had|have"
+    r"|got|gave|told|put|added|recorded|collected|bookmarked)(?: (?:you|down|up))*"
+    r"|(?:do|did) (?:i|we) (?:still )?(?:have|make|take|set|note|save|store)"
+    r"|i (?:still )?have|i've|we've|are (?:left|open)|my|our|the|people|someone|others|everyone)"
+    r"\b[\s,]*)+",
+    re.IGNORECASE,
+)
+"""Words between the head of a list and its topic."""
+
+_EMPTY: Final = re.compile(
+    r"(?:(?:to|for|with|at|so|you|me|us|self|myself|it|them|now|again|please|yet|far|all|there)\b\s*)*",
+    re.IGNORECASE,
+)
+"""What is no topic."""
+
+_TAG: Final = re.compile(
+    r"(?:^|\s)#(?P<hash>[\w-]+)"
+    r"|\b(?P<before>\w+)-(?:tagged|labelled)\b"
+    r"|\b(?:(?:with|under|has|have|having|is|are) )?(?:the )?(?:hash)?"
+    r"(?:tag(?:ged)?|label(?:led|ed)?)\b(?: (?:as|with|by))?:? "
+    r"[\"“'‘]?(?P<tag>[\w-]+(?: (?!from\b|since\b|in\b|last\b|this\b|about\b)[\w-]+)?)[\"”'’]?"
+    r"(?=\s*$| (?:from|since|in|last|this|about)\b)"
+    r"|(?:\b(?:with|under|has|have|having) )?(?:\bthe )?\b(?P<last>[\w-]+) (?:hash)?tag$",
+    re.IGNORECASE,
+)
+"""A tag that a query names: "tagged tax", "#tax", "the tax tag"."""
+
+_ASKING: Final = re.compile(r"(?:what|which)? ?(?:(?:have|did|do) (?:i|we|you)(?: have)?)?", re.I)
+"""What is left of a query that asks for nothing but a tag."""
+
+_STORED: Final = re.compile(r"\b(?:from|since)\b", re.IGNORECASE)
+"""A preposition of the time when a memory was stored: "notes from May"."""
+
+_RECORDS: Final = re.compile(r"note|memor|entr|item", re.IGNORECASE)
+"""Nouns for what was stored, where a time is when it was stored: "notes of last week"."""
+
+_ASSISTANT: Final = re.compile(r"(?:assistant|bot|your|system)\s*", re.IGNORECASE)
+"""Words about the assistant, which every rule is about."""
+
+
+def requested_memories(text: str, at: datetime) -> Requested | None:
+    """What a search asks for by kind, tag or time; None if it asks by words alone.
+
+    Args:
+        text: The query.
+        at: When it is asked, in the user's time zone.
+    """
+    words = " ".join(text.replace("’", "'").split()).strip(" ?!.,;:")
+    tag, words = _take_tag(words)
+    times = find_times(words, at)
+    rest = _without(words, times)
+    if LIKING.search(words):
+        return Requested(RequestedKind.PREFERENCES, words, tag)
+    found = _asked(rest)
+    if found is None:
+        if tag is None:
+            return None
+        empty = _OPENING.fullmatch(rest) or _ASKING.fullmatch(rest)
+        return Requested(RequestedKind.NOTES, "" if empty else rest, tag)
+    kind, topic, vague = found
+    stored = any(_STORED.match(words[one.start : one.stop]) for one in times)
+    if times and vague and not stored:
+        return None  # "anything on Friday?" asks what happens then, not what was stored
+    due = kind is RequestedKind.REMINDERS and not stored
+    period = _period(words, at, ahead=due)
+    return Requested(kind, topic, tag, period, due and period is not None)
+
+
+def _take_tag(words: str) -> tuple[str | None, str]:
+    """The tag that a query names, and the query without it."""
+    named = _TAG.search(words)
+    if named is None:
+        return None, words
+    tag = next(filter(None, named.groups())).lower()
+    return tag, " ".join((words[: named.start()] + words[named.end() :]).split())
+
+
+def _without(words: str, times: Sequence[TimeMention]) -> str:
+    """The query without its time expressions."""
+    for one in reversed(times):
+        words = words[: one.start] + words[one.stop :]
+    return " ".join(words.split()).strip(" ,")
+
+
+def _period(words: str, at: datetime, *, ahead: bool) -> Interval | None:
+    """The period that all time expressions together name; None without one."""
+    times = find_times(words, at, ahead=ahead)
+    if not times:
+        return None
+    start = min(one.interval.start for one in times)
+    end = max(one.interval.end for one in times)
+    if any(one.bound is Bound.UNTIL for one in times):
+        start = min(start, at)
+    if any(one.bound is Bound.SINCE for one in times):
+        end = max(end, at)
+    return Interval(start, end)
+
+
+def _asked(words: str) -> tuple[RequestedKind, str, bool] | None:
+    """The kind that a query asks for, its topic, and whether its noun is vague ("anything")."""
+    for kind, question in QUESTIONS.items():
+        if match := re.match(rf"{_BEFORE}(?:{question})\b", words, re.IGNORECASE):
+            return kind, _topic(words[match.end() :]), False
+    opening = _OPENING.match(words)
+    listed = words[opening.end() :] if opening else words
+    for kind, nouns in NOUNS.items():
+        head = re.match(rf"{_MODIFIERS}(?P<noun>{nouns})(?={_TAIL})", listed, re.IGNORECASE)
+        if head is not None and not (
+            _is_question(listed) or re.search(rf"\b{_LINK}\b", head["modifiers"], re.IGNORECASE)
+        ):
+            topic = f"{head['modifiers']} {_topic(listed[head.end() :])}"
+            narrowed, topic = _narrowed(kind, " ".join(topic.split()))
+            vague = narrowed is RequestedKind.NOTES and not _RECORDS.match(head["noun"])
+            return narrowed, topic, vague
+    if opening is not None and (match := re.match(r"(?:about|on)\b", listed)):
+        return RequestedKind.NOTES, _topic(listed[match.end() :]), True
+    return None
+
+
+def _is_question(words: str) -> bool:
+    return re.match(r"(?:who|when|where|why|how|did|does|is|was|were)\b", words, re.I) is not None
+
+
+def _narrowed(kind: RequestedKind, topic: str) -> tuple[RequestedKind, str]:
+    """The kind and the topic; of "notes about my projects" and "project notes" the projects."""
+    if kind is RequestedKind.RULES:
+        topic = _ASSISTANT.sub("", topic)
+    if kind is RequestedKind.NOTES:
+        for other, nouns in NOUNS.items():
+            if other is not kind and any(
+                re.fullmatch(nouns, form, re.IGNORECASE) for form in (topic, f"{topic}s")
+            ):
+                return other, ""
+    return kind, topic
+
+
+def _topic(words: str) -> str:
+    """The words after the head without those that connect them to it."""
+    words = words.strip(" ,")
+    connecting = _CONNECTING.match(words)
+    topic = words[connecting.end() :] if connecting else words
+    return "" if _EMPTY.fullmatch(topic) else topic
