@@ -46,7 +46,7 @@ def consolidate_tags(
         key=lambda place: (
             not tags[place].stands,
             not tags[place].given,
-            -len(tags[place].name.split()),
+            -len({*tags[place].name.split()}),
             -tags[place].memories,
             tags[place].name,
         ),

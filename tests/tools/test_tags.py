@@ -51,6 +51,8 @@ async def test_tags_are_deleted_with_their_text(memory: Memory) -> None:
         ("I planted tomato seedlings.", ("tomato seedling", "tomato")),
         ("My e-mail inbox is full.", ("e-mail inbox", "e-mail")),
         ("Machine learning is hard.", ("machine learning",)),
+        ("We had rice rice.", ("rice",)),
+        ("I quit social media for a chance to rest.", ("social media",)),
         ("I paid my taxes and bought shoes.", ("tax", "shoe")),
         ("Thursdays are for the choir.", ("choir",)),
     ],

@@ -44,23 +44,34 @@ _VAGUE_NOUNS: Final = frozenset(
         "lot",
         "bit",
         "cent",
+        "chance",
+        "deal",
         "degree",
+        "difference",
         "dollar",
         "euro",
+        "example",
+        "folk",
         "foot",
         "gram",
+        "guy",
         "kilo",
         "kilogram",
         "kilometre",
         "kilometer",
         "litre",
         "liter",
+        "matter",
         "meter",
         "metre",
         "mile",
         "percent",
+        "piece",
         "pound",
+        "rest",
         "sense",
+        "ton",
+        "type",
         "kind",
         "sort",
         "time",
@@ -224,6 +235,7 @@ def _with_parts(
     The last one is a tag of its own if it is alone, or a known compound: "vanilla ice cream".
     """
     *parts, last = compound
+    parts = [part for part in parts if part[2] != last[2]]
     if parts:
         yield parts[-1][0], last[1], f"{parts[-1][2]} {last[2]}"
         yield from parts
