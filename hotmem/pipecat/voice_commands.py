@@ -20,6 +20,7 @@ from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import Actor, ContextBlock, Item, Trace
 from hotmem.understanding.query.consent import confirms, confirms_deletion
 from hotmem.understanding.query.voice_commands import (
+    DELETIONS,
     NOT_STORED,
     USER_ONLY,
     Command,
@@ -28,6 +29,10 @@ from hotmem.understanding.query.voice_commands import (
 
 UNDO_TURNS: Final = 5
 """Number of user turns within which "undo that" needs no confirmation."""
+
+MIN_STATED: Final = 0.6
+"""Cosine from which a memory states what the user asks to forget. Of 12 statements, these were the
+memories that a person would choose, and none for three that were never told."""
 
 _ANSWERED_BY_ANY_REPLY: Final = NOT_STORED | {CommandKind.REMEMBER, CommandKind.ON_RECORD}
 
@@ -196,7 +201,7 @@ class VoiceCommands:
     ) -> ContextBlock | None:
         retention = self._retention
         match command.kind:
-            case CommandKind.FORGET_LAST | CommandKind.FORGET_ABOUT | CommandKind.FORGET_ALL:
+            case kind if kind in DELETIONS:
                 return await self._ask_confirmation(request, command)
             case CommandKind.UNDO:
                 return await self._undo_or_ask(request, command, number)
@@ -233,9 +238,11 @@ class VoiceCommands:
         """
         if command.kind is CommandKind.UNDO:
             return await self._undo_or_ask(request, command, -1)
-        own_target, description = self._deletion_target(command)
+        own_target, description = await self._deletion_target(request.memory, command)
         target = target or own_target
         if not target:
+            if command.kind is CommandKind.FORGET_FACT:
+                return self._block(request, notices.nothing_to_delete(description))
             return None
         preview = await request.memory.forget(user_id=self._user_id, dry_run=True, **target)
         if not (preview.turns or preview.memories):
@@ -269,8 +276,12 @@ class VoiceCommands:
         notice = notices.UNDO_EXPIRED if restored is None else notices.undo_done(restored.removed)
         return self._block(request, notice)
 
-    def _deletion_target(self, command: Command) -> tuple[dict[str, Any], str]:
+    async def _deletion_target(
+        self, memory: Memory, command: Command
+    ) -> tuple[dict[str, Any], str]:
         """The arguments of `Memory.forget` for a command, and a description of them."""
+        if command.kind is CommandKind.FORGET_FACT:
+            return await self._fact_target(memory, command.about)
         if command.kind is CommandKind.FORGET_ABOUT:
             topic = escape_for_prompt(command.about)
             return {"entity": command.about}, f"everything about “{topic}”"
@@ -280,6 +291,21 @@ class VoiceCommands:
         if turn is None:
             return {}, ""
         return {"turn_ids": tuple(turn.stored_ids)}, "what they said last, and the reply to it"
+
+    async def _fact_target(self, memory: Memory, fact: str) -> tuple[dict[str, Any], str]:
+        """The turns in which the user stated a fact, or the memory if it was stored."""
+        similar = await memory.similar(fact, user_id=self._user_id)
+        stated = {one.id for one in similar if one.similarity >= MIN_STATED}
+        known = [one for one in await memory.memories(self._user_id) if one.id in stated]
+        if not known:
+            return {}, f"that “{escape_for_prompt(fact)}”"
+        nearest = next(one for one in similar if one.id in stated)
+        turns = tuple(dict.fromkeys(turn for one in known for turn in one.turn_ids))
+        target = {"turn_ids": turns} if turns else {"memory_id": nearest.id}
+        return (
+            target,
+            f"“{escape_for_prompt(nearest.content)}”, with what was said in the same turn",
+        )
 
     def _block(self, request: CommandRequest, notice: str) -> ContextBlock:
         text = render_notice(notice)

@@ -123,6 +123,30 @@ async def test_nothing_stored_needs_no_confirmation(memory: Memory, database: Pa
     assert {text for _, text in turns_in(database)} >= set(TOLD)
 
 
+async def test_a_stated_fact_can_be_forgotten(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    known = [one.text for one in await memory.memories("daniel") if "Rocky" in one.text]
+    assert known
+    async with scene(daniels(memory), ["Forget that, are you sure?", "It is gone."]) as bot:
+        await bot.exchange("Forget that my dog is called Rocky.")
+        await bot.exchange("Yes.")
+    asked, done = (blocks(messages)[0] for messages in bot.model.shown)
+    assert "Rocky" in asked and "Nothing is deleted yet" in asked and "deleted" in done
+    assert not [one.text for one in await memory.memories("daniel") if "Rocky" in one.text]
+    assert not [text for _, text in turns_in(database) if "Rocky" in text]
+
+
+async def test_a_fact_that_was_never_told_cannot_be_forgotten(
+    memory: Memory, database: Path
+) -> None:
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("Please forget that I play the trombone.")
+        await bot.exchange("Yes.")
+    assert "Nothing of it is stored" in blocks(bot.model.shown[0])[0]
+    assert {text for _, text in turns_in(database)} >= set(TOLD)
+
+
 async def test_a_late_question_cannot_be_confirmed(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with scene(daniels(memory, deadline_ms=0)) as bot:

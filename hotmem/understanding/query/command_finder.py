@@ -132,6 +132,8 @@ def decide(
         chance: Its probability.
         none: The probability that it is no command.
     """
+    if ruled is not None and ruled.kind is CommandKind.FORGET_FACT:
+        return ruled
     if ruled is None:
         if 1 - none < MIN_COMMAND or (likely is CommandKind.REMEMBER and asks_to_delete(text)):
             return None

@@ -20,6 +20,7 @@ class CommandKind(StrEnum):
     REMEMBER = "remember"
     FORGET_LAST = "forget last"
     FORGET_ABOUT = "forget about"
+    FORGET_FACT = "forget fact"
     FORGET_ALL = "forget all"
     UNDO = "undo"
     LIST_ALL = "list all"
@@ -31,7 +32,12 @@ class CommandKind(StrEnum):
 
 
 DELETIONS: Final = frozenset(
-    {CommandKind.FORGET_LAST, CommandKind.FORGET_ABOUT, CommandKind.FORGET_ALL}
+    {
+        CommandKind.FORGET_LAST,
+        CommandKind.FORGET_ABOUT,
+        CommandKind.FORGET_FACT,
+        CommandKind.FORGET_ALL,
+    }
 )
 """Commands that delete, which the user must confirm."""
 
@@ -55,7 +61,7 @@ class Command:
 
     Attributes:
         kind: The kind of command.
-        about: Of `FORGET_ABOUT`, the topic, without a determiner.
+        about: Of `FORGET_ABOUT`, the topic, without a determiner; of `FORGET_FACT`, the statement.
         turns: Of `SKIP_LAST`, the number of the user's turns.
         continues: Of `ON_RECORD`, whether the rest of the utterance is to be stored.
     """
@@ -131,6 +137,13 @@ _SUBJECT: Final = (
 )
 """How a statement begins that somebody wants to be remembered."""
 
+_AFTERTHOUGHT: Final = (
+    r"(?: (?:please|thanks|sorry|ok|okay|(?:that|it|this) (?:was|is|isnt|wasnt)\b[^|]*"
+    r"|(?:thats|its) (?:not|no|wrong|over|private)\b[^|]*"
+    r"|i (?:was|didnt|made|got|take|changed|shouldnt|never)\b[^|]*) \|)*"
+)
+"""A reason for forgetting a statement, which may follow it."""
+
 _REPORTED: Final = re.compile(
     r"\b(?:said|says|saying|shout(?:s|ed)?|told \w+|tells \w+|ask(?:s|ed)?|yell(?:s|ed)?"
     r"|whisper(?:s|ed)?|wrote|writes|sang|sings|goes|went|like|called) \| $"
@@ -161,6 +174,11 @@ _COMMANDS: Final = tuple(
             rf"|{_START}{_DELETE} (?P<stored>[^|]+?) {_MEMORY}{_END}"
             rf"|{_START}i dont want you to (?:know|remember|keep|have) anything (?:about|on)"
             rf" (?P<unknown>[^|]+?)(?: any ?more)?{_END}",
+        ),
+        (
+            CommandKind.FORGET_FACT,
+            rf"^{_OPENING}{_DELETE} that (?P<fact>{_SUBJECT}\b(?! (?:asked|said|mentioned|told"
+            rf"|ever|exist))[^|]+?){_TAIL} \|{_AFTERTHOUGHT}$",
         ),
         (
             CommandKind.UNDO,
@@ -224,7 +242,10 @@ def find_command(text: str) -> Command | None:
         topic = next(filter(None, match.groupdict().values()), "")
         if topic in _NO_TOPIC or _REPORTED.search(words[: match.start()]):
             continue
-        return Command(kind, _DETERMINER.sub("", _as_said(topic, text)))
+        about = _as_said(topic, text)
+        return Command(
+            kind, about if kind is CommandKind.FORGET_FACT else _DETERMINER.sub("", about)
+        )
     return None
 
 

@@ -88,7 +88,7 @@ def test_a_request_to_forget_a_statement_is_none_to_remember_it(
 ) -> None:
     said = f"{opening} that I am allergic to hazelnuts."
     assert decide(said, None, CommandKind.REMEMBER, 0.9, 0.1) is None
-    assert find(said) is None
+    assert find(said) == Command(CommandKind.FORGET_FACT, "I am allergic to hazelnuts")
     assert find("Don't forget that I am allergic to hazelnuts.") == Command(CommandKind.REMEMBER)
 
 

@@ -20,6 +20,18 @@ from hotmem.understanding.query.voice_commands import Command, CommandKind, find
         ("um can you uh forget everything about tom", Command(CommandKind.FORGET_ABOUT, "tom")),
         ("Forget everything about my ex.", Command(CommandKind.FORGET_ABOUT, "ex")),
         (
+            "Forget that I am allergic to hazelnuts.",
+            Command(CommandKind.FORGET_FACT, "I am allergic to hazelnuts"),
+        ),
+        (
+            "could you please forget that my sister is pregnant",
+            Command(CommandKind.FORGET_FACT, "my sister is pregnant"),
+        ),
+        (
+            "Forget that my son has asthma, that was wrong.",
+            Command(CommandKind.FORGET_FACT, "my son has asthma"),
+        ),
+        (
             "Could you delete everything you know about Tom Miller, please?",
             Command(CommandKind.FORGET_ABOUT, "Tom Miller"),
         ),
@@ -76,6 +88,10 @@ def test_command_is_detected(said: str, command: Command) -> None:
         "I told her off the record.",
         "What does off the record mean?",
         "I don't remember anything from school.",
+        "Forget that I asked.",
+        "Forget that he was rude, what matters is the money.",
+        "I always forget that I have a meeting on Mondays.",
+        "Never forget that you are loved.",
         "Delete the second item from my shopping list.",
         "I can't remember what I told you about my sister.",
         "",
