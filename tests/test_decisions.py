@@ -71,6 +71,8 @@ async def test_a_correction_by_the_user_is_undone_with_its_subcategory_and_tags(
     stored = await memory.store_memory("The boiler is a Viessmann.", user_id="ana")
     (filed,) = await listed(memory, "filed")
     assert "% sure of the category" in filed["reason"] and stored.id in filed["memory_ids"]
+    second = stored.analysis.second
+    assert second not in (None, stored.analysis.category) and f", {second} next" in filed["reason"]
     before = [line async for line in memory.export("ana") if '"type": "memory"' in line]
     await call(
         memory, "edit_memory", id=stored.id, category="projects", tags=["heating"], note="cellar"

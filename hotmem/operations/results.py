@@ -24,6 +24,7 @@ class Classification:
         confidence: Probability, 0 to 1, that the category is right; 1 if it was given.
         concepts: Names and content words in it.
         sure: Whether the confidence is high enough to need no review.
+        second: The next most probable category; None if the category was given.
     """
 
     kind: Kind
@@ -33,6 +34,7 @@ class Classification:
     confidence: float
     concepts: tuple[str, ...]
     sure: bool
+    second: Category | None = None
 
 
 @dataclass(frozen=True, slots=True)

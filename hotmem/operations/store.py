@@ -200,11 +200,10 @@ def _reason(classification: Classification, metadata: StoreContext) -> str:
     given = [
         name for name in ("kind", "category", "importance") if getattr(metadata, name) is not None
     ]
-    origin = (
-        f"{' and '.join(given)} given, the rest found"
-        if given
-        else f"found by itself, {classification.confidence:.0%} sure of the category"
-    )
+    sure = f"{classification.confidence:.0%} sure of the category"
+    if classification.second is not None:
+        sure = f"{sure}, {classification.second} next"
+    origin = f"{' and '.join(given)} given, the rest found" if given else f"found by itself, {sure}"
     return (
         f"{classification.category}, {classification.kind},"
         f" importance {classification.importance} of 5: {origin}"
@@ -305,6 +304,7 @@ def _classify(
         confidence=confidence,
         concepts=tuple(dict.fromkeys((*entities, *content_terms(doc)))),
         sure=confidence >= MIN_CONFIDENCE,
+        second=found.second if confidence < 1 else None,
     )
 
 

@@ -19,10 +19,10 @@
 
 After an import, a memory answers as before: facts are not extracted again, and vectors are computed
 from the texts. Unused tags and replaced subcategories are not exported. Decisions, latest first and
-without imports, are for reading and are skipped by an import, as are questions: recalls with the
-turns that the reply used, for `python -m eval run hotmem FILE`. A file that contains only turns,
-without the first line, is processed like new turns. An export without its last line is truncated
-and is refused.
+without imports and what was read from turns, are for people and are skipped by an import, as are
+questions: recalls with the turns that the reply used, for `python -m eval run hotmem FILE`. A file
+that contains only turns, without the first line, is processed like new turns. An export without its
+last line is truncated and is refused.
 """
 
 import json

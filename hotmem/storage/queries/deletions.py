@@ -19,7 +19,7 @@ from functools import partial
 from typing import Final
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import deletion_marks, encoders, forget, reembedding
+from hotmem.storage.queries import deletion_marks, encoders, forget, memory_changes, reembedding
 from hotmem.storage.queries.cascade import rewrite_indexes
 from hotmem.storage.queries.deleted_rows import (
     FOREIGN_KEYS,
@@ -245,7 +245,10 @@ def erase_matching(conn: Connection, user: UserKey, target: ForgetTarget) -> Non
 
     def concerns(relation: str, row: Row, sessions: set[int]) -> bool:
         if matches is not None:
-            return any(isinstance(value, str) and matches(value) for value in row.values())
+            texts = [value for value in row.values() if isinstance(value, str)]
+            if relation == "decisions":
+                texts += memory_changes.texts(row["changes"])
+            return any(map(matches, texts))
         if relation == "turns":
             return (
                 row["public_id"] in names

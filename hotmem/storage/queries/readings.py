@@ -16,19 +16,22 @@ from hotmem.types import (
     UserKey,
 )
 
-DERIVED: Final = """
+IS_READ: Final = """
+    m.user_key = :user AND m.stored_at IS NULL AND m.amends IS NULL AND m.import IS NULL
+        AND NOT EXISTS (SELECT 1 FROM decisions d
+            WHERE d.user_key = m.user_key AND d.public_id = m.public_id)"""
+"""Whether the reading of a memory is not stored. That of a correction or of an import is not
+listed: the memory belongs to that decision."""
+
+DERIVED: Final = f"""
     SELECT m.id, m.public_id, m.relation, m.kind, m.category, m.importance, m.category_percent,
         (SELECT t.public_id FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id
             ORDER BY t.spoken_at, t.id LIMIT 1),
         coalesce((SELECT min(t.spoken_at) FROM sources x JOIN turns t ON t.id = x.turn
-            WHERE x.memory = m.id), m.said_at) AS read_at
-    FROM memories m
-    WHERE m.user_key = :user AND m.stored_at IS NULL AND m.amends IS NULL AND m.import IS NULL
-        AND NOT EXISTS (SELECT 1 FROM decisions d
-            WHERE d.user_key = m.user_key AND d.public_id = m.public_id)"""
-"""Readings that are not stored. A fact of a correction or an import belongs to that decision."""
+            WHERE x.memory = m.id), m.said_at)
+    FROM memories m WHERE {IS_READ}"""
 
-LATEST: Final = f"{DERIVED} ORDER BY +m.id DESC LIMIT :limit"
+LATEST: Final = f"SELECT m.id FROM memories m WHERE {IS_READ} ORDER BY +m.id DESC LIMIT :limit"
 
 
 def of_user(
@@ -44,8 +47,10 @@ def of_user(
     """
     found = decisions.of_user(conn, user, limit, actions)
     if not actions or DecisionAction.READ in actions:
-        rows = conn.execute(LATEST, {"user": user, "limit": limit}).fetchall()
-        found += map(_decision, rows)
+        keys = [key for (key,) in conn.execute(LATEST, {"user": user, "limit": limit}).fetchall()]
+        details = f"{DERIVED} AND m.id = ANY(:keys) ORDER BY m.id DESC"
+        rows = conn.execute(details, {"user": user, "keys": keys})
+        found += map(_decision, rows.fetchall())
     return sorted(found, key=lambda one: one.decided_at, reverse=True)[:limit]
 
 

@@ -117,12 +117,14 @@ class Classification:
         category: The category.
         importance: 1 to 5.
         confidence: Probability of the category, 0 to 1.
+        second: The next most probable category.
     """
 
     kind: Kind
     category: Category
     importance: int
     confidence: float
+    second: Category
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +191,15 @@ def classify(doc: Doc, vector: Vector) -> Classification:
         fitted.affinity @ categories
     )
     importances = fitted.importance.probabilities(seen, vector)
+    first, second = (
+        Category(fitted.category.names[place]) for place in np.argsort(-categories)[:2].tolist()
+    )
     return Classification(
         kind=Kind(fitted.kind.names[int(np.argmax(kinds))]),
-        category=Category(fitted.category.names[int(np.argmax(categories))]),
+        category=first,
         importance=int(fitted.importance.names[int(np.argmax(importances))]),
         confidence=float(categories.max()),
+        second=second,
     )
 
 

@@ -20,7 +20,7 @@ from hotmem.types import (
     UserKey,
     Vector,
 )
-from hotmem.types.forgetting import ForgetTurns
+from hotmem.types.forgetting import ForgetEntity, ForgetMemory, ForgetTurns
 from tests.letters import LetterEncoder
 from tests.storage.contract.story import ENCODER, NOW, memories_of, move, note, postings, say, turn
 from tests.storage.contract.test_editing import evolve
@@ -281,8 +281,9 @@ async def test_what_cannot_be_taken_back_says_what_to_do(database: Database, ana
         await undo(database, ana, undone.decision)
 
 
-async def test_words_in_recorded_changes_are_forgotten(database: Database, ana: UserKey) -> None:
+async def test_words_in_recorded_changes_are_forgotten(storage: Storage, ana: UserKey) -> None:
     """Also a note that was removed, and names of subcategories that a memory has left."""
+    database = storage.database
     await database.write_all(note, "The Heron likes fish.", ana)
     name = await database.write_all(note, LIRA, ana)
     await evolve(database, ana)
@@ -292,6 +293,13 @@ async def test_words_in_recorded_changes_are_forgotten(database: Database, ana: 
         assert await database.read(mentions, ana, word)
     await database.write(queries.forget.remove_entity, ana, "Gustav")
     assert not await database.read(mentions, ana, "Gustav")
+    await refile(database, ana, name, {"note": "Ask\nHedda."})
+    await refile(database, ana, name, {"note": None})
+    await storage.forgetting.forget(ana, ForgetMemory(name), grace=GRACE)
+    await storage.forgetting.forget(ana, ForgetEntity("Hedda"))
+    assert await storage.forgetting.restore(ana) is None, "the kept rows had the name"
+    name = await database.write_all(note, LIRA, ana)
+    await evolve(database, ana)
     await refile(database, ana, name, {"category": Category.LEARNINGS})
     await database.write(queries.forget.remove_memory, ana, name)
     (left,) = await database.read(queries.subcategories.of_user, ana)
