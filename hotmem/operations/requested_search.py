@@ -23,6 +23,7 @@ from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.retrieval.context import RetrievalContext
 from hotmem.storage import queries
 from hotmem.storage.search.searches import VectorSearch
+from hotmem.text.tag_keys import tag_key
 from hotmem.types import (
     Category,
     Evidence,
@@ -165,9 +166,9 @@ async def _tags(context: RetrievalContext, query: Query, requested: Requested) -
     named = requested.tag or requested.topic.lower()
     if not named:
         return []
-    names, rows = await context.database.read(queries.tags.in_use, query.user, MAX_TAGS)
-    if named in names:
+    if await context.database.read(queries.tags.with_keys, query.user, [tag_key(named)]):
         return [named]
+    names, rows = await context.database.read(queries.tags.in_use, query.user, MAX_TAGS)
     vector = np.asarray(await asyncio.to_thread(context.encoder.encode, [named]))
     if not names or rows.shape[1] != vector.shape[1]:
         return []

@@ -68,6 +68,7 @@ async def contents(memory: Memory, query: str, **options: object) -> list[str]:
         ("Reminders for this week", [INVOICE, RECITAL]),
         ("what do I have to do by Friday", [INVOICE]),
         ("everything tagged tax", [TAX]),
+        ("everything tagged Taxes", [TAX]),
         ("#cello", [RECITAL]),
         ("preferences", [TEA]),
         ("shell commands I noted", [RESET]),

@@ -7,6 +7,7 @@ from datetime import datetime
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.text.ascii_case import ascii_lower
+from hotmem.text.tag_keys import tag_key
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Category,
@@ -160,15 +161,18 @@ def latest_of(
 
 
 def tagged(conn: Connection, user: UserKey, names: Sequence[str], latest: int) -> list[int]:
-    """Row numbers of the latest memories with one of the tags, or with one merged into it."""
+    """Row numbers of the latest memories with one of the tags, in any spelling.
+
+    A tag that is merged into one of them, or that one of them is merged into, counts as that.
+    """
     rows = conn.execute(
         """SELECT DISTINCT m.id, m.order_time FROM tags o JOIN memory_tags x ON x.tag = o.id
             JOIN memories m ON m.id = x.memory
             WHERE o.user_key = ? AND m.merged_into IS NULL AND coalesce(o.merged_into, o.id) IN
                 (SELECT coalesce(g.merged_into, g.id) FROM tags g
-                 WHERE g.user_key = ? AND g.name = ANY(?))
+                 WHERE g.user_key = ? AND g.key = ANY(?))
             ORDER BY m.order_time DESC, m.id DESC LIMIT ?""",
-        (user, user, [*names], latest),
+        (user, user, [tag_key(name) for name in names], latest),
     )
     return [row[0] for row in rows]
 

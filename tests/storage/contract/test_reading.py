@@ -145,7 +145,7 @@ async def test_memories_with_a_tag(database: Database, ana: UserKey, ben: UserKe
 
     assert await database.read_all(tagged, ["tree"], 9) == ["Elm.", "Oak."]
     assert await database.read_all(tagged, ["trees"], 9) == ["Elm.", "Oak."]
-    assert await database.read_all(tagged, ["trees", "plant"], 2) == ["Fern.", "Elm."]
+    assert await database.read_all(tagged, ["Trees", "plants"], 2) == ["Fern.", "Elm."]
     assert await database.read_all(tagged, ["stone"], 9) == []
 
 
