@@ -208,6 +208,8 @@ class ExtractionOptions(Bounded):
         daily_calls: Calls a day at most, of all users together; the day is one of UTC.
         daily_tokens: Tokens a day at most, sent and received.
         session_calls: Calls for one session at most.
+        topics: The model also names new subcategories: up to eight statements of each are sent,
+            whatever their source.
     """
 
     model: str = ""
@@ -218,6 +220,7 @@ class ExtractionOptions(Bounded):
     daily_calls: int = bounded(200, 0, whole=True)
     daily_tokens: int = bounded(500_000, 0, whole=True)
     session_calls: int = bounded(10, 1, whole=True)
+    topics: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -280,6 +280,13 @@ class Settings(Variables):
         ge=1,
         description="Maximum calls for one conversation.",
     )
+    extraction_topics: bool = Field(
+        default=DEFAULTS.extraction.topics,
+        description=(
+            "Let that model also name new subcategories; up to eight statements of each, also "
+            "imported ones, are then sent."
+        ),
+    )
     mcp_token: str = Field(
         default="",
         repr=False,
@@ -366,6 +373,7 @@ class Settings(Variables):
                 daily_calls=self.extraction_daily_calls,
                 daily_tokens=self.extraction_daily_tokens,
                 session_calls=self.extraction_session_calls,
+                topics=self.extraction_topics,
             ),
             audit=AuditOptions(on=self.audit, days=self.audit_days),
             retention=self._retention(),

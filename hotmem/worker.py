@@ -14,7 +14,6 @@ from itertools import groupby
 from typing import Final
 
 from hotmem.consolidation.evolution import MAX_CLUSTERED, draft_parts, evolve
-from hotmem.consolidation.topic_names import Topics, encode_topics
 from hotmem.core.logs import log
 from hotmem.core.priority import ForegroundPriority
 from hotmem.errors import InvalidInput
@@ -33,6 +32,7 @@ from hotmem.remember import (
 from hotmem.storage import queries, steps
 from hotmem.storage.queries.claims import Claimed
 from hotmem.storage.queries.jobs import UserRotation
+from hotmem.topic_namer import TopicNamer
 from hotmem.types import Category, EvolutionResult, JobKind, Turn, UserKey
 from hotmem.understanding.turn_reader import BATCH
 from hotmem.worker_leases import WorkerLeases
@@ -76,13 +76,13 @@ class Worker:
         self._database = context.storage.database
         self._options = options
         self._evolution = evolution
-        self._topics: dict[Category, Topics] | None = None
         self._retention = retention
         self._priority = priority
         self._served = UserRotation()
         self._leases = WorkerLeases(self._database, context.worker_id)
         self._runner = JobRunner(context, options, priority)
         self._extractor = Extractor(context, extraction, priority, self.wake)
+        self._namer = TopicNamer(context, extraction, priority)
         self._evolving = asyncio.Lock()
         self._evolution_checked_at = datetime.min.replace(tzinfo=UTC)
         self._wanted = asyncio.Event()
@@ -130,7 +130,8 @@ class Worker:
                         self._priority,
                         user,
                         category,
-                        self._encode_topics,
+                        self._namer.topics,
+                        self._namer.name,
                         self._evolution,
                         await self._now(),
                     )
@@ -149,7 +150,7 @@ class Worker:
             )
             if name not in members.named:
                 raise queries.subcategory_edits.missing(category, name)
-            topics, now = (await self._encode_topics())[category], await self._now()
+            topics, now = (await self._namer.topics())[category], await self._now()
             parts = await asyncio.to_thread(
                 draft_parts, members, name, topics, self._evolution, now
             )
@@ -159,20 +160,13 @@ class Worker:
                 queries.subcategory_edits.split, user, category, name, parts, now
             )
 
-    async def _encode_topics(self) -> dict[Category, Topics]:
-        """The topics that can name a subcategory, by category; embedded once."""
-        if self._topics is None:
-            self._topics = await asyncio.to_thread(
-                encode_topics, self._context.encoder, self._priority.wait_idle_blocking
-            )
-        return self._topics
-
     async def _now(self) -> datetime:
         return await self._database.read_all(queries.times.now)
 
     async def close(self) -> None:
         """Stops after the current job and releases the leases; other jobs stay in the database."""
         await self._extractor.close()
+        await self._namer.close()
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

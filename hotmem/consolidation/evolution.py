@@ -4,7 +4,7 @@ members ─▶ clusters by topic ─▶ names ─▶ draft ─▶ placement in p
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -51,6 +51,7 @@ async def evolve(
     user: UserKey,
     category: Category,
     topics: Callable[[], Awaitable[Mapping[Category, Topics]]],
+    names: Callable[[UserKey, Sequence[Sequence[str]]], Awaitable[list[str | None]]],
     options: EvolutionOptions,
     now: datetime,
 ) -> EvolutionResult:
@@ -65,6 +66,7 @@ async def evolve(
         user: The user.
         category: The category.
         topics: Returns the topics that can name a subcategory, by category.
+        names: Returns better names for groups of statements, None where it knows none.
         options: Size and number of subcategories.
         now: The current time, UTC.
 
@@ -83,6 +85,13 @@ async def evolve(
             options,
             now,
             priority.wait_idle_blocking,
+        )
+        fresh = [one for one in drafted.subcategories if one.name not in members.named]
+        found = await names(user, [_statements(one, members) for one in fresh])
+        drafted = rename_drafts(
+            drafted,
+            members,
+            {one.name: name for one, name in zip(fresh, found, strict=True) if name},
         )
     await priority.wait_idle()
     evolution = await database.write(
@@ -183,6 +192,37 @@ def draft_subcategories(
             )
         )
     return EvolutionDraft(tuple(drafts), found.centre)
+
+
+def rename_drafts(
+    drafted: EvolutionDraft, members: CategoryMembers, names: Mapping[str, str]
+) -> EvolutionDraft:
+    """Give new names to drafts, by their former names, unless another has the name.
+
+    Words of a name that the memories contain become keywords, so that the name does not outlive
+    them.
+    """
+    taken = {one.name for one in drafted.subcategories}
+    renamed = []
+    for one in drafted.subcategories:
+        name = names.get(one.name, one.name)
+        if name in taken:
+            renamed.append(one)
+            continue
+        taken.add(name)
+        texts = " ".join(_statements(one, members)).casefold()
+        words = tuple(word for word in name.casefold().split() if word in texts)
+        keywords = tuple(dict.fromkeys((*one.keywords, *words)))
+        renamed.append(replace(one, name=name, keywords=keywords))
+    return replace(drafted, subcategories=tuple(renamed))
+
+
+def _statements(one: SubcategoryDraft, members: CategoryMembers) -> list[str]:
+    """Texts of the memories of a draft, the most central first."""
+    held = frozenset(one.members)
+    places = np.array([place for place, key in enumerate(members.keys) if key in held])
+    order = np.argsort(-(members.rows[places] @ one.centroid), kind="stable")
+    return [members.texts[place] for place in places[order]]
 
 
 def draft_parts(

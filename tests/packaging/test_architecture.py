@@ -27,7 +27,7 @@ LAYERS: Final = (
     ("session_start",),
     ("recall", "remember"),
     ("operations",),
-    ("extractor", "job_runner", "worker_leases", "worker", "worker_threads"),
+    ("extractor", "topic_namer", "job_runner", "worker_leases", "worker", "worker_threads"),
     ("runtime",),
     ("facade",),
     ("settings", "memory"),

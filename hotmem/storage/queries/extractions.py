@@ -174,7 +174,7 @@ def claim(
     if batch and prompt + answer > budget.daily_tokens:
         _settle(conn, user, batch)
         batch = []
-    spent = _spent(conn, now)
+    spent = spent_today(conn, now)
     if (
         not batch
         or spent.calls >= budget.daily_calls
@@ -198,13 +198,13 @@ def claim(
 
 def is_spent(conn: Connection, budget: Budget, now: datetime) -> bool:
     """Whether no call may be made any more today."""
-    spent = _spent(conn, now)
+    spent = spent_today(conn, now)
     return spent.calls >= budget.daily_calls or spent.tokens >= budget.daily_tokens
 
 
 def fail(conn: Connection, user: UserKey, batch: ExtractionBatch, result: ExtractionResult) -> None:
     """Completes the record of a call without an answer; its turns still wait."""
-    _complete(conn, user, batch, result, 0)
+    complete_call(conn, user, batch.call, result, 0)
 
 
 def complete(
@@ -241,7 +241,7 @@ def complete(
         if turn in waiting
     )
     _settle(conn, user, batch.turns)
-    _complete(conn, user, batch, result, stored)
+    complete_call(conn, user, batch.call, result, stored)
     return stored
 
 
@@ -250,7 +250,7 @@ def costs(conn: Connection, user: UserKey) -> ExtractionCosts:
     return _costs(conn, "= ?", user)
 
 
-def _spent(conn: Connection, now: datetime) -> ExtractionCosts:
+def spent_today(conn: Connection, now: datetime) -> ExtractionCosts:
     """What was spent today, for all users."""
     since = now.replace(hour=0, minute=0, second=0, microsecond=0)
     return _costs(conn, "IS NOT NULL AND at >= ?", to_stored(since))
@@ -317,9 +317,10 @@ def _settle(conn: Connection, user: UserKey, batch: Sequence[tuple[int, Turn]]) 
     )
 
 
-def _complete(
-    conn: Connection, user: UserKey, batch: ExtractionBatch, result: ExtractionResult, facts: int
+def complete_call(
+    conn: Connection, user: UserKey, call: int, result: ExtractionResult, facts: int
 ) -> None:
+    """Completes the record of a call."""
     conn.execute(
         """UPDATE extraction_calls SET outcome = ?, prompt_tokens = ?, completion_tokens = ?,
                facts = ?, dropped = ? WHERE user_key = ? AND id = ?""",
@@ -330,7 +331,7 @@ def _complete(
             facts,
             result.dropped,
             user,
-            batch.call,
+            call,
         ),
     )
 

@@ -222,3 +222,21 @@ async def test_nothing_waits_once_it_is_discarded(database: Database, ana: UserK
     assert await database.read_all(queries.extractions.any_waiting)
     await database.write_all(queries.extractions.discard)
     assert not await database.read_all(queries.extractions.any_waiting)
+
+
+async def test_calls_that_name_subcategories_count_to_the_budget(
+    database: Database, ana: UserKey
+) -> None:
+    budget = Budget(2, 1000, 10)
+    begin = queries.naming_calls.begin
+    call = await database.write(begin, ana, budget, 300, 100, NOW)
+    assert call is not None
+    result = ExtractionResult(ExtractionOutcome.ANSWERED, 290, 20)
+    await database.write(queries.naming_calls.complete, ana, call, result)
+    spent = await database.read(queries.extractions.costs, ana)
+    assert (spent.calls, spent.prompt_tokens, spent.completion_tokens) == (1, 290, 20)
+    assert await database.write(begin, ana, budget, 600, 100, NOW) is None, "tokens"
+    assert await database.write(begin, ana, budget, 300, 100, NOW) is not None
+    assert await database.write(begin, ana, budget, 1, 1, NOW) is None, "calls"
+    assert await database.read_all(queries.extractions.is_spent, budget, NOW)
+    assert await database.write(begin, ana, budget, 300, 100, NOW + timedelta(days=1)) is not None

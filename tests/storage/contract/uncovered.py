@@ -26,6 +26,8 @@ UNCOVERED: Final[frozenset[Callable[..., Any]]] = frozenset(
         queries.event_times.put,
         queries.evolutions.insert_draft,
         queries.evolutions.make_live,
+        queries.extractions.complete_call,
+        queries.extractions.spent_today,
         queries.forget.add_tombstones,
         queries.forget.remove_session,
         queries.forget.remove_span,
