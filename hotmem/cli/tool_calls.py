@@ -30,6 +30,7 @@ OPTION_NAMES: Final = {
     "include_conversation": "conversation",
     "include_stored": "stored",
     "pinned": "pin",
+    "weights": "weight",
 }
 """Tool arguments whose options have another name."""
 

@@ -26,6 +26,7 @@ MAX_RESULTS: Final = 100
 MAX_EXPECTED_CHARACTERS: Final = 2000
 
 Share = Annotated[float, Field(ge=0, le=1)]
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Importance = Annotated[int, Field(ge=1, le=5)]
 Tag = Annotated[str, Field(min_length=1, max_length=60)]
 Ranking = Literal["learned", "design"]
@@ -77,6 +78,31 @@ class StoreContext:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreWeights:
+    """Weights of the "design" ranking, 0 or more. Only their proportions matter.
+
+    Attributes:
+        meaning: Of the cosine of query and statement.
+        words: Of the share of the query's words in the statement.
+        importance: Of the importance of a memory.
+        recency: Of the age of the statement; the latest counts most.
+        use: Of the number of times that a search returned the memory.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    meaning: Weight = 0.4
+    words: Weight = 0.3
+    importance: Weight = 0.1
+    recency: Weight = 0.1
+    use: Weight = 0.1
+
+    def __post_init__(self) -> None:
+        if not any((self.meaning, self.words, self.importance, self.recency, self.use)):
+            raise InvalidInput("weights are all 0. Give at least one of them a value above 0.")
+
+
+@dataclass(frozen=True, slots=True)
 class SearchOptions:
     """Options of a search.
 
@@ -94,8 +120,9 @@ class SearchOptions:
             itself is not found.
         conversation_weight: Weight of turns against memories, 0 to 1; 0.5 leaves both unchanged.
         return_debug: Whether to report how the result came about.
-        ranking: "learned" is the fitted relevance; "design" is 0.4 cosine + 0.3 words + 0.1
-            importance + 0.1 recency + 0.1 use.
+        ranking: "learned" is the fitted relevance; "design" is a weighted sum of cosine, words,
+            importance, recency and use.
+        weights: Weights of the "design" ranking; None uses 0.4, 0.3, 0.1, 0.1 and 0.1.
     """
 
     __pydantic_config__ = CLOSED
@@ -112,12 +139,18 @@ class SearchOptions:
     conversation_weight: Share = 0.5
     return_debug: bool = False
     ranking: Ranking = "learned"
+    weights: ScoreWeights | None = None
 
     def __post_init__(self) -> None:
         if not (self.include_conversation or self.include_stored):
             raise InvalidInput(
                 "include_conversation and include_stored (--no-conversation, --no-stored) are both"
                 " off, so nothing is searched. Leave one on."
+            )
+        if self.weights is not None and self.ranking != "design":
+            raise InvalidInput(
+                'weights (--weight) are those of the "design" ranking, but ranking is'
+                f' "{self.ranking}". Use ranking "design" (--ranking design), or no weights.'
             )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.operations.requested_search import Matches, requested_results
-from hotmem.operations.requests import Ranking, SearchOptions
+from hotmem.operations.requests import Ranking, ScoreWeights, SearchOptions
 from hotmem.ranking.confidence import is_replaced
 from hotmem.ranking.deduplication import deduplicate
 from hotmem.ranking.features import FEATURES, candidate_features
@@ -29,8 +29,8 @@ MIN_RELEVANCE: Final[Mapping[Ranking, float]] = {"learned": 0.0, "design": 0.3}
 """Default minimum relevance by ranking. The learned ranking has none: any would lose statements in
 other words than the query, and the number of results is limited anyway."""
 
-MEANING, WORDS, IMPORTANCE, RECENCY, USE = 0.4, 0.3, 0.1, 0.1, 0.1
-"""Weights of the "design" ranking."""
+DESIGN_WEIGHTS: Final = ScoreWeights()
+"""Weights of the "design" ranking, if the options give none."""
 
 MONTH_DAYS: Final = 30.0
 """Half-life of recency in days."""
@@ -162,7 +162,12 @@ async def score_candidates(
 
 
 def design_score(
-    meaning: float, words: float, importance: float, days: float, accesses: int
+    meaning: float,
+    words: float,
+    importance: float,
+    days: float,
+    accesses: int,
+    weights: ScoreWeights = DESIGN_WEIGHTS,
 ) -> float:
     """Relevance by the "design" ranking, 0 to 1.
 
@@ -172,14 +177,18 @@ def design_score(
         importance: 0 to 1.
         days: Age of the statement.
         accesses: Number of times that it was returned.
+        weights: The weights; their proportions matter.
     """
     recency = math.pow(2, -max(days, 0.0) / MONTH_DAYS)
-    return (
-        MEANING * max(meaning, 0.0)
-        + WORDS * words
-        + IMPORTANCE * importance
-        + RECENCY * recency
-        + USE * accesses / (accesses + HALF_USE_ACCESSES)
+    parts = (
+        (weights.meaning, max(meaning, 0.0)),
+        (weights.words, words),
+        (weights.importance, importance),
+        (weights.recency, recency),
+        (weights.use, accesses / (accesses + HALF_USE_ACCESSES)),
+    )
+    return math.fsum(weight * value for weight, value in parts) / math.fsum(
+        weight for weight, _ in parts
     )
 
 
@@ -227,7 +236,9 @@ def _score(
         importance = DEFAULT_IMPORTANCE if metadata is None else (metadata.importance - 1) / 4
         days = (query.at - found.said_at).total_seconds() / 86_400
         accesses = metadata.accesses if metadata else 0
-        score = design_score(cosine, words, importance, days, accesses)
+        score = design_score(
+            cosine, words, importance, days, accesses, options.weights or DESIGN_WEIGHTS
+        )
     if found.kind is EvidenceKind.SUMMARY:
         score *= min(SUMMARY_CHARACTERS / max(len(found.text), 1), 1.0)
     spoken = found.kind is EvidenceKind.PASSAGE

@@ -289,6 +289,22 @@ def test_a_stored_statement_is_found(database_file: Path) -> None:
     answer = json.loads(run("search", "boiler", "-u", "ana", "-d", database_file, "--json").output)
     assert answer["results"][0]["importance"] == 4
     assert "Potola" in run("contextual", "dog", "-u", "ana", "-d", database_file).output
+    ranked = ("--ranking", "design", "--weight", "importance=9", "--weight", "meaning=0", "--json")
+    found = run("search", "dog", "-u", "ana", "-d", database_file, *ranked)
+    assert json.loads(found.output)["results"][0]["importance"] == 4
+    only_turns = ("--conversation-weight", "1", "--json")
+    found = run("search", "dog boiler", "-u", "ana", "-d", database_file, *only_turns)
+    assert json.loads(found.output)["results"][0]["content_type"] == "turn"
+
+
+def test_what_was_understood_is_shown(database_file: Path) -> None:
+    outcome = run(
+        "store", "The tax number is 12.", "-u", "ana", "-d", database_file, "--tag", "tax"
+    )
+    assert outcome.exit_code == 0, outcome.output
+    found = run("search", "everything tagged tax", "-u", "ana", "-d", database_file).output
+    assert "The tax number is 12." in found and "understood as: notes, tag tax" in found
+    assert "understood as" not in run("search", "dog", "-u", "ana", "-d", database_file).output
 
 
 def test_a_memory_is_edited(database_file: Path) -> None:
@@ -334,6 +350,10 @@ def test_a_memory_is_edited(database_file: Path) -> None:
         (("store", "My dog is big.", "--tag", ""), "--tag is ''"),
         (("store", ""), "Pass some words."),
         (("search", "dog", "--no-conversation", "--no-stored"), "nothing is searched"),
+        (("search", "dog", "--weight", "words=1"), "--ranking design"),
+        (("search", "dog", "--weight", "words"), "NAME=NUMBER"),
+        (("search", "dog", "--ranking", "design", "--weight", "words=x"), "--weight is 'x'"),
+        (("search", "dog", "--conversation-weight", "2"), "--conversation-weight is 2"),
         (("usage", "--timezone", "Mars"), "--timezone"),
         (
             ("edit", "nothing"),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Layer, Memory
-from hotmem.operations.requests import SearchOptions, TimeRange
+from hotmem.operations.requests import ScoreWeights, SearchOptions, TimeRange
 from hotmem.operations.scoring import design_score
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.worker_threads import MAX_CONCURRENT_RECALLS
@@ -146,6 +146,16 @@ async def test_an_unknown_user_has_no_results(memory: Memory) -> None:
         ({"time_range": {"start": "yesterday"}}, "time_range.start"),
         ({"min_importance": 9}, "min_importance is 9"),
         ({"ranking": "best"}, "'learned' or 'design'"),
+        ({"weights": {"words": 1}}, 'Use ranking "design"'),
+        ({"ranking": "design", "weights": {"words": -1}}, "weights.words is -1"),
+        ({"ranking": "design", "weights": {"colour": 1}}, "colour"),
+        (
+            {
+                "ranking": "design",
+                "weights": dict.fromkeys(("meaning", "words", "importance", "recency", "use"), 0),
+            },
+            "weights are all 0",
+        ),
         ({"colour": "red"}, "colour is unknown"),
     ],
 )
@@ -163,6 +173,29 @@ def test_the_design_ranking_by_arithmetic() -> None:
     assert design_score(meaning=1, words=1, importance=1, days=30, accesses=3) == pytest.approx(
         0.4 + 0.3 + 0.1 + 0.05 + 0.05
     )
+
+
+def test_weights_of_the_design_ranking_by_arithmetic() -> None:
+    only = ScoreWeights(meaning=0, words=3, importance=1, recency=0, use=0)
+    assert design_score(
+        meaning=1, words=0.5, importance=0.2, days=0, accesses=9, weights=only
+    ) == pytest.approx((3 * 0.5 + 0.2) / 4)
+
+
+async def test_the_weights_of_a_search_rank(memory: Memory) -> None:
+    await tell(memory)
+    await memory.store_memory(
+        "The vet's telephone is out of order.", user_id="ana", context={"importance": 5}
+    )
+
+    async def first(**weights: float) -> str:
+        none = dict.fromkeys(("meaning", "words", "importance", "recency", "use"), 0.0)
+        options = {"ranking": "design", "weights": none | weights}
+        found = await memory.search_memory("the chip of Potola", user_id="ana", options=options)
+        return found.results[0].content
+
+    assert await first(words=1) == "Potola's chip number is 981 020."
+    assert await first(importance=1) == "The vet's telephone is out of order."
 
 
 shares = st.floats(0, 1)

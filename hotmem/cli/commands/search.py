@@ -20,6 +20,7 @@ from hotmem.cli.parameters import (
     User,
 )
 from hotmem.cli.tool_calls import call_tool
+from hotmem.errors import InvalidInput
 
 if TYPE_CHECKING:
     from hotmem import Memory
@@ -57,6 +58,17 @@ def search(
     conversation: Annotated[bool, typer.Option(help="Search turns.")] = True,
     stored: Annotated[bool, typer.Option(help="Search memories and summaries.")] = True,
     ranking: Ranking = "learned",
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Weight of the design ranking, any number: meaning, words, importance, recency or"
+            " use, such as words=0.5. Others keep their default.",
+            metavar="NAME=NUMBER",
+        ),
+    ] = None,
+    conversation_weight: Annotated[
+        float, typer.Option(help="Weight of turns against memories, 0 to 1.")
+    ] = 0.5,
     json_: Json = False,
 ) -> None:
     """Search memories, summaries and turns, most relevant first."""
@@ -71,6 +83,8 @@ def search(
         "include_conversation": conversation,
         "include_stored": stored,
         "ranking": ranking,
+        "weights": dict(map(_named_number, weight)) if weight else None,
+        "conversation_weight": conversation_weight,
     }
     call_tool("search_memory", arguments, user, existing_database(database), json_=json_)
 
@@ -118,3 +132,15 @@ def trace(
         "ranking": ranking,
     }
     call_tool("trace_search", arguments, user, existing_database(database), json_=json_)
+
+
+def _named_number(given: str) -> tuple[str, str]:
+    """Split "words=0.5" into its name and its number.
+
+    Raises:
+        InvalidInput: If it has no "=".
+    """
+    name, separator, number = given.partition("=")
+    if not separator:
+        raise InvalidInput(f"--weight is {given!r}. Write NAME=NUMBER, such as words=0.5.")
+    return name, number

@@ -61,6 +61,9 @@ _LINK: Final = (
     r"|at|before|until|by|under|due|tagged|filed|do (?:i|we) (?:still )?have|did (?:i|we)"
     r"|are (?:left|open|due)|that|which|where|i|i've|we|we've|how)"
 )
+MAX_WORDS: Final = 30
+"""Number of words from which a query is no request for a kind, a tag or a time."""
+
 _MODIFIERS: Final = r"(?P<modifiers>(?:[\w'-]+ ){0,3}?)"
 """At most three words before the noun of a kind: "shell", "open tax" in "open tax reminders"."""
 
@@ -118,6 +121,8 @@ def requested_memories(text: str, at: datetime) -> Requested | None:
         at: When it is asked, in the user's time zone.
     """
     words = " ".join(text.replace("’", "'").split()).strip(" ?!.,;:")
+    if words.count(" ") >= MAX_WORDS:
+        return None
     tag, words = _take_tag(words)
     times = find_times(words, at)
     rest = _without(words, times)

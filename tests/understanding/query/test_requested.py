@@ -100,6 +100,7 @@ def test_a_search_for_a_kind_a_tag_or_a_time(query: str, expected: Requested) ->
         "do you remember my favourite colour",
         "where are my clients hosted",
         "boiler",
+        "show me all my notes " * 8,
     ],
 )
 def test_a_search_by_words_alone(query: str) -> None:
