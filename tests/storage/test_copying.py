@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hotmem import Memory
+from hotmem import Memory, Options
 from hotmem.core.location import Location, locate
 from hotmem.errors import InvalidInput, StoreError, StoreUnusable
 from hotmem.models import CachedEncoder, Language
@@ -19,10 +19,12 @@ from hotmem.storage import copying, open_storage, queries
 from hotmem.storage.copying import tables, words
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.postgres import diagnosis as of_server
+from hotmem.storage.search.searches import LexicalSearch
 from hotmem.storage.sqlite import diagnosis as of_file
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.editing import EditArguments, edit_memory
 from hotmem.tools.maintenance import UndoArguments, undo_decision
+from hotmem.types import EvidenceKind
 from tests.conversation import HOSTILE, START, said
 from tests.postgres import VERSIONS
 from tests.victim import copy_until_killed
@@ -402,3 +404,28 @@ async def test_row_numbers_of_deleted_rows_are_not_given_again(place: Make) -> N
 
 def without_eve(conn: Connection) -> None:
     conn.execute("DELETE FROM users WHERE public_id = 'eve'")
+
+
+async def test_a_copy_has_the_language_of_its_source(
+    place: Make, encoder: CachedEncoder, language: Language
+) -> None:
+    source, target = place("sqlite"), place(f"postgres-{FIRST}")
+    options = Options(language="de")
+    async with Memory.open(source, options, encoder=encoder, language=language) as memory:
+        await memory.remember(said("Die alten Häuser am Fluss."))
+    ours = open_storage(source).database
+    english = open_storage(target, None, "en").database
+    with pytest.raises(InvalidInput, match="'de'"):
+        await copying.copy_database(ours, english)
+    await english.close()
+    theirs = open_storage(target, None, ours.language).database
+    await copying.copy_database(ours, theirs)
+    await ours.close()
+    await theirs.close()
+    copied = open_storage(target)
+    assert copied.database.language == "de"
+    user = await copied.database.read_all(queries.users.find, "ana")
+    assert user is not None
+    search = LexicalSearch(EvidenceKind.PASSAGE, ["Haus"], 5)
+    assert [len(found) for found in await copied.engine.search(user, search)] == [1]
+    await copied.database.close()
