@@ -62,7 +62,6 @@ UNCOVERED: Final[frozenset[Callable[..., Any]]] = frozenset(
         queries.subject_access.write,
         queries.tags.attach,
         queries.tags.embed,
-        queries.tags.take,
         queries.turns.numbered,
         queries.turns.select,
         queries.users.profile,
