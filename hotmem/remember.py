@@ -206,7 +206,7 @@ async def find_revision(
     if not context.reader.reads(text):
         return Revision()
     try:
-        found = await _candidates(context, user, text, named, key)
+        found = await _candidates(context, user, text, named, key, speaker)
     except StoreError:
         raise
     except Exception as error:  # what it states is kept all the same
@@ -218,9 +218,14 @@ async def find_revision(
 
 
 async def _candidates(
-    context: WriteContext, user: UserKey, text: str, named: frozenset[str], key: int | None
+    context: WriteContext,
+    user: UserKey,
+    text: str,
+    named: frozenset[str],
+    key: int | None,
+    speaker: str | None,
 ) -> list[StoredMemory]:
-    """Current memories that a text may change: near to it, and not about others by name."""
+    """Current memories that a text may change: near to it, and not about others."""
     vectors = await asyncio.to_thread(_query_vectors, context, text)
     engine = context.storage.engine
     found = await context.storage.database.read(
@@ -229,7 +234,7 @@ async def _candidates(
     known = [
         memory
         for memory in found
-        if context.reader.reads(memory.text) and not about_another(memory, named)
+        if context.reader.reads(memory.text) and not about_another(memory, named, text, speaker)
     ]
     texts = [memory.text for memory in known]
     nearness = await asyncio.to_thread(context.encoder.encode, texts) if texts else ()

@@ -11,7 +11,12 @@ from hotmem.consolidation.revision import is_near
 from hotmem.models import Encoder, Language
 from hotmem.models.reader import OUTDATING, Effects, Reader, TurnPart, TurnReading
 from hotmem.types.parse import Doc
-from hotmem.understanding.named_subjects import named_subjects, names_another, subject_of
+from hotmem.understanding.named_subjects import (
+    is_absent,
+    named_subjects,
+    names_another,
+    subject_of,
+)
 
 MOSTLY = 0.5
 """Share of the shorter part's characters that two parts share if they are the same."""
@@ -66,7 +71,9 @@ def compare_all(
 def _about_another(known: Doc, new: Doc) -> bool:
     about = subject_of(known[:])
     subject = "the user" if about is None else about.text
-    return names_another(subject, named_subjects(new), known.text)
+    return names_another(subject, named_subjects(new), known.text) or is_absent(
+        subject, None, known.text, new.text
+    )
 
 
 def turn_figures(turns: Sequence[LabelledTurn], readings: Sequence[TurnReading]) -> list[Figure]:

@@ -25,7 +25,7 @@ from hotmem.types import (
     Vector,
 )
 from hotmem.understanding.facts.relations import ASKS, BORN_IN, DID, IS_CALLED, IS_FROM
-from hotmem.understanding.named_subjects import names_another
+from hotmem.understanding.named_subjects import is_absent, names_another
 
 NEAREST: Final = 10
 """Memories by words and meaning that a turn is compared with."""
@@ -84,15 +84,21 @@ def is_near(memory: Vector, turn: Vector) -> bool:
     return float(memory @ turn) >= MIN_SIMILARITY
 
 
-def about_another(memory: StoredMemory, named: frozenset[str]) -> bool:
-    """Whether a memory is about somebody by name, and a turn about others by name.
+def about_another(
+    memory: StoredMemory, named: frozenset[str], text: str, speaker: str | None
+) -> bool:
+    """Whether a memory is about somebody, and a turn about others.
 
     Args:
         memory: The memory.
         named: Names in the subjects of the turn.
+        text: The turn.
+        speaker: The name that stands for the user in memories.
     """
     subject = memory.object if memory.relation == IS_CALLED.name else memory.subject
-    return names_another(subject, named, memory.text)
+    return names_another(subject, named, memory.text) or is_absent(
+        memory.subject, speaker, memory.text, text
+    )
 
 
 def is_as_corrected(memory: StoredMemory, corrections: Sequence[Correction]) -> bool:

@@ -7,8 +7,9 @@ import re
 from itertools import takewhile
 from typing import Final
 
+from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Span, Token
-from hotmem.understanding.animate_nouns import FEMALE, MALE, PETS
+from hotmem.understanding.animate_nouns import ANIMATE, FEMALE, MALE, PETS
 
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass"})
 _OWNED: Final = frozenset({"ROOT", "compound"})
@@ -16,6 +17,13 @@ _NAME: Final = re.compile(r"\b[^\W\d_a-z][\w’']*")
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _KINDS: Final = {word: kind for kind, words in enumerate((FEMALE, MALE, PETS), 1) for word in words}
 """Nouns for women, men and animals. Nobody is two of them."""
+
+_REFERENCES: Final = wordlist(
+    "he she they it him her them his hers its their theirs this that these those "
+    "everyone everybody anyone nobody all both everything family kids children parents siblings "
+    "twins folks relatives friends neighbours neighbors colleagues people pets animals"
+)
+"""Words that may mean somebody who was mentioned before."""
 
 _NO_NAMES: Final = frozenset({"the", "user", "user's", "user’s"})
 
@@ -64,6 +72,31 @@ def names_another(subject: str, names: frozenset[str], text: str) -> bool:
     others = names - _KINDS.keys() - set(_WORD.findall(text.casefold()))
     own = {word.casefold() for word in _NAME.findall(subject)} - _NO_NAMES
     return bool(others and own - names)
+
+
+def is_absent(subject: str, speaker: str | None, known: str, text: str) -> bool:
+    """Whether a statement is about somebody, and a turn mentions nobody of it, not even as "he".
+
+    Args:
+        subject: The subject of the statement.
+        speaker: The user's name in it; "the user" if it is None.
+        known: The whole statement.
+        text: The turn.
+    """
+    user = _names(speaker or "")
+    kinds = {_KINDS[word] for word in subject.casefold().split() if word in _KINDS}
+    if not (_names(subject) - user or kinds):
+        return False
+    words = {_without_ending(word) for word in _WORD.findall(text.casefold())}
+    return not words & (ANIMATE | _REFERENCES | _names(known) - user)
+
+
+def _names(text: str) -> set[str]:
+    return {_without_ending(word.casefold()) for word in _NAME.findall(text)} - _NO_NAMES
+
+
+def _without_ending(word: str) -> str:
+    return word.removesuffix("'s").removesuffix("’s")
 
 
 def _is_owned(noun: Token) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 
 from hotmem.models import Language
-from hotmem.understanding.named_subjects import named_subjects, names_another
+from hotmem.understanding.named_subjects import is_absent, named_subjects, names_another
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,24 @@ def test_named_subjects(language: Language, said: str, names: set[str]) -> None:
 )
 def test_names_another(subject: str, names: set[str], text: str, another: bool) -> None:
     assert names_another(subject, frozenset(names), text) is another
+
+
+@pytest.mark.parametrize(
+    ("subject", "text", "absent"),
+    [
+        ("Nadia's brother Felix", "We moved from Linz to Graz because of my job.", True),
+        ("The user's son Tim", "I quit smoking.", True),
+        ("Nadia's brother Felix", "My brother sold his car.", False),
+        ("Nadia's brother Felix", "felix sold the car", False),
+        ("Nadia's brother Felix", "He sold the car.", False),
+        ("Nadia's cat", "The neighbour took everything.", False),
+        ("Ben", "My boyfriend and I broke up.", False),
+        ("Ben", "I broke up with Ben.", False),
+        ("Nadia's sister", "Bruno died on Sunday.", False),
+        ("Nadia", "We moved to Graz.", False),
+        ("Nadia's flat", "We moved to Graz.", False),
+    ],
+)
+def test_who_is_not_mentioned_is_absent(subject: str, text: str, absent: bool) -> None:
+    known = f"{subject} has a dog called Bruno."
+    assert is_absent(subject, "Nadia", known, text) is absent
