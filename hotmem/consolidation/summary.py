@@ -139,7 +139,9 @@ def summarise(
     narrative = _select_diverse(statements, lambda one: reported(one).complete)
     if len(narrative) < MIN_SENTENCES:
         narrative = _select_diverse(statements)
-    best = max(narrative, key=lambda one: one.score, default=None)
+    best = max(
+        narrative, key=lambda one: (_fits_title(reported(one).text), one.score), default=None
+    )
     own = [one for one in candidates if turns[one.turn].role is Role.USER]
     decisions = [one for one in own if _is_decision(one)]
     loops = [
@@ -160,12 +162,15 @@ def summarise(
     )
 
 
+def _fits_title(sentence: str) -> bool:
+    return len(sentence.split()) <= MAX_TITLE_WORDS
+
+
 def _title(sentence: str) -> str:
-    """The first `MAX_TITLE_WORDS` words of a sentence, as one line of a list."""
-    words = sentence.split()
-    if len(words) > MAX_TITLE_WORDS:
-        return f"{' '.join(words[:MAX_TITLE_WORDS]).rstrip(',;:')} …"
-    return sentence.removesuffix(".")
+    """A sentence as one line of a list: whole if it is short, otherwise its beginning."""
+    if _fits_title(sentence):
+        return sentence.removesuffix(".")
+    return f"{' '.join(sentence.split()[:MAX_TITLE_WORDS]).rstrip(',;:')} …"
 
 
 def render_summary(summary: SessionSummary) -> str:

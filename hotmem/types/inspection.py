@@ -98,6 +98,7 @@ class SessionRow:
         last_at: When its last turn was spoken, UTC.
         turns: Number of its turns.
         topics: The topics of its summary.
+        title: The title of its summary, if it has one.
     """
 
     key: int
@@ -106,6 +107,7 @@ class SessionRow:
     last_at: datetime
     turns: Count
     topics: tuple[str, ...]
+    title: str | None
 
 
 @dataclass(frozen=True, slots=True)

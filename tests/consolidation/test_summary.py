@@ -11,6 +11,7 @@ from hotmem.consolidation.antecedents import find_antecedents
 from hotmem.consolidation.reported_speech import MAX_WORDS, is_question, report
 from hotmem.consolidation.summary import (
     MAX_SENTENCES,
+    MAX_TITLE_WORDS,
     render_summary,
     summarise,
 )
@@ -104,6 +105,7 @@ def test_narrative_is_reported_speech(language: Language, encoder: CachedEncoder
             "She works nights at the hospital.",
             "Ana's sister Beth works nights at the hospital.",
         ),
+        (("My boss Paul wrote.",), "He'd like a report.", "Ana's boss Paul would like a report."),
         (
             ("There was an old woman at the bakery.", "I saw my sister too."),
             "She bought poppy rolls.",
@@ -235,6 +237,22 @@ def test_rendered_summary_has_every_sentence(language: Language, encoder: Cached
     for sentence in (*summary.narrative, *summary.decisions, *summary.open_loops):
         assert text.count(sentence.text) == 1
     assert all(topic in text for topic in summary.topics)
+
+
+def test_the_title_is_the_best_short_sentence(language: Language, encoder: CachedEncoder) -> None:
+    summary = summarised(SPOKEN, language, encoder)
+    assert summary.title is not None
+    assert len(summary.title.text.split()) <= MAX_TITLE_WORDS
+    assert f"{summary.title.text}." in {sentence.text for sentence in summary.narrative}
+
+
+def test_a_title_of_a_long_sentence_is_its_beginning(
+    language: Language, encoder: CachedEncoder
+) -> None:
+    long = f"My sister Marta bought {', '.join(['apples', 'pears', 'plums', 'nuts'] * 4)} in Porto."
+    summary = summarised([(Role.USER, long)], language, encoder)
+    assert summary.title is not None and summary.title.text.endswith(" …")
+    assert len(summary.title.text.split()) == MAX_TITLE_WORDS + 1
 
 
 def test_duration_for_thirty_turns(language: Language, encoder: CachedEncoder) -> None:

@@ -14,7 +14,8 @@ from hotmem.types.inspection import Count, Cursor, Page, SessionRow, Totals, Tur
 
 SESSIONS: Final = """
     SELECT s.last_at, s.id, s.public_id, s.started_at, (SELECT y.topics FROM summaries y
-        WHERE y.id = s.id) FROM sessions s WHERE s.user_key = ?"""
+        WHERE y.id = s.id), (SELECT x.text FROM summary_sentences x
+        WHERE x.summary = s.id AND x.part = 'title') FROM sessions s WHERE s.user_key = ?"""
 
 TURNS: Final = """
     SELECT t.spoken_at, t.id, t.public_id, s.id, s.public_id, t.role, t.speaker, t.text,
@@ -177,7 +178,7 @@ def turn_row(row: Sequence[Any]) -> TurnRow:
 
 
 def _session(conn: Connection, row: Sequence[Any]) -> SessionRow:
-    last_at, key, name, started_at, topics = row
+    last_at, key, name, started_at, topics, title = row
     said = bounded(conn, "SELECT 1 FROM turns WHERE session = ?", (key,))
     return SessionRow(
         key,
@@ -186,4 +187,5 @@ def _session(conn: Connection, row: Sequence[Any]) -> SessionRow:
         from_stored(last_at),
         said,
         tuple(json.loads(topics)) if topics else (),
+        title,
     )

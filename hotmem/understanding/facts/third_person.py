@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -136,6 +136,7 @@ def to_third_person(
         word = (
             spoken.get(token.i)
             or antecedents.get(token.i)
+            or (third_person_verb(token) if _is_contracted(token, antecedents) else None)
             or _convert_word(token, speaker, finite, plural, listener)
         )
         as_said = word.lower() == token.lower_
@@ -193,6 +194,11 @@ def _is_said_directly(verb: Token) -> bool:
         and not any(one.dep_ in ("mark", "aux", "xcomp") for one in verb.children)
         and not any(one.lower_ in FIRST_PERSON_PRONOUNS for one in head.children)
     )
+
+
+def _is_contracted(token: Token, antecedents: Container[int]) -> bool:
+    """Whether a verb is contracted with a replaced pronoun: the "'d" of "he'd"."""
+    return token.pos_ == "AUX" and token.lower_[0] in "'’" and token.i - 1 in antecedents
 
 
 def is_filler(token: Token) -> bool:
