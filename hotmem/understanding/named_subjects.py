@@ -14,6 +14,7 @@ from hotmem.understanding.animate_nouns import ANIMATE, FEMALE, MALE, PETS
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass"})
 _OWNED: Final = frozenset({"ROOT", "compound"})
 _NAME: Final = re.compile(r"\b[^\W\d_a-z][\w’']*")
+_PLACE: Final = re.compile(r"\b(?:in|at|to|from|near|around)(?: [^\W\d_a-z][\w’']*)+")
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _KINDS: Final = {word: kind for kind, words in enumerate((FEMALE, MALE, PETS), 1) for word in words}
 """Nouns for women, men and animals. Nobody is two of them."""
@@ -88,7 +89,8 @@ def is_absent(subject: str, speaker: str | None, known: str, text: str) -> bool:
     if not (_names(subject) - user or kinds):
         return False
     words = {_without_ending(word) for word in _WORD.findall(text.casefold())}
-    return not words & (ANIMATE | _REFERENCES | _names(known) - user)
+    people = _names(_PLACE.sub("", known)) - user
+    return not words & (ANIMATE | _REFERENCES | people)
 
 
 def _names(text: str) -> set[str]:

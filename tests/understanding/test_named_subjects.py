@@ -59,5 +59,5 @@ def test_names_another(subject: str, names: set[str], text: str, another: bool) 
     ],
 )
 def test_who_is_not_mentioned_is_absent(subject: str, text: str, absent: bool) -> None:
-    known = f"{subject} has a dog called Bruno."
+    known = f"{subject} lives in Graz and has a dog called Bruno."
     assert is_absent(subject, "Nadia", known, text) is absent
