@@ -34,6 +34,9 @@ _ENGLISH_WORDS: Final = frozenset(
     " yesterday good great sorry let lets gonna wanna"
 )
 
+_OTHER_WORDS: Final = frozenset().union(*FUNCTION_WORDS.values())
+"""Function words of any other language."""
+
 _ELISION: Final = re.compile(r"(?<!\w)([cdjlmnst]|qu|all|dell|nell)['’](?=\w)", re.IGNORECASE)
 """A French or Italian word without its last vowel, before a word that begins with one."""
 
@@ -69,13 +72,15 @@ def detect_language(text: str, expected: str = ENGLISH) -> str:
         is known.
     """
     text = text[:MAX_CHARACTERS]
-    letters, latin = len(_LETTER.findall(text)), len(_LATIN.findall(text))
-    if latin * 2 < letters:
+    if not text.isascii() and len(_LATIN.findall(text)) * 2 < len(_LETTER.findall(text)):
         return _by_script(text, expected)
     found = {word for word in words(text) if len(word) > 1}
     found.update(elided.casefold() for elided in _ELISION.findall(text))
     accented = set(_ACCENTED.findall(unicodedata.normalize("NFC", text)))
     english = len(found & _ENGLISH_WORDS)
+    most = len(found & _OTHER_WORDS | accented)
+    if most < english or (most == english and expected == ENGLISH):
+        return ENGLISH
     best, foreign = _best(found, accented, expected)
     if expected != ENGLISH:
         return ENGLISH if english > foreign else best if foreign else expected
