@@ -10,7 +10,6 @@ from typing import Final
 import numpy as np
 
 from hotmem.consolidation.equivalence import (
-    SUGGESTION_THRESHOLD,
     StatementPair,
     differs_in_one_word,
     equivalence_probability,
@@ -34,6 +33,10 @@ MAX_COMPARED: Final = 1000
 
 MAX_PAIRS: Final = 500
 """Most similar pairs of these that the equivalence model judges."""
+
+MIN_DUPLICATE: Final = 0.5
+"""Probability from which two memories are called duplicates. It is higher than for the hint at a
+store, as nobody has asked: from 0.2 on there are pairs that only share a name."""
 
 MAX_REMINDERS: Final = 500
 """Reminders whose time is read."""
@@ -145,7 +148,7 @@ def duplicates(
         late, early = divmod(place, len(latest.ids))
         texts = latest.texts[early], latest.texts[late]
         same = equivalence_probability(StatementPair(*texts, float(cosines[late, early])))
-        if same >= SUGGESTION_THRESHOLD and not differs_in_one_word(*texts):
+        if same >= MIN_DUPLICATE and not differs_in_one_word(*texts):
             found.append((same, early, late))
     taken: set[int] = set()
     pairs: list[tuple[int, int]] = []
@@ -182,7 +185,9 @@ def _about_failed(failed: dict[JobKind, int]) -> list[Advice]:
 
 
 def _about_duplicate(latest: ComparedMemories, early: int, late: int) -> Advice:
-    into, other = latest.ids[late], latest.ids[early]
+    longer = len(latest.texts[early].split()) > len(latest.texts[late].split())
+    kept, merged = (early, late) if longer else (late, early)
+    into, other = latest.ids[kept], latest.ids[merged]
     return Advice(
         About.MERGE,
         f"{quoted(latest.texts[early])} and {quoted(latest.texts[late])} may state the same.",

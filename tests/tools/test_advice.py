@@ -63,6 +63,18 @@ async def test_a_bot_asks_the_user_about_a_conflict(memory: Memory) -> None:
     assert advice["about"] == "conflict" and advice["calls"] == []
 
 
+async def test_statements_that_share_a_name_are_no_duplicates(memory: Memory) -> None:
+    for text in (
+        "Nadia's daughter is called Mila.",
+        "Nadia's daughter Mila plays the cello.",
+        "Nadia's aunt is called Gerda.",
+        "Nadia spent a weekend in Hallstatt with Nadia's aunt Gerda.",
+    ):
+        await memory.store_memory(text, user_id="ana", context={"note": "told at home"})
+    await memory.settle()
+    assert await advised(memory, "duplicate") == []
+
+
 async def test_duplicates_are_merged(memory: Memory) -> None:
     first = await memory.store_memory(
         "The wifi password at the cottage is bluefinch77.", user_id="ana", context={"note": "mine"}
