@@ -484,6 +484,24 @@ def lasting(path: Path) -> dict[str, list[Any]]:
     return held
 
 
+async def test_parts_of_a_summary_are_imported_and_unknown_ones_ignored(
+    memory: Memory, tmp_path: Path
+) -> None:
+    sentence = {"text": "The ferry is late", "turn_id": "t0"}
+    lines = []
+    for record in map(json.loads, export_lines(20)):
+        if record["type"] == "summary":
+            record["sentences"] |= {"title": [sentence], "mood": [sentence]}
+        lines.append(json.dumps(record))
+    file = tmp_path / "summary.jsonl"
+    file.write_text("\n".join(lines), "utf-8")
+    await memory.import_records(file)
+    summary = await memory.summary(user_id="ana", session_id="s0")
+    assert summary is not None and summary.title is not None
+    assert summary.title.text == "The ferry is late"
+    assert [one.text for one in summary.narrative] == ["The ferry is late."]
+
+
 def export_lines(turns: int) -> list[str]:
     """An export of turns, each with a memory that replaces the previous, and session summaries."""
     lines = [json.dumps({"type": "export", "version": 2, "user_id": "ana"})]

@@ -180,8 +180,8 @@ def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSum
     parts: dict[str, list[SummarySentence]] = {part: [] for part in SessionSummary().parts}
     sentences = conn.execute(
         """SELECT x.part, x.text, t.public_id FROM summary_sentences x JOIN turns t ON t.id = x.turn
-           WHERE x.summary = ? ORDER BY x.part, x.place""",
-        (row[0],),
+           WHERE x.summary = ? AND x.part = ANY(?) ORDER BY x.part, x.place""",
+        (row[0], [*parts]),
     )
     for part, text, turn in sentences:
         parts[part].append(SummarySentence(text, turn))
