@@ -39,6 +39,10 @@ ROUNDS: Final = 10
 TOPIC_WEIGHT: Final = 1.0
 """Weight of a topic in the mean of its cluster, where the memories together have weight 1."""
 
+CLEAR: Final = 0.25
+"""Clarity from which a cluster is kept; see `_clarity`. Of the clusters below, some half mix topics
+or have a name that does not fit."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clusters:
@@ -92,15 +96,17 @@ def cluster(
         if not chosen or sizes.min() >= least:
             break
         del chosen[int(sizes.argmin())]
-    means = [
-        normalize_rows(rows[groups == place].mean(axis=0))
-        for place in range(len(fixed), len(fixed) + len(chosen))
+    clear = [
+        place
+        for place in range(len(chosen))
+        if _clarity(own, cosines[:, chosen], place, groups == len(fixed) + place) >= CLEAR
     ]
+    means = [normalize_rows(rows[groups == len(fixed) + place].mean(axis=0)) for place in clear]
     centroids = np.array([*fixed, *means], dtype=np.float32).reshape(-1, topics.shape[1])
     return Clusters(
         centre,
         centroids,
-        (*[None] * len(fixed), *chosen),
+        (*[None] * len(fixed), *(chosen[place] for place in clear)),
         nearest_centroids(rows, centroids, centre),
     )
 
@@ -168,3 +174,23 @@ def _groups(
     cosines = matmul(rows, np.ascontiguousarray(means.T))
     places = np.argmax(cosines, axis=1)
     return np.where(cosines.max(axis=1) < NEAR, -1, places)
+
+
+def _clarity(rows: Rows, cosines: Rows, topic: int, inside: NDArray[np.bool_]) -> float:
+    """How clearly a cluster is about its topic and apart from the other rows.
+
+    How much nearer its rows are to its topic than to the nearest other one, plus how much nearer
+    they are to each other than to the other rows, both in the mean of cosines.
+
+    Args:
+        rows: All rows, float32 (n, dimension).
+        cosines: Cosine of each row and each chosen topic, float32 (n, topics).
+        topic: The cluster's topic among the chosen ones.
+        inside: Whether each row is in the cluster, two of them or more.
+    """
+    own, size = cosines[inside], np.count_nonzero(inside)
+    others = np.delete(own, topic, axis=1).max(axis=1, initial=0.0)
+    mean = rows[inside].mean(axis=0)
+    together = (size * float(mean @ mean) - 1) / (size - 1)
+    apart = float(mean @ rows[~inside].mean(axis=0)) if size < len(rows) else 0.0
+    return float((own[:, topic] - others).mean()) + together - apart

@@ -135,6 +135,18 @@ def test_rows_near_no_topic_are_in_no_cluster() -> None:
     assert cluster(rows, AXES[:8], NO_ROWS, LEAST, MOST).places[60:].tolist() == [-1] * 3
 
 
+def test_a_cluster_that_is_not_clearly_about_its_topic_is_left_out() -> None:
+    vague = np.random.default_rng(0).normal(size=(20, 32)).astype(np.float32)
+    vague[:, :6] = 0
+    vague = 0.9 * vague / np.linalg.norm(vague, axis=1, keepdims=True) + 0.13 * (AXES[4] + AXES[5])
+    rows = np.concatenate([around(3, 20, 0.08), vague])
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    cosines = rows @ AXES[:6].T
+    chosen = choose_topics(cosines, np.empty((80, 0), dtype=np.float32), MOST)
+    assert {4, 5} & set(chosen), "it is the best topic for them"
+    assert set(cluster(rows, AXES[:6], NO_ROWS, LEAST, MOST).topics) == {0, 1, 2}
+
+
 def test_maximum_number_of_clusters() -> None:
     found = cluster(around(12, 10, 0.08), AXES, NO_ROWS, LEAST, 5)
     assert 1 <= len(found.centroids) <= 5
