@@ -245,7 +245,8 @@ async def find_similar(
         text: A statement.
     """
     (vector,) = await asyncio.to_thread(context.encoder.encode, [text])
-    return await _find_similar(context, user, text, vector)
+    english = is_english(text, context.expected_language)
+    return await _find_similar(context, user, text, vector, english=english)
 
 
 async def _find_similar(
