@@ -31,6 +31,7 @@ from eval.studies.command import COMMANDS as STUDIES
 from eval.tools.command import roundtrip, tags, tools
 from eval.tools.contextual import contextual
 from eval.tools.searches import searches
+from eval.trial.command import trial
 from eval.understanding.command import reader
 from hotmem.errors import HotMemError
 
@@ -71,6 +72,7 @@ for command in (
     searches,
     usage,
     learn,
+    trial,
 ):
     app.command(command.__name__)(command)
 app.command("train-commands")(train_commands)

@@ -224,6 +224,7 @@ CASES: Mapping[str, Case] = {
     "usage": Case("--json"),
     "live": Case("--limit 2 --json"),
     "learn": Case("hotmem={data} --turns 8 --questions 2 --jobs 1 --json"),
+    "trial": Case("--limit 1 --keep {folder} --json"),
     "ablation": Case("hotmem={data} --jobs 1 --json"),
     "transfer": Case("hotmem={data} talks={talks} --jobs 1 --json"),
     "calibration": Case("hotmem={data} --jobs 1 --png {folder}/plot.png --json"),
