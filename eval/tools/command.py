@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import asdict
+from math import isnan
 from typing import Annotated
 
 import typer
@@ -173,7 +174,10 @@ def _show_evolution(name: str, evolved: evolution.Evolution, screen: Console) ->
             f"{part.name} ({part.members}, {part.pure:.0%} {part.topic})" for part in one.named
         )
         table.add_row(
-            category, str(one.subcategories), *(f"{share:.0%}" for share in shares), names
+            category,
+            str(one.subcategories),
+            *("–" if isnan(share) else f"{share:.0%}" for share in shares),
+            names,
         )
     screen.print(table)
     fitting = "" if evolved.fitting is None else f"; names that fit by cosine {evolved.fitting:.0%}"
