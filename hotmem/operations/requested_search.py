@@ -228,6 +228,8 @@ def match(found: Evidence, metadata: MemoryMetadata | None, matches: Matches) ->
     """
     requested = matches.requested
     share = _match_of_kind(found, metadata, requested.kind)
+    if requested.topic and not share and found.kind is EvidenceKind.PASSAGE:
+        share = WEAK  # a turn has no kind, so it may be of any
     if requested.topic and re.search(
         rf"\b(?:{NOUNS[requested.kind]})\b", found.text, re.IGNORECASE
     ):

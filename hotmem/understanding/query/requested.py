@@ -15,7 +15,7 @@ from typing import Final, Self
 
 from hotmem.temporal import Bound, TimeMention, find_times
 from hotmem.types import Interval
-from hotmem.understanding.query.requested_words import LIKING, NOUNS, QUESTIONS, RequestedKind
+from hotmem.understanding.query.requested_words import NOUNS, QUESTIONS, RequestedKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +59,12 @@ _OPENING: Final = re.compile(
 _LINK: Final = (
     r"(?:about|on|for|of|from|with|regarding|concerning|around|related to|to do with|to|in|since"
     r"|at|before|until|by|under|due|tagged|filed|do (?:i|we) (?:still )?have|did (?:i|we)"
-    r"|are (?:left|open|due)|that|which|where|i|i've|we|we've|how)"
+    r"|are (?:left|open|due)|(?:that|which) (?:i|we)|i|i've|we|we've|how)"
 )
 MAX_WORDS: Final = 30
 """Number of words from which a query is no request for a kind, a tag or a time."""
 
-_MODIFIERS: Final = r"(?P<modifiers>(?:[\w'-]+ ){0,3}?)"
+_MODIFIERS: Final = r"(?P<modifiers>(?:(?!\w+'s )[\w'-]+ ){0,3}?)"
 """At most three words before the noun of a kind: "shell", "open tax" in "open tax reminders"."""
 
 _TAIL: Final = rf"$|[\s,]+(?={_LINK}\b)"
@@ -109,6 +109,11 @@ _STORED: Final = re.compile(r"\b(?:from|since)\b", re.IGNORECASE)
 _RECORDS: Final = re.compile(r"note|memor|entr|item", re.IGNORECASE)
 """Nouns for what was stored, where a time is when it was stored: "notes of last week"."""
 
+_STATING: Final = re.compile(
+    r"\s(?:in|at|to|by|of|with|how|are|do|did|that|where)\b", re.IGNORECASE
+)
+"""What follows a vague noun in a statement: "everything in the kitchen went dark"."""
+
 _ASSISTANT: Final = re.compile(r"(?:assistant|bot|your|system)\s*", re.IGNORECASE)
 """Words about the assistant, which every rule is about."""
 
@@ -126,8 +131,6 @@ def requested_memories(text: str, at: datetime) -> Requested | None:
     tag, words = _take_tag(words)
     times = find_times(words, at)
     rest = _without(words, times)
-    if LIKING.search(words):
-        return Requested(RequestedKind.PREFERENCES, words, tag)
     found = _asked(rest)
     if found is None:
         if tag is None:
@@ -188,10 +191,17 @@ def _asked(words: str) -> tuple[RequestedKind, str, bool] | None:
             topic = f"{head['modifiers']} {_topic(listed[head.end() :])}"
             narrowed, topic = _narrowed(kind, " ".join(topic.split()))
             vague = narrowed is RequestedKind.NOTES and not _RECORDS.match(head["noun"])
+            if vague and (_STATING.match(listed[head.end() :]) or _is_alone(head)):
+                return None
             return narrowed, topic, vague
-    if opening is not None and (match := re.match(r"(?:about|on)\b", listed)):
-        return RequestedKind.NOTES, _topic(listed[match.end() :]), True
     return None
+
+
+def _is_alone(head: re.Match[str]) -> bool:
+    """Whether a word such as "all" stands where only a noun could: "evening all"."""
+    return (
+        bool(head["modifiers"]) and re.match(r"all|any|every|some", head["noun"], re.I) is not None
+    )
 
 
 def _is_question(words: str) -> bool:

@@ -1,6 +1,5 @@
 """How a search names a kind of memory: its nouns, and the questions that ask for it."""
 
-import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
@@ -26,14 +25,13 @@ class RequestedKind(StrEnum):
 
 
 NOUNS: Final[Mapping[RequestedKind, str]] = {
-    RequestedKind.REMINDERS: r"reminders?|to[- ]?do(?:'?s| lists?)?|task lists?|tasks|errands"
-    r"|chores|agenda|deadlines|due dates|appointments|things to (?:do|remember)",
-    RequestedKind.PREFERENCES: r"preferences?|likes(?: and dislikes)?|dislikes|favou?rites"
-    r"|tastes",
+    RequestedKind.REMINDERS: r"reminders?|to-?do(?:'?s| lists?)?|to do(?:'?s| lists?)|task lists?"
+    r"|tasks|errands|chores|agenda|deadlines|due dates|appointments|things to (?:do|remember)",
+    RequestedKind.PREFERENCES: r"preferences?|likes and dislikes|favou?rites",
     RequestedKind.RULES: r"rules|instructions|settings|standing orders"
     r"|(?:system|assistant|bot) notes",
     RequestedKind.SKILLS: r"skills|abilities",
-    RequestedKind.LEARNINGS: r"learnings?"
+    RequestedKind.LEARNINGS: r"learnings"
     r"|lessons (?:(?:that )?(?:i|we)(?:'ve| have)? )?learn(?:ed|t)|know-how|insights?|findings"
     r"|takeaways|discoveries|tips(?: and tricks)?|tricks",
     RequestedKind.PROJECTS: r"projects|work in progress|ongoing work",
@@ -48,9 +46,10 @@ NOUNS: Final[Mapping[RequestedKind, str]] = {
     RequestedKind.LINKS: r"links?|urls?|bookmarks|web ?pages|web ?sites|web addresses|documents"
     r"|docs|pdfs|articles|guides|manuals|videos|templates|checklists|leaflets|files",
     RequestedKind.CODE: r"(?:code |shell )?(?:snippets?|commands?|scripts?|one-?liners?)"
-    r"|(?:source )?code|formulas|macros|programming|coding",
-    RequestedKind.NOTES: r"notes?|memories|memory|things?|stuff|entries|items|anything|everything"
-    r"|something|all|information|info|material|details|facts",
+    r"|(?:source|program|python|java|javascript|sql|css|html|shell|bash) code|formulas|macros"
+    r"|programming|coding",
+    RequestedKind.NOTES: r"notes?|memories|memory|things|thing(?= (?:i|we) )|stuff|entries|items"
+    r"|anything|everything|something|all|information|info|material|details|facts",
 }
 """The nouns of each kind, as a search names it."""
 
@@ -68,6 +67,8 @@ QUESTIONS: Final[Mapping[RequestedKind, str]] = {
     r"(?:due|open|pending|planned|scheduled|left to do|up next|coming up)"
     r"|what (?:has|needs) to be done"
     r"|what(?: is|'s) on my (?:to-?do )?list|what (?:must|should)n't (?:i|we) forget",
+    RequestedKind.PREFERENCES: r"(?:things|stuff|everything|what)(?: that| do)? (?:i|we)"
+    r"(?: really)? (?:like|love|prefer|enjoy|hate|dislike)(?=$)",
     RequestedKind.DECISIONS: r"(?:what|anything|everything|things|stuff|which)"
     r"(?: have| had| did| that)? (?:i|we)(?:'ve| have)? (?:decided?|agreed?|chosen|choose|chose"
     r"|settled?)(?: (?:on|upon|to do))?"
@@ -95,12 +96,3 @@ QUESTIONS: Final[Mapping[RequestedKind, str]] = {
     r"|what(?: is|'s) new",
 }
 """Questions that ask for a kind, from the start of the query."""
-
-LIKING: Final = re.compile(
-    r"\b(?:what (?:\w+ |kinds? of \w+ |sorts? of \w+ )?|how )(?:do|did|would) (?:i|we) "
-    r"(?:really |usually )?(?:like|love|prefer|enjoy|hate|dislike)\b"
-    r"|\b(?:things|stuff|everything|anything|what) (?:i|we) (?:really )?"
-    r"(?:like|love|prefer|enjoy|hate|dislike|can't stand)\b",
-    re.IGNORECASE,
-)
-"""A question for a preference, of which every word belongs to the topic."""
