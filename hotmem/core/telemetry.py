@@ -1,8 +1,8 @@
 """Disable the telemetry of third-party libraries, before they are imported.
 
-ONNX Runtime reads its switch once, on import. It then stores a device id in the user's cache
-folder, queues events there and resolves its vendor's host; `disable_telemetry_events()` is too
-late.
+ONNX Runtime reads its switch once, on import. From version 1.29 on it then stores a device id in
+the user's cache folder, queues events there and resolves its vendor's host;
+`disable_telemetry_events()` is too late.
 """
 
 import os
