@@ -34,6 +34,8 @@ def detect_format(path: Path) -> FileFormat:
     try:
         with path.open("rb") as file:
             start = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
+    except FileNotFoundError as error:
+        raise InvalidInput(f"{path} not found. Pass the file to import.") from error
     except OSError as error:
         raise InvalidInput(
             f"{path} cannot be read ({type(error).__name__}). "

@@ -153,3 +153,8 @@ def test_written_turns_are_read(tmp_path: Path, said: list[tuple[str, str]], mor
         "\n".join([*lines, *(f"[2026-02-0{day + 1} 10:00] Ana: More." for day in range(more))]),
     )
     assert grown[: len(found)] == found
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"chat\.txt not found"):
+        detect_format(tmp_path / "chat.txt")
