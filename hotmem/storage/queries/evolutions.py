@@ -176,7 +176,8 @@ def draft(
     )
     if drafted.subcategories:
         conn.execute(
-            "UPDATE evolutions SET centre = ? WHERE id = ?", (to_bytes(drafted.centre), evolution)
+            "UPDATE evolutions SET centre = ? WHERE id = ? AND user_key = ?",
+            (to_bytes(drafted.centre), evolution, user),
         )
     for one in drafted.subcategories:
         insert_draft(conn, evolution, one, one.members)
@@ -289,7 +290,10 @@ def insert_imported(conn: Connection, source: Import, evolution: EvolutionRecord
     key = _insert_evolution(
         conn, source.user, evolution.category, LIVE, evolution.memories, evolution.evolved_at
     )
-    conn.execute("UPDATE evolutions SET import = ? WHERE id = ?", (source.key, key))
+    conn.execute(
+        "UPDATE evolutions SET import = ? WHERE id = ? AND user_key = ?",
+        (source.key, key, source.user),
+    )
     for one in evolution.subcategories:
         _insert_subcategory(conn, key, one, None)
     return True

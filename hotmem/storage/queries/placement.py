@@ -66,7 +66,7 @@ def assign_batch(conn: Connection, user: UserKey, evolution: int, after: int) ->
             "portion": BATCH,
         },
     ).fetchall()
-    _assign_nearest(conn, evolution, rows)
+    _assign_nearest(conn, user, evolution, rows)
     return rows[-1][0] if len(rows) == BATCH else None
 
 
@@ -84,7 +84,7 @@ def assign(conn: Connection, memories: Iterable[int]) -> None:
         if row is not None:
             evolution, vector, user = row
             conn.lock_user(user)
-            _assign_nearest(conn, evolution, [(memory, vector)])
+            _assign_nearest(conn, user, evolution, [(memory, vector)])
 
 
 def assign_remaining(conn: Connection, user: UserKey) -> None:
@@ -125,7 +125,7 @@ def assign_evolution(conn: Connection, user: UserKey, evolution: int) -> None:
 
 
 def _assign_nearest(
-    conn: Connection, evolution: int, memories: Sequence[tuple[int, bytes]]
+    conn: Connection, user: UserKey, evolution: int, memories: Sequence[tuple[int, bytes]]
 ) -> None:
     """Assigns memories, each with its vector, to the nearest centroid, if it is near enough.
 
@@ -137,7 +137,9 @@ def _assign_nearest(
     keys, centroids = _centroids(conn, evolution)
     if memories and len(keys):
         places = nearest_centroids(
-            from_bytes([vector for _, vector in memories]), centroids, _centre(conn, evolution)
+            from_bytes([vector for _, vector in memories]),
+            centroids,
+            _centre(conn, user, evolution),
         ).tolist()
         under = [
             (keys[place], memory)
@@ -149,12 +151,14 @@ def _assign_nearest(
         )
 
 
-def _centre(conn: Connection, evolution: int) -> NDArray[np.float32]:
+def _centre(conn: Connection, user: UserKey, evolution: int) -> NDArray[np.float32]:
     """The direction that the memories of an evolution's category share, a unit row.
 
     If it is unknown, it is computed from at most `CENTRE_MEMORIES` of them and stored.
     """
-    (stored,) = conn.execute("SELECT centre FROM evolutions WHERE id = ?", (evolution,)).fetchone()
+    (stored,) = conn.execute(
+        "SELECT centre FROM evolutions WHERE id = ? AND user_key = ?", (evolution, user)
+    ).fetchone()
     if stored is None:
         vectors = [
             row[0]
@@ -167,7 +171,10 @@ def _centre(conn: Connection, evolution: int) -> NDArray[np.float32]:
             )
         ]
         stored = to_bytes(normalize_rows(from_bytes(vectors).mean(axis=0)))
-        conn.execute("UPDATE evolutions SET centre = ? WHERE id = ?", (stored, evolution))
+        conn.execute(
+            "UPDATE evolutions SET centre = ? WHERE id = ? AND user_key = ?",
+            (stored, evolution, user),
+        )
     return np.asarray(from_bytes([stored])[0], dtype=np.float32)
 
 

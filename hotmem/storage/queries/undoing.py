@@ -103,7 +103,10 @@ def _undo(
     after = memory_states.of(conn, user, keys)
     repeatable = one.action not in AGAIN and after.keys() == before.keys()
     changes = memory_changes.difference(before, after) if repeatable else {}
-    conn.execute("UPDATE decisions SET undone_at = ? WHERE id = ?", (to_stored(now), one.key))
+    conn.execute(
+        "UPDATE decisions SET undone_at = ? WHERE id = ? AND user_key = ?",
+        (to_stored(now), one.key, user),
+    )
     of = f"the decision {short(one.name)} of {from_stored(one.decided_at).date()} ({one.action})"
     name = record(
         conn,
@@ -128,8 +131,13 @@ def _redo(conn: Connection, user: UserKey, undoing: _Row, now: datetime) -> Undo
             f"{again or 'edit_memory (`hotmem edit`) changes the memory.'}"
         )
     memory_states.reverse(conn, user, undoing.changes, now)
-    conn.execute("UPDATE decisions SET undone_at = NULL WHERE id = ?", (one.key,))
-    conn.execute("UPDATE decisions SET undone_at = ? WHERE id = ?", (to_stored(now), undoing.key))
+    conn.execute(
+        "UPDATE decisions SET undone_at = NULL WHERE id = ? AND user_key = ?", (one.key, user)
+    )
+    conn.execute(
+        "UPDATE decisions SET undone_at = ? WHERE id = ? AND user_key = ?",
+        (to_stored(now), undoing.key, user),
+    )
     links = conn.execute(
         "SELECT memory, NULL FROM decision_memories WHERE decision = ?", (undoing.key,)
     ).fetchall()
@@ -335,14 +343,18 @@ def _undo_edit(conn: Connection, decision: int, old: int, new: int | None) -> No
 def _restore_former_evolution(conn: Connection, user: UserKey, decision: int) -> int:
     """Makes the former evolution live again; returns its number of subcategories."""
     live = conn.execute(
-        "SELECT id, category FROM evolutions WHERE decision = ? AND state = 'live'", (decision,)
+        """SELECT id, category FROM evolutions
+            WHERE decision = ? AND state = 'live' AND user_key = ?""",
+        (decision, user),
     ).fetchone()
     if live is None:
         raise InvalidInput(
             "The category has evolved since, or something was forgotten. Undo the latest "
             "evolution first, or let the category evolve again."
         )
-    conn.execute("UPDATE evolutions SET state = 'undone' WHERE id = ?", (live[0],))
+    conn.execute(
+        "UPDATE evolutions SET state = 'undone' WHERE id = ? AND user_key = ?", (live[0], user)
+    )
     former = conn.execute(
         """UPDATE evolutions SET state = 'live'
            WHERE id = (SELECT max(id) FROM evolutions WHERE user_key = ? AND category = ?
