@@ -35,7 +35,9 @@ def detect_format(path: Path) -> FileFormat:
         with path.open("rb") as file:
             start = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
     except FileNotFoundError as error:
-        raise InvalidInput(f"{path} not found. Pass the file to import.") from error
+        raise InvalidInput(
+            f"{path} not found. Pass a JSON Lines file or an export of another program."
+        ) from error
     except OSError as error:
         raise InvalidInput(
             f"{path} cannot be read ({type(error).__name__}). "
