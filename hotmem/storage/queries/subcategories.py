@@ -10,7 +10,6 @@ import numpy as np
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.placement import LIVE_EVOLUTION, update_centroid
 from hotmem.storage.queries.times import from_stored
-from hotmem.text.ascii_case import ascii_lower
 from hotmem.text.names import NameFinder
 from hotmem.text.stemming import stems, terms
 from hotmem.types import (
@@ -131,4 +130,4 @@ def has_word(conn: Connection, user: UserKey, subcategory: int, word: str) -> bo
            WHERE x.subcategory = ? AND m.id = ANY(?)""",
         (subcategory, keys),
     )
-    return any(word in ascii_lower(text) for (text,) in texts.fetchall())
+    return any(word in text.lower() for (text,) in texts.fetchall())

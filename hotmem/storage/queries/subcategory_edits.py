@@ -6,9 +6,10 @@ decisions contain no names, which could outlive the memories that they come from
 """
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection
@@ -16,6 +17,8 @@ from hotmem.storage.queries import evolutions, placement, subcategories
 from hotmem.storage.queries.evolutions import make_live
 from hotmem.storage.queries.placement import LIVE_EVOLUTION
 from hotmem.types import Category, DecisionAction, EvolutionDraft, UserKey
+
+_WORD: Final = re.compile(r"[^\W_]+")
 
 
 class _Copy(NamedTuple):
@@ -186,7 +189,7 @@ def _call(conn: Connection, user: UserKey, subcategory: int, name: str) -> None:
     ).fetchone()
     own = [
         word
-        for word in name.casefold().split()
+        for word in _WORD.findall(name.lower())
         if subcategories.has_word(conn, user, subcategory, word)
     ]
     conn.execute(

@@ -17,6 +17,7 @@ from hotmem.types import (
     SubcategoryDraft,
     UserKey,
 )
+from hotmem.types.forgetting import ForgetMemory
 from tests.storage.contract.story import NOW, note
 from tests.storage.contract.test_editing import evolve
 
@@ -65,6 +66,21 @@ async def test_a_subcategory_is_renamed_and_pinned(
     assert (await database.write(queries.undoing.undo, ana, decision, NOW)).restored == 2
     assert {one.pinned for one in (await known(database, ana)).values()} == {False}
     assert set(await known(database, ana)) == {"heron", "ferry"}
+
+
+@pytest.mark.parametrize("new", ["(Fish)", "the Fish's pond", "Fish/Straßer"])
+async def test_a_new_name_does_not_outlive_the_memory_that_has_its_words(
+    database: Database, ana: UserKey, new: str
+) -> None:
+    forgotten = await database.write_all(note, "Straßer’s fish is fresh.", ana)
+    await database.write_all(note, "The ferry costs two euros.", ana)
+    await evolve(database, ana)
+    edits = queries.subcategory_edits
+    await database.write(edits.merge, ana, OWN, "heron", ["ferry"], NOW)
+    await database.write(edits.rename, ana, OWN, "heron", new, NOW)
+    assert new in await known(database, ana)
+    await database.write(queries.forget.remove, ana, ForgetMemory(forgotten))
+    assert new not in await known(database, ana)
 
 
 async def test_subcategories_are_merged(database: Database, ana: UserKey) -> None:
