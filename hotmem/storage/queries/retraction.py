@@ -11,7 +11,7 @@ IN_JEST: Final = "it was said in jest"
 """The reason recorded with the undoing."""
 
 READ_FROM_PREVIOUS: Final = """
-    SELECT m.id, m.public_id, m.amends FROM sources x JOIN (
+    SELECT m.id, m.public_id, m.amends IS NOT NULL OR m.import IS NOT NULL FROM sources x JOIN (
         SELECT t.id FROM turns t JOIN turns n ON n.session = t.session AND n.role = t.role
         WHERE n.id = ? AND t.id < n.id ORDER BY t.id DESC LIMIT 1
     ) previous ON previous.id = x.turn JOIN memories m ON m.id = x.memory
@@ -21,16 +21,22 @@ READ_FROM_PREVIOUS: Final = """
 """Memories from the speaker's previous turn alone that were not changed since."""
 
 
+MERGED_INTO: Final = "SELECT id FROM memories WHERE merged_into = ? AND +user_key = ?"
+"""Memories merged into one."""
+
+
 def retract_previous_turn(conn: Connection, user: UserKey, turn: int, said_at: datetime) -> None:
     """Withdraws facts from the previous turn of a turn's speaker; what they ended holds again.
 
-    That can be undone. A correction is deleted, and what it corrected holds again.
+    That can be undone. A correction is deleted, and what it corrected holds again; so is a fact of
+    an import, whose reading is no decision of its own (`readings`).
     """
     rows = conn.execute(READ_FROM_PREVIOUS, (turn,)).fetchall()
-    for key, name, amends in rows:
-        decisions.release_merged(conn, user, key)
-        if amends is None:
+    for key, name, deleted in rows:
+        for (merged,) in conn.execute(MERGED_INTO, (key, user)).fetchall():
+            decisions.unmerge(conn, user, merged)
+        if not deleted:
             undoing.undo(conn, user, name, said_at, IN_JEST)
-    corrections = [key for key, _, amends in rows if amends is not None]
-    effects.revert(conn, user, corrections)
-    cascade.delete_memories(conn, user, corrections)
+    deleted_keys = [key for key, _, deleted in rows if deleted]
+    effects.revert(conn, user, deleted_keys)
+    cascade.delete_memories(conn, user, deleted_keys)

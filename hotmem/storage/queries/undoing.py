@@ -196,14 +196,7 @@ def _revert(
             ).fetchone()
             return 0, removed[0] if removed else 0
         case _:
-            for key, kept in links:
-                unmerge(conn, user, key)
-                conn.execute(
-                    """UPDATE memories SET confirmations = greatest(confirmations - 1, 0)
-                        WHERE id = ?""",
-                    (kept,),
-                )
-            return len(links), 0
+            return _undo_merge(conn, user, links), 0
 
 
 def _withdraw(conn: Connection, user: UserKey, key: int, now: datetime) -> int:
@@ -278,6 +271,25 @@ def _is_correction(
         return False
     sql = "SELECT 1 FROM memories WHERE amends = ? AND id = ? AND +user_key = ?"
     return conn.execute(sql, (*ended[0], user)).fetchone() is not None
+
+
+def _undo_merge(conn: Connection, user: UserKey, links: Sequence[tuple[int, int | None]]) -> int:
+    """Unmerges memories; returns their number. Those that were released since stay as they are."""
+    merged = [
+        link
+        for link in links
+        if conn.execute(
+            "SELECT 1 FROM memories WHERE id = ? AND merged_into = ? AND +user_key = ?",
+            (*link, user),
+        ).fetchone()
+    ]
+    for key, kept in merged:
+        unmerge(conn, user, key)
+        conn.execute(
+            "UPDATE memories SET confirmations = greatest(confirmations - 1, 0) WHERE id = ?",
+            (kept,),
+        )
+    return len(merged)
 
 
 def _undo_repetition(conn: Connection, user: UserKey, key: int, said_at: int) -> None:

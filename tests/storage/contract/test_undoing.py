@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -213,6 +214,11 @@ async def test_a_withdrawn_fact_is_forgotten_with_its_turn_and_restored_with_it(
     assert (await database.read(state, ana), await listed(database, ana)) == before
 
 
+def update(conn: Connection, column: str, value: object, name: str) -> None:
+    """Set a column of a memory."""
+    conn.execute(f"UPDATE memories SET {column} = ? WHERE public_id = ?", (value, name))
+
+
 async def test_what_was_said_in_jest_is_withdrawn_and_taken_back(
     database: Database, ana: UserKey, ben: UserKey
 ) -> None:
@@ -233,6 +239,43 @@ async def test_what_was_said_in_jest_is_withdrawn_and_taken_back(
     assert [one.action for one in withdrawn] == ["undone"]
     await undo(database, ana, withdrawn[0].id)
     assert await database.read(state, ana) == before
+
+
+async def joke(database: Database, user: UserKey, session: str) -> None:
+    """Add a turn that takes the previous one of the session back."""
+    await database.write_all(queries.turns.add, turn("Kidding!", session=session, name="j"), NOW)
+    (*_, (key, _)) = await database.read(queries.turns.of_user, user, 0, 99)
+    await database.write(queries.retraction.retract_previous_turn, user, key, NOW + DAY)
+
+
+async def test_a_merge_into_a_jest_can_still_be_undone(database: Database, ana: UserKey) -> None:
+    other = await database.write_all(note, LIRA, ana)
+    untold = await database.write_all(note, "The Lira sails.", ana)
+    await database.write_all(say, "I live in Rome.")
+    await database.write_all(move, "Rome")
+    (rome,) = await listed(database, ana, DecisionAction.READ)
+    await database.write_all(update, "stored_at", None, untold)
+    merge = queries.decisions.merge
+    merged = await database.write(merge, ana, rome.id, [other, untold], "a test", NOW)
+    await joke(database, ana, "harbour")
+    assert set(await database.read(memories_of, ana)) == {LIRA, "The Lira sails."}
+    assert (await undo(database, ana, merged)).restored == 0
+    assert set(await database.read(memories_of, ana)) == {LIRA, "The Lira sails."}
+    assert not await database.read_all(queries.maintenance.faults)
+
+
+async def test_an_imported_fact_that_was_said_in_jest_is_deleted(
+    database: Database, ana: UserKey
+) -> None:
+    await told(database)
+    oban, _ = await listed(database, ana, DecisionAction.READ)
+    begin = partial(queries.imports.begin, new_user=False)
+    source = await database.write(begin, ana, "a test", "", NOW)
+    await database.write_all(update, "import", source.key, oban.id)
+    await joke(database, ana, "s1")
+    left = await database.read(state, ana)
+    assert "Skipper lives in Oban." not in left
+    assert left["Skipper lives in Leith."].valid_until is None
 
 
 async def test_a_refiled_fact_keeps_the_reason_of_its_reading(
