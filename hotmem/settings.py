@@ -104,7 +104,7 @@ class Settings(Variables):
         ),
     )
     multilayer_retrieval: bool = Field(
-        default=True, description="Query all four layers as needed; false: only the facts layer."
+        default=True, description="Search all four layers; false: only the facts layer."
     )
     max_context_tokens: int = Field(
         default=DEFAULTS.recall.max_tokens, ge=1, description="Maximum tokens of a context block."
@@ -112,11 +112,11 @@ class Settings(Variables):
     opening_tokens: int = Field(
         default=DEFAULTS.recall.opening_tokens,
         ge=0,
-        description="Maximum tokens of what is given without a question; 0 disables it.",
+        description="Maximum tokens of the opening block of a session; 0 disables it.",
     )
     say_unknown: bool = Field(
         default=DEFAULTS.recall.say_unknown,
-        description="Tell the model when nothing, or nothing certain, is known of a question.",
+        description="Tell the model if nothing, or nothing certain, is known about a question.",
     )
     max_facts: int = Field(
         default=DEFAULTS.recall.max_facts, ge=0, description="Maximum facts in a block."
@@ -151,7 +151,8 @@ class Settings(Variables):
     weights: LayerWeights = Field(
         default=None,
         description=(
-            "Fixed layer weights for all users, such as 1,0.8,0.6,0.4; empty: learned weights."
+            "Fixed layer weights for all users, such as 1,0.8,0.6,0.4; empty: the shipped "
+            "weights, or learned ones."
         ),
     )
     time_zone: ZoneInfo | None = Field(
@@ -161,8 +162,8 @@ class Settings(Variables):
     language: Annotated[str, AfterValidator(checked_language)] | None = Field(
         default=None,
         description=(
-            "Language that is mostly spoken, such as de; empty: that of the memory, or English for"
-            " a new one."
+            "Language that is mostly spoken, such as de; empty: the language of the memory, or"
+            " English for a new one."
         ),
     )
     background: BackgroundMode = Field(
@@ -208,7 +209,7 @@ class Settings(Variables):
     retention_days: int | None = Field(
         default=None,
         ge=1,
-        description="Days after which all that was said is forgotten; empty: never.",
+        description="Days after which everything that was said is forgotten; empty: never.",
     )
     retention_file: Path | None = Field(
         default=None, description="JSON file with more retention rules, by category and user."
@@ -230,7 +231,7 @@ class Settings(Variables):
     )
     rewrite_model: str = Field(
         default="",
-        description="Language model that rewrites elliptical questions; empty: rules rewrite them.",
+        description="Language model that rewrites questions like 'And his?'; empty: rules do it.",
     )
     rewrite_base_url: str | None = Field(
         default=None, description="Endpoint of the rewriting model, OpenAI-compatible."
@@ -283,8 +284,8 @@ class Settings(Variables):
     extraction_topics: bool = Field(
         default=DEFAULTS.extraction.topics,
         description=(
-            "Let that model also name new subcategories; up to eight statements of each, also "
-            "imported ones, are then sent."
+            "Let that model also name new subcategories; up to eight statements of each, imported "
+            "ones included, are then sent."
         ),
     )
     mcp_token: str = Field(

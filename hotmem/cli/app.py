@@ -50,8 +50,8 @@ from hotmem.errors import HotMemError
 
 HELP: Final = """Inspect, search, edit and maintain the long-term memory of a voice bot.
 
-HotMem stores what users say to your bot in one SQLite file, extracts facts from it, and adds the
-relevant ones to the prompt of the language model. These commands work on that file.
+HotMem stores what users say to your bot, extracts facts from it, and adds what is relevant to the
+prompt of the language model. These commands work on its SQLite file or PostgreSQL database.
 
 Start with `hotmem inspect --user USER`: it serves a local web page that shows what is stored about
 a user, where it comes from, and how your bot used it. USER is the user ID that your bot passes to

@@ -56,12 +56,13 @@ KindOption = Annotated[str | None, typer.Option(help=f"Kind of statement: {', '.
 Importance = Annotated[int | None, typer.Option(help="Importance, 1 (low) to 5 (high).")]
 Expires = Annotated[
     str | None,
-    typer.Option(help="Date or time at which it expires, as 2026-12-31.", callback=parse_time),
+    typer.Option(help="Date or time at which it expires, such as 2026-12-31.", callback=parse_time),
 ]
 After = Annotated[
     str | None,
     typer.Option(
-        help="From this date or time, as 2026-03-01 or 2026-03-01T18:30.", callback=parse_time
+        help="From this date or time, such as 2026-03-01 or 2026-03-01T18:30.",
+        callback=parse_time,
     ),
 ]
 Before = Annotated[str | None, typer.Option(help="Before this date or time.", callback=parse_time)]
@@ -77,8 +78,8 @@ Expired = Annotated[bool, typer.Option(help="Include memories that are no longer
 Ranking = Annotated[
     str,
     typer.Option(
-        help="learned: calibrated relevance model; design: fixed weighted sum of similarity, "
-        "words, importance, recency and use."
+        help="learned: calibrated relevance model; design: weighted sum of meaning, words, "
+        "importance, recency and use."
     ),
 ]
 MemoryId = Annotated[

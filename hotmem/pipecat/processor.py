@@ -78,29 +78,31 @@ class HotMemProcessor(FrameProcessor):
             memory.after_model, tts, transport.output(), aggregators.assistant(),
         ])
 
-    `listener` starts recalls while the user speaks; `after_model` gives memory to the LLM after
-    tool calls. Both are optional.
+    `listener` starts recalls while the user speaks. `after_model` gives the LLM the same block
+    again after tool calls. Both are optional.
 
     The LLM gets a copy of the context with a context block before the latest user message; the
-    shared context is not changed. The block has the role `user`, as it quotes people. Content that
-    the user had forgotten is redacted in the copy, and not stored again if the bot repeats it.
-    User turns and the spoken part of replies are stored after their frames were pushed. A failure
-    stops no frame: it is logged and counted in `failures`, and the bot speaks without memory.
+    shared context is not changed. The block has the role `user`, because it quotes people. What
+    the user asked to forget is redacted in the copy, and is not stored again if the bot repeats it.
+    User turns and the spoken part of replies are stored after their frames were pushed. If the
+    memory fails, frames pass as usual: the failure is logged and counted in `failures`, and the
+    bot speaks without memory.
 
     When the bot speaks first, and with the user's first turn, the LLM also gets an opening block:
     who the user is, their instructions for the bot, upcoming events and open matters. The
     instructions ("call me Annie") are injected with every later turn too.
 
     A speech-to-speech service answers before there is a transcript, and keeps the conversation
-    itself. It gets the opening block before it first speaks, and the block of a turn once there is
-    one and no response is under way, for this reply or the next. Nothing waits for memory then.
+    itself. It gets the opening block before it first speaks. It gets the block of a turn when there
+    is a transcript and no response is under way; the block helps this reply or the next one.
+    Nothing waits for memory then.
 
     Events:
         on_memory_opened(processor, block): An opening block was injected.
         on_memory_recalled(processor, block, timing): A block was injected in time.
         on_memory_stored(processor, turn): A turn was stored.
-        on_memory_spooled(processor, turn): A turn was spooled, as the memory file is locked, full
-            or gone, or the server cannot be reached.
+        on_memory_spooled(processor, turn): A turn was spooled, because the file is locked or gone,
+            the disk is full, or the server cannot be reached.
         on_memory_used(processor, usage): A reply used items of its block.
         on_memory_error(processor, stage, error): The memory failed.
 
@@ -137,7 +139,7 @@ class HotMemProcessor(FrameProcessor):
             user_name: The user's name, the speaker of their turns.
             bot_name: The bot's name.
             speakers: Names by the transport's ids of the people in the room. It is read at each
-                turn, so that who joins later can be added. A speaker without a
+                turn, so people who join later can be added. A speaker without a
                 name here, or with the user's name, is the user. Other speakers cannot delete or
                 list the user's memories.
             deadline_ms: Maximum time a context frame waits for its block, in milliseconds; 0 takes

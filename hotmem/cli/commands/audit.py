@@ -23,7 +23,7 @@ def audit(
     ] = None,
     since: Annotated[
         str | None,
-        typer.Option(help="From this date or time, as 2026-03-01.", callback=parse_time),
+        typer.Option(help="From this date or time, such as 2026-03-01.", callback=parse_time),
     ] = None,
     action: Annotated[
         str | None, typer.Option(help=f"Only this action: {', '.join(Action)}.")

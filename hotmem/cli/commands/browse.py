@@ -130,7 +130,8 @@ def network(
     user: User,
     database: Database = None,
     about: Annotated[
-        str | None, typer.Option(help="Only what is mentioned together with this name or words.")
+        str | None,
+        typer.Option(help="Only what is mentioned together with this name or word."),
     ] = None,
     limit: Annotated[int, typer.Option(help="Maximum names and concepts, 2 to 200.")] = 40,
     min_count: Annotated[
@@ -180,7 +181,7 @@ def decisions(
     ] = None,
     json_: Json = False,
 ) -> None:
-    """List decisions about memories, automatic and manual ones, and their reasons."""
+    """List decisions: automatic and manual changes to memories, with reasons."""
     arguments = {"limit": limit, "actions": action or None}
     call_tool("memory_decisions", arguments, user, existing_database(database), json_=json_)
 

@@ -24,9 +24,9 @@ def copy(
 ) -> None:
     """Copy a whole memory between a file and a PostgreSQL database, in any direction.
 
-    Bots may use the source meanwhile; what they store after the beginning is not copied. The target
-    must be empty, and can be opened once the copy is complete and was compared with the source. An
-    interrupted copy continues when the command is run again.
+    Bots may use the source during the copy; what they store after it has begun is not copied. The
+    target must be empty. It can be opened when the copy is complete and has been compared with the
+    source. Run the command again to continue an interrupted copy.
     """
     from hotmem.storage.copying import check_different
 

@@ -28,7 +28,7 @@ def doctor(
 ) -> None:
     """Diagnose the memory file: permissions, integrity, pending and failed background jobs.
 
-    Of a database on a server: rights, isolation of users, connections, jobs, workers and vacuum.
+    On a PostgreSQL server: rights, isolation of users, connections, jobs, workers and vacuum.
 
     The exit code is 1 if something needs attention.
     """

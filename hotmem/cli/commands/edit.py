@@ -59,11 +59,11 @@ def edit(
     kind: KindOption = None,
     importance: Importance = None,
     tag: Annotated[
-        list[str] | None, typer.Option(help="Tag; replaces the present tags; repeatable.")
+        list[str] | None, typer.Option(help="New tag; replaces all present tags; repeatable.")
     ] = None,
     note: Annotated[str | None, typer.Option(help="Note about the memory.")] = None,
     expires: Expires = None,
-    holds: Annotated[bool | None, typer.Option(help="Whether the memory is valid.")] = None,
+    holds: Annotated[bool | None, typer.Option(help="Whether the statement still holds.")] = None,
     json_: Json = False,
 ) -> None:
     """Change a memory; `hotmem undo` restores what it was before."""
@@ -92,7 +92,7 @@ def merge(
     database: Database = None,
     json_: Json = False,
 ) -> None:
-    """Merge memories that state the same into one; `hotmem undo` reverts it."""
+    """Merge memories that say the same into one; `hotmem undo` reverts it."""
     arguments = {"into": into, "ids": ids}
     call_tool("merge_memories", arguments, user, existing_database(database), json_=json_)
 
@@ -115,11 +115,15 @@ def forget(
     everything: Annotated[bool, typer.Option(help="Delete all data of the user.")] = False,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Only print how much would be deleted, and a confirmation."),
+        typer.Option(
+            "--dry-run", help="Only print what would be deleted, and a confirmation code."
+        ),
     ] = False,
     confirmation: Annotated[
         str | None,
-        typer.Option(help="Delete only if it is still what --dry-run printed this code for."),
+        typer.Option(
+            help="Code from --dry-run; if something else matches now, nothing is deleted."
+        ),
     ] = None,
 ) -> None:
     """Delete a user's data permanently, and report what was deleted and any remaining copies."""
@@ -177,7 +181,7 @@ def undo(
     database: Database = None,
     json_: Json = False,
 ) -> None:
-    """Undo a decision: a fact that was read, a classification, an edit, a merge, an import."""
+    """Undo a decision: an extracted fact, a classification, an edit, a merge or an import."""
     path = existing_database(database)
     call_tool("undo_decision", {"decision": decision}, user, path, json_=json_)
 
@@ -187,7 +191,7 @@ def optimize_tags(
     database: Database = None,
     unused_days: Annotated[
         int,
-        typer.Option(help="Archive tags of at most one memory that are unused for so many days."),
+        typer.Option(help="Archive tags of at most one memory that are unused for this many days."),
     ] = 1,
     json_: Json = False,
 ) -> None:

@@ -50,8 +50,8 @@ def evaluate(
 ) -> None:
     """Compare settings by replaying your own conversations offline.
 
-    Each recorded question is asked again as of its time under each setting. The reply that your
-    bot gave then decides which items were useful: those that it used. The memory file is only
+    Each recorded question is asked again under each setting, with the memory as it was at that
+    time. Items that your bot used in its reply count as useful. The memory file is only
     read, and no data leaves this machine. With the default limits this takes some minutes.
     """
     from hotmem.models import load_language
@@ -97,8 +97,8 @@ def quality(
 ) -> None:
     """Show how much of the context blocks the replies used, by layer, intent and day.
 
-    It reads what is stored with each reply: durations, items given and used. Cache hits are counted
-    by the running bot alone, as OpenTelemetry metrics.
+    The figures are stored with each reply: durations, and the items given and used. Cache hits are
+    not stored; a running bot counts them as OpenTelemetry metrics.
     """
     call_tool("memory_quality", {"days": days}, user, existing_database(database), json_=json_)
 
@@ -109,7 +109,7 @@ def usage(
     after: After = None,
     before: Before = None,
     timezone: Annotated[
-        str, typer.Option(help="Time zone of hours and weekdays, as Europe/Lisbon.")
+        str, typer.Option(help="Time zone of hours and weekdays, such as Europe/Lisbon.")
     ] = "UTC",
     limit: Annotated[
         int, typer.Option(help="Maximum tags, names, memories and sessions, 1 to 100.")

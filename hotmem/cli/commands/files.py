@@ -78,10 +78,10 @@ def import_(
         str | None, typer.Option(help="Session ID for a transcript. (default: file name)")
     ] = None,
     bot: Annotated[
-        list[str] | None, typer.Option(help="Speaker of a transcript that is the bot; repeatable.")
+        list[str] | None, typer.Option(help="Name of the bot in a transcript; repeatable.")
     ] = None,
     timezone: Annotated[
-        str, typer.Option(help="Time zone of times without one, as Europe/Lisbon.")
+        str, typer.Option(help="Time zone of times without one, such as Europe/Lisbon.")
     ] = "UTC",
     day_first: Annotated[
         bool | None,

@@ -16,7 +16,7 @@ def language(
     ] = None,
     database: Database = None,
 ) -> None:
-    """Show the language in which the words of a memory are indexed, or index them in another.
+    """Show the language of a memory, or change it and index all words again.
 
     Stop the programs that use the memory first, and set HOTMEM_LANGUAGE for them afterwards.
     """

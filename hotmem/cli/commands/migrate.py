@@ -18,7 +18,7 @@ def migrate(
         ),
     ] = None,
 ) -> None:
-    """Create the schema of a database, or bring it to the version of this HotMem.
+    """Create the schema of a database, or update it to this version of HotMem.
 
     Bots and workers that connect as an application role cannot. Run it as the owner of the schema
     before they start.

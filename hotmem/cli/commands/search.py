@@ -61,13 +61,13 @@ def search(
     weight: Annotated[
         list[str] | None,
         typer.Option(
-            help="Weight of the design ranking, any number: meaning, words, importance, recency or"
-            " use, such as words=0.5. Others keep their default.",
+            help="Weight of the design ranking, such as words=0.5; repeatable. Names: meaning,"
+            " words, importance, recency, use. Weights that are not given keep their default.",
             metavar="NAME=NUMBER",
         ),
     ] = None,
     conversation_weight: Annotated[
-        float, typer.Option(help="Weight of turns against memories, 0 to 1.")
+        float, typer.Option(help="Weight of turns in comparison with memories, 0 to 1.")
     ] = 0.5,
     json_: Json = False,
 ) -> None:
@@ -95,7 +95,7 @@ def contextual(
     database: Database = None,
     max_tokens: Annotated[
         int | None,
-        typer.Option(help="Print the result as a text for a prompt, of so many tokens at most."),
+        typer.Option(help="Print the result as text for a prompt, with at most this many tokens."),
     ] = None,
     json_: Json = False,
 ) -> None:

@@ -78,5 +78,5 @@ def serve_mcp(
 
 
 def discover(user: User, database: Database = None, json_: Json = False) -> None:
-    """List all memory tools and the health of a user's memory."""
+    """List all memory tools, the state of a user's memory, and what could be improved."""
     call_tool("discover_memory_tools", {}, user, existing_database(database), json_=json_)

@@ -30,8 +30,8 @@ def worker(
 ) -> None:
     """Run the background jobs of a memory: embedding, fact extraction and summaries.
 
-    For bots that run with HOTMEM_BACKGROUND=elsewhere. Several workers share the jobs; those of a
-    worker that dies are taken over by another. Stop it with Ctrl+C or SIGTERM.
+    For bots that run with HOTMEM_BACKGROUND=elsewhere. Several workers share the jobs; if one
+    dies, another continues its jobs. Stop a worker with Ctrl+C or SIGTERM.
     """
     options = Settings().options()
     background = replace(options.background, mode=BackgroundMode.HERE, poll_s=POLL_S)
