@@ -241,8 +241,6 @@ class VoiceCommands:
         own_target, description = await self._deletion_target(request.memory, command)
         target = target or own_target
         if not target:
-            if command.kind is CommandKind.FORGET_FACT:
-                return self._block(request, notices.nothing_to_delete(description))
             return None
         preview = await request.memory.forget(user_id=self._user_id, dry_run=True, **target)
         if not (preview.turns or preview.memories):
@@ -293,12 +291,15 @@ class VoiceCommands:
         return {"turn_ids": tuple(turn.stored_ids)}, "what they said last, and the reply to it"
 
     async def _fact_target(self, memory: Memory, fact: str) -> tuple[dict[str, Any], str]:
-        """The turns in which the user stated a fact, or the memory if it was stored."""
+        """The turns in which the user stated a fact, or the memory if it was stored.
+
+        If no fact that holds is similar, what contains these words: a fact that ended, too.
+        """
         similar = await memory.similar(fact, user_id=self._user_id)
         stated = {one.id for one in similar if one.similarity >= MIN_STATED}
         known = [one for one in await memory.memories(self._user_id) if one.id in stated]
         if not known:
-            return {}, f"that “{escape_for_prompt(fact)}”"
+            return {"entity": fact}, f"that “{escape_for_prompt(fact)}”"
         nearest = next(one for one in similar if one.id in stated)
         turns = tuple(dict.fromkeys(turn for one in known for turn in one.turn_ids))
         target = {"turn_ids": turns} if turns else {"memory_id": nearest.id}

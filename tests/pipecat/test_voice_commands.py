@@ -147,6 +147,22 @@ async def test_a_fact_that_was_never_told_cannot_be_forgotten(
     assert {text for _, text in turns_in(database)} >= set(TOLD)
 
 
+async def test_a_stated_fact_that_ended_can_be_forgotten(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    for number, text in enumerate(("I live in Braga.", "I moved to Utrecht.")):
+        at = datetime(2026, 3, 2, 10, number, tzinfo=UTC)
+        await memory.remember(Turn("daniel", "before", "user", text, at, speaker="Daniel"))
+    await memory.settle()
+    assert not [one.text for one in await memory.memories("daniel") if "Braga" in one.text]
+    async with scene(daniels(memory), ["Forget that, are you sure?", "It is gone."]) as bot:
+        await bot.exchange("Forget that I live in Braga.")
+        await bot.exchange("Yes.")
+    asked, done = (blocks(messages)[0] for messages in bot.model.shown)
+    assert "Braga" in asked and "1 turn and 1 fact" in asked and "deleted" in done
+    assert "braga" not in words_in(database)
+    assert any("Utrecht" in text for _, text in turns_in(database))
+
+
 async def test_a_late_question_cannot_be_confirmed(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with scene(daniels(memory, deadline_ms=0)) as bot:
