@@ -93,7 +93,7 @@ _TAG: Final = re.compile(
     r"|\b(?P<before>\w+)-(?:tagged|labelled)\b"
     r"|\b(?:(?:with|under|has|have|having|is|are) )?(?:the )?(?:hash)?"
     r"(?:tag(?:ged)?|label(?:led|ed)?)\b(?: (?:as|with|by))?:? "
-    r"[\"“'‘]?(?P<tag>[\w-]+(?: (?!from\b|since\b|in\b|last\b|this\b|about\b)[\w-]+)?)[\"”'’]?"
+    r"[\"“'‘]?(?P<tag>[\w-]+[+#]*(?: (?!from\b|since\b|in\b|last\b|this\b|about\b)[\w-]+)?)[\"”'’]?"
     r"(?=\s*$| (?:from|since|in|last|this|about)\b)"
     r"|(?:\b(?:with|under|has|have|having) )?(?:\bthe )?\b(?P<last>[\w-]+) (?:hash)?tag$",
     re.IGNORECASE,

@@ -59,6 +59,7 @@ JUNE = Interval(day(6, 1), day(7, 1))
             Requested(RequestedKind.LEARNINGS, time=Interval(day(6, 10), AT)),
         ),
         ("everything tagged tax", Requested(RequestedKind.NOTES, tag="tax")),
+        ("everything tagged C++", Requested(RequestedKind.NOTES, tag="c++")),
         ("the tax tag", Requested(RequestedKind.NOTES, tag="tax")),
         ("notes tagged tax from May", Requested(RequestedKind.NOTES, tag="tax", time=MAY)),
         ("notes of last month", Requested(RequestedKind.NOTES, time=JUNE)),
