@@ -122,3 +122,21 @@ async def test_forgetting_leaves_no_word_in_decisions(told: Memory, database: Pa
     assert b"xylo" not in held and b"potola" not in held
     with closing(connect(database, read_only=True)) as conn:
         assert conn.execute("SELECT count(*) FROM decisions").fetchone()[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("undo_decision", {"decision": "a\ud800"}),
+        ("merge_memories", {"into": "a\ud800", "ids": ["b"]}),
+        ("merge_memories", {"into": "a", "ids": ["b\ud800"]}),
+        ("merge_memories", {"into": "a", "ids": ["b"], "reason": "a\ud800"}),
+        ("edit_memory", {"id": "a\ud800", "importance": 3}),
+        ("memory_timeline", {"about": "a\ud800"}),
+    ],
+)
+async def test_half_a_character_in_an_argument_is_invalid(
+    memory: Memory, name: str, arguments: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidInput, match="valid string"):
+        await call(memory, name, **arguments)

@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 
 from hotmem.core.validation import validate_order
 from hotmem.errors import InvalidInput
+from hotmem.text.validation import MAX_ID_CHARACTERS
 from hotmem.types import Category, Kind
 
 T = TypeVar("T")
@@ -29,6 +30,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Importance = Annotated[int, Field(ge=1, le=5)]
 Tag = Annotated[str, Field(min_length=1, max_length=60)]
+Id = Annotated[str, Field(max_length=MAX_ID_CHARACTERS)]
 Ranking = Literal["learned", "design"]
 ContentType = Literal[
     "fact", "preference", "skill", "rule", "context", "reminder", "turn", "summary"

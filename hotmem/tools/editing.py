@@ -15,7 +15,7 @@ from pydantic import AwareDatetime, Field
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
 from hotmem.models import encode_tokens
-from hotmem.operations.requests import CLOSED, Importance, Tag
+from hotmem.operations.requests import CLOSED, Id, Importance, Tag
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
 from hotmem.storage.queries.edits import Wording
@@ -46,7 +46,7 @@ class EditArguments:
 
     __pydantic_config__ = CLOSED
 
-    id: Annotated[str, Field(description="ID of the memory.")]
+    id: Annotated[Id, Field(description="ID of the memory.")]
     content: (
         Annotated[str, Field(description="New text, as a sentence that can be understood alone.")]
         | None

@@ -9,7 +9,7 @@ from pydantic import AwareDatetime, Field
 
 from hotmem.core.validation import validate_order
 from hotmem.memory import Memory
-from hotmem.operations.requests import CLOSED
+from hotmem.operations.requests import CLOSED, Id
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
 from hotmem.storage.database import Database
@@ -48,7 +48,7 @@ class TimelineArguments:
     __pydantic_config__ = CLOSED
 
     by: Literal["day", "month", "year"] = "month"
-    about: str | None = None
+    about: Id | None = None
     after: AwareDatetime | None = None
     before: AwareDatetime | None = None
 
@@ -68,12 +68,12 @@ class MergeArguments:
 
     __pydantic_config__ = CLOSED
 
-    into: Annotated[str, Field(description="ID of the memory to keep.")]
+    into: Annotated[Id, Field(description="ID of the memory to keep.")]
     ids: Annotated[
-        tuple[str, ...],
+        tuple[Id, ...],
         Field(min_length=1, max_length=100, description="IDs of the memories to merge into it."),
     ]
-    reason: str = "asked to"
+    reason: Annotated[str, Field(max_length=500)] = "asked to"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class UndoArguments:
 
     __pydantic_config__ = CLOSED
 
-    decision: Annotated[str, Field(description="ID of the decision.")]
+    decision: Annotated[Id, Field(description="ID of the decision.")]
 
 
 @dataclass(frozen=True, slots=True)
