@@ -2,10 +2,12 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 
 from eval.trial.inputs import NOW, Outcome, call, load
 from eval.trial.searching import store_conversations
 from hotmem import Memory
+from hotmem.errors import HotMemError
 
 PLACED = 45
 """75 % of the 60 statements."""
@@ -54,6 +56,51 @@ async def subcategories(memory: Memory, limit: int | None) -> list[Outcome]:
     for one in await memory.subcategories(user):
         got = f"{one.memories}: " + " | ".join(one.digest)
         outcomes.append(Outcome("10 names, for a person", one.name, True, got))
+    return outcomes + await _edited(memory, user)
+
+
+async def _edited(memory: Memory, user: str) -> list[Outcome]:
+    """Rename, merge and split subcategories as a person would, and undo it."""
+    part = "10 subcategories: changed by hand"
+    category = "contexts"
+
+    async def names() -> list[str]:
+        return [one.name for one in await memory.subcategories(user) if one.category == category]
+
+    async def edit(**change: object) -> None:
+        await call(memory, user, "edit_subcategory", {"category": category, **change})
+
+    async def undo() -> None:
+        last = (await call(memory, user, "memory_decisions", {"limit": 1})).decisions[0]
+        await call(memory, user, "undo_decision", {"decision": last.id})
+
+    outcomes = []
+
+    async def see(name: str, check: Callable[[list[str]], bool]) -> None:
+        now = await names()
+        outcomes.append(Outcome(part, name, check(now), ", ".join(now)))
+
+    before = await names()
+    if len(before) < NEEDED - 1:
+        return [Outcome(part, "all", False, f"only {before}")]
+    first, second, third, *_ = before
+    await edit(name=first, new_name="my own name")
+    await see("renamed", lambda now: "my own name" in now and first not in now)
+    await memory.evolve(user)
+    await see("the name stays when the category evolves", lambda now: "my own name" in now)
+    await edit(name=second, merge=[third])
+    await see("merged", lambda now: second in now and third not in now)
+    await undo()
+    await see("merging undone", lambda now: {second, third} <= set(now))
+    await edit(name=second, pinned=True)
+    pinned = [one.name for one in await memory.subcategories(user) if one.pinned]
+    outcomes.append(Outcome(part, "pinned", second in pinned, ", ".join(pinned)))
+    count = len(await names())
+    try:
+        await edit(name="my own name", split=True)
+        await see("split", lambda now: len(now) > count)
+    except HotMemError as error:
+        outcomes.append(Outcome(part, "split", False, str(error)))
     return outcomes
 
 
