@@ -13,7 +13,7 @@ from hotmem.types.vocabulary import UsageKind
 
 WAIT_MS = 10_000
 _TOO_LITTLE = re.compile(r"too (?:little|few)", re.I)
-_QUESTIONS = re.compile(r"(\d+) (?:recorded )?(?:questions?|recalls?)", re.I)
+_QUESTIONS = re.compile(r"(\d+) questions? from \d+ sessions? are")
 
 
 def run(*arguments: str) -> str:
