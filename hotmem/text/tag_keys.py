@@ -27,7 +27,8 @@ def tag_key(tag: str) -> str:
     """The key of a tag: its words in one spelling, in the singular, and without spaces.
 
     "front end", "Front-End" and "frontend" have the same key, as have "JS" and "javascript", "tyre"
-    and "tires", "mum's birthday" and "the birthday of my mother".
+    and "tires", "mum's birthday" and "the birthday of my mother". A tag without words is its own
+    key: "🎉".
     """
     words = _respelled(_WORD.findall(_POSSESSIVE.sub("", tag.casefold())))
     for place, word in enumerate(words[1:-1], 1):
@@ -35,7 +36,7 @@ def tag_key(tag: str) -> str:
             words = [*words[place + 1 :], *words[:place]]
             break
     words = [word for word in words if word not in _DETERMINERS] or words
-    return "".join(words).replace(" ", "")
+    return "".join(words).replace(" ", "") or tag.casefold()
 
 
 def long_form(tag: str) -> str:
