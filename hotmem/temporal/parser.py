@@ -11,6 +11,7 @@ from hotmem.temporal.composition import compose, select_longest
 from hotmem.temporal.fragments import Clock, Fragment
 from hotmem.temporal.mention import TimeMention
 from hotmem.temporal.normalization import NormalizedText, normalize
+from hotmem.temporal.ranges import is_rescheduled
 from hotmem.temporal.units import Granularity, Reference, Span, midnight
 from hotmem.types import Interval
 
@@ -70,7 +71,10 @@ def find_times(
     try:
         reference = Reference(at.replace(tzinfo=None), ahead)
         fragments = select_longest(
-            fragment for rule in _RULES for fragment in rule.find(normalized.text, reference)
+            fragment
+            for rule in _RULES
+            for fragment in rule.find(normalized.text, reference)
+            if not is_rescheduled(fragment, normalized.text)
         )
         times = compose(fragments, normalized.text, reference)
         mentions = _mentions(times, normalized, reference, at.tzinfo or UTC)

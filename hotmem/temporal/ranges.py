@@ -24,7 +24,21 @@ _RESCHEDULED: Final = re.compile(
 )
 """A verb after which "from Friday to Monday" names two days instead of a range."""
 
+_FROM_TO: Final = re.compile(r"from\s.*\sto\s")
 _TO_NOW: Final = re.compile(r"\s*(?:and|to|until|till)\s+(?:now|the\s+present)(?!\w)")
+
+
+def is_rescheduled(fragment: Fragment, text: str) -> bool:
+    """Whether a range is in fact the former and the new time of an event.
+
+    Args:
+        fragment: What may be a range: "from June to July".
+        text: The normalized text.
+    """
+    return bool(
+        _FROM_TO.match(text, fragment.start, fragment.stop)
+        and _RESCHEDULED.search(text, 0, fragment.start)
+    )
 
 
 def join_ranges(times: Sequence[Fragment], text: str, reference: Reference) -> Iterator[Fragment]:

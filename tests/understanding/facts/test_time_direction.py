@@ -88,6 +88,9 @@ def test_a_month_in_the_place_of_a_name_is_no_time(
         ("We moved the party from Saturday to Sunday because of the rain.", ["Sunday"]),
         ("They changed the meeting from Monday at ten to Tuesday at three.", ["Tuesday at three"]),
         ("We shifted dinner from tonight to tomorrow night.", ["tomorrow night"]),
+        ("The wedding was brought forward from June to May.", ["May"]),
+        ("The exam was moved from 12 December to 9 January.", ["9 January"]),
+        ("They postponed my surgery from the 12th to the 19th.", ["to the 19th"]),
         ("I work from Monday to Friday.", ["from Monday to Friday"]),
         ("The course runs from May to July.", ["from May to July"]),
         (
