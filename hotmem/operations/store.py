@@ -154,6 +154,8 @@ async def store_statement(
         if await write.storage.database.write(
             queries.embedding.confirm_memory, user, encoder_id, equivalent.id, memory, now, reason
         ):
+            others = tuple(one for one in suggested if one is not equivalent)
+            recommendations = replace(recommendations, suggested_merges=others)
             return StoreResult(True, equivalent.id, True, classification, recommendations)
     speaker = await context.database.read(queries.session_start.speaker, user)
     write = replace(write, reader=write.reader.in_foreground())

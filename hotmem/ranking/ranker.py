@@ -26,7 +26,8 @@ from hotmem.ranking.time_relevance import (
     window_fit,
 )
 from hotmem.retrieval.fusion import Candidate
-from hotmem.types import EvidenceKind, Layer, Query, Weights
+from hotmem.text.stemming import stems
+from hotmem.types import Evidence, EvidenceKind, Layer, Query, Weights
 
 PLAIN_COSINE, PLAIN_OVERLAP = 0.45, 0.5
 """Cosine, and share of the query's words by rarity, from which a plain search finds a statement."""
@@ -99,7 +100,9 @@ def assess(
         model.answerable(answerability_features(features, sources, relevances)), len(candidates)
     )
     if answerability is Answerability.NOTHING and (
-        has_plain_match(features) or any(found.vector is None for found in evidence)
+        has_plain_match(features)
+        or any(found.vector is None for found in evidence)
+        or is_request_about_known(query, evidence)
     ):
         # A statement without an embedding is a moment old, and words alone do not decide.
         answerability = Answerability.DOUBTFUL
@@ -166,6 +169,17 @@ def has_plain_match(features: NDArray[np.float32]) -> bool:
     return bool(
         (features[:, COSINE] >= PLAIN_COSINE).any() or (features[:, OVERLAP] >= PLAIN_OVERLAP).any()
     )
+
+
+def is_request_about_known(query: Query, evidence: Sequence[Evidence]) -> bool:
+    """Whether an utterance that is no question names somebody in a candidate.
+
+    "Tell me about Ilse" asks for all that is known of her.
+    """
+    if query.analysis.question:
+        return False
+    names = [stems(name, query.index_language) for name in query.analysis.entities]
+    return any(name and name <= found.terms for name in names for found in evidence)
 
 
 def propagate_relevance(

@@ -95,6 +95,20 @@ async def test_a_statement_with_metadata_is_not_merged(
     assert [one.id for one in again.recommendations.suggested_merges] == [first.id]
 
 
+async def test_a_statement_stored_again_is_no_duplicate_of_itself(memory: Memory) -> None:
+    first = await memory.store_memory("The cottage has no heating.", user_id="ana")
+    again = await memory.store_memory("The cottage has no heating.", user_id="ana")
+    assert (again.merged, again.id) == (True, first.id)
+    assert again.recommendations.suggested_merges == ()
+
+
+async def test_a_request_about_somebody_known_gets_a_block(memory: Memory) -> None:
+    await memory.store_memory("My cousin Ilse breeds alpacas.", user_id="ana")
+    await memory.settle()
+    assert "alpacas" in (await memory.recall("Tell me about Ilse.", user_id="ana")).text
+    assert not (await memory.recall("Tell me about Felix.", user_id="ana")).items
+
+
 async def test_a_tag_of_the_same_meaning_is_replaced(memory: Memory) -> None:
     first = await memory.store_memory("The bicycle needs a chain.", user_id="ana")
     second = await memory.store_memory("My bike has a flat tyre.", user_id="ana")

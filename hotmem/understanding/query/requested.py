@@ -62,7 +62,8 @@ _LINK: Final = (
     r"|are (?:left|open|due)|(?:that|which) (?:i|we)|i|i've|we|we've|how)"
 )
 MAX_WORDS: Final = 30
-"""Number of words from which a query is no request for a kind, a tag or a time."""
+MAX_CHARACTERS: Final = 300
+"""Words and characters from which a query is no request for a kind, a tag or a time."""
 
 _MODIFIERS: Final = r"(?P<modifiers>(?:(?!\w+'s )[\w'-]+ ){0,3}?)"
 """At most three words before the noun of a kind: "shell", "open tax" in "open tax reminders"."""
@@ -126,7 +127,7 @@ def requested_memories(text: str, at: datetime) -> Requested | None:
         at: When it is asked, in the user's time zone.
     """
     words = " ".join(text.replace("’", "'").split()).strip(" ?!.,;:")
-    if words.count(" ") >= MAX_WORDS:
+    if words.count(" ") >= MAX_WORDS or len(words) >= MAX_CHARACTERS:
         return None
     tag, words = _take_tag(words)
     times = find_times(words, at)
