@@ -36,6 +36,11 @@ EARLIER_VERSIONS: Final = """
     SELECT id FROM earlier"""
 """A memory and its versions before it was edited."""
 
+WITHDRAWN_COPIES: Final = """
+    SELECT id FROM memories WHERE user_key = ? AND merged_into = id AND id <> ALL(?)
+        AND text IN (SELECT text FROM memories WHERE +user_key = ? AND id = ANY(?))"""
+"""Withdrawn memories with the text of others, which no list shows any more."""
+
 
 COUNTED: Final = (
     "turns",
@@ -151,13 +156,14 @@ def add_tombstones(conn: Connection, user: UserKey) -> None:
 
 
 def remove_memory(conn: Connection, user: UserKey, name: str) -> None:
-    """Deletes a memory, its earlier versions and the turns it was extracted from.
+    """Deletes a memory, its earlier versions and withdrawn copies, and the turns they are from.
 
     Other memories extracted from the same turns stay.
     """
     deleted = column(conn, EARLIER_VERSIONS, (user, name))
     if not deleted:
         return
+    deleted += column(conn, WITHDRAWN_COPIES, (user, deleted, user, deleted))
     turns = column(conn, "SELECT DISTINCT turn FROM sources WHERE memory = ANY(?)", (deleted,))
     kept = column(
         conn,

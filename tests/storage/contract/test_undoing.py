@@ -389,3 +389,25 @@ async def test_a_hidden_memory_is_found_once_it_is_shown_again(
     before = await database.read(state, ana)
     await database.write(hide, ana, name)
     assert await database.read(state, ana) == before
+
+
+async def test_a_statement_stored_again_is_forgotten_with_its_withdrawn_copy(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    for user in (ana, ben):
+        await database.write_all(note, LIRA, user)
+        (filed,) = await listed(database, user, DecisionAction.FILED)
+        await undo(database, user, filed.id)
+    other = await database.write_all(note, "The Lira sails.", ana)
+    again = await database.write_all(note, LIRA, ana)
+    await database.write(queries.forget.remove, ana, ForgetMemory(again))
+    assert await database.write(texts_of, ana) == ["The Lira sails."]
+    assert await database.write(texts_of, ben) == [LIRA]
+    await database.write(queries.forget.remove, ana, ForgetMemory(other))
+    assert await listed(database, ana) == []
+
+
+def texts_of(conn: Connection, user: UserKey) -> list[str]:
+    """Texts of all stored memories, withdrawn ones included."""
+    rows = conn.execute("SELECT text FROM memories WHERE user_key = ? ORDER BY id", (user,))
+    return [text for (text,) in rows]
