@@ -156,11 +156,13 @@ async def measure(encoder: Encoder, language: Language, known: Sequence[Statemen
         for category in dict.fromkeys(one.category for one in first)
     }
     names = [one for part in by_category.values() for one in part.named]
+    shares = (one.right_of_placed for one in by_category.values())
+    placed = [share for share in shares if not np.isnan(share)]
     return Evolution(
         memories=len(again),
         by_category=by_category,
         right=float(np.mean([one.right for one in by_category.values()])),
-        right_of_placed=float(np.nanmean([one.right_of_placed for one in by_category.values()])),
+        right_of_placed=float(np.mean(placed)) if placed else np.nan,
         covered=float(np.mean([one.covered for one in by_category.values()])),
         fitting=(
             float(np.mean([one.fitting >= FITTING for one in names if one.fitting is not None]))

@@ -169,7 +169,7 @@ async def test_an_export_is_imported_for_another_user(memory: Memory, tmp_path: 
     ("given", "error"),
     [
         ({}, "file"),
-        ({"file": "missing.txt"}, "missing.txt cannot be read"),
+        ({"file": "missing.txt"}, "missing.txt not found"),
         ({"file": "missing.txt", "form": "mem0"}, "missing.txt cannot be read"),
         ({"file": "missing.txt", "form": "transcript"}, "missing.txt cannot be read"),
         ({"file": "notes"}, "has no supported format"),
