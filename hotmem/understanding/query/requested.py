@@ -90,7 +90,7 @@ _EMPTY: Final = re.compile(
 """What is no topic."""
 
 _TAG: Final = re.compile(
-    r"(?:^|\s)#(?P<hash>[\w-]+)"
+    r"(?:^|\s)#(?P<hash>[\w-]+)[,.;:!?]*(?!\S)"
     r"|\b(?P<before>\w+)-(?:tagged|labelled)\b"
     r"|\b(?:(?:with|under|has|have|having|is|are) )?(?:the )?(?:hash)?"
     r"(?:tag(?:ged)?|label(?:led|ed)?)\b(?: (?:as|with|by))?:? "

@@ -71,6 +71,7 @@ JUNE = Interval(day(6, 1), day(7, 1))
             Requested(RequestedKind.REMINDERS, time=THIS_WEEK, due=True),
         ),
         ("#garden", Requested(RequestedKind.NOTES, tag="garden")),
+        ("#garden, roses", Requested(RequestedKind.NOTES, "roses", tag="garden")),
         ("reminders with the tag garden", Requested(RequestedKind.REMINDERS, tag="garden")),
         ("bellwether stuff", Requested(RequestedKind.NOTES, "bellwether")),
         ("notes about my kids from May", Requested(RequestedKind.NOTES, "kids", time=MAY)),
@@ -112,6 +113,7 @@ def test_a_search_for_a_kind_a_tag_or_a_time(query: str, expected: Requested) ->
         "everything in the kitchen just went dark",
         "evening all",
         "show me all my notes " * 8,
+        "#0+",
     ],
 )
 def test_a_search_by_words_alone(query: str) -> None:
