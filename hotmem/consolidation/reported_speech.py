@@ -128,10 +128,15 @@ def _without_openings(sent: Span) -> list[Token]:
     rest = [
         token
         for token in rest[place:]
-        if token.dep_ != "intj"
+        if (token.dep_ != "intj" or _is_said(token))
         and (token.text.isascii() or not any(map(_is_pictogram, token.text)))
     ]
     return rest or tokens
+
+
+def _is_said(token: Token) -> bool:
+    """Whether an interjection is what somebody says: "if she says no"."""
+    return token.i > 0 and token.nbor(-1).lemma_ in ("say", "answer", "reply", "mean", "vote")
 
 
 def _is_pictogram(character: str) -> bool:

@@ -122,13 +122,15 @@ def _written_numbers(text: str) -> Iterator[tuple[int, int, str]]:
 def _numbers(words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
     """The numerals in a run of number words, as digits, with the first and last word of each.
 
-    The "second" of "one second" is a unit.
+    The "second" of "one second" is a unit, and the "one" of "the second one" is no number.
     """
     place = 0
     previous: Numeral | None = None
     while place < len(words):
-        is_unit = words[place] == "second" and previous and previous.kind is NumeralKind.CARDINAL
-        previous = None if is_unit else parse_numeral(words, place)
+        word, before = words[place], previous.kind if previous else None
+        is_unit = word == "second" and before is NumeralKind.CARDINAL
+        is_pronoun = word == "one" and before is NumeralKind.ORDINAL
+        previous = None if is_unit or is_pronoun else parse_numeral(words, place)
         if previous:
             yield f"{previous.value}{_SUFFIXES[previous.kind]}", place, previous.stop - 1
         place = previous.stop if previous else place + 1

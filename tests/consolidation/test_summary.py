@@ -96,6 +96,11 @@ def test_narrative_is_reported_speech(language: Language, encoder: CachedEncoder
         ((), "Thanks, we moved our piano to Porto.", "Ana moved Ana's piano to Porto."),
         ((), "No fracture, only a bruised knee hurts.", "No fracture, only a bruised knee hurts."),
         ((), "Never remind me of the dentist.", "Never remind Ana of the dentist."),
+        (
+            (),
+            "If my coach says no, I'll only run the half marathon.",
+            "If Ana's coach says no, Ana will only run the half marathon.",
+        ),
         ((), "Got the blue Asics from a shop.", "Ana got the blue Asics from a shop."),
         ((), "Started the new job at the bakery.", "Ana started the new job at the bakery."),
         ((), "I came home and want peppermint tea.", "Ana came home and wants peppermint tea."),

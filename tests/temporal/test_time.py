@@ -124,6 +124,8 @@ NO_TIME = [
     "I run for three hours",
     "for 3 people",
     "the sun sat on the second hill",
+    "the second one is better",
+    "he forgot the first one",
     "my number is 138-2010-2015",
     "on February 30",
     "the 31st of this month",
