@@ -91,12 +91,12 @@ _EMPTY: Final = re.compile(
 
 _TAG: Final = re.compile(
     r"(?:^|\s)#(?P<hash>[\w-]+)[,.;:!?]*(?!\S)"
-    r"|\b(?P<before>\w+)-(?:tagged|labelled)\b"
-    r"|\b(?:(?:with|under|has|have|having|is|are) )?(?:the )?(?:hash)?"
+    r"|(?<!\S)(?P<before>\w+)-(?:tagged|labelled)(?=[\s,.;:!?]|$)"
+    r"|(?<!\S)(?:(?:with|under|has|have|having|is|are) )?(?:the )?(?:hash)?"
     r"(?:tag(?:ged)?|label(?:led|ed)?)\b(?: (?:as|with|by))?:? "
     r"[\"“'‘]?(?P<tag>[\w-]+[+#]*(?: (?!from\b|since\b|in\b|last\b|this\b|about\b)[\w-]+)?)[\"”'’]?"
     r"(?=\s*$| (?:from|since|in|last|this|about)\b)"
-    r"|(?:\b(?:with|under|has|have|having) )?(?:\bthe )?\b(?P<last>[\w-]+) (?:hash)?tag$",
+    r"|(?<!\S)(?:(?:with|under|has|have|having) )?(?:the )?(?P<last>[\w-]+) (?:hash)?tag$",
     re.IGNORECASE,
 )
 """A tag that a query names: "tagged tax", "#tax", "the tax tag"."""
