@@ -63,8 +63,10 @@ def build_worker(
         )
     )
 
-    # DailyTransport can be imported only where Daily's SDK runs.
-    async def on_joined(transport: Any, participant: Mapping[str, Any]) -> None:  # noqa: ANN401
+    async def on_joined(
+        transport: Any,  # noqa: ANN401 - DailyTransport, which needs Daily's SDK
+        participant: Mapping[str, Any],
+    ) -> None:
         speakers[participant["id"]] = participant["info"].get("userName") or "a guest"
         await transport.capture_participant_transcription(participant["id"])
 

@@ -9,6 +9,7 @@ from typing import Final
 from hotmem.temporal.clocks import FULL_DAY, NOON
 from hotmem.temporal.day_times import at_time
 from hotmem.temporal.fragments import Clock, Fragment
+from hotmem.temporal.rescheduling import RESCHEDULED
 from hotmem.temporal.units import Granularity, Reference, Span, add_units, day_span, midnight
 
 _THROUGH: Final = re.compile(r"\s*(?:to|-|until|till|through|thru)\s*(?:the\s+)?$")
@@ -17,13 +18,6 @@ _OPENING: Final = re.compile(r"(?<!\w)(?P<word>from|between)\s+(?:the\s+)?$")
 _FROM_NOW: Final = re.compile(
     r"(?<!\w)(?:between|from)\s+(?:now|today)\s+(?:and|to|until|till)\s+(?:the\s+)?$"
 )
-_RESCHEDULED: Final = re.compile(
-    r"\b(?:mov(?:ed?|es|ing)|shift\w*|push\w*|chang\w+|switch\w*|swap\w*|postpon\w*|reschedul\w*"
-    r"|delay\w*|br(?:ing|ought)|put)\b(?:(?!\band\b)[^.?!;])*$",
-    re.IGNORECASE,
-)
-"""A verb after which "from Friday to Monday" names two days instead of a range."""
-
 _FROM_TO: Final = re.compile(r"from\s.*\sto\s")
 _TO_NOW: Final = re.compile(r"\s*(?:and|to|until|till)\s+(?:now|the\s+present)(?!\w)")
 
@@ -37,7 +31,7 @@ def is_rescheduled(fragment: Fragment, text: str) -> bool:
     """
     return bool(
         _FROM_TO.match(text, fragment.start, fragment.stop)
-        and _RESCHEDULED.search(text, 0, fragment.start)
+        and RESCHEDULED.search(text, 0, fragment.start)
     )
 
 
@@ -56,7 +50,7 @@ def join_ranges(times: Sequence[Fragment], text: str, reference: Reference) -> I
                 opening is not None
                 and not between
                 and gap.strip().startswith("to")
-                and _RESCHEDULED.search(text, 0, start)
+                and RESCHEDULED.search(text, 0, start)
             )
             joined = _THROUGH.fullmatch(gap) or (between and _AND.fullmatch(gap))
             if joined and not moved and (span := _range(time, other, reference)):

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Final
 
 from hotmem.temporal import Bound, Granularity, TimeMention, find_times
+from hotmem.temporal.rescheduling import RESCHEDULED
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.facts.lexicon import EVENT_NOUNS
@@ -36,13 +37,8 @@ _TARGET_PREPOSITION: Final = re.compile(
 )
 """The end of the text before a target time: "a table for Friday", "moved it to Monday"."""
 
-_MOVED: Final = re.compile(
-    r"\b(?:mov|shift|push|chang|switch|swap|postpon|reschedul|delay|br(?:ing|ought))\w*"
-    r"(?:(?!\band\b)[^.?!;])*$",
-    re.IGNORECASE,
-)
 _TO_TIME: Final = re.compile(r"\s+to\s+\w", re.IGNORECASE)
-"""What surrounds the former time of an event: "moved it from Friday to Monday"."""
+"""What follows the former time of an event: "moved it from Friday to Monday"."""
 
 FAR_AHEAD: Final = timedelta(days=274)
 """Distance from which a date without a year is read as that of last year if the verb is ambiguous.
@@ -119,7 +115,7 @@ def is_former_time(text: str, mention: TimeMention) -> bool:
     words = text[mention.start : mention.stop].lower()
     return bool(
         words.startswith("from ")
-        and _MOVED.search(text, 0, mention.start)
+        and RESCHEDULED.search(text, 0, mention.start)
         and _TO_TIME.match(text, mention.stop)
     )
 

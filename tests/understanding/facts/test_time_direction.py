@@ -93,6 +93,9 @@ def test_a_month_in_the_place_of_a_name_is_no_time(
         ("They postponed my surgery from the 12th to the 19th.", ["to the 19th"]),
         ("I work from Monday to Friday.", ["from Monday to Friday"]),
         ("The course runs from May to July.", ["from May to July"]),
+        ("My night shift goes from Monday to Friday.", ["from Monday to Friday"]),
+        ("I watched the movie from Monday to Friday.", ["from Monday to Friday"]),
+        ("Please shift the call from Friday to Monday.", ["Monday"]),
         (
             "We moved house on Friday and work from Monday to Wednesday.",
             ["on Friday", "from Monday to Wednesday"],
