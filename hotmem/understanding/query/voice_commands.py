@@ -138,8 +138,8 @@ _SUBJECT: Final = (
 """How a statement begins that somebody wants to be remembered."""
 
 _AFTERTHOUGHT: Final = (
-    r"(?: (?:please|thanks|sorry|ok|okay|(?:that|it|this) (?:was|is|isnt|wasnt)\b[^|]*"
-    r"|(?:thats|its) (?:not|no|wrong|over|private)\b[^|]*"
+    r"(?: (?:please|thanks|sorry|ok|okay|(?:that|it|this) (?:was|isnt|wasnt)\b[^|]*"
+    r"|(?:thats|its|that is|it is) (?:not|no|wrong|over|private)\b[^|]*"
     r"|i (?:was|didnt|made|got|take|changed|shouldnt|never)\b[^|]*) \|)*"
 )
 """A reason for forgetting a statement, which may follow it."""

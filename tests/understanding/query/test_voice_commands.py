@@ -89,6 +89,7 @@ def test_command_is_detected(said: str, command: Command) -> None:
         "What does off the record mean?",
         "I don't remember anything from school.",
         "Forget that I asked.",
+        "Forget that the meeting is at five, it is at six.",
         "Forget that he was rude, what matters is the money.",
         "I always forget that I have a meeting on Mondays.",
         "Never forget that you are loved.",
