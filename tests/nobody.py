@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pipecat.frames.frames import LLMContextFrame, LLMContextUserTurnFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
-from pipecat.tests.utils import SleepFrame, run_test
+from pipecat.tests.utils import SleepFrame
 
 from hotmem import HotMemError, Memory, Options, Turn
 from hotmem.models import load_encoder, load_language, load_reader
@@ -21,6 +21,7 @@ from hotmem.options import ModelOptions
 from hotmem.pipecat import HotMemProcessor
 from hotmem.storage import queries
 from hotmem.tools.exports import ExportArguments, export_memories
+from tests.pipeline_runs import run_test
 
 SAID = Turn("ana", "later", "user", "My cat is called Fips.", datetime(2026, 3, 4, tzinfo=UTC))
 

@@ -102,20 +102,24 @@ def test_an_import_of_the_package_loads_no_numpy(home: Home) -> None:
 
 
 @pytest.mark.slow
-def test_importing_takes_less_than_three_tenths_of_a_second(home: Home) -> None:
-    """Of processor time, with compiled modules."""
-    seconds = [
-        json.loads(
-            python(
-                IMPORT.format(statement="import hotmem"),
-                home=home,
-                PYTHONDONTWRITEBYTECODE="",
-                PYTHONPYCACHEPREFIX=str(home.path / "compiled"),
-            ).stdout
-        )[0]
+def test_an_import_costs_little_more_than_the_libraries_it_needs(home: Home) -> None:
+    """Processor time with compiled modules; 1.5 times on an idle machine."""
+
+    def seconds(statement: str) -> float:
+        ended = python(
+            IMPORT.format(statement=statement),
+            home=home,
+            PYTHONDONTWRITEBYTECODE="",
+            PYTHONPYCACHEPREFIX=str(home.path / "compiled"),
+        )
+        return float(json.loads(ended.stdout)[0])
+
+    pairs = [
+        (seconds("import hotmem"), seconds("import loguru; from pydantic import TypeAdapter"))
         for _ in range(5)
     ]
-    assert min(seconds) < 0.3
+    own, needed = (min(times) for times in zip(*pairs, strict=True))
+    assert own < 2.5 * needed
 
 
 @pytest.mark.slow

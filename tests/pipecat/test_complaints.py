@@ -11,13 +11,14 @@ from pipecat.frames.frames import (
     LLMContextUserTurnFrame,
     LLMMessagesAppendFrame,
 )
-from pipecat.tests.utils import SleepFrame, run_test
+from pipecat.tests.utils import SleepFrame
 
 from hotmem import Memory, Usage
 from hotmem.pipecat import HotMemProcessor, shutdown
 from tests.pipecat.daniel import SMALL_TALK, TOLD, asking, blocks, contexts, daniels, tell
 from tests.pipecat.failing import Hanging
 from tests.pipecat.scene import scene, turns_in
+from tests.pipeline_runs import run_test
 
 
 @pytest.mark.slow

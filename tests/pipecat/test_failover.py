@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pipecat.tests.utils import SleepFrame, run_test
+from pipecat.tests.utils import SleepFrame
 from typer.testing import CliRunner
 
 from hotmem import Memory, Options, StoreReadOnly
@@ -13,6 +13,7 @@ from hotmem.cli import app
 from tests.conversation import said
 from tests.pipecat.daniel import asking, contexts
 from tests.pipecat.test_server import SAID, bot, prepare, say, stored
+from tests.pipeline_runs import run_test
 from tests.postgres import PostgresServer, server
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ from pipecat.frames.frames import (
     LLMContextUserTurnFrame,
 )
 from pipecat.pipeline.pipeline import Pipeline
-from pipecat.tests.utils import SleepFrame, run_test
+from pipecat.tests.utils import SleepFrame
 
 from hotmem import Memory
 from hotmem.pipecat import HotMemProcessor
@@ -20,6 +20,7 @@ from hotmem.pipecat.turn_state import RecallTiming
 from tests.pipecat.daniel import asking, blocks, contexts, daniels, tell
 from tests.pipecat.failing import Slow
 from tests.pipecat.scene import NOW, turns_in
+from tests.pipeline_runs import run_test
 
 QUESTION = "What is my dog called?"
 
@@ -39,6 +40,7 @@ def running() -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # 20 s on an idle machine
 async def test_a_thousand_pipelines_leave_no_task_or_thread(memory: Memory) -> None:
     await tell(memory)
     tasks, threads = len(asyncio.all_tasks()), 0
@@ -68,7 +70,7 @@ def own_threads() -> int:
 async def test_opening_and_closing_a_file_leaves_no_thread(database: Path) -> None:
     turn = LLMContextUserTurnFrame(text="I have a cat.", timestamp=NOW)
     for _ in range(3):
-        await run_test(whole(daniels(database)), frames_to_send=[turn], start_timeout=60)
+        await run_test(whole(daniels(database)), frames_to_send=[turn])
     assert not [thread.name for thread in threading.enumerate() if "hotmem" in thread.name]
     assert turns_in(database) == [("user", "I have a cat.")] * 3
 

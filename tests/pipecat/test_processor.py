@@ -14,7 +14,7 @@ from pipecat.frames.frames import (
     TextFrame,
 )
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
-from pipecat.tests.utils import SleepFrame, run_test
+from pipecat.tests.utils import SleepFrame
 
 from hotmem import Memory, Usage
 from hotmem.pipecat import HotMemProcessor, shutdown
@@ -23,6 +23,7 @@ from tests.logs import captured_logs
 from tests.pipecat.daniel import PATIENT_MS, asking, contexts, daniels, tell
 from tests.pipecat.failing import Hanging, Raising
 from tests.pipecat.scene import turns_in
+from tests.pipeline_runs import run_test
 
 
 async def test_the_block_is_the_same_after_a_tool_call(memory: Memory) -> None:
@@ -88,7 +89,7 @@ async def test_a_failing_memory_lets_every_frame_through_in_time(
 async def test_a_memory_given_by_path_is_opened_and_closed(database: Path) -> None:
     processor = daniels(database)
     turn = LLMContextUserTurnFrame(text="My dog is called Rocky.", timestamp="2026-03-05T08:00:00Z")
-    await run_test(processor, frames_to_send=[turn], start_timeout=60)
+    await run_test(processor, frames_to_send=[turn])
     assert turns_in(database) == [("user", "My dog is called Rocky.")]
     assert processor.failures == 0
 
@@ -98,7 +99,7 @@ async def test_a_file_that_is_not_a_database_leaves_the_bot_without_memory(
 ) -> None:
     processor = daniels(shopping_list)
     frame = asking("What is my dog called?")
-    down, _ = await run_test(processor, frames_to_send=[frame], start_timeout=60)
+    down, _ = await run_test(processor, frames_to_send=[frame])
     assert contexts(down) == [frame]
     assert processor.failures == 1
 

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from loguru import logger
 from pipecat.frames.frames import Frame, LLMContextUserTurnFrame
-from pipecat.tests.utils import SleepFrame, run_test
+from pipecat.tests.utils import SleepFrame
 
 from hotmem import HotMemError, Memory, Options
 from hotmem.core.location import ServerUrl
@@ -16,6 +16,7 @@ from hotmem.errors import SpoolFull, StoreFull, StoreUnreachable
 from hotmem.pipecat import HotMemProcessor, memory_handle, turn_writer
 from tests.pipecat.daniel import PATIENT_MS, THURSDAY, asking, contexts
 from tests.pipecat.scene import NOW
+from tests.pipeline_runs import run_test
 from tests.postgres import PostgresServer, server
 
 pytestmark = pytest.mark.slow

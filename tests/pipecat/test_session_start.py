@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pipecat.frames.frames import LLMContextFrame, LLMContextUserTurnFrame, LLMRunFrame, TextFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
-from pipecat.tests.utils import SleepFrame, run_test
+from pipecat.tests.utils import SleepFrame
 
 from hotmem import Memory
 from hotmem.block.rendering import INSTRUCTIONS
@@ -27,6 +27,7 @@ from tests.pipecat.daniel import (
 )
 from tests.pipecat.failing import Hanging, Raising
 from tests.pipecat.scene import scene, turns_in
+from tests.pipeline_runs import run_test
 
 ANNIE = "- “call me Annie”"
 

@@ -15,7 +15,7 @@ from shutil import copy
 
 import pytest
 from pipecat.frames.frames import LLMContextUserTurnFrame
-from pipecat.tests.utils import SleepFrame, run_test
+from pipecat.tests.utils import SleepFrame
 
 from hotmem import Memory, StoreGone, StoreLocked, Turn
 from hotmem.pipecat import HotMemProcessor, shutdown
@@ -24,6 +24,7 @@ from hotmem.storage.spool import path_of
 from hotmem.storage.sqlite import connection
 from tests.pipecat.daniel import MONDAY, asking, contexts, daniels, tell
 from tests.pipecat.scene import NOW, turns_in
+from tests.pipeline_runs import run_test
 
 HOLDING = """
 import sys
@@ -207,7 +208,7 @@ async def test_a_memory_given_by_path_is_closed_while_its_file_is_locked(databas
     processor = daniels(database)
     failed, _ = listen(processor)
     call = asyncio.create_task(
-        run_test(processor, frames_to_send=[SleepFrame(3), turn("I have a cat.")], start_timeout=60)
+        run_test(processor, frames_to_send=[SleepFrame(3), turn("I have a cat.")])
     )
     while processor._handle.current is None:  # noqa: ASYNC110 - it tells nobody
         await asyncio.sleep(0.05)
