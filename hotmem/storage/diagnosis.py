@@ -6,7 +6,7 @@ from typing import Final
 from hotmem.core.counts import counted
 from hotmem.storage.copying.tables import UNFINISHED as UNFINISHED_COPY
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import encoders, jobs, reembedding
+from hotmem.storage.queries import encoders, jobs, languages, reembedding
 from hotmem.storage.queries.imports import IN_PROGRESS
 from hotmem.types import Finding, JobKind
 
@@ -54,6 +54,25 @@ def of_encoders(conn: Connection) -> Iterator[Finding]:
             f"{count}; they are searched by these and embedded again while a program has "
             "the memory open",
         )
+
+
+def of_language(conn: Connection, wanted: str | None) -> Iterator[Finding]:
+    """The language whose rules stem the words, and whether programs may open the database.
+
+    Args:
+        conn: A connection to the database.
+        wanted: HOTMEM_LANGUAGE here; None if it is not set.
+    """
+    entries = conn.execute(languages.ENTRIES.format(meta="meta")).fetchall()
+    found = languages.recorded(entries)
+    if None not in (found, wanted) and found != wanted:
+        yield Finding(
+            "language",
+            f"{found}, but HOTMEM_LANGUAGE is {wanted}: no program with this setting can open it",
+            f"Leave HOTMEM_LANGUAGE empty, or index all words again: hotmem language {wanted}",
+        )
+    else:
+        yield Finding("language", found or "none yet")
 
 
 def of_jobs(conn: Connection) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
@@ -73,6 +74,25 @@ def test_an_intact_file_has_no_findings(database_file: Path) -> None:
     ):
         assert words in done.output
     assert SECRET not in done.output
+
+
+def test_the_language_is_shown_and_another_setting_needs_attention(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def record(language: str) -> None:
+        storage = open_storage(database, language=language)
+        await storage.database.write_all(queries.languages.record, str(database))
+        await storage.database.close()
+
+    asyncio.run(keep(database, []))
+    assert re.search(r"language +none yet", run("-d", database).output)
+    asyncio.run(record("de"))
+    for set_, well in (("", True), ("de", True), ("fr", False)):
+        monkeypatch.setenv("HOTMEM_LANGUAGE", set_)
+        done = run("-d", database)
+        assert re.search(r"language +de", done.output)
+        assert done.exit_code == (not well)
+        assert ("hotmem language fr" in done.output) == (not well)
 
 
 def test_turns_that_wait_for_a_language_model_are_counted(database_file: Path) -> None:

@@ -26,7 +26,7 @@ def doctor(
     ] = False,
     json_: Json = False,
 ) -> None:
-    """Diagnose the memory file: permissions, integrity, pending and failed background jobs.
+    """Diagnose the memory file: permissions, integrity, language, pending and failed jobs.
 
     On a PostgreSQL server: rights, isolation of users, connections, jobs, workers and vacuum.
 
@@ -60,16 +60,15 @@ def _diagnosed(location: Location, key: "EncryptionKey | None") -> "Diagnosis":
     from hotmem.storage import spool
     from hotmem.storage.sqlite import diagnosis as of_file
 
-    folder = Settings().spool_dir
+    settings = Settings()
+    folder = settings.spool_dir
     if isinstance(location, ServerUrl):
         from hotmem.storage.postgres import diagnosis as of_server  # an extra
 
-        return of_server.diagnosed(
-            location.url, spool.waiting_in(spool.path_of(location, folder), key)
-        )
-    return of_file.diagnosed(
-        location, key, spool.waiting_in(spool.path_of(location.absolute(), folder), key)
-    )
+        spooled = spool.waiting_in(spool.path_of(location, folder), key)
+        return of_server.diagnosed(location.url, spooled, settings.language)
+    spooled = spool.waiting_in(spool.path_of(location.absolute(), folder), key)
+    return of_file.diagnosed(location, key, spooled, settings.language)
 
 
 def _print(diagnosis: "Diagnosis") -> None:

@@ -75,12 +75,13 @@ LEASES: Final = """
         count(DISTINCT owner) FILTER (WHERE expires_at >= %s) FROM leases"""
 
 
-def diagnosed(url: str, spooled: int = 0) -> Diagnosis:
+def diagnosed(url: str, spooled: int = 0, language: str | None = None) -> Diagnosis:
     """Examines a database. Blocking.
 
     Args:
         url: Its URL.
         spooled: Turns that wait in the spool of this machine.
+        language: The language that is set; None for any.
     """
     findings = list(diagnosis.of_spool(spooled))
     try:
@@ -106,6 +107,7 @@ def diagnosed(url: str, spooled: int = 0) -> Diagnosis:
             )
             conn = PostgresConnection(raw)
             findings += diagnosis.of_copy(conn)
+            findings += diagnosis.of_language(conn, language)
             findings += diagnosis.of_encoders(conn)
             findings += diagnosis.of_jobs(conn)
             findings += _workers(raw, now)

@@ -29,14 +29,19 @@ def of_index(entries: Iterable[tuple[str, str]], wanted: str | None, location: s
     Raises:
         StoreUnusable: If it is another one than `wanted`.
     """
-    stored = dict(entries)
-    recorded = stored.get("language") or (ENGLISH if "encoder" in stored else None)
-    if None not in (recorded, wanted) and recorded != wanted:
+    found = recorded(entries)
+    if None not in (found, wanted) and found != wanted:
         raise StoreUnusable(
-            f"{location}: words are indexed in the language {recorded!r}, and HOTMEM_LANGUAGE is"
+            f"{location}: words are indexed in the language {found!r}, and HOTMEM_LANGUAGE is"
             f" {wanted!r}. Leave it empty, or index all words anew: `hotmem language {wanted}`."
         )
-    return recorded or wanted or ENGLISH
+    return found or wanted or ENGLISH
+
+
+def recorded(entries: Iterable[tuple[str, str]]) -> str | None:
+    """The language of a database's index by the rows of `ENTRIES`; None before it is first used."""
+    stored = dict(entries)
+    return stored.get("language") or (ENGLISH if "encoder" in stored else None)
 
 
 def is_recorded(conn: Connection) -> bool:

@@ -25,13 +25,16 @@ OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
-def diagnosed(path: Path, key: EncryptionKey | None, spooled: int = 0) -> Diagnosis:
+def diagnosed(
+    path: Path, key: EncryptionKey | None, spooled: int = 0, language: str | None = None
+) -> Diagnosis:
     """Examines a database file. Blocking; reads the whole file.
 
     Args:
         path: The file; others may write to it meanwhile.
         key: Its key, as far as it is known.
         spooled: Turns that wait in the spool.
+        language: The language that is set; None for any.
     """
     findings = list(_rights(path))
     findings += diagnosis.of_spool(spooled)
@@ -50,7 +53,7 @@ def diagnosed(path: Path, key: EncryptionKey | None, spooled: int = 0) -> Diagno
                     Finding("content", "sound, as far as a file of an older schema is looked at")
                 )
                 return Diagnosis(tuple(findings), ())
-            findings += _content(conn)
+            findings += _content(conn, language)
             return Diagnosis(
                 tuple(findings), tuple(job_failures.latest(conn, diagnosis.FAILURES_SHOWN))
             )
@@ -114,7 +117,7 @@ def _journal(path: Path) -> Finding:
     return Finding("journal", sizes, fix)
 
 
-def _content(conn: Connection) -> Iterator[Finding]:
+def _content(conn: Connection, language: str | None) -> Iterator[Finding]:
     faults = maintenance.faults(conn)
     for fault in faults:
         fix = "Run: hotmem repair" if fault.where == "index" else "Restore a backup."
@@ -122,6 +125,7 @@ def _content(conn: Connection) -> Iterator[Finding]:
     if not faults:
         yield Finding("content", "sound: the file, its references and its indexes")
     yield from diagnosis.of_copy(conn)
+    yield from diagnosis.of_language(conn, language)
     yield from diagnosis.of_encoders(conn)
     (off,) = conn.execute(
         "SELECT count(*) FROM turns WHERE abs(order_time - spoken_at) > ?", (BEHIND,)

@@ -48,9 +48,20 @@ async def test_a_healthy_database_has_no_fixes(url: str) -> None:
     assert not any(one["fix"] for one in found.values())
     assert "keeps users apart" in found["isolation"]["fact"]
     assert "1 turns to be understood" in found["waiting"]["fact"]
+    assert found["language"]["fact"] == "en"
     assert found["workers"]["fact"] == "1 at work now"
     assert "secret" not in output
     assert CliRunner().invoke(app.app, ["doctor", "-d", url]).exit_code == 0
+
+
+async def test_another_language_in_the_settings_needs_attention(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(url, datetime.now(UTC))
+    monkeypatch.setenv("HOTMEM_LANGUAGE", "fr")
+    code, found, _ = doctor(url)
+    assert code == 1
+    assert "hotmem language fr" in found["language"]["fix"]
 
 
 async def test_what_needs_attention(
