@@ -14,6 +14,7 @@ from eval.language.commands import commands
 from eval.language.corrections import corrections
 from eval.language.extraction import extraction
 from eval.language.facts import facts
+from eval.language.forgetting import forgetting
 from eval.language.identity import identity
 from eval.language.languages import languages
 from eval.language.live_or_stored import live
@@ -21,6 +22,7 @@ from eval.language.names import names
 from eval.language.need import need
 from eval.language.plans import plans
 from eval.language.rewriting import rewriting
+from eval.language.small_talk import chat
 from eval.language.time import time
 from eval.language.voice_dialogues import dialogues
 from eval.learning.command import learn, usage
@@ -52,9 +54,11 @@ for command in (
     regimes,
     peers,
     changes,
+    chat,
     commands,
     corrections,
     facts,
+    forgetting,
     identity,
     live,
     names,

@@ -99,9 +99,14 @@ class VoiceCommands:
         self._pending: _PendingConfirmation | None = None
         self._deleted_in: int | None = None
 
+    @property
+    def awaits_confirmation(self) -> bool:
+        """Whether a deletion, or its undoing, waits for the user to confirm it."""
+        return self._pending is not None
+
     def handles(self, text: str) -> bool:
         """Whether an utterance is a voice command, or may answer a confirmation question."""
-        return self._pending is not None or self._retention.find(text) is not None
+        return self.awaits_confirmation or self._retention.find(text) is not None
 
     def needs_response(self, text: str) -> bool:
         """Whether the outcome of an utterance must be spoken, if the bot has replied without it.

@@ -191,6 +191,17 @@ def check_searches(found: dict[str, Any], folder: Path) -> None:
     assert found["search_memory"]["right"]["mean"] == 1.0
 
 
+def check_chat(found: dict[str, Any], folder: Path) -> None:
+    assert found["half"] == "dev" and found["small talk without statements"]["of"] == 2
+    assert found["requests with all that they need"] == {"count": 2, "of": 2}
+
+
+def check_forgetting(found: dict[str, Any], folder: Path) -> None:
+    assert found["half"] == "dev" and found["exactly what was meant is forgotten"]["of"] == 3
+    assert found["requests that are asked back"]["count"] > 0
+    assert found["something else is forgotten"]["count"] == 0
+
+
 CASES: Mapping[str, Case] = {
     "run": Case("hotmem {data} --jobs 1 --limit 1 --json"),
     "answers": Case(
@@ -202,11 +213,13 @@ CASES: Mapping[str, Case] = {
     "regimes": Case("hotmem={data} --limit 1 --jobs 1 --json"),
     "peers": Case("hotmem {data} --environments {folder}", PeerMissing),
     "changes": Case("--limit 4 --json"),
+    "chat": Case("--limit 4 --misses --json", check=check_chat),
     "commands": Case("--json"),
     "train-commands": Case("--limit 60 --out {folder}/commands.safetensors --json"),
     "names": Case("--limit 4 --json"),
     "corrections": Case("--json"),
     "facts": Case("{msc} --limit 2 --json"),
+    "forgetting": Case("--limit 4 --misses --json", check=check_forgetting),
     "identity": Case("--json"),
     "need": Case("hotmem={data} --json"),
     "languages": Case("hotmem={data} --limit 2 --json", check=check_languages),

@@ -1,0 +1,147 @@
+"""`python -m eval forgetting`: requests to forget something, and utterances that only sound so.
+
+Six statements are told and remembered in one conversation, then something is said. If the bot is
+told to ask for confirmation, the answer is yes, and what is missing from the memory afterwards is
+compared with what was meant. Half of the requests (`dev`) may be looked at.
+"""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from eval.arguments import AsJson, print_json
+from eval.report import table
+from hotmem import Memory, Role, Turn
+from hotmem.models import load_encoder, load_language
+from hotmem.options import ModelOptions
+from hotmem.pipecat.turn_retention import TurnRetention
+from hotmem.pipecat.voice_commands import CommandRequest, VoiceCommands
+from hotmem.understanding.query.command_finder import CommandFinder
+
+FILE: Final = Path(__file__).parents[1] / "data/trial/forgetting.jsonl"
+SESSION: Final = "conversation"
+START: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)
+MAX_TOKENS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An utterance, and what was forgotten after it.
+
+    Attributes:
+        half: `dev` or `held`.
+        text: The utterance.
+        statements: What was told before.
+        meant: Places of the statements to forget; none if it is no request to forget.
+        asked: Whether the bot asked for confirmation.
+        forgotten: Places of the statements that are missing after the confirmation.
+    """
+
+    half: str
+    text: str
+    statements: Sequence[str]
+    meant: frozenset[int]
+    asked: bool
+    forgotten: frozenset[int]
+
+
+def forgetting(
+    held: Annotated[bool, typer.Option(help="Measure the held-out half instead.")] = False,
+    misses: Annotated[
+        bool, typer.Option(help="Print the utterances of the development half that fail.")
+    ] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="Number of utterances.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask to forget statements by voice, confirm, and see what is missing afterwards."""
+    console = Console()
+    half = "held" if held else "dev"
+    rows = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
+    said = asyncio.run(_say([row for row in rows if row["half"] == half][:limit]))
+    requests = [one for one in said if one.meant]
+    others = [one for one in said if not one.meant]
+    asked = [one for one in requests if one.asked]
+    wrong = [one for one in asked if one.forgotten - one.meant]
+    counts = {
+        "requests that are asked back": (len(asked), len(requests)),
+        "other utterances that are asked back": (sum(o.asked for o in others), len(others)),
+        "exactly what was meant is forgotten": (
+            sum(one.forgotten == one.meant for one in requests),
+            len(requests),
+        ),
+        "something else is forgotten": (len(wrong), len(asked)),
+    }
+    shown = table(f"requests to forget, {half}", "", ("count", "of"))
+    for name, (count, of) in counts.items():
+        shown.add_row(name, str(count), str(of))
+    console.print(shown)
+    for one in said:
+        if misses and not held and (one.forgotten != one.meant or one.asked != bool(one.meant)):
+            meant, forgotten = (
+                "; ".join(one.statements[place] for place in sorted(places)) or "-"
+                for places in (one.meant, one.forgotten)
+            )
+            line = f"{one.text} ({'asked' if one.asked else 'not asked'}) {forgotten}, not {meant}"
+            console.print(line, markup=False)
+    result = {name: {"count": count, "of": of} for name, (count, of) in counts.items()}
+    print_json({"half": half, **result}, as_json)
+
+
+async def _say(rows: Sequence[dict[str, Any]]) -> list[Said]:
+    """Tell the statements of each row to a user of its own, then say its utterance."""
+    encoder = load_encoder(ModelOptions())
+    find = CommandFinder(lambda: encoder)
+    with TemporaryDirectory(prefix="hotmem-eval-") as folder:
+        async with Memory.open(
+            Path(folder) / "memory.db", encoder=encoder, language=load_language()
+        ) as memory:
+            retained = []
+            for user, row in enumerate(rows):
+                retention = TurnRetention(find)
+                for place, text in enumerate(row["memory"]):
+                    turn = Turn(
+                        f"{user}", SESSION, Role.USER, text, START + timedelta(minutes=place)
+                    )
+                    await memory.remember(turn)
+                    retention.end_turn(place, text)
+                    retention.add_stored(turn.id)
+                retained.append(retention)
+            await memory.settle()
+            console = Console(stderr=True)
+            return [
+                await _ask(memory, f"{user}", row, retained[user])
+                for user, row in enumerate(track(rows, "utterances", console=console))
+            ]
+
+
+async def _ask(memory: Memory, user: str, row: dict[str, Any], retention: TurnRetention) -> Said:
+    commands = VoiceCommands(user, SESSION, retention)
+    told = len(row["memory"])
+    asked = False
+    for number, text in enumerate((row["command"], "Yes, delete it."), told):
+        retention.end_turn(number, text)
+        request = CommandRequest(memory, text, START + timedelta(hours=number), (), MAX_TOKENS)
+        block = await commands.execute(request)
+        if number == told and block is not None:
+            commands.add_delivered(block)
+            commands.add_reply("Shall I delete that?")
+            asked = commands.awaits_confirmation
+    exported = [json.loads(line) async for line in memory.export(user)]
+    kept = {record["text"] for record in exported if record["type"] == "turn"}
+    return Said(
+        row["half"],
+        row["command"],
+        row["memory"],
+        frozenset(row["forgets"]),
+        asked,
+        frozenset(place for place, text in enumerate(row["memory"]) if text not in kept),
+    )
