@@ -18,7 +18,7 @@ from hotmem.models.chat_endpoint import ChatEndpoint, EndpointFailed
 from hotmem.options import ExtractionOptions
 from hotmem.remember import WriteContext
 from hotmem.storage import queries
-from hotmem.storage.queries.extractions import Budget
+from hotmem.storage.queries.model_calls import NO_SESSION, Budget
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.text.stemming import stems
 from hotmem.types import Category, ExtractionOutcome, ExtractionResult, UserKey
@@ -102,8 +102,8 @@ class TopicNamer:
         messages = write_prompt(groups)
         prompt = sum(len(one["content"]) for one in messages) // CHARACTERS_PER_TOKEN
         now = await self._database.read_all(queries.times.now)
-        call = await self._database.write(
-            queries.naming_calls.begin, user, self._budget, prompt, ANSWER_TOKENS, now
+        call = await self._database.write_all(
+            queries.model_calls.begin, user, NO_SESSION, self._budget, prompt, ANSWER_TOKENS, now
         )
         if call is None:
             log.info("extraction budget spent")
@@ -113,7 +113,7 @@ class TopicNamer:
         except EndpointFailed as failure:
             log.warning("naming call failed", reason=failure.reason, groups=len(groups))
             result = ExtractionResult(ExtractionOutcome.FAILED, prompt)
-            await self._database.write(queries.naming_calls.complete, user, call, result)
+            await self._database.write(queries.model_calls.complete, user, call, result)
             return nothing
         names = read_names(answer.text, groups)
         result = ExtractionResult(
@@ -121,7 +121,7 @@ class TopicNamer:
             answer.prompt_tokens or prompt,
             answer.completion_tokens or len(answer.text) // CHARACTERS_PER_TOKEN,
         )
-        await self._database.write(queries.naming_calls.complete, user, call, result)
+        await self._database.write(queries.model_calls.complete, user, call, result)
         return nothing if names is None else names
 
 

@@ -17,8 +17,8 @@ from hotmem.consolidation.evolution import MAX_CLUSTERED, draft_parts, evolve
 from hotmem.core.logs import log
 from hotmem.core.priority import ForegroundPriority
 from hotmem.errors import InvalidInput
-from hotmem.extractor import Extractor
 from hotmem.job_runner import DATABASE_ERRORS, JobRunner
+from hotmem.model_calls import ModelCalls
 from hotmem.operations.retention import Retention
 from hotmem.options import BackgroundOptions, EvolutionOptions, ExtractionOptions
 from hotmem.portability.importer import WRITE_S
@@ -57,7 +57,7 @@ class Worker:
         context: The live parts of the write path.
         options: Batch size, tries, pauses and idle time.
         evolution: Whether and when categories evolve.
-        extraction: The language model that extracts facts beside these jobs, if any.
+        extraction: The language model that is called beside these jobs, if any.
         retention: Removes what is past its retention period.
         priority: Lets recalls go first.
     """
@@ -81,7 +81,7 @@ class Worker:
         self._served = UserRotation()
         self._leases = WorkerLeases(self._database, context.worker_id)
         self._runner = JobRunner(context, options, priority)
-        self._extractor = Extractor(context, extraction, priority, self.wake)
+        self._model_calls = ModelCalls(context, extraction, priority, self.wake)
         self._namer = TopicNamer(context, extraction, priority)
         self._evolving = asyncio.Lock()
         self._evolution_checked_at = datetime.min.replace(tzinfo=UTC)
@@ -95,7 +95,7 @@ class Worker:
         """Starts the task; jobs that an earlier process left are done first."""
         self._wanted.set()
         self._task = asyncio.create_task(self._run(), name="hotmem-worker")
-        self._extractor.start()
+        self._model_calls.start()
 
     def wake(self) -> None:
         """Signals that there are jobs."""
@@ -110,7 +110,7 @@ class Worker:
             others = await self._leases.any_other()
             self.wake()
             await self._settled.wait()
-            await self._extractor.settle()
+            await self._model_calls.settle()
             others = others or await self._leases.any_other()
             if others:
                 await asyncio.sleep(OTHERS_CHECK_S)
@@ -165,7 +165,7 @@ class Worker:
 
     async def close(self) -> None:
         """Stops after the current job and releases the leases; other jobs stay in the database."""
-        await self._extractor.close()
+        await self._model_calls.close()
         await self._namer.close()
         if self._task is not None:
             self._task.cancel()
@@ -184,7 +184,7 @@ class Worker:
                 continue
             if not self._wanted.is_set() and not self._resumes_at:
                 self._settled.set()
-            self._extractor.wake()
+            self._model_calls.wake()
             try:
                 async with asyncio.timeout(self._pause_s()):
                     await self._wanted.wait()

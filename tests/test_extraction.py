@@ -16,7 +16,7 @@ import pytest
 
 from hotmem import Memory, Options
 from hotmem.core.location import Location, ServerUrl, locate
-from hotmem.extractor import Extractor
+from hotmem.model_calls import ModelCalls
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import BackgroundMode, BackgroundOptions, ExtractionOptions
 from hotmem.storage import queries
@@ -102,7 +102,7 @@ async def costs(memory: Memory) -> ExtractionCosts:
     database = memory.runtime.database
     user = await database.read_all(queries.users.find, "ana")
     assert user is not None
-    return await database.read(queries.extractions.costs, user)
+    return await database.read(queries.model_calls.costs, user)
 
 
 async def outcomes(memory: Memory) -> list[str]:
@@ -315,7 +315,7 @@ async def test_a_refused_connection_is_tried_again_after_a_pause_and_given_up(
     database: Path, chat: ChatServer, open_at: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = chat.options(base_url="http://127.0.0.1:9/v1")
-    monkeypatch.setattr("hotmem.extractor.PAUSE_S", 0.0)
+    monkeypatch.setattr("hotmem.model_calls.PAUSE_S", 0.0)
     async with open_at(database, options) as memory:
         await talk(memory, "I work at Siemens.")
         for _ in range(9):
@@ -395,7 +395,7 @@ async def test_closing_cancels_a_call_and_it_is_made_once_more(
         await asyncio.to_thread(chat.arrived.wait, 30)
         closing = time.monotonic()
     assert time.monotonic() - closing < 5
-    assert not [task for task in asyncio.all_tasks() if task.get_name() == "hotmem-extractor"]
+    assert not [task for task in asyncio.all_tasks() if task.get_name() == "hotmem-model-calls"]
     chat.wait_s, chat.says = 0.0, facts(RENOVATING)
     for _ in range(2):
         async with open_at(location, chat.options()) as memory:
@@ -487,7 +487,7 @@ async def test_a_call_that_no_process_survives_is_given_up(
         raise asyncio.CancelledError
 
     with monkeypatch.context() as patch:
-        patch.setattr(Extractor, "_extract", die)
+        patch.setattr(ModelCalls, "_call", die)
         for _ in range(5):
             async with open_at(database, chat.options()) as memory:
                 await memory.remember(said(NOTICED, session="s", name="t1"))

@@ -31,7 +31,7 @@ if metrics is not None:
         "hotmem.turns_lost", description="Turns that are neither stored nor wait"
     )
     _calls = _meter.create_counter(
-        "hotmem.extraction_calls", description="Calls to the model that extracts facts"
+        "hotmem.extraction_calls", description="Calls to the configured language model"
     )
     _tokens = _meter.create_counter(
         "hotmem.extraction_tokens", description="Tokens sent to and received from that model"
@@ -87,19 +87,23 @@ def count_lost(turns: int) -> None:
         _lost.add(turns)
 
 
-def count_extraction(outcome: str, prompt: int, completion: int, stored: int, dropped: int) -> None:
-    """Counts a call to the model that extracts facts, and what it cost and gave.
+def count_model_call(purpose: str, outcome: str, prompt: int, completion: int) -> None:
+    """Counts a call to the configured language model, and what it cost.
 
     Args:
+        purpose: What it was made for.
         outcome: Its outcome.
         prompt: Tokens sent.
         completion: Tokens received.
-        stored: Facts stored.
-        dropped: Facts dropped.
     """
     if metrics is not None:
-        _calls.add(1, {"outcome": outcome})
-        _tokens.add(prompt, {"direction": "sent"})
-        _tokens.add(completion, {"direction": "received"})
+        _calls.add(1, {"purpose": purpose, "outcome": outcome})
+        _tokens.add(prompt, {"purpose": purpose, "direction": "sent"})
+        _tokens.add(completion, {"purpose": purpose, "direction": "received"})
+
+
+def count_facts(stored: int, dropped: int) -> None:
+    """Counts what became of the facts that the model proposed."""
+    if metrics is not None:
         _facts.add(stored, {"state": "stored"})
         _facts.add(dropped, {"state": "dropped"})

@@ -27,7 +27,10 @@ LAYERS: Final = (
     ("session_start",),
     ("recall", "remember"),
     ("operations",),
-    ("extractor", "topic_namer", "job_runner", "worker_leases", "worker", "worker_threads"),
+    (
+        *("extractor", "model_calls", "topic_namer"),
+        *("job_runner", "worker_leases", "worker", "worker_threads"),
+    ),
     ("runtime",),
     ("facade",),
     ("settings", "memory"),

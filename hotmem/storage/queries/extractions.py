@@ -5,28 +5,27 @@
                      └── failed, or the worker died: again, `MAX_TRIES` times at most
 
 A turn waits from when it has been understood here, so that it has been read in any case. A
-forgotten turn waits no longer. The call is on record before it is made: calls that a process did
-not survive count as well.
+forgotten turn waits no longer.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import leases, turns, understandings
+from hotmem.storage.queries import model_calls, turns, understandings
 from hotmem.storage.queries.known_subjects import current_subjects
 from hotmem.storage.queries.locks import lock_owners
 from hotmem.storage.queries.memories import related
-from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.queries.model_calls import SESSIONS_SEEN, Batch, Budget, Claim, Cost
+from hotmem.storage.queries.times import from_stored
 from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     ExtractionBatch,
-    ExtractionCosts,
-    ExtractionOutcome,
     ExtractionResult,
-    JobKind,
     Revision,
     Role,
     Statement,
@@ -48,9 +47,6 @@ MAX_CHARACTERS: Final = 24_000
 MAX_TURN_CHARACTERS: Final = 4_000
 """Characters of a turn that is sent; longer ones are read here in part, and not sent."""
 
-SESSIONS_SEEN: Final = 16
-"""Sessions examined in one transaction for one that may be sent."""
-
 DUE: Final = """
     SELECT p.user_key, p.session, sum(CASE WHEN t.role = 'user' THEN 1 ELSE 0 END)
     FROM pending_extractions p JOIN sessions s ON s.user_key = p.user_key AND s.id = p.session
@@ -65,27 +61,6 @@ DUE: Final = """
 
 NEVER: Final = 2**31
 """More turns of a session than any has: it is due only when it has ended."""
-
-
-class Budget(NamedTuple):
-    """What may be spent.
-
-    Attributes:
-        daily_calls: Calls a day, of all users together.
-        daily_tokens: Tokens a day, sent and received, of all users together.
-        session_calls: Calls for one session.
-    """
-
-    daily_calls: int
-    daily_tokens: int
-    session_calls: int
-
-
-class Claim(NamedTuple):
-    """The turns to send, if there are any and the budget allows it, and whether to ask again."""
-
-    batch: ExtractionBatch | None
-    more: bool
 
 
 def enqueue(conn: Connection, stated: Mapping[int, Understanding]) -> None:
@@ -147,64 +122,31 @@ def claim(
     every_turns: int,
     budget: Budget,
     now: datetime,
-    cost: Callable[[Sequence[Turn]], tuple[int, int]],
+    cost: Cost,
 ) -> Claim:
-    """Takes the lease of a user with a session that is due, and puts the call on record.
+    """Claims a session that is due (`model_calls.claim`).
 
-    Turns that may not be sent, or not again, wait no longer.
-
-    Args:
-        conn: The writer, within a transaction.
-        worker: The worker.
-        every_turns: Turns of the user after which a session is due before it has ended; 0 for
-            never.
-        budget: What may be spent.
-        now: The wall clock; a day is one of UTC.
-        cost: The tokens of a prompt with some turns, and of its answer at most.
+    Turns that may not be sent, or not again, wait no longer. After `every_turns` turns of the user
+    a session is due before it has ended; 0 for never.
     """
-    due = _due(conn, every_turns, SESSIONS_SEEN)
-    kind = JobKind.EXTRACTION
-    found = next((one for one in due if leases.is_free(conn, one[0], worker, kind)), None)
-    if found is None or not leases.take(conn, worker, kind, [found[0]]):
-        return Claim(None, more=False)
-    user, session = found
-    conn.lock_user(user)
-    batch = _sendable(conn, user, session, budget)
-    prompt, answer = cost([turn for _, turn in batch])
-    if batch and prompt + answer > budget.daily_tokens:
-        _settle(conn, user, batch)
-        batch = []
-    spent = spent_today(conn, now)
-    if (
-        not batch
-        or spent.calls >= budget.daily_calls
-        or spent.tokens + prompt + answer > budget.daily_tokens
-    ):
-        leases.release(conn, user, worker, kind)
-        return Claim(None, more=not batch)
+    found = model_calls.claim(
+        conn,
+        worker,
+        _due(conn, every_turns, SESSIONS_SEEN),
+        budget,
+        now,
+        cost,
+        partial(_sendable, budget),
+        _settle,
+    )
+    if found.batch is None:
+        return found
+    user = found.batch.user
     conn.execute(
         "UPDATE pending_extractions SET tries = tries + 1 WHERE user_key = ? AND turn = ANY(?)",
-        (user, [key for key, _ in batch]),
+        (user, [key for key, _ in found.batch.turns]),
     )
-    (call,) = conn.execute(
-        """INSERT INTO extraction_calls
-               (user_key, session, at, outcome, prompt_tokens, completion_tokens)
-           VALUES (?, ?, ?, ?, ?, 0) RETURNING id""",
-        (user, session, to_stored(now), ExtractionOutcome.BEGUN, prompt),
-    ).fetchone()
-    subjects = current_subjects(conn, user)
-    return Claim(ExtractionBatch(user, session, call, tuple(batch), subjects), more=True)
-
-
-def is_spent(conn: Connection, budget: Budget, now: datetime) -> bool:
-    """Whether no call may be made any more today."""
-    spent = spent_today(conn, now)
-    return spent.calls >= budget.daily_calls or spent.tokens >= budget.daily_tokens
-
-
-def fail(conn: Connection, user: UserKey, batch: ExtractionBatch, result: ExtractionResult) -> None:
-    """Completes the record of a call without an answer; its turns still wait."""
-    complete_call(conn, user, batch.call, result, 0)
+    return found._replace(batch=replace(found.batch, subjects=current_subjects(conn, user)))
 
 
 def complete(
@@ -241,29 +183,8 @@ def complete(
         if turn in waiting
     )
     _settle(conn, user, batch.turns)
-    complete_call(conn, user, batch.call, result, stored)
+    model_calls.complete(conn, user, batch.call, result, stored)
     return stored
-
-
-def costs(conn: Connection, user: UserKey) -> ExtractionCosts:
-    """What the calls about a user's turns cost."""
-    return _costs(conn, "= ?", user)
-
-
-def spent_today(conn: Connection, now: datetime) -> ExtractionCosts:
-    """What was spent today, for all users."""
-    since = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    return _costs(conn, "IS NOT NULL AND at >= ?", to_stored(since))
-
-
-def _costs(conn: Connection, which: str, value: int) -> ExtractionCosts:
-    row = conn.execute(
-        f"""SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0),
-            coalesce(sum(facts), 0), coalesce(sum(dropped), 0)
-            FROM extraction_calls WHERE user_key {which}""",
-        (value,),
-    ).fetchone()
-    return ExtractionCosts(*map(int, row))
 
 
 def _due(conn: Connection, every_turns: int, limit: int) -> list[tuple[UserKey, int]]:
@@ -271,13 +192,9 @@ def _due(conn: Connection, every_turns: int, limit: int) -> list[tuple[UserKey, 
     return [(UserKey(row[0]), row[1]) for row in conn.execute(DUE, values).fetchall()]
 
 
-def _sendable(
-    conn: Connection, user: UserKey, session: int, budget: Budget
-) -> list[tuple[int, Turn]]:
+def _sendable(budget: Budget, conn: Connection, user: UserKey, session: int) -> Batch:
     """The next turns of a session; those that may not be sent wait no longer."""
-    (calls,) = conn.execute(
-        "SELECT count(*) FROM extraction_calls WHERE user_key = ? AND session = ?", (user, session)
-    ).fetchone()
+    calls = model_calls.of_session(conn, user, session)
     most = -1 if calls >= budget.session_calls else MAX_TRIES - 1
     conn.execute(
         "DELETE FROM pending_extractions WHERE user_key = ? AND session = ? AND tries > ?",
@@ -291,9 +208,9 @@ def _sendable(
             (user, session, MAX_TURNS),
         ).fetchall()
     ]
-    found: list[tuple[int, Turn]] = []
+    found: Batch = []
     room = MAX_CHARACTERS
-    long: list[tuple[int, Turn]] = []
+    long: Batch = []
     for key, turn in turns.of_keys(conn, user, keys):
         if len(turn.text) > MAX_TURN_CHARACTERS:
             long.append((key, turn))
@@ -314,25 +231,6 @@ def _settle(conn: Connection, user: UserKey, batch: Sequence[tuple[int, Turn]]) 
     conn.execute(
         "DELETE FROM pending_extractions WHERE user_key = ? AND turn = ANY(?)",
         (user, [key for key, _ in batch]),
-    )
-
-
-def complete_call(
-    conn: Connection, user: UserKey, call: int, result: ExtractionResult, facts: int
-) -> None:
-    """Completes the record of a call."""
-    conn.execute(
-        """UPDATE extraction_calls SET outcome = ?, prompt_tokens = ?, completion_tokens = ?,
-               facts = ?, dropped = ? WHERE user_key = ? AND id = ?""",
-        (
-            result.outcome,
-            result.prompt_tokens,
-            result.completion_tokens,
-            facts,
-            result.dropped,
-            user,
-            call,
-        ),
     )
 
 

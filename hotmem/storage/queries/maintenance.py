@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import extractions, index_entries, subcategories
+from hotmem.storage.queries import index_entries, model_calls, subcategories
 from hotmem.storage.queries.index_entries import TABLES, WORDED
 from hotmem.storage.queries.tags import SHOWN_TAGS
 from hotmem.storage.queries.times import from_stored, to_stored
@@ -103,7 +103,7 @@ def stats(conn: Connection, user: UserKey) -> Stats:
         first_said=None if first is None else from_stored(first),
         last_said=None if last is None else from_stored(last),
         file_bytes=conn.size_bytes(user),
-        extraction=extractions.costs(conn, user),
+        extraction=model_calls.costs(conn, user),
     )
 
 

@@ -7,8 +7,9 @@ from hotmem.consolidation.same_subject import find_same_subjects
 from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
-from hotmem.storage.queries.extractions import MAX_TRIES, MAX_TURN_CHARACTERS, Budget, Claim
+from hotmem.storage.queries.extractions import MAX_TRIES, MAX_TURN_CHARACTERS
 from hotmem.storage.queries.jobs import UserRotation
+from hotmem.storage.queries.model_calls import NO_SESSION, Budget, Claim
 from hotmem.types import (
     Category,
     ExtractionCosts,
@@ -125,14 +126,14 @@ async def test_facts_are_stored_with_the_record_of_the_call(
     await spoken(database, "A boat.", "A hut.")
     claim = await claimed(database)
     assert claim.batch is not None
-    assert await database.read(queries.extractions.costs, ana) == ExtractionCosts(1, 20)
+    assert await database.read(queries.model_calls.costs, ana) == ExtractionCosts(1, 20)
     (boat, _), (hut, _) = claim.batch.turns
     found = (boat, owns("a boat")), (boat, owns("a boat")), (hut, owns("a hut")), (99, owns("x"))
     assert await finished(database, ana, claim, *found) == 2
     stored = await database.read(memories_of, ana)
     assert stored == ["Skipper owns a boat.", "Skipper owns a hut."]
     assert await database.read(queries.known_subjects.current_subjects, ana) == ("Skipper",)
-    assert await database.read(queries.extractions.costs, ana) == ExtractionCosts(1, 80, 9, 2, 2)
+    assert await database.read(queries.model_calls.costs, ana) == ExtractionCosts(1, 80, 9, 2, 2)
     assert not await database.read_all(queries.extractions.any_waiting)
     assert await claimed(database, worker=OTHER) == Claim(None, more=False)
 
@@ -180,14 +181,20 @@ async def test_a_call_without_an_answer_is_made_again_a_few_times(
     for _ in range(MAX_TRIES):
         claim = await claimed(database)
         assert claim.batch is not None
-        fail = queries.extractions.fail
-        finish = queries.claims.finish
-        await database.write(finish, ana, FIRST, JobKind.EXTRACTION, fail, claim.batch, FAILED)
+        await database.write(
+            queries.claims.finish,
+            ana,
+            FIRST,
+            JobKind.EXTRACTION,
+            queries.model_calls.complete,
+            claim.batch.call,
+            FAILED,
+        )
     budget = BUDGET._replace(session_calls=9)
     assert await claimed(database, budget) == Claim(None, more=True)
     assert await claimed(database, budget) == Claim(None, more=False)
     assert not await database.read_all(queries.extractions.any_waiting)
-    assert await database.read(queries.extractions.costs, ana) == ExtractionCosts(3, 210)
+    assert await database.read(queries.model_calls.costs, ana) == ExtractionCosts(3, 210)
 
 
 async def test_no_call_is_made_beyond_the_budget(database: Database, ana: UserKey) -> None:
@@ -198,10 +205,10 @@ async def test_no_call_is_made_beyond_the_budget(database: Database, ana: UserKe
     await database.write_all(say, "Two.", session="quay")
     await database.write_all(understand_all)
     await database.write(queries.summaries.end, ana, "quay")
-    assert await database.read_all(queries.extractions.is_spent, tight, NOW)
-    assert not await database.read_all(queries.extractions.is_spent, BUDGET, NOW)
+    assert await database.read_all(queries.model_calls.is_spent, tight, NOW)
+    assert not await database.read_all(queries.model_calls.is_spent, BUDGET, NOW)
     tomorrow = NOW + timedelta(days=1)
-    assert not await database.read_all(queries.extractions.is_spent, tight, tomorrow)
+    assert not await database.read_all(queries.model_calls.is_spent, tight, tomorrow)
     for budget in (tight, BUDGET._replace(daily_tokens=198)):  # 89 spent, 110 needed
         assert await claimed(database, budget) == Claim(None, more=False)
     assert await database.read_all(queries.extractions.any_waiting), "tomorrow"
@@ -228,15 +235,17 @@ async def test_calls_that_name_subcategories_count_to_the_budget(
     database: Database, ana: UserKey
 ) -> None:
     budget = Budget(2, 1000, 10)
-    begin = queries.naming_calls.begin
-    call = await database.write(begin, ana, budget, 300, 100, NOW)
+    begin = queries.model_calls.begin
+    call = await database.write_all(begin, ana, NO_SESSION, budget, 300, 100, NOW)
     assert call is not None
     result = ExtractionResult(ExtractionOutcome.ANSWERED, 290, 20)
-    await database.write(queries.naming_calls.complete, ana, call, result)
-    spent = await database.read(queries.extractions.costs, ana)
+    await database.write(queries.model_calls.complete, ana, call, result)
+    spent = await database.read(queries.model_calls.costs, ana)
     assert (spent.calls, spent.prompt_tokens, spent.completion_tokens) == (1, 290, 20)
-    assert await database.write(begin, ana, budget, 600, 100, NOW) is None, "tokens"
-    assert await database.write(begin, ana, budget, 300, 100, NOW) is not None
-    assert await database.write(begin, ana, budget, 1, 1, NOW) is None, "calls"
-    assert await database.read_all(queries.extractions.is_spent, budget, NOW)
-    assert await database.write(begin, ana, budget, 300, 100, NOW + timedelta(days=1)) is not None
+    assert await database.write_all(begin, ana, NO_SESSION, budget, 600, 100, NOW) is None, "tokens"
+    assert await database.write_all(begin, ana, NO_SESSION, budget, 300, 100, NOW) is not None
+    assert await database.write_all(begin, ana, NO_SESSION, budget, 1, 1, NOW) is None, "calls"
+    assert await database.read_all(queries.model_calls.is_spent, budget, NOW)
+    tomorrow = NOW + timedelta(days=1)
+    assert await database.write_all(begin, ana, NO_SESSION, budget, 300, 100, tomorrow) is not None
+    assert await database.read(queries.model_calls.of_session, ana, NO_SESSION) == 3
