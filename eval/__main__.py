@@ -12,6 +12,7 @@ from eval.language.changes import changes
 from eval.language.command_training import train_commands
 from eval.language.commands import commands
 from eval.language.corrections import corrections
+from eval.language.dates_and_tasks import dates, tasks
 from eval.language.extraction import extraction
 from eval.language.facts import facts
 from eval.language.forgetting import forgetting
@@ -65,6 +66,8 @@ for command in (
     need,
     languages,
     plans,
+    dates,
+    tasks,
     rewriting,
     dialogues,
     extraction,

@@ -224,6 +224,8 @@ CASES: Mapping[str, Case] = {
     "need": Case("hotmem={data} --json"),
     "languages": Case("hotmem={data} --limit 2 --json", check=check_languages),
     "plans": Case("--limit 4 --json"),
+    "dates": Case("--limit 4 --misses --json"),
+    "tasks": Case("--limit 4 --held --misses --json"),
     "rewriting": Case("mudoco={mudoco} --json"),
     "dialogues": Case("--limit 6 --held --misses --json"),
     "train-antecedents": Case("--limit 20 --out {folder}/weights.json --failures --json"),
