@@ -87,3 +87,45 @@ async def test_words_after_a_remark_of_the_bot_are_no_answer(memory: Memory) -> 
             memory, (Role.ASSISTANT, "Toast never fails."), (Role.USER, "Granny. After ten.")
         )
         assert texts == []
+
+
+@pytest.mark.parametrize(
+    ("said", "memory_text"),
+    [
+        (
+            "My mum's having her hip done on the fourteenth of December at St James's.",
+            "hip done on 2026-12-14 (Monday) at St James's.",
+        ),
+        ("We're getting the boiler serviced on the third of May.", "2027-05-03"),
+        ("The wifi password is kestrel42 with a capital K.", "kestrel42 with a capital K."),
+        ("The gate code is 4711 on keypad B.", "4711 on keypad B."),
+    ],
+)
+async def test_appointments_and_codes_are_kept_whole(
+    memory: Memory, said: str, memory_text: str
+) -> None:
+    async with memory:
+        assert any(memory_text in text for text in await kept(memory, (Role.USER, said)))
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How do you like it?", "It's alright, the flat's tiny but close to work."),
+        ("How do you like it?", "My landlord is a bit odd, his name is Mr Pruitt."),
+        ("How was it?", "The soup was a bit cold, the rest was fine."),
+    ],
+)
+async def test_words_without_content_answer_no_question(
+    memory: Memory, question: str, said: str
+) -> None:
+    async with memory:
+        stated = await kept(memory, (Role.ASSISTANT, question), (Role.USER, said))
+        assert not [text for text in stated if text.removesuffix(".").endswith((": the", ": a"))]
+
+
+async def test_a_noun_that_is_parsed_as_a_verb_is_no_request(memory: Memory) -> None:
+    async with memory:
+        stated = await kept(memory, (Role.USER, "I'm coeliac by the way, so no gluten for me."))
+        assert stated
+        assert not any("wants the bot" in text for text in stated)

@@ -335,14 +335,17 @@ def _is_own_elder(token: Token) -> bool:
 
 
 def _is_imperative(verb: Token) -> bool:
-    """Whether a verb is a command: base form, no subject, at the root of its sentence."""
+    """Whether a verb is a command: base form, no subject, at the root of its sentence.
+
+    A word with a determiner is a noun, whatever its tag: "no gluten for me".
+    """
     return (
         verb.dep_ == "ROOT"
         and verb.tag_ == "VB"
         and verb.lower_ == verb.lemma_.lower()
         and not drops_subject(verb)
         and verb.doc[verb.i + 1 : verb.i + 2].text not in ("'s", "’s")
-        and not any(one.dep_ in (*_SUBJECTS, "expl") for one in verb.children)
+        and not any(one.dep_ in (*_SUBJECTS, "expl", "det") for one in verb.children)
         and all(one.lower_ == "do" for one in verb.children if one.dep_ in _AUXILIARIES)
         and not any(one.pos_ in ("NOUN", "PROPN") and one.head == verb for one in verb.lefts)
     )

@@ -98,9 +98,14 @@ def _members(head: Token, left_out: frozenset[str] = LEFT_OUT) -> Iterator[Token
             continue
         if child.dep_ == "punct" and not (_is_word_internal(child) or _is_list_comma(child)):
             continue
-        if is_discourse(child) or (child.dep_ == "appos" and child.pos_ != "PROPN"):
+        if is_discourse(child) or (child.dep_ == "appos" and not _names(child, head)):
             continue
         yield from _members(child, LEFT_OUT - _SUBJECTS)
+
+
+def _names(apposition: Token, head: Token) -> bool:
+    """Whether an apposition is a name, or directly behind its noun: "my son Tim", "a capital K"."""
+    return apposition.pos_ == "PROPN" or apposition.left_edge.i == head.i + 1
 
 
 def _is_restrictive(clause: Token) -> bool:

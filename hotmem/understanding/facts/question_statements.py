@@ -17,6 +17,9 @@ WH: Final = frozenset({"WP", "WP$", "WRB", "WDT"})
 SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "expl"})
 AUXILIARIES: Final = frozenset({"aux", "auxpass"})
 _OPENING: Final = frozenset({"INTJ", "CCONJ", "PUNCT", "SPACE"})
+_FUNCTION_WORDS: Final = frozenset({"DET", "ADP", "CCONJ", "SCONJ", "PUNCT", "SPACE"})
+"""Parts of speech that alone answer nothing: "the"."""
+
 _PASSING: Final = frozenset({"want", "need", "mean", "know", "think", "feel", "remember"})
 """Verbs of what the user wants or thinks right now."""
 
@@ -293,7 +296,7 @@ def _determiners(noun: Token) -> list[Token]:
 
 def _fragment(tokens: Sequence[Token], voice: Voice, *, keep_mark: bool = False) -> str:
     """The words of an answer, in lower case where only the start of a sentence is capital."""
-    if not tokens:
+    if all(token.pos_ in _FUNCTION_WORDS for token in tokens):
         return ""
     first = tokens[0]
     words = first.doc[first.i : tokens[-1].i + 1].text

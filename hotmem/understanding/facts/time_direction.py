@@ -27,6 +27,9 @@ _EXPERIENCE_VERBS: Final = wordlist(
 
 _SINCE: Final = re.compile(r"\bsince\s+(?:\w+\s+){1,3}$", re.IGNORECASE)
 _BOOKING_VERBS: Final = wordlist("book reserve buy get give win make receive order")
+_CAUSATIVE_VERBS: Final = wordlist("have get want need")
+"""Verbs that govern a participle with an object of its own: "she's having her hip done"."""
+
 _BOOKED_NOUNS: Final = wordlist(
     "ticket seat place booking invitation invite reservation slot appointment"
 )
@@ -225,7 +228,7 @@ def _refers_to_future(verb: Token, bound: Bound, *, put: bool) -> bool:
         verb.tag_ in ("VB", "VBG", "VBN")
         and above is not None
         and above != verb
-        and not _has_subject(verb)
+        and (not _has_subject(verb) or (verb.tag_ == "VBN" and above.lemma_ in _CAUSATIVE_VERBS))
     ):
         return (verb.tag_ == "VB" and above.lemma_ in _COMMITMENT_VERBS) or _refers_to_future(
             above, bound, put=put
