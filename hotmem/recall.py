@@ -114,7 +114,7 @@ def compose(context: RecallContext, request: RecallRequest, retrieved: Retrieved
     if known is not Answerability.NOTHING:
         packed = pack(query, statements, known, budget, count, context.options)
     if packed.items:
-        reason = f"{len(packed.items)} of {len(candidates)} candidates are in the block."
+        reason = f"Candidates in the block: {len(packed.items)} of {len(candidates)}."
     elif _answered_by_visible(context, retrieved):
         reason = "All relevant memories are already in the visible conversation."
     elif known is not Answerability.NOTHING:

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hotmem.cli import console
+from hotmem.core.counts import counted
 from hotmem.errors import HotMemError
 from hotmem.types import (
     Analysis,
@@ -120,14 +121,14 @@ def block_text(block: ContextBlock) -> RenderableType:
         return Text(block.trace.reason, style="dim")
     return Group(
         Text(block.text, style="italic"),
-        Text(f"{block.tokens} tokens, {len(block.items)} items", style="dim"),
+        Text(f"{block.tokens} tokens, {counted(len(block.items), 'item')}", style="dim"),
     )
 
 
 def used_lines(usage: Usage) -> Text:
     """The items that the reply used, and how."""
     if not usage.used:
-        return Text(f"none of {len(usage.uses)} items", style="dim")
+        return Text(f"none of {counted(len(usage.uses), 'item')}", style="dim")
     lines = (
         f"{use.item.text}  [{use.kind}, {use.item.layer}, {use.item.mark}]" for use in usage.used
     )

@@ -244,7 +244,7 @@ def _trace(result: Mapping[str, Any]) -> RenderableType:
         ", ".join(f"{count} {kind}" for kind, count in result["candidates"].items()) or "nothing",
     )
     for reason, count in result["dropped"].items():
-        steps.add_row("dropped", f"{count} {reason}")
+        steps.add_row("dropped", f"{reason}: {count}")
     steps.add_row(
         "time", ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in result["milliseconds"].items())
     )
@@ -279,7 +279,7 @@ def _import_report(result: Mapping[str, Any]) -> RenderableType:
     for field, label in IMPORT_FIELDS.items():
         table.add_row(label, str(result[field]))
     for reason, count in result["left_out"].items():
-        table.add_row("skipped", f"{count} {reason}")
+        table.add_row("skipped", f"{reason}: {count}")
     categories = Table("original category", "category", "uncertain")
     for name, mapped in result["categories"].items():
         counts = ", ".join(f"{category} {count}" for category, count in mapped["filed"].items())

@@ -173,6 +173,6 @@ def _duration(grace: timedelta) -> str:
     hours = round(grace / timedelta(hours=1))
     if hours == 24:
         return "a day"
-    return (
-        f"{hours} hours" if hours > 1 else f"{max(round(grace / timedelta(minutes=1)), 1)} minutes"
-    )
+    if hours > 1:
+        return f"{hours} hours"
+    return counted(max(round(grace / timedelta(minutes=1)), 1), "minute")

@@ -31,7 +31,7 @@ MIN_DIFFERENCE: Final = 0.05
 """Minimum difference of wasted tokens, relative to the tokens of a block."""
 
 MIN_EXCHANGES: Final = 30
-"""Exchanges below which the report warns."""
+"""Exchanges below which the report warns, and does not estimate how many are needed."""
 
 
 class Verdict(StrEnum):
@@ -50,7 +50,7 @@ INCONCLUSIVE: Final = (Verdict.SPARING, Verdict.COSTLY, Verdict.SAME)
 """Verdicts that a narrower interval may change."""
 
 MOST_NEEDED: Final = 10_000
-"""Bound of the sessions that are asked for."""
+"""Sessions above which no number is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +142,11 @@ class Comparison:
         return min(found, key=lambda one: one.wasted, default=None)
 
     @property
-    def needed_sessions(self) -> int:
+    def needed_sessions(self) -> int | None:
         """Sessions from which all differences would be known to a margin of `found`, about.
 
-        An interval narrows with the square root of the number of sessions.
+        An interval narrows with the square root of the number of sessions. None if the present
+        settings find nothing, or it takes more than `MOST_NEEDED`.
         """
         margin = MARGIN * max(self.now.found, 0.0)
         widest = max(
@@ -155,14 +156,16 @@ class Comparison:
         least = sign_test_sessions(self.level)
         if widest <= margin:
             return least
-        if not margin:
-            return MOST_NEEDED
-        return max(least, min(math.ceil(self.sessions * (widest / margin) ** 2), MOST_NEEDED))
+        if widest > margin * math.sqrt(MOST_NEEDED / self.sessions):
+            return None
+        return max(least, math.ceil(self.sessions * (widest / margin) ** 2))
 
     @property
     def too_little(self) -> bool:
         """Whether there are too few sessions for any conclusion."""
-        return self.better is None and self.cheaper is None and self.sessions < self.needed_sessions
+        needed = self.needed_sessions
+        few = needed is None or self.sessions < needed
+        return self.better is None and self.cheaper is None and few
 
     @property
     def undecided(self) -> list[Figures]:

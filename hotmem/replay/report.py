@@ -5,10 +5,11 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from hotmem.core.counts import counted
 from hotmem.replay import plots
 from hotmem.replay.comparison import Verdict
 from hotmem.replay.study import Study
-from hotmem.replay.wording import cautions, conclusion, reasons
+from hotmem.replay.wording import asked, cautions, conclusion, reasons
 
 MEANING: Final = {
     Verdict.MORE: "It finds significantly more of the words in the replies.",
@@ -54,6 +55,7 @@ def render_report(study: Study) -> str:
         trim_blocks=True,
     )
     environment.filters |= {
+        "counted": counted,
         "share": lambda value: f"{value:.0%}",
         "whole": lambda value: f"{value:,.0f}",
         "breakable": breakable,
@@ -62,6 +64,7 @@ def render_report(study: Study) -> str:
     return environment.get_template("report.html").render(
         study=study,
         comparison=comparison,
+        asked=asked(comparison),
         conclusion=conclusion(comparison),
         reasons=reasons(comparison),
         cautions=cautions(study),

@@ -69,7 +69,7 @@ class Setting:
 
 DESCRIPTIONS: Final = {
     "HOTMEM_MAX_CONTEXT_TOKENS": "at most {} tokens of text",
-    "HOTMEM_MAX_FACTS": "at most {} facts",
+    "HOTMEM_MAX_FACTS": "maximum number of facts {}",
     "HOTMEM_SEMANTIC_THRESHOLD": "minimum relevance {}",
     "HOTMEM_VERBATIM_CONTEXT_WINDOW": "{} characters around a passage",
     "HOTMEM_ENCODER": "encoder {}",

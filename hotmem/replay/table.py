@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hotmem.replay.comparison import Comparison, Figures
+from hotmem.replay.wording import asked
 from hotmem.settings import PREFIX
 
 CAPTION: Final = (
@@ -18,9 +19,8 @@ CAPTION: Final = (
 
 def comparison_table(comparison: Comparison) -> Table:
     """Return a table of the settings with their verdicts, 80 characters wide."""
-    title = f"{comparison.exchanges} questions from {comparison.sessions} sessions"
     table = Table(
-        title=title,
+        title=asked(comparison),
         title_justify="left",
         box=SIMPLE_HEAD,
         collapse_padding=True,

@@ -60,7 +60,7 @@ def _compose(material: Material, language: Language, count: Callable[[str], int]
         elif not line.heading:
             crowded = True  # without room for all instructions there is none for anything else
     items = tuple(line.item for line in reading_order(fitting) if line.item is not None)
-    reason = f"{len(items)} of {len(lines)} lines are in the block." if text else NOTHING_KNOWN
+    reason = f"Lines in the block: {len(items)} of {len(lines)}." if text else NOTHING_KNOWN
     trace = Trace(candidates=len(lines), reason=reason, late=material.stored.pending)
     return _block(material.request, trace, text, tokens, items)
 

@@ -14,14 +14,19 @@ FAILURES_SHOWN: Final = 1000
 """Failed jobs listed at most."""
 
 WAITING: Final = {
-    JobKind.TURN: "turns to be understood",
-    JobKind.PASSAGE: "passages to be embedded",
-    JobKind.MEMORY: "memories to be embedded",
-    JobKind.SUMMARY: "summaries to be embedded",
-    JobKind.SESSION: "conversations to be summarised",
-    JobKind.IMPORT: "imports to be rolled back",
+    JobKind.TURN: ("turn to be understood", "turns to be understood"),
+    JobKind.PASSAGE: ("passage to be embedded", "passages to be embedded"),
+    JobKind.MEMORY: ("memory to be embedded", "memories to be embedded"),
+    JobKind.SUMMARY: ("summary to be embedded", "summaries to be embedded"),
+    JobKind.SESSION: ("conversation to be summarised", "conversations to be summarised"),
+    JobKind.IMPORT: ("import to be rolled back", "imports to be rolled back"),
 }
-"""Descriptions of waiting jobs by kind."""
+"""Descriptions of waiting jobs by kind, of one and of several."""
+
+EXTRACTIONS: Final = (
+    "turn to be sent to the language model",
+    "turns to be sent to the language model",
+)
 
 
 def of_spool(spooled: int) -> Iterator[Finding]:
@@ -48,11 +53,11 @@ def of_encoders(conn: Connection) -> Iterator[Finding]:
     """The encoder, and rows that still have vectors of a former one."""
     yield Finding("encoder", encoders.current(conn) or "none yet")
     if former := reembedding.former_encoder(conn):
-        count = f"{reembedding.left(conn):,} rows still have vectors of {former}"
+        left = counted(reembedding.left(conn), "row still has vectors", "rows still have vectors")
         yield Finding(
             "former encoder",
-            f"{count}; they are searched by these and embedded again while a program has "
-            "the memory open",
+            f"{left} of {former}; they are searched by these and embedded again while a program "
+            "has the memory open",
         )
 
 
@@ -78,9 +83,9 @@ def of_language(conn: Connection, wanted: str | None) -> Iterator[Finding]:
 def of_jobs(conn: Connection) -> Iterator[Finding]:
     """Waiting, unfinished and failed background jobs."""
     waiting = {work: count for work, count in jobs.waiting_counts(conn).items() if count}
-    texts = [f"{count} {WAITING[work]}" for work, count in waiting.items()]
+    texts = [counted(count, *WAITING[work]) for work, count in waiting.items()]
     if extractions := conn.execute("SELECT count(*) FROM pending_extractions").fetchone()[0]:
-        texts.append(f"{extractions} turns to be sent to the language model")
+        texts.append(counted(extractions, *EXTRACTIONS))
     jobs_text = ", ".join(texts)
     yield Finding(
         "waiting",

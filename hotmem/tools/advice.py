@@ -14,6 +14,7 @@ from hotmem.consolidation.equivalence import (
     differs_in_one_word,
     equivalence_probability,
 )
+from hotmem.core.counts import counted
 from hotmem.core.matmul import matmul
 from hotmem.memory import Memory
 from hotmem.operations.conflicts import Call, settle
@@ -221,7 +222,7 @@ def _about_reminder(one: Evidence) -> Advice:
 
 async def _about_tags(memory: Memory, user: UserKey) -> list[Advice]:
     runtime = memory.runtime
-    tags, pairs = await find_mergeable_tags(
+    _, pairs = await find_mergeable_tags(
         runtime.database, runtime.recall.encoder, memory.priority, user
     )
     if not pairs:
@@ -230,7 +231,7 @@ async def _about_tags(memory: Memory, user: UserKey) -> list[Advice]:
     return [
         Advice(
             About.TAGS,
-            f"{len(pairs)} of {len(tags)} tags mean the same as another: {listed}"
+            f"{counted(len(pairs), 'tag means', 'tags mean')} the same as another: {listed}"
             f"{', …' if len(pairs) > MAX_EACH else ''}.",
             (
                 Call(
@@ -246,7 +247,8 @@ async def _about_tags(memory: Memory, user: UserKey) -> list[Advice]:
 def _about_category(category: Category, gained: int) -> Advice:
     return Advice(
         About.CATEGORY,
-        f"{gained} memories of {category} are new since its subcategories were last built.",
+        f"{counted(gained, 'memory', 'memories')} of {category} came since its subcategories were "
+        "last built.",
         (Call("evolve_categories", {"category": category}, "build them; can be undone"),),
     )
 
@@ -260,8 +262,8 @@ async def _about_unused(memory: Memory, user: UserKey, now: datetime) -> list[Ad
     return [
         Advice(
             About.UNUSED,
-            f"{found.unused} of {found.memories} memories that are older than {UNUSED_DAYS} days"
-            f" were never used by a search or a reply, in {found.recalls} recalls.",
+            f"Never used by a search or a reply, in {found.recalls} recalls: {found.unused} of "
+            f"{counted(found.memories, 'memory', 'memories')} older than {UNUSED_DAYS} days.",
             (Call("usage_patterns", {}, "show the most important of them"),),
         )
     ]

@@ -9,6 +9,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from hotmem.consolidation.tagging import consolidate_tags
+from hotmem.core.counts import counted
 from hotmem.core.priority import ForegroundPriority
 from hotmem.memory import Memory
 from hotmem.models import Encoder
@@ -93,7 +94,7 @@ async def merge_tags(
         now: Current time, UTC.
     """
     tags, pairs = await find_mergeable_tags(database, encoder, precedence, user)
-    reason = f"{len(pairs)} of {len(tags)} tags mean the same as another"
+    reason = f"{counted(len(pairs), 'tag means', 'tags mean')} the same as another"
     numbers = [(tag.key, into.key) for tag, into in pairs]
     await precedence.wait_idle()
     decision, archived = await database.write(

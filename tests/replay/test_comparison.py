@@ -1,5 +1,6 @@
 """Comparison of settings: verdicts by arithmetic, coverage of intervals, and sentences."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -25,7 +26,7 @@ from hotmem.replay.scoring import Outcome
 from hotmem.replay.settings import NOW, Setting
 from hotmem.replay.settings import settings as read_settings
 from hotmem.replay.study import Study
-from hotmem.replay.wording import cautions, conclusion, reasons
+from hotmem.replay.wording import cautions, conclusion, reasons, rounded
 from hotmem.types import START_WEIGHTS, Layer, Tally, Turn, Weights
 
 GOOD, BAD, NONE = Interval(0.1, 0.05, 0.15), Interval(-0.1, -0.15, -0.05), Interval(0.0, -0.2, 0.2)
@@ -97,11 +98,11 @@ def test_better_settings_are_recognised() -> None:
         60,
         20,
     ) and comparison.level == pytest.approx(1 - 0.05 / 3)
-    assert conclusion(comparison) == "Better: at most 1 facts"
+    assert conclusion(comparison) == "Better: maximum number of facts 1"
     assert [
         name in sentence
         for name, sentence in zip(
-            ("at most 1 facts", "at most 2 facts"), reasons(comparison), strict=True
+            ("number of facts 1", "number of facts 2"), reasons(comparison), strict=True
         )
     ] == [True, True]
 
@@ -118,12 +119,23 @@ def test_coincidence_is_subtracted() -> None:
     )
 
 
-@pytest.mark.parametrize("rows", [1, 3, 12, 15])
-def test_few_sessions_give_no_verdict(rows: int) -> None:
+@pytest.mark.parametrize(
+    "rows, asked",
+    [
+        (1, "1 question from 1 session."),
+        (3, "3 questions from 1 session."),
+        (12, "12 questions from 4 sessions."),
+        (15, "15 questions from 5 sessions."),
+    ],
+)
+def test_few_sessions_give_no_verdict_and_no_estimate(rows: int, asked: str) -> None:
     comparison = of(*[((0.3, 700), (0.9, 100))] * rows)
     assert comparison.figures[1].verdict is Verdict.SAME
     assert conclusion(comparison) == "Too little to judge."
-    assert "from 6 sessions" in reasons(comparison)[0]
+    assert reasons(comparison) == [
+        f"This comparison has only {asked} Compare again with at least 30 questions from 10 "
+        "sessions; keep your settings until then."
+    ]
 
 
 def test_what_is_needed_follows_from_the_interval() -> None:
@@ -139,6 +151,15 @@ def test_what_is_needed_follows_from_the_interval() -> None:
     assert settled.needed_sessions == 6 and conclusion(settled) == "Keep your settings."
     nothing = of(*[((-0.01, 700), (value, 700)) for value in (-0.1, 0.1)] * 30)
     assert nothing.too_little and nothing.now.found_share == 0
+    assert nothing.needed_sessions is None and "cannot be estimated" in reasons(nothing)[0]
+
+
+def test_an_estimate_has_two_digits() -> None:
+    assert [rounded(number) for number in (6, 61, 614, 6149)] == [6, 61, 610, 6100]
+    gains = [0.2 if number // 3 % 2 else -0.2 for number in range(60)]
+    (sentence,) = reasons(of(*[((0.3, 700), (0.3 + gain, 700)) for gain in gains]))
+    named = [int(number.replace(",", "")) for number in re.findall(r"about ([\d,]+) q", sentence)]
+    assert named and all(number > 60 and number == rounded(number) for number in named)
 
 
 @pytest.mark.slow
@@ -200,7 +221,7 @@ def test_warnings() -> None:
         studied(plenty),
         recording=Recording("ana", studied(plenty).recording.sessions, START_WEIGHTS, 4000),
     )
-    assert "4,000 earliest" in cautions(left_out)[0]
+    assert "earliest 4,000 turns were" in cautions(left_out)[0]
 
 
 LEARNT = Weights(0.9, 0.8, 0.6, 0.5)

@@ -1,7 +1,7 @@
 """`hotmem audit`: show the audit log."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.table import Column, Table
@@ -9,11 +9,19 @@ from rich.table import Column, Table
 from hotmem.cli import console
 from hotmem.cli.memory_file import existing_database, with_storage
 from hotmem.cli.parameters import Database, Json, parse_time
+from hotmem.core.counts import counted
 from hotmem.errors import InvalidInput
 from hotmem.types import Action
 
 if TYPE_CHECKING:
     from hotmem.types import Act, AuditEntry
+
+NOUNS: Final = {
+    "turns": ("turn",),
+    "memories": ("memory", "memories"),
+    "sessions": ("session",),
+}
+"""Nouns of the counts of an entry, for one and, if it is not formed by an s, for several."""
 
 
 def audit(
@@ -56,7 +64,7 @@ def audit(
         "number", Column("at (UTC)", no_wrap=True), "user", "actor", "action", "detail", "count"
     )
     for one in entries:
-        counts = (f"{count} {name}" for name, count in _counts(one.act).items() if count)
+        counts = (counted(count, *NOUNS[name]) for name, count in _counts(one.act).items() if count)
         table.add_row(
             str(one.number),
             f"{one.at:%Y-%m-%d %H:%M:%S}",

@@ -7,6 +7,7 @@ import typer
 from hotmem.cli import console
 from hotmem.cli.memory_file import existing_database, with_storage
 from hotmem.cli.parameters import Database
+from hotmem.core.counts import counted
 
 
 def language(
@@ -31,6 +32,7 @@ def language(
     async def change(storage: Storage) -> str:
         wanted = checked_language(str(code))
         entries = await storage.database.write_all(queries.languages.change, wanted)
-        return f"{location}: {entries:,} entries indexed in the language {wanted!r}."
+        indexed = counted(entries, "entry", "entries")
+        return f"{location}: {indexed} indexed in the language {wanted!r}."
 
     console.print_line(with_storage(location, show if code is None else change))

@@ -9,6 +9,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hotmem.core.counts import counted
 from hotmem.inspector.plots import bar_chart, line_chart
 from hotmem.inspector.rendering import share
 from hotmem.inspector.site import Site, found
@@ -159,7 +160,8 @@ def trend(periods: Sequence[Period]) -> str:
     last = periods[-1].all
     earlier = sum((one.all for one in periods[:-1]), Tally())
     now, before = last.coverage or 0.0, earlier.coverage or 0.0
-    sentence = f"In {periods[-1].name}, memory helped with {share(now)} of {last.turns:,} replies"
+    replies = counted(last.turns, "reply", "replies")
+    sentence = f"In {periods[-1].name}, memory helped with {share(now)} of {replies}"
     if not earlier.turns or not last.turns:
         return f"{sentence}. There is no earlier period to compare with."
     both = (now * last.turns + before * earlier.turns) / (last.turns + earlier.turns)

@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hotmem.core.counts import counted
 from hotmem.errors import InvalidInput
 from hotmem.inspector.site import Site, cursor, found, key
 from hotmem.ranking.confidence import SOURCE_TRUST, confidence, is_doubted, is_replaced
@@ -77,8 +78,7 @@ def reasons(memory: MemoryDetails, evidence: Evidence, now: datetime) -> list[st
         sentences.append("It can change with time, so confidence decreases every year.")
     if memory.confirmations:
         sentences.append(
-            f"It was confirmed {memory.confirmations} "
-            f"{'time' if memory.confirmations == 1 else 'times'}, which raises it."
+            f"It was confirmed {counted(memory.confirmations, 'time')}, which raises it."
         )
     if is_replaced(evidence, now):
         sentences.append("It is no longer valid, which lowers it most.")

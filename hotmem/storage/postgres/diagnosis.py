@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
+from hotmem.core.counts import counted
 from hotmem.errors import StoreError
 from hotmem.storage import diagnosis
 from hotmem.storage.postgres import roles
@@ -201,8 +202,8 @@ def _workers(raw: Client, now: float) -> Iterator[Finding]:
     """Who runs jobs, and how long they wait."""
     moment = round(now * 1e6)
     expired, busy = raw.execute(LEASES, (moment, moment)).fetchone() or (0, 0)
-    left = f"; {expired} leases of workers that died, for another to take over" if expired else ""
-    yield Finding("workers", f"{busy} at work now{left}")
+    leases = f"; {counted(expired, 'lease')} of workers that died, for another to take over"
+    yield Finding("workers", f"{busy} at work now{leases if expired else ''}")
     oldest = jobs.oldest_turn(PostgresConnection(raw))
     if oldest is not None:
         waits_s = max(0.0, now - oldest.timestamp())

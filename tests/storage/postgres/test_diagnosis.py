@@ -47,7 +47,7 @@ async def test_a_healthy_database_has_no_fixes(url: str) -> None:
     assert code == 0, output
     assert not any(one["fix"] for one in found.values())
     assert "keeps users apart" in found["isolation"]["fact"]
-    assert "1 turns to be understood" in found["waiting"]["fact"]
+    assert "1 turn to be understood" in found["waiting"]["fact"]
     assert found["language"]["fact"] == "en"
     assert found["workers"]["fact"] == "1 at work now"
     assert "secret" not in output
@@ -86,7 +86,7 @@ async def test_what_needs_attention(
     assert code == 1
     for about in ("clock", "oldest job", "connections", "transactions", "isolation"):
         assert found[about]["fix"], about
-    assert "1 leases of workers that died" in found["workers"]["fact"]
+    assert "1 lease of workers that died" in found["workers"]["fact"]
 
 
 def test_no_schema_wrong_roles_and_no_server(server: PostgresServer, empty: str, url: str) -> None:
