@@ -11,6 +11,7 @@ import inspect
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -35,8 +36,11 @@ from pipecat.processors.aggregators.llm_response_universal import (
 from pipecat.processors.filters.identity_filter import IdentityFilter
 from pipecat.turns.user_turn_strategies import ExternalUserTurnStrategies
 from pipecat.workers.runner import WorkerRunner
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from hotmem import Memory, Options
+from hotmem.cli.app import app
 from hotmem.models.preparation import Prepared
 from hotmem.options import ModelOptions
 from hotmem.pipecat import HotMemProcessor
@@ -51,7 +55,12 @@ PAGES: Final = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 
 SHELL: Final = {"bash"}
 FILES: Final = {"sql", "yaml"}
-"""What is neither run nor parsed here: commands, and files for other programs."""
+"""What is not run here: commands, and files for other programs."""
+
+PROGRAMS: Final = {
+    *("createdb", "export", "hotmem", "litestream", "make", "pip", "psql", "python", "source"),
+}
+"""What the lines of a block for the shell begin with."""
 
 FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -237,6 +246,21 @@ async def test_a_bot_with_the_pipeline_of_a_page_remembers(
     assert "<memory>" in given[-1]["content"] and "Potola" in given[-1]["content"]
     assert question["content"] == "What's my dog called?"
     assert "<memory>" not in str(context.get_messages())
+
+
+@pytest.mark.parametrize("page", with_blocks("bash"))
+def test_each_line_for_the_shell_is_one_command(page: Path) -> None:
+    """A line that was joined with the next one shows a command behind a comment."""
+    command = get_command(app)
+    assert isinstance(command, TyperGroup)
+    for block in blocks(page):
+        for line in block.code.splitlines() if block.language in SHELL else ():
+            program, *arguments = shlex.split(line, comments=True)
+            assert program in PROGRAMS, line
+            assert not re.search(r"#.*\b(hotmem|pip|python) [a-z]", line), line
+            if program == "hotmem":
+                name, *options = arguments
+                assert command.commands[name].make_context(name, options), line
 
 
 @pytest.mark.parametrize("page", with_blocks("json"))
