@@ -208,8 +208,8 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool(
         "import_memories",
-        "Import a HotMem or mem0 export, chat messages or a transcript. All or nothing; repeating "
-        "it resumes an interrupted import and skips existing records.",
+        "Import a HotMem or mem0 export, chat messages or a transcript. If a record is invalid, "
+        "nothing is imported. Repeating it continues an interrupted import, and skips what exists.",
         "migration",
         ImportArguments,
         imports.import_memories,

@@ -1,6 +1,7 @@
 """Export, import and backup by the tools.
 
-An import is all or nothing and adds nothing when repeated; files stay in the permitted folder.
+An import with an invalid record stores nothing, a repeated one nothing new. Files stay in the
+permitted folder.
 """
 
 import asyncio

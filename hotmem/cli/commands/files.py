@@ -95,7 +95,8 @@ def import_(
 ) -> None:
     """Import a HotMem or mem0 export, chat messages or a transcript.
 
-    An import is all or nothing and skips existing records. `hotmem undo` reverts it.
+    If a record is invalid, nothing is imported. An interrupted import continues when the same file
+    is imported again. Existing records are skipped. `hotmem undo` removes an import.
     """
     from hotmem.operations.requests import checked
     from hotmem.operations.results import as_json
