@@ -22,6 +22,7 @@ from hotmem.temporal.fragments import (
     preceded_by,
     whole_words,
 )
+from hotmem.temporal.rescheduling import RESCHEDULED
 from hotmem.temporal.units import Granularity, Reference, Span, day_span, month_span
 
 
@@ -111,19 +112,10 @@ def _day_of_month(match: re.Match[str], reference: Reference) -> Span:
     return day_span(nearest_day(same_day_of_months(int(match["day"]), reference, 2), reference))
 
 
-_RESCHEDULED: Final = re.compile(
-    r"\b(?:mov|postpon|reschedul|push|shift|delay|chang|switch|swap|put|bring|brought)\w*\b[^.!?]*$",
-    re.IGNORECASE,
-)
-"""Verbs before a day that an event is moved to.
-
-Without one, "to the third" may be a floor or a place in a race.
-"""
-
-
 def _day_moved_to(match: re.Match[str], reference: Reference) -> Span | None:
-    before = match.string[: match.start()]
-    return _day_of_month(match, reference) if _RESCHEDULED.search(before) else None
+    """Interpret "moved it to the third"; without such a verb it may be a floor or a place."""
+    moved = RESCHEDULED.search(match.string, 0, match.start())
+    return _day_of_month(match, reference) if moved else None
 
 
 def _day_of_relative_month(match: re.Match[str], reference: Reference) -> Span:

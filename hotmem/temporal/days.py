@@ -140,6 +140,11 @@ def _weekdays_ago(match: re.Match[str], reference: Reference) -> Span:
     return day_span(reference.today - timedelta(days=distance) - timedelta(weeks=weeks))
 
 
+def _weekday_before_last(match: re.Match[str], reference: Reference) -> Span:
+    distance = (reference.today.weekday() - parse_weekday(match["weekday"])) % 7 or 7
+    return day_span(reference.today - timedelta(days=distance + 7))
+
+
 def nth_weekday(period: Span, number: str, weekday: int) -> Span:
     """The first, second … or last occurrence of a weekday in a period.
 
@@ -197,7 +202,7 @@ RULES: Final = (
     ),
     Rule(
         _WEEKDAY_CUES,
-        whole_words(rf"(?:(?P<which>{DIRECTION})\s+)?(?P<weekday>{WEEKDAY})\.?"),
+        whole_words(rf"(?<!\ba )(?:(?P<which>{DIRECTION})\s+)?(?P<weekday>{WEEKDAY})\.?"),
         _weekday,
     ),
     Rule(
@@ -213,6 +218,11 @@ RULES: Final = (
         ("after next",),
         whole_words(rf"(?P<weekday>{WEEKDAY})\s+after\s+next"),
         _weekday_after_next,
+    ),
+    Rule(
+        ("before last",),
+        whole_words(rf"(?P<weekday>{WEEKDAY})\s+before\s+last"),
+        _weekday_before_last,
     ),
     Rule(
         ("week", "fortnight"),

@@ -26,6 +26,12 @@ def _ago(match: re.Match[str], reference: Reference) -> Span:
     return _offset(reference, match["amount"], -1)
 
 
+def _days_ago(match: re.Match[str], reference: Reference) -> Span:
+    """Interpret "a week ago today", "two months ago yesterday": a day."""
+    day = reference.today - timedelta(days=match["day"] == "yesterday")
+    return unit_span(parse_duration(match["amount"]).add_to(day, -1), "day")
+
+
 def _in(match: re.Match[str], reference: Reference) -> Span:
     return _offset(reference, match["amount"], 1)
 
@@ -74,6 +80,11 @@ RULES: Final = (
         ("ago", "back", "earlier"),
         whole_words(rf"(?P<amount>{DURATION})\s+(?:ago|back|earlier)"),
         _ago,
+    ),
+    Rule(
+        ("ago",),
+        whole_words(rf"(?P<amount>{DURATION})\s+ago\s+(?P<day>today|yesterday)"),
+        _days_ago,
     ),
     Rule(("in ",), whole_words(rf"in\s+(?:less\s+than|under)\s+(?P<amount>{DURATION})"), _within),
     Rule(

@@ -15,11 +15,14 @@ from hotmem.temporal.units import Granularity, Reference, Span, add_units, day_s
 _THROUGH: Final = re.compile(r"\s*(?:to|-|until|till|through|thru)\s*(?:the\s+)?$")
 _AND: Final = re.compile(r"\s*and\s*(?:the\s+)?$")
 _OPENING: Final = re.compile(r"(?<!\w)(?P<word>from|between)\s+(?:the\s+)?$")
+_OF_EVENT: Final = re.compile(r"(?<!\w)(?:on|in)\s+(?:the\s+)?$")
+"""Before the former time of an event: "moved the exam on 3 March to 10 March"."""
+
 _FROM_NOW: Final = re.compile(
     r"(?<!\w)(?:between|from)\s+(?:now|today)\s+(?:and|to|until|till)\s+(?:the\s+)?$"
 )
 _FROM_TO: Final = re.compile(r"from\s.*\sto\s")
-_TO_NOW: Final = re.compile(r"\s*(?:and|to|until|till)\s+(?:now|the\s+present)(?!\w)")
+_TO_NOW: Final = re.compile(r"\s*(?P<link>and|to|until|till)\s+(?:now|the\s+present)(?!\w)")
 
 
 def is_rescheduled(fragment: Fragment, text: str) -> bool:
@@ -47,8 +50,8 @@ def join_ranges(times: Sequence[Fragment], text: str, reference: Reference) -> I
             gap = text[time.stop : other.start]
             between = opening and opening["word"] == "between"
             moved = (
-                opening is not None
-                and not between
+                not between
+                and (opening or _OF_EVENT.search(text, 0, time.start))
                 and gap.strip().startswith("to")
                 and RESCHEDULED.search(text, 0, start)
             )
@@ -77,6 +80,8 @@ def _range_with_now(time: Fragment, start: int, text: str, reference: Reference)
     """
     now = reference.now
     from_now = _FROM_NOW.search(text, max(0, time.start - 30), time.start)
+    if from_now and RESCHEDULED.search(text, 0, from_now.start()):
+        return time
     if from_now and time.span and time.span.end > now:
         return replace(
             time, start=from_now.start(), span=Span(now, time.span.end, Granularity.SPAN)
@@ -85,7 +90,8 @@ def _range_with_now(time: Fragment, start: int, text: str, reference: Reference)
         span = Span(now, _next_occurrence(time.clock, reference), Granularity.SPAN)
         return replace(time, start=from_now.start(), span=span)
     to_now = _TO_NOW.match(text, time.stop)
-    if to_now and time.span:
+    between = text.startswith("between", start)
+    if to_now and time.span and (between or to_now["link"] != "and"):
         past = time.span.start
         if time.span.yearly and past > now:
             past = add_units(past, "year", -1)

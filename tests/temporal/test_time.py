@@ -28,6 +28,12 @@ LOOKING_BACK = [
     ("last year", "2025-01-01", "2026-01-01"),
     ("3 days ago", "2026-11-15", "2026-11-16"),
     ("two weeks ago", "2026-11-02", "2026-11-09"),
+    ("two weeks ago today", "2026-11-04", "2026-11-05"),
+    ("a month ago yesterday", "2026-10-17", "2026-10-18"),
+    ("the Sunday before last", "2026-11-08", "2026-11-09"),
+    ("the Wednesday before last", "2026-11-04", "2026-11-05"),
+    ("on Friday and now", "2026-11-13", "2026-11-14"),
+    ("between last Friday and now", "2026-11-13", "2026-11-19"),
     ("a year ago", "2025-01-01", "2026-01-01"),
     ("eleven months ago", "2025-12-01", "2026-01-01"),
     ("on Tuesday", "2026-11-17", "2026-11-18"),
@@ -170,6 +176,15 @@ def test_finds_no_time_in_other_words(text: str) -> None:
 def test_finds_the_day_an_event_is_moved_to(text: str) -> None:
     (mention,) = find_times(text, AT, ahead=True)
     assert mention.interval.start.day == 12
+
+
+@pytest.mark.parametrize("text", ["we have roast on a Sunday", "it was a Tuesday"])
+def test_a_weekday_with_a_is_no_certain_day(text: str) -> None:
+    assert find_times(text, AT, ahead=True) == ()
+
+
+def test_after_a_change_of_something_else_an_ordinal_is_no_day() -> None:
+    assert find_times("change of shift, then the lift to the third", AT, ahead=True) == ()
 
 
 def test_an_ordinal_of_a_floor_is_no_day() -> None:

@@ -4,15 +4,14 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from hotmem.temporal import TimeMention, find_times, format_time_bare
+from hotmem.temporal import TimeMention, find_times, format_time, format_time_bare
 from hotmem.types import Correction, Statement
 from hotmem.types.parse import Doc
 from hotmem.understanding.facts.clauses import Clause, read_clauses
 from hotmem.understanding.facts.copulas import read_copula
-from hotmem.understanding.facts.events import (
-    rescheduled_event,
-)
+from hotmem.understanding.facts.events import rescheduled_event
 from hotmem.understanding.facts.favourites import read_favourite
+from hotmem.understanding.facts.former_times import current_times
 from hotmem.understanding.facts.general_verbs import read_general_verb
 from hotmem.understanding.facts.lexicon import DETAIL_NOUNS, EVENT_NOUNS
 from hotmem.understanding.facts.predicates import Fact, first_mention, predicate_words
@@ -21,7 +20,6 @@ from hotmem.understanding.facts.spelled_codes import code_after
 from hotmem.understanding.facts.statements import to_statement
 from hotmem.understanding.facts.subjects import Subject, resolve
 from hotmem.understanding.facts.third_person import sentence
-from hotmem.understanding.facts.time_direction import is_former_time
 from hotmem.understanding.facts.verbs import read_verb
 
 _PRONOUN_NOUNS: Final = {"he": "friend", "she": "friend", "they": "friend", "it": "car"}
@@ -109,20 +107,16 @@ def _new_date(clause: Clause, said_at: datetime) -> TimeMention | None:
     """Return the future date of a rescheduled event: "they put the exam off until Monday"."""
     text = clause.verb.doc.text
     times = find_times(text, said_at, ahead=True)
-    return first_mention(
-        predicate_words(clause), [one for one in times if not is_former_time(text, one)]
-    )
+    return first_mention(predicate_words(clause), list(current_times(text, times)))
 
 
 def _reschedule_statement(clause: Clause, appointment: Subject, day: TimeMention) -> Statement:
     """State the new date of a rescheduled event."""
-    when = format_time_bare(day)
     words = predicate_words(clause)
     start = min(appointment.start, words[0].idx)
     stop = max(appointment.stop, *(token.idx + len(token) for token in words))
-    return IS_ON.statement(
-        appointment.key, when, sentence(appointment.shown, IS_ON.name, when), start, stop
-    )
+    text = sentence(appointment.shown, "is", format_time(day))
+    return IS_ON.statement(appointment.key, format_time_bare(day), text, start, stop)
 
 
 def _read_facts(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hotmem.temporal import TimeMention
+from hotmem.temporal.rescheduling import RESCHEDULING_VERBS
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Token
 from hotmem.understanding.facts.clauses import Clause
@@ -31,9 +32,6 @@ INTRANSITIVE_EVENTS: Final = wordlist(
 
 _GROUP_NOUNS: Final = wordlist(
     "gym club choir band team group league class church orchestra army navy program course"
-)
-_RESCHEDULING_VERBS: Final = frozenset(
-    {"move", "postpone", "reschedule", "push", "put", "shift", "delay", "bring"}
 )
 RELOCATION_VERBS: Final = frozenset({"move", "relocate", "settle"})
 """Verbs that lead to a new home."""
@@ -63,7 +61,7 @@ def rescheduled_event(clause: Clause) -> Token | None:
 
     "they moved the interview to Monday", "the exam has been put off until May".
     """
-    if clause.verb.lemma_ not in _RESCHEDULING_VERBS or clause.negated or clause.frame:
+    if clause.verb.lemma_ not in RESCHEDULING_VERBS or clause.negated or clause.frame:
         return None
     if clause.subject is not None and clause.subject.dep_ == "nsubjpass":
         return clause.subject

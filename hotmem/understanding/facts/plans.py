@@ -16,13 +16,14 @@ from hotmem.temporal import Bound, Granularity, TimeMention, find_times
 from hotmem.types import Category, EventTime, Interval, Kind, Statement, Understanding
 from hotmem.types.parse import Doc, Span
 from hotmem.understanding.facts.event_times import read_event_times
+from hotmem.understanding.facts.former_times import current_times
 from hotmem.understanding.facts.relations import HAS_TO, IS_ON, IS_REMINDED, PLANS_TO
 from hotmem.understanding.facts.third_person import (
     FIRST_PERSON_PRONOUNS,
     sentence,
     to_third_person,
 )
-from hotmem.understanding.facts.time_direction import is_former_time, is_future, resolve_times
+from hotmem.understanding.facts.time_direction import is_future, resolve_times
 
 PLAN_RELATIONS: Final = frozenset({PLANS_TO.name, IS_ON.name, IS_REMINDED.name})
 """Relations whose statements are always plans or reminders."""
@@ -58,9 +59,7 @@ def upcoming_times(text: str, said_at: datetime) -> tuple[TimeMention, ...]:
     An hour at which somebody is to be woken is in the morning.
     """
     found = find_times(text, said_at, ahead=True, include_clock_times=True)
-    return tuple(
-        _in_the_morning(text, one, said_at) for one in found if not is_former_time(text, one)
-    )
+    return tuple(_in_the_morning(text, one, said_at) for one in current_times(text, found))
 
 
 def _in_the_morning(text: str, mention: TimeMention, said_at: datetime) -> TimeMention:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from hotmem.temporal import find_times
+from hotmem.temporal.rescheduling import RESCHEDULING_VERBS
 from hotmem.text.stemming import STOP_STEMS, stem, stems
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Token
@@ -17,7 +18,7 @@ from hotmem.understanding.query.cues import DIRECT_QUESTION
 
 CHANGE_WORDS: Final = re.compile(
     r"\b(?:cancel\w*|postpon\w*|reschedul\w*|scrap\w*|skip\w*|off|mov(?:e|ed|es|ing)|push\w*"
-    r"|shift\w*|delay\w*|chang\w+|switch\w*|swap\w*|put|br(?:ing|ought)\w*"
+    r"|shift\w*|slip\w*|delay\w*|chang\w+|switch\w*|swap\w*|put|br(?:ing|ought)\w*"
     r"|back|again|now|instead|not|no|\w+n['’]?t|any\s*more|no\s+longer)\b",
     re.IGNORECASE,
 )
@@ -32,7 +33,7 @@ _PARTICLE_VERBS: Final = {
 }
 """Verbs that change a plan only with one of these particles."""
 
-_MOVING_VERBS: Final = wordlist("move push shift delay change switch swap bring")
+_MOVING_VERBS: Final = RESCHEDULING_VERBS - {"put"}
 """Verbs that change a plan only with a time or an event; a sofa can be moved as well."""
 
 _ATTENDANCE_VERBS: Final = wordlist("go come happen make attend")

@@ -7,9 +7,10 @@ from itertools import chain
 from typing import Final
 
 from hotmem.temporal import Bound, Granularity, TimeMention, find_times
-from hotmem.temporal.rescheduling import RESCHEDULED
+from hotmem.temporal.rescheduling import RESCHEDULING_VERBS
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Span, Token
+from hotmem.understanding.facts.former_times import current_times
 from hotmem.understanding.facts.lexicon import EVENT_NOUNS
 from hotmem.understanding.facts.month_names import is_month_as_name
 from hotmem.understanding.query.analyzer import FUTURE_WORDS, refers_to_future
@@ -25,6 +26,7 @@ _EXPERIENCE_VERBS: Final = wordlist(
 )
 """Verbs whose perfect is past even with a day: "I've seen him on Tuesday"."""
 
+_CHANGE_VERBS: Final = RESCHEDULING_VERBS | {"cancel"}
 _SINCE: Final = re.compile(r"\bsince\s+(?:\w+\s+){1,3}$", re.IGNORECASE)
 _BOOKING_VERBS: Final = wordlist("book reserve buy get give win make receive order")
 _CAUSATIVE_VERBS: Final = wordlist("have get want need")
@@ -39,9 +41,6 @@ _TARGET_PREPOSITION: Final = re.compile(
     r"\b(?:for|to)\s+(?:(?:the|this|next|coming)\s+)*$", re.IGNORECASE
 )
 """The end of the text before a target time: "a table for Friday", "moved it to Monday"."""
-
-_TO_TIME: Final = re.compile(r"\s+to\s+\w", re.IGNORECASE)
-"""What follows the former time of an event: "moved it from Friday to Monday"."""
 
 FAR_AHEAD: Final = timedelta(days=274)
 """Distance from which a date without a year is read as that of last year if the verb is ambiguous.
@@ -81,7 +80,7 @@ def resolve_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
     """
     behind, before = find_times(doc.text, said_at), find_times(doc.text, said_at, ahead=True)
     if behind == before:
-        return tuple(one for one in behind if _is_time(doc, one))
+        return tuple(one for one in current_times(doc.text, behind) if _is_time(doc, one))
     ways = {mention.start: is_future(doc, mention) for mention in chain(behind, before)}
     past = {one.start: one for one in behind}
     for one in before:
@@ -94,32 +93,13 @@ def resolve_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
         *(one for one in behind if not ways[one.start]),
         *(one for one in before if ways[one.start]),
     ]
-    return tuple(
-        sorted((one for one in chosen if _is_time(doc, one)), key=lambda mention: mention.start)
-    )
+    found = sorted(chosen, key=lambda mention: mention.start)
+    return tuple(one for one in current_times(doc.text, found) if _is_time(doc, one))
 
 
 def _is_time(doc: Doc, mention: TimeMention) -> bool:
     return not (
-        is_duration(doc, mention)
-        or is_month_as_name(doc, mention)
-        or is_former_time(doc.text, mention)
-        or _is_birth(doc, mention)
-    )
-
-
-def is_former_time(text: str, mention: TimeMention) -> bool:
-    """Whether a time is the one that an event was moved from: "from Friday to Monday".
-
-    Args:
-        text: The text.
-        mention: A time in it.
-    """
-    words = text[mention.start : mention.stop].lower()
-    return bool(
-        words.startswith("from ")
-        and RESCHEDULED.search(text, 0, mention.start)
-        and _TO_TIME.match(text, mention.stop)
+        is_duration(doc, mention) or is_month_as_name(doc, mention) or _is_birth(doc, mention)
     )
 
 
@@ -161,11 +141,12 @@ def _is_perfect(verb: Token) -> bool:
 
 def _is_ambiguous(doc: Doc, mention: TimeMention) -> bool:
     """Whether the verb may be past as well: a perfect, or a form like "hurt"."""
-    verb = next(
-        _verbs_above([token for token in doc if mention.start <= token.idx < mention.stop]), None
-    )
+    named = [token for token in doc if mention.start <= token.idx < mention.stop]
+    verb = next(_verbs_above(named), None)
     if verb is None or _is_booking(verb):
         return False
+    if _is_of_changed_event(named, verb):
+        return True
     helpers = list(_auxiliaries(verb))
     either = (
         verb.tag_ in ("VBP", "VB")
@@ -173,9 +154,7 @@ def _is_ambiguous(doc: Doc, mention: TimeMention) -> bool:
         and not helpers
         and not _has_infinitive_marker(verb)
     )
-    return (_is_perfect(verb) or either) and not _is_target_time(
-        doc.text, [token for token in doc if mention.start <= token.idx < mention.stop]
-    )
+    return (_is_perfect(verb) or either) and not _is_target_time(doc.text, named)
 
 
 def _has_infinitive_marker(verb: Token) -> bool:
@@ -199,12 +178,27 @@ def is_future(doc: Doc, mention: TimeMention) -> bool:
     verb = next(_verbs_above(named), None)
     if verb is None:
         return refers_to_future(sentence) or _is_event_note(sentence)
+    if _is_of_changed_event(named, verb):
+        return True
     if any(token.lower_ in FUTURE_WORDS for token in (*named, *verb.children)):
         return True
     if _SINCE.search(doc.text[: named[0].idx]):
         return False
     put = mention.bound is Bound.AT and _is_target_time(doc.text, named)
     return _refers_to_future(verb, mention.bound, put=put)
+
+
+def _is_of_changed_event(named: list[Token], verb: Token) -> bool:
+    """Whether a time belongs to an event that is off or moved: "my exam on Monday is cancelled"."""
+    inside = {token.i for token in named}
+    above = (token for token in named[0].ancestors if token.i not in inside and token.pos_ != "ADP")
+    event = next(above, verb)
+    return (
+        event.pos_ in ("NOUN", "PROPN")
+        and event.head == verb
+        and event.dep_ in ("nsubj", "nsubjpass", "dobj")
+        and verb.lemma_ in _CHANGE_VERBS
+    )
 
 
 def _refers_to_future(verb: Token, bound: Bound, *, put: bool) -> bool:

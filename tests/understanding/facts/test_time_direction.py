@@ -41,6 +41,13 @@ def test_future_events(case: dict[str, str | None], language: Language) -> None:
         ("I've booked a table for Friday.", "Ana has booked a table for 2026-11-27 (Friday)."),
         ("I saw the dentist on Friday.", "Ana saw the dentist on 2026-11-20 (Friday)."),
         ("They put the exam off until Friday.", "The exam is on 2026-11-27 (Friday)."),
+        ("The recital was postponed to May.", "The recital is in May 2027."),
+        ("The exam was pushed back to next week.", "The exam is in the week of 2026-11-30."),
+        (
+            "They moved the exam to the end of March.",
+            "The exam is between 2027-03-16 and 2027-03-31.",
+        ),
+        ("They moved the exam on 3 March to 10 March.", "The exam is on 2027-03-10 (Wednesday)."),
     ],
 )
 def test_facts_have_the_date_of_the_event(text: str, fact: str, language: Language) -> None:
@@ -96,6 +103,19 @@ def test_a_month_in_the_place_of_a_name_is_no_time(
         ("My night shift goes from Monday to Friday.", ["from Monday to Friday"]),
         ("I watched the movie from Monday to Friday.", ["from Monday to Friday"]),
         ("Please shift the call from Friday to Monday.", ["Monday"]),
+        ("The meeting on 3 March was postponed to 10 March.", ["10 March"]),
+        ("The meeting planned for 3 March has been moved to 10 March.", ["10 March"]),
+        ("Friday's dinner was moved to Saturday.", ["Saturday"]),
+        ("The hearing test that was on Wednesday is now on Thursday.", ["on Thursday"]),
+        ("It was meant to be this Friday but they brought it forward to Thursday.", ["Thursday"]),
+        ("He was supposed to come today, he's coming on Friday instead.", ["on Friday"]),
+        ("The barbecue isn't this Saturday, it's Saturday week.", ["Saturday week"]),
+        ("The tour has slipped from June to September.", ["September"]),
+        ("The concert's been put back from today to Monday.", ["Monday"]),
+        ("We met on Friday and moved the party to Saturday.", ["on Friday", "Saturday"]),
+        ("They moved me in December to the airline.", ["in December"]),
+        ("I called on Monday about postponing to Friday.", ["on Monday", "Friday"]),
+        ("The meeting on 3 March was cancelled. It's on Friday.", ["on 3 March", "on Friday"]),
         (
             "We moved house on Friday and work from Monday to Wednesday.",
             ["on Friday", "from Monday to Wednesday"],
@@ -107,3 +127,17 @@ def test_what_is_moved_has_its_new_time_only(
 ) -> None:
     found = resolve_times(language.parse([text])[0], datetime(2026, 11, 20, 9, tzinfo=UTC))
     assert [text[one.start : one.stop].rstrip(".") for one in found] == times
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("The meeting on 3 March was postponed.", "2026-03-03"),
+        ("The meeting on 3 December was cancelled.", "2025-12-03"),
+        ("The meeting was cancelled on 3 December.", "2025-12-03"),
+        ("We met on 3 March.", "2025-03-03"),
+    ],
+)
+def test_a_cancelled_event_was_ahead(text: str, day: str, language: Language) -> None:
+    (found,) = resolve_times(language.parse([text])[0], datetime(2026, 2, 10, 9, tzinfo=UTC))
+    assert f"{found.interval.start:%Y-%m-%d}" == day
