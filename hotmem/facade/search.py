@@ -10,10 +10,11 @@ from hotmem.core.metrics import count_hits, timed_search
 from hotmem.core.validation import validate_number
 from hotmem.errors import StoreError
 from hotmem.facade.base import MemoryBase
-from hotmem.operations import contextual_search, explain, search, store
+from hotmem.operations import contextual_search, described, explain, search, store
 from hotmem.operations.contextual_results import ContextualResult
+from hotmem.operations.described import DescribedStatement
 from hotmem.operations.requests import SearchOptions, StoreContext, TraceOptions, checked
-from hotmem.operations.results import SearchResult, SearchTrace, SimilarMemory, StoreResult
+from hotmem.operations.results import SearchResult, SearchTrace, StoreResult
 from hotmem.options import MIN_TOKENS
 from hotmem.retrieval.context import RecallRequest
 from hotmem.text.validation import MAX_STATEMENT_CHARACTERS, validate_id, validate_text
@@ -138,23 +139,28 @@ class SearchMethods(MemoryBase):
         await self.audit(act, user_id=user_id)
         return found
 
-    async def similar(self, text: str, *, user_id: str) -> tuple[SimilarMemory, ...]:
-        """Up to three current memories that may state the same as a text, the likeliest first.
+    async def find_described(
+        self, description: str, *, user_id: str
+    ) -> tuple[DescribedStatement, ...]:
+        """Statements that may be what somebody describes, the one that fits best first.
 
         Args:
-            text: A statement; in the first person it is about the user.
+            description: A statement in the user's words, or words for one: "the dentist
+                appointment".
             user_id: Whose memory; an unknown user has none.
 
         Raises:
             InvalidInput: If an argument cannot be used.
             StoreError: If the database cannot be read.
         """
-        runtime, text = self.runtime, validate_text(text, "text")
+        runtime, description = self.runtime, validate_text(description, "description")
         user = await self._find_user(user_id)
         if user is None:
             return ()
         with self._priority.foreground():
-            return await runtime.threads.recalls.run(store.find_similar(runtime.recall, user, text))
+            return await runtime.threads.recalls.run(
+                described.find_described(runtime.recall, user, description)
+            )
 
     async def trace_search(
         self,

@@ -236,21 +236,6 @@ async def _tag(context: RecallContext, user: UserKey, doc: Doc, requested: Seque
     return _Tags(given, found, vectors, match_tags(replaceable, existing, rows) | same)
 
 
-async def find_similar(
-    context: RecallContext, user: UserKey, text: str
-) -> tuple[SimilarMemory, ...]:
-    """Up to `NEAREST_COMPARED` memories that may state the same as a text, the likeliest first.
-
-    Args:
-        context: The resources of the read path.
-        user: The user.
-        text: A statement.
-    """
-    (vector,) = await asyncio.to_thread(context.encoder.encode, [text])
-    english = is_english(text, context.expected_language)
-    return await _find_similar(context, user, text, vector, english=english)
-
-
 async def _find_similar(
     context: RecallContext, user: UserKey, content: str, vector: Vector, *, english: bool
 ) -> tuple[SimilarMemory, ...]:

@@ -8,17 +8,23 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from hotmem.block.rendering import render_notice
 from hotmem.errors import DeletionChanged, StoreError
 from hotmem.memory import Memory
 from hotmem.operations.actor import acting
 from hotmem.pipecat import command_notices as notices
+from hotmem.pipecat.deletion_targets import (
+    DeletionTarget,
+    command_target,
+    described_deletion,
+    find_statement,
+)
 from hotmem.pipecat.turn_retention import TurnRetention, UserTurn
-from hotmem.text.escaping import escape_for_prompt
-from hotmem.types import Actor, ContextBlock, Item, Trace
+from hotmem.types import Actor, ContextBlock, ForgetResult, Item, Trace
 from hotmem.understanding.query.consent import confirms, confirms_deletion
+from hotmem.understanding.query.described_deletions import DescribedDeletion
 from hotmem.understanding.query.voice_commands import (
     DELETIONS,
     NOT_STORED,
@@ -29,10 +35,6 @@ from hotmem.understanding.query.voice_commands import (
 
 UNDO_TURNS: Final = 5
 """Number of user turns within which "undo that" needs no confirmation."""
-
-MIN_STATED: Final = 0.6
-"""Cosine from which a memory states what the user asks to forget. Of 12 statements, these were the
-memories that a person would choose, and none for three that were never told."""
 
 _ANSWERED_BY_ANY_REPLY: Final = NOT_STORED | {CommandKind.REMEMBER, CommandKind.ON_RECORD}
 
@@ -67,20 +69,23 @@ class _PendingConfirmation:
     """A deletion, or its undoing, that the user has to confirm.
 
     Attributes:
-        command: The user's command.
-        target: The arguments of `Memory.forget`; None to undo the last deletion.
+        target: What would be deleted; None to undo the last deletion.
         block_id: The id of the block that has the bot ask.
         ids: The ids that the deletion would remove.
         delivered: Whether the language model was given that block.
         reply: The spoken part of the bot's reply to it.
     """
 
-    command: Command
-    target: dict[str, Any] | None
+    target: DeletionTarget | None
     block_id: str
     ids: frozenset[str] = frozenset()
     delivered: bool = False
     reply: str = ""
+
+    @property
+    def topic(self) -> str:
+        """The topic of the deletion, which a confirmation may name."""
+        return "" if self.target is None else self.target.topic
 
 
 class VoiceCommands:
@@ -106,7 +111,12 @@ class VoiceCommands:
 
     def handles(self, text: str) -> bool:
         """Whether an utterance is a voice command, or may answer a confirmation question."""
-        return self.awaits_confirmation or self._retention.find(text) is not None
+        command = self._retention.find(text)
+        return (
+            self.awaits_confirmation
+            or command is not None
+            or described_deletion(text, command) is not None
+        )
 
     def needs_response(self, text: str) -> bool:
         """Whether the outcome of an utterance must be spoken, if the bot has replied without it.
@@ -154,7 +164,7 @@ class VoiceCommands:
             confirmed = (
                 confirms(turn.own)
                 if pending.target is None
-                else confirms_deletion(turn.own, pending.command.about)
+                else confirms_deletion(turn.own, pending.topic)
             )
             if confirmed:
                 return await self._execute_confirmed(request, pending, turn.number)
@@ -163,15 +173,22 @@ class VoiceCommands:
             if await self._is_reserved(request.memory, turn, pending):
                 return self._block(request, notices.USER_ONLY_COMMAND)
             command = turn.by_others
+        elif described := described_deletion(turn.own, command):
+            target = await find_statement(request.memory, self._user_id, described, turn)
+            if target is not None:
+                return await self._ask_confirmation(request, target)
         return None if command is None else await self._execute(request, command, turn.number)
 
     async def _execute_confirmed(
         self, request: CommandRequest, pending: _PendingConfirmation, number: int
     ) -> ContextBlock | None:
+        target = pending.target
         if pending.reply and not _CONFIRMATION_QUESTION.search(pending.reply):
             # The bot asked something else, and the user answered that.
-            return await self._ask_confirmation(request, pending.command, pending.target)
-        if pending.target is None:
+            if target is None:
+                return await self._undo_or_ask(request, -1)
+            return await self._ask_confirmation(request, target)
+        if target is None:
             return await self._undo(request)
         try:
             with acting(Actor.VOICE):
@@ -179,10 +196,12 @@ class VoiceCommands:
                     user_id=self._user_id,
                     grace=_grace(request.memory),
                     confirmed=pending.ids | self._retention.stored_ids(),
-                    **pending.target,
+                    **target.arguments,
                 )
+            if target.turn is not None and target.turn.stored_ids:
+                await self.remove_turns(request.memory, tuple(target.turn.stored_ids))
         except DeletionChanged:
-            return await self._ask_confirmation(request, pending.command, pending.target)
+            return await self._ask_confirmation(request, target)
         except StoreError:
             self._pending = pending
             return self._block(request, notices.DELETION_FAILED)
@@ -199,7 +218,7 @@ class VoiceCommands:
                 return True
             if await memory.restorable(self._user_id):
                 return True
-        return pending is not None and confirms_deletion(turn.others, pending.command.about)
+        return pending is not None and confirms_deletion(turn.others, pending.topic)
 
     async def _execute(
         self, request: CommandRequest, command: Command, number: int
@@ -207,9 +226,9 @@ class VoiceCommands:
         retention = self._retention
         match command.kind:
             case kind if kind in DELETIONS:
-                return await self._ask_confirmation(request, command)
+                return await self._ask_about(request, command)
             case CommandKind.UNDO:
-                return await self._undo_or_ask(request, command, number)
+                return await self._undo_or_ask(request, number)
             case CommandKind.LIST_ALL:
                 memories = await request.memory.memories(self._user_id)
                 count = request.memory.runtime.recall.tokens.count
@@ -228,36 +247,36 @@ class VoiceCommands:
                 return None
         return self._block(request, notice)
 
-    async def _ask_confirmation(
-        self, request: CommandRequest, command: Command, target: dict[str, Any] | None = None
-    ) -> ContextBlock | None:
-        """Have the bot ask the user to confirm a deletion or its undoing.
-
-        Args:
-            request: The utterance.
-            command: The command to confirm.
-            target: The arguments of `Memory.forget`; None for those of the command.
-
-        Returns:
-            The block; None if there is nothing the command could mean.
-        """
-        if command.kind is CommandKind.UNDO:
-            return await self._undo_or_ask(request, command, -1)
-        own_target, description = await self._deletion_target(request.memory, command)
-        target = target or own_target
-        if not target:
+    async def _ask_about(self, request: CommandRequest, command: Command) -> ContextBlock | None:
+        """Have the bot ask the user to confirm a command; None if it can mean nothing."""
+        target = command_target(command, self._retention.last_own_turn())
+        if target is None:
             return None
-        preview = await request.memory.forget(user_id=self._user_id, dry_run=True, **target)
+        if command.kind is CommandKind.FORGET_ABOUT:
+            found = await self._preview(request.memory, target)
+            if not (found.turns or found.memories):
+                described = DescribedDeletion(command.about, plain=True)
+                statement = await find_statement(request.memory, self._user_id, described)
+                target = statement or target
+        return await self._ask_confirmation(request, target)
+
+    async def _ask_confirmation(
+        self, request: CommandRequest, target: DeletionTarget
+    ) -> ContextBlock:
+        """Have the bot ask the user to confirm a deletion."""
+        preview = await self._preview(request.memory, target)
         if not (preview.turns or preview.memories):
-            return self._block(request, notices.nothing_to_delete(description))
-        grace = _grace(request.memory)
-        block = self._block(request, notices.deletion_question(description, preview, grace))
-        self._pending = _PendingConfirmation(command, target, block.id, preview.ids)
+            return self._block(request, notices.nothing_to_delete(target.description))
+        question = notices.deletion_question(target.description, preview, _grace(request.memory))
+        block = self._block(request, question)
+        self._pending = _PendingConfirmation(target, block.id, preview.ids)
         return block
 
-    async def _undo_or_ask(
-        self, request: CommandRequest, command: Command, number: int
-    ) -> ContextBlock | None:
+    async def _preview(self, memory: Memory, target: DeletionTarget) -> ForgetResult:
+        """What a deletion would remove."""
+        return await memory.forget(user_id=self._user_id, dry_run=True, **target.arguments)
+
+    async def _undo_or_ask(self, request: CommandRequest, number: int) -> ContextBlock | None:
         """Undo a recent deletion; ask for confirmation of an earlier one.
 
         None if there is no deletion to undo.
@@ -269,7 +288,7 @@ class VoiceCommands:
             return await self._undo(request)
         asked_at = deletion.asked_at.astimezone(request.at.tzinfo)
         block = self._block(request, notices.undo_question(deletion.removed, asked_at))
-        self._pending = _PendingConfirmation(command, None, block.id)
+        self._pending = _PendingConfirmation(None, block.id)
         return block
 
     async def _undo(self, request: CommandRequest) -> ContextBlock:
@@ -278,40 +297,6 @@ class VoiceCommands:
         self._deleted_in = None
         notice = notices.UNDO_EXPIRED if restored is None else notices.undo_done(restored.removed)
         return self._block(request, notice)
-
-    async def _deletion_target(
-        self, memory: Memory, command: Command
-    ) -> tuple[dict[str, Any], str]:
-        """The arguments of `Memory.forget` for a command, and a description of them."""
-        if command.kind is CommandKind.FORGET_FACT:
-            return await self._fact_target(memory, command.about)
-        if command.kind is CommandKind.FORGET_ABOUT:
-            topic = escape_for_prompt(command.about)
-            return {"entity": command.about}, f"everything about “{topic}”"
-        if command.kind is CommandKind.FORGET_ALL:
-            return {"everything": True}, "everything that is known of them"
-        turn = self._retention.last_own_turn()
-        if turn is None:
-            return {}, ""
-        return {"turn_ids": tuple(turn.stored_ids)}, "what they said last, and the reply to it"
-
-    async def _fact_target(self, memory: Memory, fact: str) -> tuple[dict[str, Any], str]:
-        """The turns in which the user stated a fact, or the memory if it was stored.
-
-        If no fact that holds is similar, what contains these words: a fact that ended, too.
-        """
-        similar = await memory.similar(fact, user_id=self._user_id)
-        stated = {one.id for one in similar if one.similarity >= MIN_STATED}
-        known = [one for one in await memory.memories(self._user_id) if one.id in stated]
-        if not known:
-            return {"entity": fact}, f"that “{escape_for_prompt(fact)}”"
-        nearest = next(one for one in similar if one.id in stated)
-        turns = tuple(dict.fromkeys(turn for one in known for turn in one.turn_ids))
-        target = {"turn_ids": turns} if turns else {"memory_id": nearest.id}
-        return (
-            target,
-            f"“{escape_for_prompt(nearest.content)}”, with what was said in the same turn",
-        )
 
     def _block(self, request: CommandRequest, notice: str) -> ContextBlock:
         text = render_notice(notice)

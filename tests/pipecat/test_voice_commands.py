@@ -136,6 +136,48 @@ async def test_a_stated_fact_can_be_forgotten(memory: Memory, database: Path) ->
     assert not [text for _, text in turns_in(database) if "Rocky" in text]
 
 
+async def test_a_request_that_describes_a_statement_goes_with_it(
+    memory: Memory, database: Path
+) -> None:
+    await tell(memory)
+    async with scene(daniels(memory), ["Nice.", "Forget that?", "It is gone."]) as bot:
+        await bot.exchange("My hamster is called Otto.")
+        await bot.exchange("Please delete the peanut allergy.")
+        await bot.exchange("Yes.")
+    asked = blocks(bot.model.shown[1])[0]
+    assert "allergic to peanuts" in asked and "Nothing is deleted yet" in asked
+    assert "peanut" not in words_in(database)
+    assert any("hamster" in text for _, text in turns_in(database))
+
+
+async def test_every_turn_that_states_a_fact_is_forgotten(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory), ["Nice.", "Forget that?", "It is gone."]) as bot:
+        await bot.exchange("As I said, my dog is called Rocky.")
+        await bot.exchange("Forget that my dog is called Rocky.")
+        await bot.exchange("Yes.")
+    assert "Rocky" not in words_in(database)
+
+
+async def test_a_correction_after_a_request_is_kept(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory), ["Forget that?", "It is gone."]) as bot:
+        await bot.exchange("Forget that my dog is called Rocky, it is called Rex.")
+        await bot.exchange("Yes.")
+    kept = [text for _, text in turns_in(database)]
+    assert TOLD[0] not in kept and any("Rex" in text for text in kept)
+
+
+async def test_an_utterance_that_describes_nothing_stored_is_ordinary_speech(
+    memory: Memory, database: Path
+) -> None:
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("Forget the umbrella, it was broken.")
+    assert not any("user asks to forget" in text for text in blocks(bot.model.shown[0]))
+    assert ("user", "Forget the umbrella, it was broken.") in turns_in(database)
+
+
 async def test_a_fact_that_was_never_told_cannot_be_forgotten(
     memory: Memory, database: Path
 ) -> None:

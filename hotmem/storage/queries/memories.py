@@ -236,6 +236,19 @@ def current_before(
     return list({memory.id: memory for memory in found}.values())
 
 
+def turns_of(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    """Public ids of all turns that each of some memories comes from, by its row number."""
+    found: dict[int, tuple[str, ...]] = {}
+    for key, turn in conn.execute(
+        """SELECT x.memory, t.public_id FROM memories m JOIN sources x ON x.memory = m.id
+            JOIN turns t ON t.id = x.turn WHERE +m.user_key = ? AND m.id = ANY(?)
+            GROUP BY x.memory, t.id, t.public_id ORDER BY x.memory, t.id""",
+        (user, [*keys]),
+    ):
+        found[key] = (*found.get(key, ()), turn)
+    return found
+
+
 def _select(
     conn: Connection,
     where: str,

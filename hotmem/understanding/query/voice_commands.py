@@ -79,7 +79,7 @@ _ASK: Final = (
 )
 """Words that turn what follows into a request."""
 
-_OPENING: Final = (
+OPENING: Final = (
     rf"(?:(?:{_ASK}|hey|hi|ok|okay|so|and|but|oh|also|now|then|just|no|nope|yeah|yes|yep|well"
     r"|right|listen|look|alright|all right|actually|sorry|wait|hang on|hold on|(?:my )?(?:god"
     r"|goodness)|you know what|know what|never ?mind|on second thoughts?|in fact|seriously"
@@ -92,15 +92,16 @@ _OPENING: Final = (
 )
 """What people say before a command."""
 
-_START: Final = rf"(?:^|(?<=\| )){_OPENING}"
-_POLITE_START: Final = rf"(?:^|(?<=\| )){_OPENING}{_ASK} (?:\| )?"
+_START: Final = rf"(?:^|(?<=\| )){OPENING}"
+_POLITE_START: Final = rf"(?:^|(?<=\| )){OPENING}{_ASK} (?:\| )?"
 _DELETE: Final = (
     r"(?:forget|delete|erase|remove|wipe|scrub|scratch|strike|deleting|erasing|removing|wiping)"
 )
 _MEMORY: Final = r"(?:from|in|out of) (?:your |the )?(?:memory|memories|records?|notes?|database)"
 _TAIL: Final = (
     r"(?: (?:please|now|again|thanks|thank you|cheers|would you|will you|could you|can you"
-    rf"|ok|okay|alright|right now|straight away|for me|if you can|{_MEMORY}))*"
+    r"|ok|okay|alright|right now|straight away|for me|if you can|every (?:bit|word) of it"
+    rf"|all of it|{_MEMORY}))*"
 )
 _END: Final = rf"{_TAIL} \|"
 _BECAUSE: Final = (
@@ -137,7 +138,7 @@ _SUBJECT: Final = (
 )
 """How a statement begins that somebody wants to be remembered."""
 
-_AFTERTHOUGHT: Final = (
+AFTERTHOUGHT: Final = (
     r"(?: (?:please|thanks|sorry|ok|okay|(?:that|it|this) (?:was|isnt|wasnt)\b[^|]*"
     r"|(?:thats|its|that is|it is) (?:not|no|wrong|over|private)\b[^|]*"
     r"|i (?:was|didnt|made|got|take|changed|shouldnt|never)\b[^|]*) \|)*"
@@ -177,8 +178,8 @@ _COMMANDS: Final = tuple(
         ),
         (
             CommandKind.FORGET_FACT,
-            rf"^{_OPENING}{_DELETE} that (?P<fact>{_SUBJECT}\b(?! (?:asked|said|mentioned|told"
-            rf"|ever|exist))[^|]+?){_TAIL} \|{_AFTERTHOUGHT}$",
+            rf"^{OPENING}{_DELETE} that (?P<fact>{_SUBJECT}\b(?! (?:asked|said|mentioned|told"
+            rf"|ever|exist))[^|]+?){_TAIL} \|{AFTERTHOUGHT}$",
         ),
         (
             CommandKind.UNDO,
@@ -242,14 +243,14 @@ def find_command(text: str) -> Command | None:
         topic = next(filter(None, match.groupdict().values()), "")
         if topic in _NO_TOPIC or _REPORTED.search(words[: match.start()]):
             continue
-        about = _as_said(topic, text)
+        about = as_said(topic, text)
         return Command(
             kind, about if kind is CommandKind.FORGET_FACT else _DETERMINER.sub("", about)
         )
     return None
 
 
-_ASKS_TO_DELETE: Final = re.compile(rf"^{_OPENING}{_DELETE}\b")
+_ASKS_TO_DELETE: Final = re.compile(rf"^{OPENING}{_DELETE}\b")
 
 
 def asks_to_delete(text: str) -> bool:
@@ -275,11 +276,11 @@ def find_topic(text: str) -> str:
     for pattern in _NAMED_TOPIC:
         match = pattern.search(words)
         if match is not None and match["about"] not in _NO_TOPIC:
-            return _DETERMINER.sub("", _as_said(match["about"], text))
+            return _DETERMINER.sub("", as_said(match["about"], text))
     return ""
 
 
-def _as_said(topic: str, text: str) -> str:
+def as_said(topic: str, text: str) -> str:
     """The words of a normalised topic as the utterance has them, with capitals."""
     words = (r"['’ʼ]?".join(map(re.escape, word)) for word in topic.split())
     found = re.search(r"\W+(?:\w+\W+)??".join(words), text, re.IGNORECASE) if topic else None

@@ -1,6 +1,7 @@
 """Turns before another, memories of a kind or tag, and reminders that no turn states."""
 
 from datetime import timedelta
+from functools import partial
 
 from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.storage import queries
@@ -24,6 +25,15 @@ def state_reminder(conn: Connection, text: str) -> None:
     ((key, said),) = queries.turns.waiting(conn, UserRotation(), 1)
     kind, category = Kind.REMINDER, Category.REMINDERS
     stated = Statement(text, "Skipper", "has to", text, kind, category, 3, 0, len(said.text))
+    read = Understanding((stated,))
+    queries.understandings.store(conn, key, read, find_supersession, apply_correction)
+
+
+def state_tide(conn: Connection) -> None:
+    """Store that the tide turns at six as read from the next waiting turn."""
+    ((key, said),) = queries.turns.waiting(conn, UserRotation(), 1)
+    words = ("The tide turns at six.", "tide", "turns at", "six")
+    stated = Statement(*words, Kind.FACT, Category.CONTEXTS, 3, 0, len(said.text))
     read = Understanding((stated,))
     queries.understandings.store(conn, key, read, find_supersession, apply_correction)
 
@@ -169,3 +179,18 @@ async def test_reminders_that_no_turn_states(
     await database.write(queries.decisions.merge, ana, other, [kept], "the same", NOW)
     assert "Reminder 3." not in await database.read(stored_reminders, ana, 9)
     assert "Reminder 3." not in await database.read(of_kind, ana, Kind.REMINDER, [], 9)
+
+
+async def test_all_turns_of_a_memory(database: Database, ana: UserKey, ben: UserKey) -> None:
+    for session, text in (("pier", "The tide turns at six."), ("quay", "Really, at six.")):
+        await database.write_all(partial(say, session=session), text)
+        await database.write_all(state_tide)
+    await database.write_all(say, "Of Ben.", user="ben")
+
+    def turns_of(conn: Connection, user: UserKey) -> list[list[str]]:
+        found = queries.memories.turns_of(conn, user, all_keys(conn))
+        texts = dict(conn.execute("SELECT public_id, text FROM turns").fetchall())
+        return [[texts[turn] for turn in turns] for turns in found.values()]
+
+    assert await database.read(turns_of, ana) == [["The tide turns at six.", "Really, at six."]]
+    assert await database.read(turns_of, ben) == []
