@@ -78,7 +78,10 @@ def stats(conn: Connection, user: UserKey) -> Stats:
                 AND valid_until IS NOT NULL"""
         ),
         merged=one("SELECT count(*) FROM memories WHERE user_key = ? AND merged_into <> id"),
-        stored=one("SELECT count(*) FROM memories WHERE user_key = ? AND stored_at IS NOT NULL"),
+        stored=one(
+            """SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL
+                AND stored_at IS NOT NULL"""
+        ),
         never_used=one(
             """SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL
                 AND accesses = 0"""
@@ -94,6 +97,7 @@ def stats(conn: Connection, user: UserKey) -> Stats:
         tags=dict(
             conn.execute(
                 f"""SELECT g.name, count(DISTINCT x.memory) FROM memory_tags x
+                    JOIN memories m ON m.id = x.memory AND m.merged_into IS NULL
                     JOIN tags o ON o.id = x.tag JOIN tags g ON g.id = coalesce(o.merged_into, o.id)
                     WHERE g.user_key = ? AND g.archived = 0
                     GROUP BY g.id, g.name {SHOWN_TAGS} ORDER BY 2 DESC, 1""",

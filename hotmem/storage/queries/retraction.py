@@ -15,10 +15,13 @@ READ_FROM_PREVIOUS: Final = """
         SELECT t.id FROM turns t JOIN turns n ON n.session = t.session AND n.role = t.role
         WHERE n.id = ? AND t.id < n.id ORDER BY t.id DESC LIMIT 1
     ) previous ON previous.id = x.turn JOIN memories m ON m.id = x.memory
-    WHERE m.merged_into IS NULL
+    WHERE m.merged_into IS NULL AND m.stored_at IS NULL
         AND NOT EXISTS (SELECT 1 FROM memories o WHERE o.amends = m.id)
         AND NOT EXISTS (SELECT 1 FROM sources o WHERE o.memory = m.id AND o.turn <> x.turn)"""
-"""Memories from the speaker's previous turn alone that were not changed since."""
+"""Memories from the speaker's previous turn alone that were not changed since.
+
+An edited one has the time of the edit as `stored_at`.
+"""
 
 
 MERGED_INTO: Final = "SELECT id FROM memories WHERE merged_into = ? AND +user_key = ?"

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import imports, memory_changes, memory_states, placement, readings
-from hotmem.storage.queries.decisions import merge_into, record, unmerge
+from hotmem.storage.queries.decisions import merge, merge_into, record, unmerge
 from hotmem.storage.queries.ids import short
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.types import (
@@ -30,6 +30,10 @@ AGAIN: Final = {
     DecisionAction.IMPORTED: "Import the file again.",
 }
 """How to make a decision again whose undoing cannot be undone."""
+
+
+STATED_AGAIN: Final = "it was stated again while it was withdrawn"
+"""The reason recorded where a memory that holds again is merged into its repetition."""
 
 
 class _Row(NamedTuple):
@@ -156,7 +160,23 @@ def _redo(conn: Connection, user: UserKey, undoing: _Row, now: datetime) -> Undo
             follow = _find(conn, user, "undone_at IS NULL AND undoes = ?", effect.key)
             if follow is not None and follow.decided_at == undoing.decided_at:
                 restored += _redo(conn, user, follow, now).restored
+        _merge_into_repetition(conn, user, links[0][0], now)
     return UndoResult(restored, decision=name)
+
+
+def _merge_into_repetition(conn: Connection, user: UserKey, key: int, now: datetime) -> None:
+    """Merges a memory into the one that has stated the same since, if there is one."""
+    row = conn.execute(
+        """SELECT o.public_id, m.public_id FROM memories m JOIN memories o
+            ON o.user_key = m.user_key AND o.text = m.text AND o.id > m.id
+                AND o.merged_into IS NULL AND (o.valid_until IS NULL) = (m.valid_until IS NULL)
+            WHERE m.user_key = ? AND m.id = ? AND m.merged_into IS NULL
+            ORDER BY o.id DESC LIMIT 1""",
+        (user, key),
+    ).fetchone()
+    if row is not None:
+        repetition, restored = row
+        merge(conn, user, repetition, [restored], STATED_AGAIN, now)
 
 
 def _revert(

@@ -10,6 +10,7 @@ import pytest
 from hotmem.errors import InvalidInput
 from hotmem.storage import Storage, queries
 from hotmem.storage.database import Connection, Database
+from hotmem.storage.queries.edits import Wording
 from hotmem.types import (
     Category,
     Decision,
@@ -241,6 +242,18 @@ async def test_what_was_said_in_jest_is_withdrawn_and_taken_back(
     assert await database.read(state, ana) == before
 
 
+async def test_what_was_edited_since_is_no_jest(database: Database, ana: UserKey) -> None:
+    await told(database)
+    oban, _ = await listed(database, ana, DecisionAction.READ)
+    text = "Skipper lives in Rome."
+    wording = Wording(text, "Skipper", "lives in", "Rome", (), LetterEncoder().encode([text])[0])
+    await database.write(queries.embedding.reword, ana, ENCODER, oban.id, wording, NOW, "a test")
+    before = await database.read(state, ana)
+    await joke(database, ana, "s1")
+    assert await database.read(state, ana) == before
+    assert before[text].valid_until is None
+
+
 async def joke(database: Database, user: UserKey, session: str) -> None:
     """Add a turn that takes the previous one of the session back."""
     await database.write_all(queries.turns.add, turn("Kidding!", session=session, name="j"), NOW)
@@ -405,6 +418,25 @@ async def test_a_statement_stored_again_is_forgotten_with_its_withdrawn_copy(
     assert await database.write(texts_of, ben) == [LIRA]
     await database.write(queries.forget.remove, ana, ForgetMemory(other))
     assert await listed(database, ana) == []
+
+
+async def test_what_was_stated_again_while_withdrawn_is_there_once(
+    database: Database, ana: UserKey
+) -> None:
+    first = await database.write_all(note, LIRA, ana, tags=["ships"])
+    (filed,) = await listed(database, ana, DecisionAction.FILED)
+    undone = await undo(database, ana, filed.id)
+    stats = await database.read(queries.maintenance.stats, ana)
+    assert (stats.memories, stats.stored, dict(stats.tags)) == (0, 0, {})
+    again = await database.write_all(note, LIRA, ana, tags=["ships"])
+    await undo(database, ana, undone.decision)
+    stats = await database.read(queries.maintenance.stats, ana)
+    assert (stats.memories, stats.stored, stats.merged, dict(stats.tags)) == (1, 1, 1, {"ships": 1})
+    (merged,) = await listed(database, ana, DecisionAction.MERGED)
+    assert (merged.memory_ids, merged.into) == ((first,), again)
+    assert (await undo(database, ana, merged.id)).restored == 1
+    assert await database.read(memories_of, ana) == [LIRA, LIRA]
+    assert not await database.read_all(queries.maintenance.faults)
 
 
 def texts_of(conn: Connection, user: UserKey) -> list[str]:
