@@ -256,14 +256,17 @@ def make_live(
 
 
 def records(conn: Connection, user: UserKey) -> list[EvolutionRecord]:
-    """The user's live evolutions for export."""
+    """The subcategories of each category for export, none if they were undone or not found."""
     found = []
-    live = conn.execute(
-        """SELECT id, category, evolved_at, memories FROM evolutions WHERE user_key = ?
-            AND state = 'live' ORDER BY category""",
-        (user,),
+    latest = conn.execute(
+        """SELECT (SELECT max(l.id) FROM evolutions l WHERE l.user_key = e.user_key
+                AND l.category = e.category AND l.state = 'live'), category, evolved_at, memories
+            FROM evolutions e WHERE user_key = :user AND id IN (SELECT max(id) FROM evolutions
+                WHERE user_key = :user AND state <> 'draft' GROUP BY category)
+            ORDER BY category""",
+        {"user": user},
     )
-    for evolution, category, evolved_at, memories in live.fetchall():
+    for evolution, category, evolved_at, memories in latest.fetchall():
         rows = conn.execute(
             """SELECT name, keywords, examples, since, pinned FROM subcategories
                 WHERE evolution = ? ORDER BY id""",
@@ -284,11 +287,27 @@ def records(conn: Connection, user: UserKey) -> list[EvolutionRecord]:
 
 
 def insert_imported(conn: Connection, source: Import, evolution: EvolutionRecord) -> bool:
-    """Stores the subcategories of a category from an import; False if it has some."""
-    if conn.execute(LIVE_EVOLUTION, (source.user, evolution.category)).fetchone():
+    """Stores the subcategories of a category from an import; False if it has some.
+
+    A category without any, such as one whose subcategories were undone, evolves once it has grown.
+    """
+    states = {
+        state
+        for (state,) in conn.execute(
+            """SELECT DISTINCT state FROM evolutions
+                WHERE user_key = ? AND category = ? AND state <> 'draft'""",
+            (source.user, evolution.category),
+        ).fetchall()
+    }
+    if LIVE in states or (states and not evolution.subcategories):
         return False
     key = _insert_evolution(
-        conn, source.user, evolution.category, LIVE, evolution.memories, evolution.evolved_at
+        conn,
+        source.user,
+        evolution.category,
+        LIVE if evolution.subcategories else EMPTY,
+        evolution.memories,
+        evolution.evolved_at,
     )
     conn.execute(
         "UPDATE evolutions SET import = ? WHERE id = ? AND user_key = ?",

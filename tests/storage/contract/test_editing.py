@@ -193,17 +193,34 @@ async def test_evolutions_of_a_category(database: Database, ana: UserKey, ben: U
     }
     with pytest.raises(InvalidInput):
         await database.write(queries.undoing.undo, ana, second, NOW)
+    await database.write(queries.undoing.undo, ana, first, NOW)
+    undone = await database.read(queries.evolutions.records, ana)
+    assert [(one.memories, one.subcategories) for one in undone] == [(2, ())]
+    assert await database.write_all(import_evolution, ben, undone[0]) == (True, False)
+    await database.write_all(finish_import)
+    assert await database.read_all(due, later, DAY, 1) is None, "neither evolves again"
+    assert await database.read(queries.evolutions.records, ben) == undone
 
 
-def import_evolution(conn: Connection, user: UserKey) -> tuple[bool, bool]:
+BIRDS: Final = EvolutionRecord(
+    Category.CONTEXTS, NOW, 3, (SubcategoryRecord("birds", ("heron",), (), NOW),)
+)
+
+
+def import_evolution(
+    conn: Connection, user: UserKey, record: EvolutionRecord = BIRDS
+) -> tuple[bool, bool]:
     """Import an evolution twice; return which was stored."""
     conn.lock_user(user)
     decision = queries.decisions.record(conn, user, DecisionAction.IMPORTED, "a test", [], NOW)
     source: Import = queries.imports.begin(conn, user, "file", decision, NOW, new_user=False)
-    one = SubcategoryRecord("birds", ("heron",), (), NOW)
-    record = EvolutionRecord(Category.CONTEXTS, NOW, 3, (one,))
     insert = queries.evolutions.insert_imported
     return insert(conn, source, record), insert(conn, source, record)
+
+
+def finish_import(conn: Connection) -> None:
+    """Finish the import that `import_evolution` began."""
+    queries.imports.finish(conn, "file", "hotmem", NOW)
 
 
 async def test_an_evolution_is_imported_once(database: Database, ana: UserKey) -> None:
