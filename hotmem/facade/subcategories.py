@@ -49,7 +49,7 @@ class SubcategoryMethods(MemoryBase):
     async def rename_subcategory(
         self, user_id: str, category: Category, name: str, new_name: str
     ) -> str:
-        """Renames and pins a subcategory.
+        """Renames and pins a subcategory. Line breaks and tabs in the new name become spaces.
 
         Returns:
             The decision's id.
@@ -59,7 +59,7 @@ class SubcategoryMethods(MemoryBase):
             StoreError: If it could not be written.
         """
         user = await self._of(user_id, category, name)
-        new_name = validate_text(new_name, "new_name", MAX_NAME_CHARACTERS)
+        new_name = " ".join(validate_text(new_name, "new_name", MAX_NAME_CHARACTERS).split())
         return await self._database.write(
             queries.subcategory_edits.rename, user, category, name, new_name, datetime.now(UTC)
         )

@@ -71,6 +71,9 @@ async def test_invalid_changes_are_refused(memory: Memory) -> None:
             await edit.call(memory, "ana", own | change)
     with pytest.raises(InvalidInput, match="new_name"):
         await edit.call(memory, "ana", own | {"new_name": " "})
+    await memory.rename_subcategory("ana", OWN, first, " two\n\twords ")
+    first = "two words"
+    assert first in await names(memory)
     for user, name in (("ana", "songs"), ("nobody", first)):
         with pytest.raises(InvalidInput, match="has no subcategory"):
             await memory.pin_subcategory(user, OWN, name)
