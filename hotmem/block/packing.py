@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,13 +38,11 @@ MAX_SUMMARIES: Final = 2
 MAX_WINDOW_SUMMARIES: Final = 5
 """Limit of summaries where a time window is requested: they tell what was said in it."""
 
-MIN_REMAINING_RELEVANCE: Final = 0.02
-MIN_REMAINING_RELEVANCE_UNCLEAR: Final = 0.002
-"""Packing stops when the relevance of all remaining statements sums up to less, where the question
-is answered and where that is doubtful: a clear answer needs fewer tokens."""
-
-MIN_LINES: Final = 5
-"""Number of statements that are packed regardless of `MIN_REMAINING_RELEVANCE`."""
+EXPENDABLE: Final = 0.05
+EXPENDABLE_UNCLEAR: Final = 0.01
+"""The least relevant statements are left out while their relevance adds up to less, where the
+question is answered and where that is doubtful. It is the number of statements needed that are
+expected to be lost."""
 
 MAX_MISSES: Final = 12
 """Packing stops when so many statements in a row do not fit."""
@@ -85,7 +83,6 @@ def pack(
     )
     unclear = query.analysis.question and answerability is not Answerability.SOMETHING
     layout = Layout(query.at.year, options.symbols, uncertain=unclear and options.say_unknown)
-    min_remaining = MIN_REMAINING_RELEVANCE_UNCLEAR if unclear else MIN_REMAINING_RELEVANCE
     spent = count(frame(layout))
     titles_used: set[tuple[str, str]] = set()
     chosen: list[Item] = []
@@ -97,11 +94,8 @@ def pack(
         if one.relevance >= options.semantic_threshold
         and not is_withheld(query, one.evidence.text, one.relevance)
     )
-    ordered = sorted(relevant, key=_priority, reverse=True)
-    remaining = np.cumsum([one.relevance for one in reversed(ordered)])[::-1].tolist()
-    for one, rest in zip(ordered, remaining, strict=True):
-        if rest < min_remaining and len(chosen) >= MIN_LINES:
-            break
+    needed = _without_expendable(relevant, EXPENDABLE_UNCLEAR if unclear else EXPENDABLE)
+    for one in sorted(needed, key=_priority, reverse=True):
         if not limit.allows(one):
             continue
         item = _item(query, one, _mark(one, answerability, best=one is candidates[0]), zone)
@@ -120,6 +114,19 @@ def pack(
         limit.add(one)
         chosen.append(item)
     return _fit(chosen, budget, count, layout)
+
+
+def _without_expendable(
+    candidates: Iterable[ScoredCandidate], expendable: float
+) -> list[ScoredCandidate]:
+    """The statements without the least relevant ones, except in the requested time window."""
+    ordered = sorted(candidates, key=lambda one: one.relevance)
+    lost = np.cumsum([one.relevance for one in ordered]).tolist()
+    return [
+        one
+        for one, total in zip(ordered, lost, strict=True)
+        if total >= expendable or one.in_window
+    ]
 
 
 def _priority(one: ScoredCandidate) -> tuple[bool, float]:

@@ -4,7 +4,7 @@ The reader finds the words; here they become a statement in the third person.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -26,7 +26,7 @@ from hotmem.understanding.facts.repairs import retracted_spans
 from hotmem.understanding.facts.third_person import TIME_PREPOSITIONS
 from hotmem.understanding.facts.time_direction import resolve_times
 from hotmem.understanding.named_subjects import subject_of
-from hotmem.understanding.part_spans import clauses
+from hotmem.understanding.part_spans import REFERRING, clauses
 from hotmem.understanding.whole_sentences import stands_alone
 
 MOSTLY: Final = 0.6
@@ -84,10 +84,13 @@ def kept_sentences(
         question: What the bot had said before it.
     """
     left_out = (*joke_spans(doc.text), *retracted_spans(doc.text), *denied_spans(doc))
-    parts = (
-        replace(part, start=start, stop=stop)
-        for part in reading.parts
-        for start, stop in clauses(doc, part.start, part.stop)
+    parts = _with_antecedents(
+        doc,
+        (
+            replace(part, start=start, stop=stop)
+            for part in reading.parts
+            for start, stop in clauses(doc, part.start, part.stop)
+        ),
     )
     return [
         kept
@@ -107,6 +110,27 @@ def in_third_person(doc: Doc, speaker: str, said_at: datetime) -> str:
         said_at: When it was said or stored.
     """
     return _dated(third_person(doc, (0, len(doc.text)), speaker) or doc.text, doc[:], said_at)
+
+
+def _with_antecedents(doc: Doc, parts: Iterable[TurnPart]) -> list[TurnPart]:
+    """Join a part that begins with "he" to the one directly before it, which says who he is."""
+    joined: list[TurnPart] = []
+    for part in parts:
+        before = joined[-1] if joined else None
+        if before is not None and _continues(doc, before, part):
+            kind = part.kind if part.kind in PLANS else before.kind
+            joined[-1] = replace(before, stop=part.stop, kind=kind)
+        else:
+            joined.append(part)
+    return joined
+
+
+def _continues(doc: Doc, before: TurnPart, part: TurnPart) -> bool:
+    first = doc.char_span(part.start, part.stop, alignment_mode="expand")
+    if first is None or first[0].lower_ not in REFERRING:
+        return False
+    between = doc.text[before.stop : part.start]
+    return first[0].sent.start_char <= before.start and not any(map(str.isalnum, between))
 
 
 def _kept(

@@ -15,7 +15,9 @@ _OTHER_CLAUSES: Final = frozenset({"conj", "cc", "punct", "advcl", "parataxis", 
 
 _JOINED: Final = frozenset({"conj", "parataxis"})
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "expl"})
-_REFERRING: Final = frozenset({"he", "she", "it", "they"})
+REFERRING: Final = frozenset({"he", "she", "it", "they"})
+"""Subjects that refer to what the clause before them says."""
+
 _VERBS: Final = ("VERB", "AUX")
 _LINKS: Final = frozenset({"CCONJ", "PUNCT", "SPACE"})
 
@@ -71,7 +73,7 @@ def _clause_starts(whole: Span) -> Iterator[int]:
             start = token.i
         else:
             continue
-        if start > whole.start and _first_word(whole.doc[start:]) not in _REFERRING:
+        if start > whole.start and _first_word(whole.doc[start:]) not in REFERRING:
             yield start
 
 

@@ -127,5 +127,15 @@ async def test_words_without_content_answer_no_question(
 async def test_a_noun_that_is_parsed_as_a_verb_is_no_request(memory: Memory) -> None:
     async with memory:
         stated = await kept(memory, (Role.USER, "I'm coeliac by the way, so no gluten for me."))
-        assert stated
+        assert "The user is coeliac." in stated
         assert not any("wants the bot" in text for text in stated)
+
+
+async def test_a_clause_stays_with_the_one_that_says_who_he_is(memory: Memory) -> None:
+    said = "Tomasz can't come in March any more, he's coming in April instead."
+    async with memory:
+        stated = await kept(memory, (Role.USER, "Guess what, they found it!"), (Role.USER, said))
+        assert "Tomasz cannot come in March 2027 any more, he's coming in April 2027 instead." in (
+            stated
+        )
+        assert not [text for text in stated if text.startswith("He")]

@@ -242,6 +242,10 @@ def _means_now(token: Token) -> bool:
     return token.lower_ == "days" and any(child.lower_ == "these" for child in token.children)
 
 
+def _is_by_the_way(token: Token) -> bool:
+    return token.lower_ == "by" and [one.lower_ for one in token.subtree] == ["by", "the", "way"]
+
+
 def is_discourse(token: Token) -> bool:
     """Whether a token is a discourse word or an emphatic "do"."""
     if (
@@ -250,7 +254,7 @@ def is_discourse(token: Token) -> bool:
         and not any(child.dep_ == "neg" for child in token.head.children)
     ):
         return True
-    if token.dep_ == "prep" and token.lower_ == "because":
+    if token.dep_ == "prep" and (token.lower_ == "because" or _is_by_the_way(token)):
         return True
     if (token.lower_ == "well" and token.head.pos_ not in ("VERB", "AUX")) or (
         token.lower_ == "too" and token.i < token.head.i
