@@ -119,13 +119,16 @@ def pack(
 def _without_expendable(
     candidates: Iterable[ScoredCandidate], expendable: float
 ) -> list[ScoredCandidate]:
-    """The statements without the least relevant ones, except in the requested time window."""
+    """The statements without the least relevant ones.
+
+    The best stays, and those in the requested time window.
+    """
     ordered = sorted(candidates, key=lambda one: one.relevance)
     lost = np.cumsum([one.relevance for one in ordered]).tolist()
     return [
         one
         for one, total in zip(ordered, lost, strict=True)
-        if total >= expendable or one.in_window
+        if total >= expendable or one.in_window or one is ordered[-1]
     ]
 
 

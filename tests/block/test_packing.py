@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.block.packing import (
+    EXPENDABLE,
+    EXPENDABLE_UNCLEAR,
     MAX_SUMMARIES,
-    MIN_LINES,
-    MIN_REMAINING_RELEVANCE,
     PASSAGES_PER_TURN,
     pack,
 )
@@ -105,7 +105,7 @@ def test_marks_by_answerability(
 ) -> None:
     told = [
         (evidence("The dog sleeps.", key=1), 0.9),
-        (evidence("The dog barks.", key=2), 0.05),
+        (evidence("The dog barks.", key=2), 0.06),
         (evidence("The dog eats.", key=3), 0.8),
     ]
 
@@ -143,7 +143,7 @@ def test_the_threshold_applies_to_every_layer(
 
     assert items(0.3, RecallOptions(semantic_threshold=0.5)) == 0
     assert items(0.3, RecallOptions(semantic_threshold=0.2)) == 1
-    assert items(MIN_REMAINING_RELEVANCE, RecallOptions()) == 1
+    assert items(EXPENDABLE / 10, RecallOptions()) == 1
 
 
 def test_explicitly_stored_memories_are_packed_at_low_relevance(tokens: TokenCounter) -> None:
@@ -161,55 +161,27 @@ def test_explicitly_stored_memories_are_packed_at_low_relevance(tokens: TokenCou
         tokens.count,
         RecallOptions(max_facts=2),
     )
-    assert len(packed.items) == 9
+    assert len(packed.items) == 9 - int(EXPENDABLE // (MIN_FACT_RELEVANCE / 4))
 
 
-def test_clear_answers_take_fewer_tokens(tokens: TokenCounter) -> None:
+@pytest.mark.parametrize(
+    ("known", "expendable"),
+    [
+        (Answerability.SOMETHING, EXPENDABLE),
+        (Answerability.DOUBTFUL, EXPENDABLE_UNCLEAR),
+    ],
+)
+def test_the_least_relevant_statements_are_left_out(
+    tokens: TokenCounter, known: Answerability, expendable: float
+) -> None:
+    """As many as would hold too little even together; a clear answer needs fewer lines."""
     best = (evidence("The dog sleeps.", key=1), 0.9)
     rest = [
-        (evidence(f"Line {key} is about ferries.", key=key), MIN_REMAINING_RELEVANCE / 20)
+        (evidence(f"Line {key} is about ferries.", key=key), expendable / 4.5)
         for key in range(2, 12)
     ]
-    assert (
-        len(
-            pack(
-                query(),
-                ranked([best, *rest]),
-                Answerability.SOMETHING,
-                1000,
-                tokens.count,
-                RecallOptions(),
-            ).items
-        )
-        == MIN_LINES
-    )
-    assert (
-        len(
-            pack(
-                query(),
-                ranked([best, *rest]),
-                Answerability.DOUBTFUL,
-                1000,
-                tokens.count,
-                RecallOptions(),
-            ).items
-        )
-        > MIN_LINES
-    )
-    unsure = [(found, 10 * relevance) for found, relevance in rest]
-    assert (
-        len(
-            pack(
-                query(),
-                ranked([best, *unsure]),
-                Answerability.SOMETHING,
-                1000,
-                tokens.count,
-                RecallOptions(),
-            ).items
-        )
-        > MIN_LINES
-    )
+    packed = pack(query(), ranked([best, *rest]), known, 1000, tokens.count, RecallOptions())
+    assert len(packed.items) == 1 + len(rest) - 4
 
 
 def test_the_uncertain_label_is_for_questions_and_optional(
