@@ -1,8 +1,4 @@
-"""Extracts facts with a language model.
-
-What the rules read of a turn is stored before it is sent, so that a failure costs nothing but the
-call. Facts that the words do not support are dropped.
-"""
+"""Extracts facts with a language model; those that the words do not support are dropped."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -63,8 +59,8 @@ class FactExtractor:
         self._priority = priority
 
     async def discard(self) -> None:
-        """Ends the waiting of all turns."""
-        if await self._database.read_all(queries.extractions.any_waiting):
+        """Ends the waiting of all turns; sessions that go on are not sent whole later either."""
+        if await self._database.read_all(queries.extractions.any_sendable):
             await self._database.write_all(queries.extractions.discard)
 
     async def is_due(self) -> bool:

@@ -4,8 +4,10 @@
                              │                   └▶ no answer: later, after a pause that grows
                              └▶ budget spent: tomorrow
 
-What is sent, and what becomes of the answer, is up to the jobs: facts (`hotmem.extractor`). They
-share the endpoint, the budget, the pauses and one kind of lease, and run one after the other.
+What is sent, and what becomes of the answer, is up to the jobs: facts (`hotmem.extractor`) and, if
+wanted, summaries (`hotmem.summary_writer`). They share the endpoint, the budget, the pauses and one
+kind of lease, and run one after the other. What rules made of the turns is stored before they are
+sent, so that a failure costs nothing but the call.
 """
 
 import asyncio
@@ -25,6 +27,7 @@ from hotmem.options import ExtractionOptions
 from hotmem.remember import WriteContext
 from hotmem.storage import queries
 from hotmem.storage.queries.model_calls import Budget, Claim, Cost
+from hotmem.summary_writer import SummaryWriter
 from hotmem.types import ExtractionBatch, ExtractionOutcome, ExtractionResult, JobKind, Turn
 from hotmem.worker_leases import WorkerLeases
 
@@ -110,7 +113,10 @@ class ModelCalls:
         self._budget = Budget(options.daily_calls, options.daily_tokens, options.session_calls)
         self._stored = stored
         self._endpoint = ChatEndpoint(options) if options.model else None
-        self._jobs: tuple[ModelJob, ...] = (FactExtractor(context, options, priority),)
+        self._jobs: dict[ModelJob, bool] = {
+            FactExtractor(context, options, priority): bool(options.model),
+            SummaryWriter(context, priority): bool(options.model) and options.summaries,
+        }
         self._leases = WorkerLeases(self._database, context.worker_id)
         self._wanted = asyncio.Event()
         self._settled = asyncio.Event()
@@ -146,8 +152,8 @@ class ModelCalls:
             await self._endpoint.close()
 
     async def _run(self) -> None:
+        await self._discard()
         if self._endpoint is None:
-            await self._discard()
             self._settled.set()
             return
         while True:
@@ -169,10 +175,11 @@ class ModelCalls:
                 self._settled.clear()
 
     async def _discard(self) -> None:
-        """Ends the waiting: what was said before a model was configured again is not sent."""
+        """Ends the waiting for jobs that are off: what was said until now is not sent later."""
         try:
-            for job in self._jobs:
-                await job.discard()
+            for job, on in self._jobs.items():
+                if not on:
+                    await job.discard()
         except StoreError as error:
             log.warning("model calls not turned off", error=type(error).__name__)
 
@@ -180,8 +187,8 @@ class ModelCalls:
         """Makes one call; False if no session is due, or none may be sent."""
         if time.monotonic() < self._resumes_at:
             return False
-        for job in self._jobs:
-            if not await job.is_due():
+        for job, on in self._jobs.items():
+            if not on or not await job.is_due():
                 continue
             now = await self._database.read_all(queries.times.now)
             if await self._database.read_all(queries.model_calls.is_spent, self._budget, now):

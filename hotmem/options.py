@@ -192,7 +192,7 @@ class RewriteOptions(Bounded):
 
 @dataclass(frozen=True, slots=True)
 class ExtractionOptions(Bounded):
-    """Options of fact extraction by a language model, besides the rules. Off without a model.
+    """Options of the language model that extracts facts, besides the rules. Off without a model.
 
     What is said then leaves this machine: the stored turns of conversations from then on are sent
     to the endpoint. Turns off the record, forgotten and imported ones are not. Every process that
@@ -210,6 +210,8 @@ class ExtractionOptions(Bounded):
         session_calls: Calls for one session at most.
         topics: The model also names new subcategories: up to eight statements of each are sent,
             whatever their source.
+        summaries: The model also writes the summary of a session that has ended, from all its
+            turns: one call more each time that the session has ended with new turns.
     """
 
     model: str = ""
@@ -221,6 +223,7 @@ class ExtractionOptions(Bounded):
     daily_tokens: int = bounded(500_000, 0, whole=True)
     session_calls: int = bounded(10, 1, whole=True)
     topics: bool = False
+    summaries: bool = False
 
 
 @dataclass(frozen=True, slots=True)

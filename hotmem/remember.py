@@ -78,6 +78,7 @@ class WriteContext:
         former: The database's former encoder, while rows still have its vectors.
         worker_id: Owner of the leases of this process's worker.
         extracts: Whether understood turns wait to be sent to a language model.
+        summarises: Whether sessions that have ended wait for a summary by that model.
     """
 
     storage: Storage
@@ -87,6 +88,7 @@ class WriteContext:
     former: FormerEncoder
     worker_id: str
     extracts: bool = False
+    summarises: bool = False
 
 
 async def store_turn(storage: Storage, turn: Turn, now: datetime) -> bool:
@@ -278,6 +280,7 @@ async def summarise_session(context: WriteContext, session: DueSession) -> None:
         summary,
         topics,
         render_summary(summary),
+        to_model=context.summarises and bool(summary.narrative),
     )
 
 

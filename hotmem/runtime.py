@@ -221,6 +221,7 @@ async def open_runtime(
         former=former,
         worker_id=new_process_id(),
         extracts=bool(options.extraction.model),
+        summarises=bool(options.extraction.model) and options.extraction.summaries,
     )
     retention = Retention(storage, options.retention, options.audit.days)
     here = options.background.mode is BackgroundMode.HERE

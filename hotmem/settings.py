@@ -288,6 +288,13 @@ class Settings(Variables):
             "ones included, are then sent."
         ),
     )
+    extraction_summaries: bool = Field(
+        default=DEFAULTS.extraction.summaries,
+        description=(
+            "Let that model also write the summary of a conversation that has ended; each is then "
+            "sent once more."
+        ),
+    )
     mcp_token: str = Field(
         default="",
         repr=False,
@@ -375,6 +382,7 @@ class Settings(Variables):
                 daily_tokens=self.extraction_daily_tokens,
                 session_calls=self.extraction_session_calls,
                 topics=self.extraction_topics,
+                summaries=self.extraction_summaries,
             ),
             audit=AuditOptions(on=self.audit, days=self.audit_days),
             retention=self._retention(),

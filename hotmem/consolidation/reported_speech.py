@@ -92,6 +92,11 @@ def report(
     )
 
 
+def is_self_contained(sent: Span) -> bool:
+    """Whether no pronoun of a sentence needs an earlier one."""
+    return not _has_unresolved([token for token in sent if not token.is_space], (), None)
+
+
 def is_question(sent: Span) -> bool:
     """Whether a sentence asks something, with or without a question mark.
 

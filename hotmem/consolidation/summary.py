@@ -158,7 +158,7 @@ def summarise(
         open_loops=quoted(_without_duplicates(loops)),
         title=None
         if best is None
-        else SummarySentence(_title(reported(best).text), turns[best.turn].id),
+        else SummarySentence(as_title(reported(best).text), turns[best.turn].id),
     )
 
 
@@ -166,8 +166,8 @@ def _fits_title(sentence: str) -> bool:
     return len(sentence.split()) <= MAX_TITLE_WORDS
 
 
-def _title(sentence: str) -> str:
-    """A sentence as one line of a list: whole if it is short, otherwise its beginning."""
+def as_title(sentence: str) -> str:
+    """Return a sentence as one line of a list: whole if it is short, otherwise its beginning."""
     if _fits_title(sentence):
         return sentence.removesuffix(".")
     return f"{' '.join(sentence.split()[:MAX_TITLE_WORDS]).rstrip(',;:')} …"

@@ -27,6 +27,10 @@ EXTRACTIONS: Final = (
     "turn to be sent to the language model",
     "turns to be sent to the language model",
 )
+SUMMARIES: Final = (
+    "summary to be written by the language model",
+    "summaries to be written by the language model",
+)
 
 
 def of_spool(spooled: int) -> Iterator[Finding]:
@@ -86,6 +90,9 @@ def of_jobs(conn: Connection) -> Iterator[Finding]:
     texts = [counted(count, *WAITING[work]) for work, count in waiting.items()]
     if extractions := conn.execute("SELECT count(*) FROM pending_extractions").fetchone()[0]:
         texts.append(counted(extractions, *EXTRACTIONS))
+    sql = "SELECT count(user_key) FROM summaries WHERE tries IS NOT NULL"
+    if summaries := conn.execute(sql).fetchone()[0]:
+        texts.append(counted(summaries, *SUMMARIES))
     jobs_text = ", ".join(texts)
     yield Finding(
         "waiting",

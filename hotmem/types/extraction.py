@@ -1,4 +1,4 @@
-"""Data of fact extraction by a language model, and what it costs."""
+"""Data of calls to the language model that extracts facts and summarises, and what they cost."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,10 +8,10 @@ from hotmem.types.vocabulary import UserKey
 
 
 class ExtractionOutcome(StrEnum):
-    """The outcome of a call to the language model that extracts facts.
+    """The outcome of a call to the configured language model.
 
-    BEGUN: no answer is on record yet, or the process died before one. ANSWERED: facts were read
-    from it. UNREADABLE: it holds no list of facts. FAILED: there is no answer.
+    BEGUN: no answer is on record yet, or the process died before one. ANSWERED: the answer was
+    read. UNREADABLE: it does not hold what was asked for. FAILED: there is no answer.
     """
 
     BEGUN = "begun"
@@ -47,7 +47,7 @@ class ExtractionResult:
         outcome: Its outcome.
         prompt_tokens: Tokens of the prompt.
         completion_tokens: Tokens of the answer.
-        dropped: Proposed facts that the turns do not support.
+        dropped: Proposed facts, or sentences of a summary, that the turns do not support.
     """
 
     outcome: ExtractionOutcome
@@ -58,14 +58,15 @@ class ExtractionResult:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionCosts:
-    """Calls to the language model that extracts facts, and what they cost.
+    """Calls to the configured language model, and what they cost.
 
     Attributes:
         calls: Calls, failed ones included.
         prompt_tokens: Tokens sent; an estimate where the endpoint does not say.
         completion_tokens: Tokens received.
         facts: Facts that were stored.
-        dropped: Proposed facts that were dropped.
+        dropped: Proposed facts, and sentences of summaries, that were dropped.
+        summaries: Summaries that were stored.
     """
 
     calls: int = 0
@@ -73,6 +74,7 @@ class ExtractionCosts:
     completion_tokens: int = 0
     facts: int = 0
     dropped: int = 0
+    summaries: int = 0
 
     @property
     def tokens(self) -> int:

@@ -71,7 +71,7 @@ class Stats:
         first_said: When the first turn was spoken, UTC.
         last_said: When the last turn was spoken, UTC.
         file_bytes: Size of the whole file, all users together.
-        extraction: Calls to a language model that extracts facts, and what they cost.
+        extraction: Calls to the configured language model, and what they cost.
     """
 
     turns: int

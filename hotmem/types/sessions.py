@@ -23,7 +23,7 @@ class SummarySentence:
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """An extractive summary of a session.
+    """A summary of a session: extractive, or written by a language model and checked.
 
     Attributes:
         topics: Its topics, highest weight first.

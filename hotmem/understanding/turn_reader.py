@@ -314,7 +314,10 @@ class TurnReader:
 
     def parse(self, turns: Sequence[Turn]) -> Iterator[Doc]:
         """Parses of the turns, a few at a time, so that a recall waits for a few at most."""
-        texts = [parsed_text(turn) for turn in turns]
+        yield from self.parse_texts([parsed_text(turn) for turn in turns])
+
+    def parse_texts(self, texts: Sequence[str]) -> Iterator[Doc]:
+        """Parses of texts, likewise."""
         while texts:
             sizes = range(BATCH, 1, -1)
             size = next(

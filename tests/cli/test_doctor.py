@@ -95,13 +95,19 @@ def test_the_language_is_shown_and_another_setting_needs_attention(
         assert ("hotmem language fr" in done.output) == (not well)
 
 
-def test_turns_that_wait_for_a_language_model_are_counted(database_file: Path) -> None:
+def test_what_waits_for_a_language_model_is_counted(database_file: Path) -> None:
     with closing(connect(database_file)) as conn:
         conn.execute(
             """INSERT INTO pending_extractions (turn, user_key, session)
                SELECT id, user_key, session FROM turns"""
         )
-    assert "2 turns to be sent to the language model" in run("-d", database_file).output
+        conn.execute(
+            """INSERT INTO summaries (id, user_key, topics, text, tries)
+               SELECT id, user_key, '[]', '', 0 FROM sessions LIMIT 1"""
+        )
+    output = run("-d", database_file).output
+    assert "2 turns to be sent to the language model" in output
+    assert "1 summary to be written by the language model" in output
 
 
 def test_failed_jobs_are_listed_and_retried(database_file: Path) -> None:

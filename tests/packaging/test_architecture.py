@@ -28,7 +28,7 @@ LAYERS: Final = (
     ("recall", "remember"),
     ("operations",),
     (
-        *("extractor", "model_calls", "topic_namer"),
+        *("extractor", "summary_writer", "model_calls", "topic_namer"),
         *("job_runner", "worker_leases", "worker", "worker_threads"),
     ),
     ("runtime",),

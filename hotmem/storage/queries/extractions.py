@@ -17,7 +17,7 @@ from typing import Final
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import model_calls, turns, understandings
 from hotmem.storage.queries.known_subjects import current_subjects
-from hotmem.storage.queries.locks import lock_owners
+from hotmem.storage.queries.locks import lock_owners, lock_users
 from hotmem.storage.queries.memories import related
 from hotmem.storage.queries.model_calls import SESSIONS_SEEN, Batch, Budget, Claim, Cost
 from hotmem.storage.queries.times import from_stored
@@ -66,13 +66,21 @@ NEVER: Final = 2**31
 def enqueue(conn: Connection, stated: Mapping[int, Understanding]) -> None:
     """Lets turns wait that are about to be stored as understood; imported ones do not.
 
-    What a turn takes back as a joke does not wait either.
+    A session whose first turn is among them may be sent as a whole later. What a turn takes back as
+    a joke does not wait.
     """
     conn.execute(
         """INSERT INTO pending_extractions (turn, user_key, session)
            SELECT t.id, t.user_key, t.session FROM pending_turns p
            JOIN turns t ON t.user_key = p.user_key AND t.id = p.turn
            WHERE p.turn = ANY(?) AND p.import IS NULL ON CONFLICT DO NOTHING""",
+        ([*stated],),
+    )
+    conn.execute(
+        """UPDATE sessions SET sendable = 1 WHERE id IN (
+               SELECT p.session FROM pending_extractions p WHERE p.turn = ANY(?)
+               AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = p.session
+                   AND +t.user_key = p.user_key AND t.id < p.turn))""",
         ([*stated],),
     )
     for turn, understanding in stated.items():
@@ -111,9 +119,24 @@ def any_due(conn: Connection, every_turns: int) -> bool:
     return bool(_due(conn, every_turns, 1))
 
 
+def any_sendable(conn: Connection) -> bool:
+    """Whether any session may be sent, or any turn waits to be."""
+    row = conn.execute("SELECT user_key FROM sessions WHERE sendable = 1 LIMIT 1").fetchone()
+    return row is not None or any_waiting(conn)
+
+
 def discard(conn: Connection) -> None:
-    """Lets no turn wait any longer, of no user."""
-    conn.execute("DELETE FROM pending_extractions WHERE user_key IS NOT NULL")
+    """Lets no turn wait any longer, and no session be sent, of no user."""
+    rows = conn.execute(
+        """SELECT user_key FROM sessions WHERE sendable = 1
+           UNION SELECT user_key FROM pending_extractions"""
+    )
+    users = [UserKey(user) for (user,) in rows.fetchall()]
+    lock_users(conn, users)
+    conn.execute("DELETE FROM pending_extractions WHERE user_key = ANY(?)", (users,))
+    conn.execute(
+        "UPDATE sessions SET sendable = 0 WHERE user_key = ANY(?) AND sendable = 1", (users,)
+    )
 
 
 def claim(
@@ -137,7 +160,7 @@ def claim(
         now,
         cost,
         partial(_sendable, budget),
-        _settle,
+        lambda conn, user, _, batch: _settle(conn, user, batch),
     )
     if found.batch is None:
         return found
@@ -183,7 +206,7 @@ def complete(
         if turn in waiting
     )
     _settle(conn, user, batch.turns)
-    model_calls.complete(conn, user, batch.call, result, stored)
+    model_calls.complete(conn, user, batch.call, result, facts=stored)
     return stored
 
 

@@ -63,7 +63,7 @@ def claim(
     now: datetime,
     cost: Cost,
     read: Callable[[Connection, UserKey, int], Batch],
-    settle: Callable[[Connection, UserKey, Batch], None],
+    settle: Callable[[Connection, UserKey, int, Batch], None],
 ) -> Claim:
     """Takes the lease of the first user whose is free, and puts a call about a session on record.
 
@@ -75,7 +75,7 @@ def claim(
         now: The wall clock; a day is one of UTC.
         cost: What a call would use.
         read: The turns of a session to send; what may not be sent waits no longer.
-        settle: Lets turns wait no longer, which no day's budget would suffice for.
+        settle: Ends the waiting of a session's turns, which no day's budget would suffice for.
     """
     kind = JobKind.EXTRACTION
     found = next((one for one in due if leases.is_free(conn, one[0], worker, kind)), None)
@@ -86,7 +86,7 @@ def claim(
     batch = read(conn, user, session)
     prompt, answer = cost([turn for _, turn in batch])
     if batch and prompt + answer > budget.daily_tokens:
-        settle(conn, user, batch)
+        settle(conn, user, session, batch)
         batch = []
     call = begin(conn, user, session, budget, prompt, answer, now) if batch else None
     if call is None:
@@ -129,17 +129,24 @@ def begin(
 
 
 def complete(
-    conn: Connection, user: UserKey, call: int, result: ExtractionResult, facts: int = 0
+    conn: Connection,
+    user: UserKey,
+    call: int,
+    result: ExtractionResult,
+    *,
+    facts: int = 0,
+    summaries: int = 0,
 ) -> None:
-    """Completes the record of a call, from which so many facts were stored."""
+    """Completes the record of a call, from which so many facts and summaries were stored."""
     conn.execute(
         """UPDATE extraction_calls SET outcome = ?, prompt_tokens = ?, completion_tokens = ?,
-               facts = ?, dropped = ? WHERE user_key = ? AND id = ?""",
+               facts = ?, summaries = ?, dropped = ? WHERE user_key = ? AND id = ?""",
         (
             result.outcome,
             result.prompt_tokens,
             result.completion_tokens,
             facts,
+            summaries,
             result.dropped,
             user,
             call,
@@ -175,8 +182,8 @@ def _spent_today(conn: Connection, now: datetime) -> ExtractionCosts:
 def _costs(conn: Connection, which: str, value: int) -> ExtractionCosts:
     row = conn.execute(
         f"""SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0),
-            coalesce(sum(facts), 0), coalesce(sum(dropped), 0)
-            FROM extraction_calls WHERE user_key {which}""",
+            coalesce(sum(facts), 0), coalesce(sum(dropped), 0),
+            coalesce(sum(summaries), 0) FROM extraction_calls WHERE user_key {which}""",
         (value,),
     ).fetchone()
     return ExtractionCosts(*map(int, row))

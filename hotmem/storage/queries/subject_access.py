@@ -58,7 +58,7 @@ HELD: Final = {
     "import_changes": ("what imports changed", OF_IMPORT),
     "pending_turns": ("turns that wait to be understood", OF_USER),
     "pending_extractions": ("turns that wait to be sent to a language model", OF_USER),
-    "extraction_calls": ("calls to a language model that extracts facts", OF_USER),
+    "extraction_calls": ("calls to a language model in the background", OF_USER),
     "failures": ("work that failed", OF_USER),
     "deletions": ("what was forgotten and can still be brought back, until when", OF_USER),
     "audit": ("who looked at the memory, changed it or took something out of it", OF_USER),

@@ -1,9 +1,10 @@
 """Session summaries: one per session, replaced when the session has grown."""
 
+import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -28,6 +29,10 @@ WHOLE: Final = 200
 
 REPLIED_WITHIN: Final = 3
 """Turns after a question in which its reply is looked for."""
+
+
+Render: TypeAlias = Callable[[SessionSummary], str]
+"""Writes a summary as one text."""
 
 
 def end(conn: Connection, user: UserKey, session_name: str) -> bool:
@@ -58,10 +63,7 @@ def unsummarised(conn: Connection, user: UserKey, session: int) -> SummaryInput 
     if len(new) > WHOLE:
         new = _following(conn, user, session, summarised or 0, WHOLE)
         again = _quoted(conn, user, session)
-        rows = conn.execute(
-            "SELECT name, written, weight FROM summary_topics WHERE summary = ?", (session,)
-        )
-        topics = {name: Topic(written, weight) for name, written, weight in rows}
+        topics = _topics(conn, session)
     if not new:
         return None
     spoken = of_keys(conn, user, {*new, *again})
@@ -124,14 +126,26 @@ def put(
     summary: SessionSummary,
     topics: Mapping[str, Topic],
     text: str,
+    *,
+    to_model: bool = False,
 ) -> None:
     """Stores the summary of a session, unless turns were added or deleted since they were `seen`.
 
     It stays due until the whole session is summarised.
+
+    Args:
+        conn: The writer.
+        user: The user.
+        seen: What was summarised.
+        summary: Its summary.
+        topics: Topic counts of the session, by stems.
+        text: The summary as one text.
+        to_model: Whether a language model shall write the summary of a whole session that it may
+            see (`model_summaries`).
     """
     session = seen.session
     row = conn.execute(
-        """SELECT (SELECT max(t.id) FROM turns t WHERE t.session = s.id) FROM sessions s
+        """SELECT (SELECT max(t.id) FROM turns t WHERE t.session = s.id), s.sendable FROM sessions s
             WHERE s.id = ? AND s.user_key = ?""",
         (session, user),
     ).fetchone()
@@ -146,26 +160,78 @@ def put(
         or left != len(seen.keys)
     ):
         return
-    conn.execute("DELETE FROM summaries WHERE id = ? AND user_key = ?", (session, user))
-    if seen.through == seen.latest:
+    whole = seen.through == seen.latest
+    if whole:
         done(conn, user, session)
+    keys = {turn.id: key for key, turn in zip(seen.keys, seen.turns, strict=True)}
+    tries = 0 if whole and to_model and row[1] else None
+    _store(conn, user, session, summary, topics, text, keys, seen.through, tries)
+
+
+def replace(
+    conn: Connection,
+    user: UserKey,
+    session: int,
+    summary: SessionSummary,
+    keys: Mapping[str, int],
+    render: Render,
+) -> None:
+    """Replaces the sentences of a session's summary; its topics stay.
+
+    Args:
+        conn: The writer.
+        user: The user.
+        session: Row number of the session, which has a summary.
+        summary: The sentences.
+        keys: Row numbers of their turns, by id.
+        render: Writes a summary as one text.
+    """
+    written, through = conn.execute(
+        "SELECT topics, through FROM summaries WHERE user_key = ? AND id = ?", (user, session)
+    ).fetchone()
+    titled = dataclasses.replace(summary, topics=tuple(json.loads(written)))
+    topics = _topics(conn, session)
+    _store(conn, user, session, titled, topics, render(titled), keys, through, None)
+
+
+def _store(
+    conn: Connection,
+    user: UserKey,
+    session: int,
+    summary: SessionSummary,
+    topics: Mapping[str, Topic],
+    text: str,
+    keys: Mapping[str, int],
+    through: int,
+    tries: int | None,
+) -> None:
+    """Stores a summary in the place of the session's former one, if any."""
+    conn.execute("DELETE FROM summaries WHERE id = ? AND user_key = ?", (session, user))
     conn.execute(
-        "INSERT INTO summaries (id, user_key, topics, text, through) VALUES (?, ?, ?, ?, ?)",
-        (session, user, json.dumps(summary.topics), text, seen.through),
+        """INSERT INTO summaries (id, user_key, topics, text, through, tries)
+           VALUES (?, ?, ?, ?, ?, ?)""",
+        (session, user, json.dumps(summary.topics), text, through, tries),
     )
     conn.executemany(
         "INSERT INTO summary_topics (summary, name, written, weight) VALUES (?, ?, ?, ?)",
         [(session, name, topic.written, topic.weight) for name, topic in topics.items()],
     )
-    turns = {turn.id: key for key, turn in zip(seen.keys, seen.turns, strict=True)}
     for part, sentences in summary.parts.items():
         for place, sentence in enumerate(sentences):
             conn.execute(
                 """INSERT INTO summary_sentences (summary, part, place, text, turn)
                     VALUES (?, ?, ?, ?, ?)""",
-                (session, part, place, sentence.text, turns[sentence.turn_id]),
+                (session, part, place, sentence.text, keys[sentence.turn_id]),
             )
     index_entries.add(conn, user, EvidenceKind.SUMMARY, session, session, text)
+
+
+def _topics(conn: Connection, session: int) -> dict[str, Topic]:
+    """Topic counts of a session's summary, by stems."""
+    rows = conn.execute(
+        "SELECT name, written, weight FROM summary_topics WHERE summary = ?", (session,)
+    )
+    return {name: Topic(written, weight) for name, written, weight in rows.fetchall()}
 
 
 def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSummary | None:

@@ -34,6 +34,14 @@ SYSTEM: Final = (
 
 def write_prompt(turns: Sequence[Turn]) -> list[dict[str, str]]:
     """Write the messages that ask for the facts of some turns, numbered from 1."""
+    return [
+        {"role": "system", "content": SYSTEM},
+        {"role": "user", "content": numbered(turns)},
+    ]
+
+
+def numbered(turns: Sequence[Turn]) -> str:
+    """Write turns as data, numbered from 1: a JSON object a line, escaped for a prompt."""
     lines = [
         json.dumps(
             {
@@ -47,10 +55,7 @@ def write_prompt(turns: Sequence[Turn]) -> list[dict[str, str]]:
         )
         for number, turn in enumerate(turns, 1)
     ]
-    return [
-        {"role": "system", "content": SYSTEM},
-        {"role": "user", "content": "\n".join(lines)},
-    ]
+    return "\n".join(lines)
 
 
 def speaker_of(turn: Turn) -> str:

@@ -1,13 +1,9 @@
 """Facts as a language model proposes them: untrusted, but of the right types and lengths."""
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Final
 
-from hotmem.text.escaping import escape_for_prompt
-from hotmem.text.validation import clean_text
+from hotmem.understanding.extraction.answers import json_objects, one_line
 from hotmem.understanding.facts import relations
 from hotmem.understanding.facts.relations import Relation
 
@@ -16,9 +12,6 @@ MAX_PROPOSALS: Final = 60
 
 MAX_CHARACTERS: Final = {"subject": 80, "value": 200, "text": 300, "quote": 600}
 """Length of each text; a fact with a longer one is dropped."""
-
-MAX_OBJECTS: Final = 64
-"""Opening braces of an answer at which its object is looked for: a model may think aloud first."""
 
 RELATIONS: Final[dict[str, Relation]] = {
     relation.name: relation
@@ -68,25 +61,13 @@ def read_proposals(answer: str) -> tuple[list[Proposal], int] | None:
         The facts, and how many were dropped because they are malformed, too long or hold what only
         prompts hold; None if the answer has no list of facts.
     """
-    listed = next((found for found in _lists(answer)), None)
+    values = (found.get("facts") for found in json_objects(answer))
+    listed = next((facts for facts in values if isinstance(facts, list)), None)
     if listed is None:
         return None
     read = [_read(one) for one in listed[:MAX_PROPOSALS]]
     facts = [one for one in read if one is not None]
     return facts, len(listed) - len(facts)
-
-
-def _lists(answer: str) -> Iterator[list[Any]]:
-    """The values of "facts" in the JSON objects of an answer."""
-    decoder = json.JSONDecoder()
-    starts = (place for place, sign in enumerate(answer) if sign == "{")
-    for start in islice(starts, MAX_OBJECTS):
-        try:
-            found, _ = decoder.raw_decode(answer, start)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict) and isinstance(found.get("facts"), list):
-            yield found["facts"]
 
 
 def _read(value: Any) -> Proposal | None:  # noqa: ANN401 - whatever JSON holds
@@ -96,7 +77,7 @@ def _read(value: Any) -> Proposal | None:  # noqa: ANN401 - whatever JSON holds
     turn, relation = value.get("turn"), value.get("relation") or ""
     if not isinstance(turn, int) or isinstance(turn, bool) or not isinstance(relation, str):
         return None
-    texts = {name: _text(value.get(name), limit) for name, limit in MAX_CHARACTERS.items()}
+    texts = {name: one_line(value.get(name), limit) for name, limit in MAX_CHARACTERS.items()}
     if any(text is None for text in texts.values()):
         return None
     relation = relation.strip().casefold()
@@ -107,13 +88,3 @@ def _read(value: Any) -> Proposal | None:  # noqa: ANN401 - whatever JSON holds
         uncertain=value.get("uncertain") is True,
         **{name: text or "" for name, text in texts.items()},
     )
-
-
-def _text(value: Any, limit: int) -> str | None:  # noqa: ANN401 - whatever JSON holds
-    """A text on one line without anything that escaping for a prompt would change, or None."""
-    if value is None:
-        return ""
-    if not isinstance(value, str) or len(value) > limit:
-        return None
-    text = " ".join(clean_text(value).split())
-    return text if escape_for_prompt(text) == text else None

@@ -59,10 +59,13 @@ CREATE TABLE sessions (
     passages BIGINT NOT NULL DEFAULT 0,
     order_time BIGINT NOT NULL DEFAULT 0,
     held BIGINT NOT NULL DEFAULT 0,
+    sendable BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (id, user_key),
     FOREIGN KEY (user_key) REFERENCES users ON DELETE CASCADE,
     UNIQUE (user_key, public_id)
 );
+
+CREATE INDEX sessions_sendable ON sessions (user_key) WHERE sendable = 1;
 
 CREATE INDEX sessions_idle ON sessions (touched_at) WHERE summary_due = 1 AND held = 0;
 
@@ -250,9 +253,12 @@ CREATE TABLE summaries (
     import BIGINT,
     through BIGINT NOT NULL DEFAULT 0,
     held BIGINT NOT NULL DEFAULT 0,
+    tries BIGINT,
     PRIMARY KEY (id, user_key),
     FOREIGN KEY (id, user_key) REFERENCES sessions (id, user_key) ON DELETE CASCADE
 );
+
+CREATE INDEX summaries_to_send ON summaries (id) WHERE tries IS NOT NULL;
 
 CREATE INDEX summaries_of_import ON summaries (import) WHERE import IS NOT NULL;
 
@@ -306,6 +312,7 @@ CREATE TABLE extraction_calls (
     prompt_tokens BIGINT NOT NULL,
     completion_tokens BIGINT NOT NULL,
     facts BIGINT NOT NULL DEFAULT 0,
+    summaries BIGINT NOT NULL DEFAULT 0,
     dropped BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (id, user_key),
     FOREIGN KEY (user_key) REFERENCES users ON DELETE CASCADE

@@ -22,10 +22,12 @@ CREATE TABLE sessions (
     passages INTEGER NOT NULL DEFAULT 0,
     order_time INTEGER NOT NULL DEFAULT 0,
     held INTEGER NOT NULL DEFAULT 0,
+    sendable INTEGER NOT NULL DEFAULT 0,
     UNIQUE (user_key, public_id)
 );
 CREATE INDEX sessions_idle ON sessions (touched_at) WHERE summary_due = 1 AND held = 0;
 CREATE INDEX sessions_due ON sessions (user_key, touched_at) WHERE summary_due = 2 AND held = 0;
+CREATE INDEX sessions_sendable ON sessions (user_key) WHERE sendable = 1;
 
 CREATE TABLE turns (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -163,8 +165,10 @@ CREATE TABLE summaries (
     vector BLOB,
     import INTEGER,
     through INTEGER NOT NULL DEFAULT 0,
-    held INTEGER NOT NULL DEFAULT 0
+    held INTEGER NOT NULL DEFAULT 0,
+    tries INTEGER
 );
+CREATE INDEX summaries_to_send ON summaries (id) WHERE tries IS NOT NULL;
 CREATE INDEX summaries_of_import ON summaries (import) WHERE import IS NOT NULL;
 CREATE INDEX summaries_waiting
     ON summaries (import, user_key, id) WHERE vector IS NULL AND held = 0;
@@ -205,6 +209,7 @@ CREATE TABLE extraction_calls (
     prompt_tokens INTEGER NOT NULL,
     completion_tokens INTEGER NOT NULL,
     facts INTEGER NOT NULL DEFAULT 0,
+    summaries INTEGER NOT NULL DEFAULT 0,
     dropped INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX extraction_calls_of_session ON extraction_calls (user_key, session);

@@ -1,7 +1,6 @@
 """Names of subcategories by a language model, against a local endpoint."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,16 +9,10 @@ from hotmem import Memory, Options
 from hotmem.models import CachedEncoder, Language
 from hotmem.topic_namer import STATEMENTS, read_names, write_prompt
 from hotmem.types import Category
-from tests.chat_server import ChatServer, chat_server
+from tests.chat_server import ChatServer
 from tests.consolidation.test_evolution import statements, store
 
 GROUP = ("Rex sleeps on the sofa.", "The vet weighed Rex.")
-
-
-@pytest.fixture
-def chat() -> Iterator[ChatServer]:
-    with chat_server() as server:
-        yield server
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,29 +14,24 @@ from typing import Any
 import pytest
 
 from hotmem import Memory, Options
-from hotmem.core.location import Location, ServerUrl, locate
+from hotmem.core.location import Location
 from hotmem.model_calls import ModelCalls
-from hotmem.models import CachedEncoder, Language
+from hotmem.models import Language
 from hotmem.options import BackgroundMode, BackgroundOptions, ExtractionOptions
 from hotmem.storage import queries
 from hotmem.types import ExtractionCosts, ExtractionOutcome, Kind, Turn, Understanding
 from hotmem.understanding.turn_reader import TurnReader
-from tests.chat_server import ChatServer, chat_server, fact, facts
+from tests.chat_server import ChatServer, fact, facts
 from tests.conversation import HOSTILE, said
 from tests.letters import LetterEncoder
 from tests.logs import captured_logs
-from tests.postgres import VERSIONS
-
-FIRST, *_ = VERSIONS
+from tests.model_calls.talk import Open, address, costs, outcomes, talk
 
 pytestmark = pytest.mark.slow
 
 NOTICED = "We're renovating the kitchen with Bruno."
 """What the endpoint makes a fact of in these tests, whatever HotMem reads in it by itself."""
 
-Open = Callable[..., AbstractAsyncContextManager[Memory]]
-
-HERE = BackgroundOptions(poll_s=0.1)
 ELSEWHERE = BackgroundOptions(BackgroundMode.ELSEWHERE, poll_s=0.1)
 
 
@@ -55,68 +49,8 @@ def overlooked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TurnReader, "read", partly)
 
 
-@pytest.fixture
-def chat() -> Iterator[ChatServer]:
-    with chat_server() as running:
-        yield running
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def location(
-    request: pytest.FixtureRequest, tmp_path: Path, postgres_url: Callable[[str], str]
-) -> Location:
-    """A new database of each engine."""
-    return locate(postgres_url(FIRST)) if request.param == "postgres" else tmp_path / "memory.db"
-
-
-@pytest.fixture
-def open_at(encoder: CachedEncoder, language: Language) -> Open:
-    """Opens a memory with options of extraction."""
-
-    @asynccontextmanager
-    async def opened(
-        location: Location, extraction: ExtractionOptions, background: BackgroundOptions = HERE
-    ) -> AsyncIterator[Memory]:
-        options = Options(extraction=extraction, background=background)
-        async with Memory.open(location, options, encoder=encoder, language=language) as memory:
-            yield memory
-
-    return opened
-
-
-async def talk(memory: Memory, *texts: str | Turn, session: str = "s") -> None:
-    """Say some things, end the session and wait for all jobs."""
-    for number, text in enumerate(texts):
-        turn = said(text, session=session, minutes=number) if isinstance(text, str) else text
-        await memory.remember(turn)
-    await memory.end_session(user_id="ana", session_id=session)
-    async with asyncio.timeout(60):
-        await memory.settle()
-
-
 async def texts(memory: Memory) -> list[str]:
     return [known.text for known in await memory.memories("ana")]
-
-
-async def costs(memory: Memory) -> ExtractionCosts:
-    database = memory.runtime.database
-    user = await database.read_all(queries.users.find, "ana")
-    assert user is not None
-    return await database.read(queries.model_calls.costs, user)
-
-
-async def outcomes(memory: Memory) -> list[str]:
-    rows = await memory.runtime.database.read_all(
-        lambda conn: conn.execute(
-            "SELECT outcome FROM extraction_calls WHERE user_key IS NOT NULL ORDER BY id"
-        ).fetchall()
-    )
-    return [row[0] for row in rows]
-
-
-def address(location: Location) -> str:
-    """The location as a user names it."""
-    return location.url if isinstance(location, ServerUrl) else str(location)
 
 
 async def waiting(memory: Memory) -> bool:
