@@ -34,6 +34,7 @@ from eval.studies.command import COMMANDS as STUDIES
 from eval.tools.command import roundtrip, tags, tools
 from eval.tools.contextual import contextual
 from eval.tools.searches import searches
+from eval.tools.summaries import summaries
 from eval.trial.command import trial
 from eval.understanding.command import reader
 from hotmem.errors import HotMemError
@@ -77,6 +78,7 @@ for command in (
     roundtrip,
     contextual,
     searches,
+    summaries,
     usage,
     learn,
     trial,

@@ -122,6 +122,11 @@ class Case:
     check: Callable[[Any, Path], None] = lambda figures, folder: None
 
 
+def check_summaries(found: dict[str, Any], _: Path) -> None:
+    assert found["written"]["sentences"] > 1 and found["written"]["tokens"] == 0
+    assert found["kept"]["as it was written"] == 5
+
+
 def check_latency(found: dict[str, Any], _: Path) -> None:
     assert found["turns"] == 20
     assert found["recall"]["p50"] <= found["recall"]["p95"]
@@ -239,6 +244,7 @@ CASES: Mapping[str, Case] = {
     "usage": Case("--json"),
     "live": Case("--limit 2 --json"),
     "learn": Case("hotmem={data} --turns 8 --questions 2 --jobs 1 --json"),
+    "summaries": Case("--half dev --limit 1 --keep {folder} --json", check=check_summaries),
     "trial": Case("--limit 1 --keep {folder} --json"),
     "ablation": Case("hotmem={data} --jobs 1 --json"),
     "transfer": Case("hotmem={data} talks={talks} --jobs 1 --json"),
