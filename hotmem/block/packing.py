@@ -88,11 +88,12 @@ def pack(
     chosen: list[Item] = []
     misses = 0
     zone = zone_name(query.at)
+    best = max((one.relevance for one in candidates), default=0.0)
     relevant = (
         one
         for one in candidates
         if one.relevance >= options.semantic_threshold
-        and not is_withheld(query, one.evidence.text, one.relevance)
+        and not is_withheld(query, one.evidence.text, one.relevance, best)
     )
     needed = _without_expendable(relevant, EXPENDABLE_UNCLEAR if unclear else EXPENDABLE)
     for one in sorted(needed, key=_priority, reverse=True):

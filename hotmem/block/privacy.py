@@ -1,6 +1,6 @@
 """Private statements, such as codes and secrets, which are withheld until asked for.
 
-Another person may be listening when a bot speaks first or answers a remark.
+Another person may be listening, and what the language model is not shown it cannot say.
 """
 
 import re
@@ -17,8 +17,14 @@ _PRIVATE: Final = re.compile(
     re.IGNORECASE,
 )
 
-MIN_RELEVANCE: Final = 0.2
-"""Relevance from which a remark counts as asking: "I can't remember the wifi password"."""
+MIN_RELEVANCE: Final = 0.05
+MIN_RELEVANCE_TO_REMARK: Final = 0.2
+"""Relevance from which a question, or a remark such as "I can't remember the wifi password", counts
+as asking for it. Of 24 questions for codes and secrets, all reach it: "How do I get online here?"
+has 0.07."""
+
+MIN_SHARE: Final = 0.3
+"""Share of the best statement's relevance that a question needs as well."""
 
 
 def is_private(text: str) -> bool:
@@ -26,12 +32,16 @@ def is_private(text: str) -> bool:
     return _PRIVATE.search(text) is not None
 
 
-def is_withheld(query: Query, text: str, relevance: float) -> bool:
+def is_withheld(query: Query, text: str, relevance: float, best: float) -> bool:
     """Whether a statement is private and the user does not ask for it.
 
     Args:
         query: The analysed utterance.
         text: The statement.
         relevance: Its relevance, 0 to 1.
+        best: Relevance of the best statement.
     """
-    return not query.analysis.question and relevance < MIN_RELEVANCE and is_private(text)
+    asked = (
+        max(MIN_RELEVANCE, MIN_SHARE * best) if query.analysis.question else MIN_RELEVANCE_TO_REMARK
+    )
+    return relevance < asked and is_private(text)

@@ -1,11 +1,11 @@
-"""Private statements: delivered when they are asked about, withheld from remarks."""
+"""Private statements: delivered when they are asked about, withheld otherwise."""
 
 from dataclasses import replace
 
 import pytest
 
 from hotmem.block.packing import pack
-from hotmem.block.privacy import MIN_RELEVANCE, is_private
+from hotmem.block.privacy import MIN_RELEVANCE, MIN_RELEVANCE_TO_REMARK, is_private
 from hotmem.models import TokenCounter
 from hotmem.options import RecallOptions
 from hotmem.ranking.answerability import Answerability
@@ -36,19 +36,20 @@ def test_other_statements_are_not_private(text: str) -> None:
 @pytest.mark.parametrize(
     ("question", "relevance", "told"),
     [
-        (False, MIN_RELEVANCE / 2, False),
-        (False, MIN_RELEVANCE * 2, True),
-        (True, MIN_RELEVANCE / 2, True),
+        (False, MIN_RELEVANCE_TO_REMARK / 2, False),
+        (False, MIN_RELEVANCE_TO_REMARK * 2, True),
+        (True, MIN_RELEVANCE / 2, False),
+        (True, MIN_RELEVANCE * 2, True),
     ],
 )
-def test_private_statements_are_withheld_from_remarks(
+def test_private_statements_are_withheld_until_they_are_asked_for(
     tokens: TokenCounter, question: bool, relevance: float, told: bool
 ) -> None:
     asked = query()
     asked = replace(asked, analysis=replace(asked.analysis, question=question))
     statements = ranked(
         [
-            (evidence("The dog barks.", key=1), 0.5),
+            (evidence("The dog barks.", key=1), 0.3),
             (evidence("The wifi password is tulip42.", key=2), relevance),
         ]
     )
