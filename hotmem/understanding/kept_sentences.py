@@ -45,6 +45,9 @@ STATES: Final = Relation("states")
 _WEEKDAYS: Final = re.compile(r"^(?:on )?\w+days$", re.IGNORECASE)
 """In "on Mondays" no Monday is meant."""
 
+_UNFINISHED: Final = re.compile(r"(?:\?|\b(?:is|are|was|were)\.)$", re.IGNORECASE)
+"""The end of a question, and of a clause whose rest was taken back: "my dentist is, no, sorry"."""
+
 _ANNIVERSARIES: Final = re.compile(
     r"\b(?:birthdays?|anniversary|name[- ]day)\b(?! (?:party|dinner|trip|present|gift|cake))",
     re.IGNORECASE,
@@ -168,7 +171,7 @@ def _kept(
         span = whole
         text = third_person(doc, (whole.start_char, whole.end_char), speaker)
         text = _dated(text, whole, said_at)
-    if not MIN_WORDS <= len(text.split()) <= MAX_WORDS:
+    if not MIN_WORDS <= len(text.split()) <= MAX_WORDS or _UNFINISHED.search(text):
         return None
     about = None if answered else subject_of(span)
     subject = speaker if about is None else _subject(doc, about, speaker)

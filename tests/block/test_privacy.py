@@ -54,7 +54,4 @@ def test_private_statements_are_withheld_until_they_are_asked_for(
         ]
     )
     packed = pack(asked, statements, Answerability.SOMETHING, 1000, tokens.count, RecallOptions())
-    assert [item.text for item in packed.items] == [
-        "The dog barks.",
-        *(["The wifi password is tulip42."] if told else []),
-    ]
+    assert ("The wifi password is tulip42." in [item.text for item in packed.items]) is told

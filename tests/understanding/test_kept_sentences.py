@@ -139,3 +139,22 @@ async def test_a_clause_stays_with_the_one_that_says_who_he_is(memory: Memory) -
             stated
         )
         assert not [text for text in stated if text.startswith("He")]
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ("My dentist is Dr. Weber, no, sorry, Dr. Wegner.", "The user's dentist is."),
+        (
+            "You know my friend who lives in Rome? She's pregnant.",
+            "You know the user's friend who lives in Rome?",
+        ),
+    ],
+)
+async def test_questions_and_unfinished_clauses_are_not_kept(
+    memory: Memory, said: str, wrong: str
+) -> None:
+    async with memory:
+        stated = await kept(memory, (Role.USER, said))
+        assert stated
+        assert wrong not in stated

@@ -296,6 +296,9 @@ def _subject_of(verb: Token) -> Token | None:
 
 
 def _is_first_person(subject: Token) -> bool:
+    """Whether a subject is the speaker; in "let me keep it" the verb does not agree with "me"."""
+    if subject.lower_ == "me" and subject.head.dep_ in ("ccomp", "xcomp"):
+        return False
     return subject.lower_ in ("i", "we", "me") and subject.pos_ == "PRON"
 
 

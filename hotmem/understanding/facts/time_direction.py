@@ -32,6 +32,14 @@ _BOOKING_VERBS: Final = wordlist("book reserve buy get give win make receive ord
 _CAUSATIVE_VERBS: Final = wordlist("have get want need")
 """Verbs that govern a participle with an object of its own: "she's having her hip done"."""
 
+_BARE_INFINITIVE_VERBS: Final = wordlist("make let have see hear watch feel notice help")
+"""Verbs that govern an infinitive without "to" in their own tense: "they let me go in May"."""
+
+_UNCHANGED_VERBS: Final = wordlist(
+    "bet burst cast cost cut hit hurt put quit set shut split spread"
+)
+"""Verbs whose past has the form of the present. With a time they are past: "I quit in May"."""
+
 _BOOKED_NOUNS: Final = wordlist(
     "ticket seat place booking invitation invite reservation slot appointment"
 )
@@ -153,6 +161,7 @@ def _is_ambiguous(doc: Doc, mention: TimeMention) -> bool:
         and verb.lemma_ not in ("be", *_SCHEDULED_VERBS)
         and not helpers
         and not _has_infinitive_marker(verb)
+        and not _is_unchanged(verb)
     )
     return (_is_perfect(verb) or either) and not _is_target_time(doc.text, named)
 
@@ -212,7 +221,9 @@ def _refers_to_future(verb: Token, bound: Bound, *, put: bool) -> bool:
         )
     if any(token.tag_ == "MD" for token in helpers):
         return not any(token.lemma_ == "have" for token in helpers)
-    past = verb.tag_ == "VBD" or any(token.tag_ == "VBD" for token in helpers)
+    past = (
+        verb.tag_ == "VBD" or any(token.tag_ == "VBD" for token in helpers) or _is_unchanged(verb)
+    )
     if past:
         return put or _is_booking(verb)
     if helpers and any(token.tag_ in _PRESENT_TAGS for token in helpers):
@@ -222,12 +233,29 @@ def _refers_to_future(verb: Token, bound: Bound, *, put: bool) -> bool:
         verb.tag_ in ("VB", "VBG", "VBN")
         and above is not None
         and above != verb
-        and (not _has_subject(verb) or (verb.tag_ == "VBN" and above.lemma_ in _CAUSATIVE_VERBS))
+        and (not _has_subject(verb) or _shares_tense(verb, above))
     ):
         return (verb.tag_ == "VB" and above.lemma_ in _COMMITMENT_VERBS) or _refers_to_future(
             above, bound, put=put
         )
     return put or verb.tag_ != "VBN"
+
+
+def _shares_tense(verb: Token, above: Token) -> bool:
+    """Whether a verb with a subject of its own takes the tense of the verb that governs it."""
+    if verb.tag_ == "VBN":
+        return above.lemma_ in _CAUSATIVE_VERBS
+    return above.lemma_ in _BARE_INFINITIVE_VERBS and not _has_infinitive_marker(verb)
+
+
+def _is_unchanged(verb: Token) -> bool:
+    """Whether a finite verb has the form of its past: "I quit in May"."""
+    return (
+        verb.lower_ in _UNCHANGED_VERBS
+        and _has_subject(verb)
+        and not any(_auxiliaries(verb))
+        and not _has_infinitive_marker(verb)
+    )
 
 
 def _verbs_above(tokens: list[Token]) -> Iterator[Token]:

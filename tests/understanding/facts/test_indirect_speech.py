@@ -47,6 +47,7 @@ def reported(
         ("Nobody calls me Rebecca", "Nobody calls the user Rebecca."),
         ("Dad's moving to Leeds", "The user's dad's moving to Leeds."),
         ("Moved to Denver in May", "The user moved to Denver in May."),
+        ("My landlord let me keep the dog", "The user's landlord let the user keep the dog."),
         ("Please don't tell my wife", "The user wants the bot not to tell the user's wife."),
         ("can you wake me at six?", "The user wants the bot to wake the user at six."),
         ("never call me before nine", "The user wants the bot to never call the user before nine."),

@@ -141,3 +141,26 @@ def test_what_is_moved_has_its_new_time_only(
 def test_a_cancelled_event_was_ahead(text: str, day: str, language: Language) -> None:
     (found,) = resolve_times(language.parse([text])[0], datetime(2026, 2, 10, 9, tzinfo=UTC))
     assert f"{found.interval.start:%Y-%m-%d}" == day
+
+
+@pytest.mark.parametrize(
+    ("said", "months"),
+    [
+        ("I helped my brother move in March.", ["2026-03"]),
+        ("They let me go in May.", ["2026-05"]),
+        ("I saw him leave in May.", ["2026-05"]),
+        ("I heard her sing in October.", ["2026-10"]),
+        ("The council made us move in June.", ["2026-06"]),
+        ("We bet on the wrong horse in June.", ["2026-06"]),
+        ("I quit smoking in May.", ["2026-05"]),
+        ("They'll let me go in May.", ["2027-05"]),
+        ("I'll help my brother move in March.", ["2027-03"]),
+        ("I have to quit in May.", ["2027-05"]),
+    ],
+)
+def test_an_infinitive_takes_the_tense_of_the_verb_that_governs_it(
+    said: str, months: list[str], language: Language
+) -> None:
+    (doc,) = language.parse([said])
+    found = resolve_times(doc, datetime(2026, 11, 2, 10, tzinfo=UTC))
+    assert [f"{one.interval.start:%Y-%m}" for one in found] == months
