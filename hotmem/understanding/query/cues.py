@@ -4,6 +4,14 @@ import re
 from typing import Final
 
 from hotmem.types import Intent
+from hotmem.understanding.query.small_talk import (
+    ABOUT_THE_BOT,
+    EXCLAMATIONS,
+    ORDERS,
+    PRAISE,
+    REMARKS,
+    TO_A_FRIEND,
+)
 
 
 def _any_of(*alternatives: str) -> re.Pattern[str]:
@@ -110,12 +118,14 @@ INTENTS: Final[tuple[tuple[Intent, re.Pattern[str]], ...]] = (
 )
 """The pattern of each intent; the first match decides."""
 
-_COMMENT: Final = r"(?:that['’]s|it['’]s|that is|that sounds|sounds|how|so|very|really)"
-
 COURTESIES: Final = _any_of(
     *(
         rf"\b(?:{courtesy})(?!['’]\w|\w)"
         for courtesy in (
+            *REMARKS,
+            *EXCLAMATIONS,
+            *ORDERS,
+            TO_A_FRIEND,
             r"(?:oh |well |hey )?(?:hi|hello|hey|hiya|howdy|greetings|yo)(?: there| again| you)?",
             r"good (?:morning|afternoon|evening|night|day)|morning|evening|sleep well",
             (
@@ -142,18 +152,9 @@ COURTESIES: Final = _any_of(
                 r"how (?:are|['’]re) (?:you|things)(?: doing| going| today| feeling)*|how(?:['’]s"
                 r"| is) it going|how do you do|what['’]?s up"
             ),
-            (
-                r"how have you been|how(?:['’]s| is) your day(?: going| been)?|nice to (?:meet"
-                r"|see|talk to) you"
-            ),
+            r"how have you been|how(?:['’]s| is) your day(?: going| been)?",
             r"and you|you too|same here|same to you|me too",
-            _COMMENT + r" (?:great|good|nice|cool|awesome|amazing|wonderful|lovely|fine|perfect)",
-            _COMMENT
-            + r" (?:funny|true|right|interesting|fantastic|sweet|sad|(?:too )?bad|ok(?:ay)?)",
-            (
-                r"great|good|nice|cool|awesome|amazing|wonderful|lovely|fine|perfect|excellent"
-                r"|brilliant|fantastic|interesting|funny|wow"
-            ),
+            PRAISE,
             (
                 r"(?:i['’]?m|i am|doing|feeling) (?:good|fine|okay|ok|great|well|alright|not bad)"
                 r"|not (?:bad|much|really)|pretty good|all good"
@@ -211,13 +212,19 @@ DEVICE_COMMANDS: Final = _any_of(
 )
 """Smart-home and media commands."""
 
+_NUMBER: Final = (
+    r"(?:[\d.,]+|(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
+    r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|million|half|and|a)[- ]?)+)"
+)
+
 GENERAL_QUESTIONS: Final = _any_of(
+    *ABOUT_THE_BOT,
     r"^\W*what(?:['’]s| is) the (?:weather|forecast)\b",
     r"^\W*what(?:['’]s| is) the (?:time|temperature)" + _NOW,
     r"^\W*what (?:time|day) is it" + _NOW,
     (
-        r"\bwhat(?:['’]s| is) (?:the )?(?:square root|[\d.,]+ (?:plus|minus|times|divided|percent"
-        r"|multiplied|over|to the))\b"
+        rf"\bwhat(?:['’]s| is|s) (?:the )?(?:square root|{_NUMBER} (?:plus|minus|times|divided"
+        r"|percent|multiplied|over|to the))\b"
     ),
     (
         r"\bwhat(?:['’]s| is| was) the (?:capital|population|currency|boiling point|melting point"

@@ -13,6 +13,9 @@ FIRST_PERSON: Final = wordlist("i me my mine myself we us our ours")
 _OWN: Final = FIRST_PERSON - {"me"}
 """First-person words, without the "me" of "tell me a joke"."""
 
+_OF_DEVICES: Final = wordlist("it this")
+"""Words that mean what a device does, in a command to it."""
+
 
 def needs_memory(
     doc: Doc,
@@ -24,7 +27,8 @@ def needs_memory(
 ) -> bool:
     """Whether memory can help with an utterance.
 
-    First-person words, stored names and ambiguous words always need memory.
+    First-person words, stored names and ambiguous words always need memory. The "it" of a command
+    to a device ("turn it up") means what the device does.
 
     Args:
         doc: The parsed utterance.
@@ -36,10 +40,11 @@ def needs_memory(
     if intent is Intent.CHITCHAT:
         return False
     familiar = {name.casefold() for name in known}
+    device = DEVICE_COMMANDS.search(doc.text) is not None
     if (
-        ambiguous
+        (ambiguous and not (device and _OF_DEVICES.issuperset(ambiguous)))
         or any(token.lower_ in _OWN for token in doc)
         or any(name.casefold() in familiar for name in entities)
     ):
         return True
-    return not (DEVICE_COMMANDS.search(doc.text) or GENERAL_QUESTIONS.search(doc.text))
+    return not (device or GENERAL_QUESTIONS.search(doc.text))
