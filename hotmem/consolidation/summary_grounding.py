@@ -49,6 +49,9 @@ _COURTESY: Final = wordlist(
 )
 """Main verbs of sentences about courtesies."""
 
+_REPLIES: Final = wordlist("note acknowledge offer wish ask respond reply say listen understand")
+"""Main verbs of sentences about how the assistant replied."""
+
 _OPINION: Final = wordlist("think believe guess suppose expect")
 """Verbs whose denial is that of the clause they introduce: "I don't think it rains"."""
 
@@ -216,7 +219,17 @@ def _is_content(token: Token) -> bool:
 
 
 def _is_courtesy(doc: Doc) -> bool:
-    return all(sent.root.lemma_ in _COURTESY for sent in doc.sents)
+    return all(
+        sent.root.lemma_ in _COURTESY
+        or (
+            sent.root.lemma_ in _REPLIES
+            and any(
+                token.dep_ in _SUBJECTS and token.lower_ == "assistant"
+                for token in sent.root.children
+            )
+        )
+        for sent in doc.sents
+    )
 
 
 def _is_name(token: Token, rest: str) -> bool:
@@ -261,14 +274,22 @@ def _blanked(text: str, start: int, stop: int) -> str:
 
 
 def _same_polarity(doc: Doc, said: Sequence[Doc]) -> bool:
-    """Whether a sentence denies what the turns deny, and states nothing that they only deny."""
+    """Whether a sentence denies what the turns deny, and states nothing that they only deny.
+
+    What is denied may be put in other words ("cannot attend" for "can't come"), but not in words
+    that the turns state.
+    """
+    stated = frozenset().union(*map(_stated, said))
     denials = [token for token in doc if _is_denial(token)]
     if denials:
         denied = frozenset().union(*(_denied(one, objects=True) for one in said))
-        return all(denied & _content(_scope(one, objects=True)) for one in denials)
+        return all(
+            denied & _content(_scope(one, objects=True))
+            or (denied and (words := _content(_scope(one))) and not stated & words)
+            for one in denials
+        )
     if "still" in _content(doc):  # "still has to call", of who has not called
         return True
-    stated = frozenset().union(*map(_stated, said))
     return not frozenset().union(*map(_denied, said)) & _content(doc) - stated
 
 
