@@ -34,6 +34,7 @@ from pipecat.processors.aggregators.llm_response_universal import (
     LLMUserAggregatorParams,
 )
 from pipecat.processors.filters.identity_filter import IdentityFilter
+from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.turns.user_turn_strategies import ExternalUserTurnStrategies
 from pipecat.workers.runner import WorkerRunner
 from typer.core import TyperGroup
@@ -47,7 +48,7 @@ from hotmem.pipecat import HotMemProcessor
 from hotmem.tools.imports import ImportArguments, import_memories
 from tests.conversation import said
 from tests.packaging.source import ROOT
-from tests.pipecat.scene import Scene, ScriptedModel
+from tests.pipecat.scene import Scene, ScriptedModel, turns_in
 from tests.pipecat.test_functions import CallingModel
 
 README: Final = ROOT / "README.md"
@@ -195,9 +196,12 @@ def run_program(code: str, folder: Path, model_options: ModelOptions) -> str:
     return done.stdout
 
 
-async def converse(code: str, sentence: str) -> tuple[LLMContext, ScriptedModel]:
-    """Say one thing to a page's pipeline, and return the bot's context and its model."""
+async def converse(
+    code: str, *sentences: str, model: FrameProcessor | None = None
+) -> tuple[LLMContext, ScriptedModel]:
+    """Say something to a page's pipeline, and return the bot's context and its model."""
     names = parts_of_a_bot()
+    names["llm"] = model or names["llm"]
     await execute(code, names)
     context, llm = names["context"], names["llm"]
     worker = PipelineWorker(names["pipeline"], enable_rtvi=False, cancel_on_idle_timeout=False)
@@ -211,7 +215,8 @@ async def converse(code: str, sentence: str) -> tuple[LLMContext, ScriptedModel]
     runner = WorkerRunner(handle_sigint=False)
     await runner.add_workers(worker)
     running = asyncio.create_task(runner.run())
-    await bot.exchange(sentence)
+    for sentence in sentences:
+        await bot.exchange(sentence)
     await worker.queue_frame(EndFrame())
     await asyncio.wait_for(running, 30)
     return context, llm
@@ -246,6 +251,24 @@ async def test_a_bot_with_the_pipeline_of_a_page_remembers(
     assert "<memory>" in given[-1]["content"] and "Potola" in given[-1]["content"]
     assert question["content"] == "What's my dog called?"
     assert "<memory>" not in str(context.get_messages())
+
+
+@pytest.mark.slow
+async def test_the_model_without_keys_asks_so_that_a_yes_deletes(
+    tmp_path: Path, model_options: ModelOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
+    monkeypatch.setenv("HOTMEM_RECALL_DEADLINE_MS", "5000")
+    monkeypatch.setenv("HOTMEM_FORGET_GRACE_HOURS", "0")
+    pipeline, *others = [block.code for block in blocks(ROOT / "docs/guides/bot.md")]
+    names: dict[str, Any] = {}
+    await execute(next(code for code in others if "class ScriptedModel" in code), names)
+    spoken = ["My dog is called Potola.", "Forget everything about Potola.", "Yes."]
+    await converse(pipeline, *spoken, model=names["ScriptedModel"]())
+    stored = turns_in(tmp_path / "memory.db")
+    assert stored[-2:] == [("user", "Yes."), ("assistant", "I see.")]
+    assert "Potola" not in str(stored)
 
 
 @pytest.mark.parametrize("page", with_blocks("bash"))
