@@ -2,7 +2,7 @@
 
 Run by `make matrix` with the extras to install and the rows to run. A row such as `3.11-lowest`
 names a version of Python and which versions of the dependencies to install. Prints the table of
-`docs/install.md`.
+`CONTRIBUTING.md`.
 """
 
 import subprocess

@@ -23,8 +23,8 @@ def rows() -> list[str]:
 
 
 def table() -> dict[str, dict[str, str]]:
-    """The table of tested versions in `docs/install.md`: cells by row and column."""
-    text = (ROOT / "docs" / "install.md").read_text("utf-8")
+    """The table of tested versions in `CONTRIBUTING.md`: cells by row and column."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     found = re.search(
         r"^(\| Python \| dependencies .+)\n\|[-|]+\n((?:\|.+\n)+)", text, re.MULTILINE
     )
