@@ -20,7 +20,7 @@ from hotmem.understanding.facts.contrasts import find_contrasts
 from hotmem.understanding.facts.denials import denied_spans
 from hotmem.understanding.facts.indirect_speech import third_person
 from hotmem.understanding.facts.jokes import joke_spans
-from hotmem.understanding.facts.plans import Plan, plan_statement
+from hotmem.understanding.facts.plans import Plan, plan_statement, upcoming_times
 from hotmem.understanding.facts.relations import Relation
 from hotmem.understanding.facts.repairs import retracted_spans
 from hotmem.understanding.facts.third_person import TIME_PREPOSITIONS
@@ -149,12 +149,17 @@ def _kept(
     if kind == "plan" and _is_over(doc, part, said_at):
         kind = "event"
     if kind in PLANS:
+        part = _with_governor(doc, part)
         plan = plan_statement(
             doc, part.start, part.stop, speaker, said_at, hedged=hedged, entities=entities
         )
         asked = question is not None and last_question(question) is not None
         stated = asked or _has_core(doc, part, plan)
-        if stated and _tells_what(doc, part, plan, timed=bool(plan.times) or asked):
+        timed = bool(plan.times) or (
+            question is not None and asked and bool(upcoming_times(question.text, said_at))
+        )
+        tells = _tells_what(doc, part, plan, timed=bool(plan.times) or asked)
+        if stated and tells and (timed or _is_to_do(doc, part)):
             return plan
         kind = "fact"
     if kind not in RELATIONS:
@@ -201,6 +206,36 @@ def _with_date(text: str, words: str, mention: TimeMention) -> str:
     bare = before.rpartition(" ")[0].rpartition(" ")[2].lower() in TIME_PREPOSITIONS
     date = format_time_bare(mention) if bare else format_time(mention)
     return f"{before}{date}{text[found.end() :]}"
+
+
+def _with_governor(doc: Doc, part: TurnPart) -> TurnPart:
+    """The part from the subject of the verb on that governs its infinitive.
+
+    "To rehearse it with me" does not say who wants that.
+    """
+    words = doc.char_span(part.start, part.stop, alignment_mode="expand")
+    if words is None or words[0].tag_ != "TO" or words[0].head.dep_ not in ("xcomp", "ccomp"):
+        return part
+    governor = words[0].head.head
+    subject = next((one for one in governor.children if one.dep_ in ("nsubj", "nsubjpass")), None)
+    if subject is None or subject.pos_ == "PRON" or governor.i > words[0].i:
+        return part
+    return replace(part, start=subject.left_edge.idx)
+
+
+def _is_to_do(doc: Doc, part: TurnPart) -> bool:
+    """Whether words without a time say what is to be done, and not only how things are.
+
+    They have an infinitive or a modal verb, and stand alone unless they begin with a verb: "the
+    left door does not shut" is a fact, "all night" and "who cooks" are no whole sentences.
+    """
+    words = doc.char_span(part.start, part.stop, alignment_mode="expand")
+    if words is None:
+        return False
+    begins_with_verb = words[0].tag_ in ("VB", "TO")
+    return begins_with_verb or (
+        any(token.tag_ in ("TO", "MD") for token in words) and stands_alone(words)
+    )
 
 
 def _tells_what(doc: Doc, part: TurnPart, plan: Plan, *, timed: bool) -> bool:

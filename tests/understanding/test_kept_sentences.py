@@ -7,6 +7,7 @@ import pytest
 
 from hotmem import Memory, Role, Turn
 from hotmem.models import CachedEncoder, Language
+from hotmem.types import Kind
 
 FRIDAY = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
@@ -158,3 +159,38 @@ async def test_questions_and_unfinished_clauses_are_not_kept(
         stated = await kept(memory, (Role.USER, said))
         assert stated
         assert wrong not in stated
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "reminders"),
+    [
+        (
+            "Congratulations!",
+            "I'm terribly nervous. Our conductor, Mr. Achterberg, wants to rehearse it with me on "
+            "Wednesday.",
+            ["Achterberg, wants to rehearse it with the user on 2026-11-25"],
+        ),
+        (
+            "Good. And the car?",
+            "The left back door doesn't shut. I bring it on Monday",
+            ["The user brings it on 2026-11-23 (Monday)."],
+        ),
+        ("Shall I remind you?", "the little one was up all night", []),
+        (
+            "What's on on Sunday?",
+            "babs is bringing the new fella",
+            ["Babs is bringing the new"],
+        ),
+        ("I see.", "We need to book the hotel in Split.", ["needs to book the hotel"]),
+        ("I see.", "I have to be careful.", []),
+        ("I see.", "She ordered one.", []),
+    ],
+)
+async def test_reminders_are_whole_and_are_to_do(
+    memory: Memory, before: str, said: str, reminders: list[str]
+) -> None:
+    async with memory:
+        await kept(memory, (Role.ASSISTANT, before), (Role.USER, said))
+        found = [one.text for one in await memory.memories("ana") if one.kind is Kind.REMINDER]
+    assert len(found) == len(reminders), found
+    assert all(part in text for part, text in zip(reminders, found, strict=True)), found

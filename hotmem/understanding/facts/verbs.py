@@ -93,7 +93,7 @@ def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention])
         case "must", Tense.PRESENT:
             yet = any(child.lower_ == "yet" for child in clause.finite.children)
             if (
-                (clause.subject is None or clause.subject.lower_ == "i")
+                (clause.subject is None or clause.subject.lower_ in ("i", "we"))
                 and not clause.negated
                 and not yet
                 and has_informative_complement(clause.verb, mention, light=_LIGHT_VERBS)
