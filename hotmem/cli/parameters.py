@@ -1,5 +1,6 @@
 """Arguments and options that several commands share."""
 
+import os
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Annotated
@@ -27,6 +28,16 @@ def parse_time(option: typer.CallbackParam, value: str | None) -> str | None:
             f"{option.opts[0]} is {value!r}. Write a date as 2026-03-01, or a time as "
             "2026-03-01T18:30 or 2026-03-01T18:30+01:00."
         ) from error
+
+
+def check_new(file: Path, *, overwrite: bool) -> None:
+    """Check that a file of a command with --overwrite may be written.
+
+    Raises:
+        InvalidInput: If it exists and is not to be replaced.
+    """
+    if not overwrite and os.path.lexists(file):
+        raise InvalidInput(f"{file} exists. Name a new file, or pass --overwrite.")
 
 
 def in_zone(time: datetime, zone: tzinfo | None) -> datetime:

@@ -22,6 +22,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from hotmem.cli.parameters import check_new
 from hotmem.core.graph_layout import Canvas, draw_graph
 from hotmem.core.output_files import new_file
 from hotmem.errors import InvalidInput
@@ -179,5 +180,6 @@ def _shortened(title: str) -> str:
 
 
 def _save(figure: Figure, file: Path, *, overwrite: bool) -> None:
+    check_new(file, overwrite=overwrite)
     with new_file(file, overwrite=overwrite) as temporary:
         figure.savefig(temporary, format="png", dpi=DPI)

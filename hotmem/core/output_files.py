@@ -72,6 +72,4 @@ def _rename_new(temporary: Path, path: Path) -> None:
 
 
 def _exists(path: Path) -> InvalidInput:
-    return InvalidInput(
-        f"{path} exists. Name another file, or pass --overwrite where the command offers it."
-    )
+    return InvalidInput(f"{path} exists. Name another file.")

@@ -1,7 +1,6 @@
 """Commands that measure how useful the memory was to the bot."""
 
 import asyncio
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -11,7 +10,7 @@ from rich.text import Text
 
 from hotmem.cli import console
 from hotmem.cli.memory_file import encryption_key, existing_database, existing_database_file
-from hotmem.cli.parameters import After, Before, Database, Json, Overwrite, User
+from hotmem.cli.parameters import After, Before, Database, Json, Overwrite, User, check_new
 from hotmem.cli.tool_calls import call_tool
 from hotmem.core.output_files import new_file
 from hotmem.errors import InvalidInput
@@ -64,8 +63,8 @@ def evaluate(
     render = None if report is None else _report_renderer()
     if report is not None and not report.absolute().parent.is_dir():
         raise InvalidInput(f"The folder of {report} does not exist. Create it, or name another.")
-    if report is not None and not overwrite and os.path.lexists(report):
-        raise InvalidInput(f"{report} exists. Name a new file, or pass --overwrite.")
+    if report is not None:
+        check_new(report, overwrite=overwrite)
     recording = read_recording(
         existing_database_file(database, COPY_FIRST), user, turns, encryption_key()
     )
