@@ -11,9 +11,13 @@ from hotmem.portability.jsonl import TYPES
 from hotmem.portability.mem0 import TEXT_FIELDS
 from hotmem.portability.records import read_records
 from hotmem.portability.transcript import is_transcript
+from hotmem.storage.queries.subject_access import DOCUMENT_TYPE
 
 _JSON: Final = re.compile(rb'\{|\[\s*(?:[\[{"\]]|$)')
 """Start of an object or a list, but not of a transcript: "[06/05/2024, 9:07] Ana: ..."."""
+
+_SUBJECT_EXPORT: Final = re.compile(rb'\{\s*"type":\s*"%b"' % DOCUMENT_TYPE.encode())
+"""Start of all data of a user as one document to read."""
 
 
 class FileFormat(StrEnum):
@@ -29,7 +33,7 @@ def detect_format(path: Path) -> FileFormat:
     """Detect the format of a file by its first bytes and its first record.
 
     Raises:
-        InvalidInput: If the file cannot be read or has no supported format.
+        InvalidInput: If the file cannot be read, has no supported format, or is a copy to read.
     """
     try:
         with path.open("rb") as file:
@@ -45,6 +49,11 @@ def detect_format(path: Path) -> FileFormat:
         ) from error
     if not start:
         raise InvalidInput(f"{path} is empty. Pass a file with conversations or memories.")
+    if _SUBJECT_EXPORT.match(start):
+        raise InvalidInput(
+            f"{path} is a copy to read, made by `hotmem export --all`, and cannot be imported. "
+            "Import a file that `hotmem export` wrote without --all."
+        )
     found = None
     if _JSON.match(start):
         first = next(read_records(path), None)

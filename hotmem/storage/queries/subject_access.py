@@ -12,6 +12,9 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries.times import from_stored
 from hotmem.types import UserKey
 
+DOCUMENT_TYPE: Final = "subject export"
+"""The document's type, in its first field."""
+
 OF_USER: Final = "user_key = :user"
 OF_TURN: Final = "turn IN (SELECT id FROM turns WHERE user_key = :user)"
 OF_MEMORY: Final = "memory IN (SELECT id FROM memories WHERE user_key = :user)"
@@ -109,7 +112,7 @@ def write(conn: Connection, user: UserKey, now: datetime, out: TextIO) -> dict[s
         {"table": table, "holds": HELD[table][0], "rows": count} for table, count in counts.items()
     ]
     head = {
-        "type": "subject export",
+        "type": DOCUMENT_TYPE,
         "made_at": now.isoformat(),
         "contents": contents,
         "left_out": LEFT_OUT,
