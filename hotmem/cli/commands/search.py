@@ -30,7 +30,13 @@ def recall(
     question: Annotated[str, typer.Argument(help="What the user says to the bot.")],
     user: User,
     database: Database = None,
-    tokens: Annotated[int, typer.Option(help="Maximum tokens of the context block.", min=1)] = 1000,
+    tokens: Annotated[
+        int | None,
+        typer.Option(
+            help="Maximum tokens of the context block. (default: HOTMEM_MAX_CONTEXT_TOKENS, 1000)",
+            min=1,
+        ),
+    ] = None,
 ) -> None:
     """Print the context block that the bot would receive for an utterance."""
 
