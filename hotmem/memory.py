@@ -14,7 +14,7 @@ from hotmem.core.encryption_key import EncryptionKey
 from hotmem.core.location import Location, ServerUrl, locate
 from hotmem.core.loop_thread import run_off_loop
 from hotmem.core.metrics import timed_search
-from hotmem.core.validation import validate_number
+from hotmem.core.validation import validate_number, validate_type
 from hotmem.errors import InvalidInput, StoreError, StoreLocked, StoreReadOnly
 from hotmem.facade.base import AUDITED_READERS
 from hotmem.facade.forgetting import ForgettingMethods
@@ -141,10 +141,11 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
             False if a turn with this id was stored before, or the turn is not stored.
 
         Raises:
-            InvalidInput: If the id belongs to a turn with other words.
+            InvalidInput: If it is no Turn, or its id belongs to a turn with other words.
             StoreError: If it could not be written.
         """
         runtime = self.runtime
+        validate_type(turn, Turn, "turn", "Pass Turn(user_id, session_id, role, text, spoken_at).")
         check = self.speaks_of if turn.role == Role.USER else self.withholds
         if await run_off_loop(len(turn.text), partial(check, turn.text, user_id=turn.user_id)):
             return False
@@ -266,10 +267,7 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
             StoreError: If the file cannot be read.
         """
         runtime, defaults = self.runtime, self.options.recall
-        if not isinstance(text, str):
-            raise InvalidInput(
-                f"The query is {type(text).__name__}, not a string. Pass the words that were said."
-            )
+        validate_type(text, str, "The query", "Pass the words that were said.")
         if len(text) > MAX_TEXT_CHARACTERS:
             raise InvalidInput(
                 f"The query has {len(text):,} characters, at most {MAX_TEXT_CHARACTERS:,} are read."
@@ -359,9 +357,12 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
             interrupted: Whether the reply was cut off.
 
         Raises:
+            InvalidInput: If an argument has another type.
             StoreError: If it could not be written.
         """
         runtime, options = self.runtime, self.options.learning
+        validate_type(block, ContextBlock, "block", "Pass what recall returned.")
+        validate_type(reply, str, "reply", "Pass what the user heard.")
         await self._priority.wait_idle()
         heard, again = clean_text(reply), block.id in self._fed_back
 
@@ -395,6 +396,5 @@ def _configured(
     from hotmem.settings import Settings  # imported late: it takes a tenth of a second
 
     settings = Settings.from_environment()
-    return locate(
-        settings.database if location is None else location
-    ), options or settings.options()
+    where = settings.database if location is None else location
+    return locate(where), settings.options() if options is None else options

@@ -5,7 +5,7 @@ number out of range raises `InvalidInput`.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime, tzinfo
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +15,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from hotmem.core.counts import counted
 from hotmem.core.encryption_key import KeySource
-from hotmem.core.validation import Bounded, bounded
+from hotmem.core.validation import Bounded, bounded, validate_type
 from hotmem.errors import InvalidInput
 from hotmem.text.languages import checked_language
 from hotmem.text.timezones import local_now
@@ -280,7 +280,7 @@ class Options:
             by whose rules words are stemmed. None for that of the memory, or English for a new one.
 
     Raises:
-        InvalidInput: If the language is not supported.
+        InvalidInput: If options of a stage have another type, or the language is not supported.
     """
 
     recall: RecallOptions = field(default_factory=RecallOptions)
@@ -299,6 +299,10 @@ class Options:
     language: str | None = None
 
     def __post_init__(self) -> None:
+        for one in fields(self):
+            if isinstance(kind := one.default_factory, type):
+                fix = f"Pass hotmem.options.{kind.__name__}(...)."
+                validate_type(getattr(self, one.name), kind, one.name, fix)
         if self.language is not None:
             checked_language(self.language)
 

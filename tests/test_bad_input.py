@@ -8,7 +8,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -326,6 +326,49 @@ async def test_forgetting_nothing_or_two_things_at_once_is_refused(memory: Memor
     for blank in ("", " ", "\x00"):
         with pytest.raises(InvalidInput, match="Name what to forget"):
             await memory.forget(user_id="ana", entity=blank)
+
+
+@pytest.mark.parametrize(
+    ("call", "fix"),
+    [
+        (lambda memory: memory.remember({"text": "Hi."}), r"turn is dict, not Turn\. Pass Turn"),
+        (lambda memory: memory.remember("Hi."), "turn is str, not Turn"),
+        (lambda memory: memory.recall(b"Hi.", user_id="ana"), "query is bytes"),
+        (lambda memory: memory.feedback("a block", "Hi."), "block is str, not ContextBlock"),
+        (lambda memory: memory.import_records(5), "source is int, .*Pass the path"),
+        (lambda memory: memory.forget(user_id="ana", entity=5), "entity is int, not str"),
+        (
+            lambda memory: memory.forget(user_id="ana", entity="Potola", grace=24),
+            r"grace is int, not timedelta\. Pass timedelta\(hours=24\)",
+        ),
+        (lambda memory: memory.quality("ana", since="2026-03-01"), "since is str, not date"),
+        (
+            lambda memory: memory.store_memory("Hi.", user_id="ana", context="home"),
+            "fields of StoreContext are str.*category, kind",
+        ),
+        (
+            lambda memory: memory.store_memory("Hi.", user_id="ana", context={"tags": "home"}),
+            r"tags is 'home'\. Pass a list\.",
+        ),
+    ],
+)
+async def test_arguments_of_another_type_are_refused(
+    call: Callable[[Memory], Awaitable[object]], fix: str, memory: Memory
+) -> None:
+    await memory.remember(said("My dog is called Potola."))
+    block = await memory.recall("What's my dog called?", user_id="ana")
+    with pytest.raises(InvalidInput, match="reply is int, not str"):
+        await memory.feedback(block, 5)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match=fix):
+        await call(memory)
+    assert texts(memory.path) == ["My dog is called Potola."]
+
+
+async def test_an_import_takes_the_name_of_a_file(memory: Memory, tmp_path: Path) -> None:
+    file = tmp_path / "ana.jsonl"
+    await memory.remember(said("My dog is called Potola."))
+    file.write_text("".join([f"{line}\n" async for line in memory.export("ana")]))
+    assert (await memory.import_records(str(file))).known
 
 
 async def test_a_locked_file(

@@ -3,8 +3,11 @@
 import re
 from dataclasses import dataclass, field
 from hashlib import sha256
+from os import PathLike
 from pathlib import Path
 from typing import Final, TypeAlias
+
+from hotmem.core.validation import validate_type
 
 SCHEMES: Final = ("postgresql", "postgres")
 """Schemes of server URLs, as libpq accepts them."""
@@ -42,7 +45,17 @@ Location: TypeAlias = Path | ServerUrl
 
 
 def locate(given: str | Path | ServerUrl) -> Location:
-    """The location that a user named: a URL that begins with postgresql://, or a path."""
+    """The location that a user named: a URL that begins with postgresql://, or a path.
+
+    Raises:
+        InvalidInput: If it is something else.
+    """
+    validate_type(
+        given,
+        str | PathLike | ServerUrl,
+        "The location of the memory",
+        "Pass a file, such as 'memory.db', or a postgresql:// URL.",
+    )
     if isinstance(given, ServerUrl):
         return given
     begins = _URL.match(str(given))

@@ -1,8 +1,9 @@
-"""Validation of numbers and dates that come from outside."""
+"""Validation of types, numbers and dates that come from outside."""
 
 from dataclasses import field, fields
 from datetime import date
 from math import inf, isfinite
+from types import UnionType
 from typing import Any, Final, TypeVar
 
 from hotmem.errors import InvalidInput
@@ -10,6 +11,24 @@ from hotmem.errors import InvalidInput
 Number = TypeVar("Number", int, float)
 
 _BOUNDS: Final = "bounds"
+
+
+def validate_type(value: object, kind: type | UnionType, name: str, fix: str) -> None:
+    """Check that an argument has the right type.
+
+    Args:
+        value: The argument.
+        kind: Its type, or a union of types.
+        name: Name of the argument, for error messages.
+        fix: What to pass, the second sentence of the error.
+
+    Raises:
+        InvalidInput: If it has another type.
+    """
+    if not isinstance(value, kind):
+        kinds = kind.__args__ if isinstance(kind, UnionType) else (kind,)
+        wanted = " or ".join(one.__name__ for one in kinds)
+        raise InvalidInput(f"{name} is {type(value).__name__}, not {wanted}. {fix}")
 
 
 def validate_number(

@@ -19,10 +19,12 @@ class Variables(BaseSettings):
     """Settings that report validation errors as `InvalidInput` in one line.
 
     Raises:
-        InvalidInput: If a value or the file .env is invalid; the message names it.
+        InvalidInput: If an argument is unknown, or a value or the file .env is invalid; the
+            message names it.
     """
 
     def __init__(self, **values: Any) -> None:  # noqa: ANN401 - any field's
+        _check_names(type(self).model_fields, values)
         try:
             super().__init__(**values)
         except ValidationError as error:
@@ -60,6 +62,19 @@ def warn_once(name: str, suggestion: str | None) -> None:
         f"{name} is not a setting and has no effect."
         + (f" Did you mean {suggestion}?" if suggestion else "")
     )
+
+
+def _check_names(fields: Collection[str], given: Iterable[str]) -> None:
+    """Check that arguments are fields; names of pydantic's own arguments begin with "_".
+
+    Raises:
+        InvalidInput: If one is not; the message suggests the closest field.
+    """
+    for name in given:
+        if name not in fields and not name.startswith("_"):
+            close = get_close_matches(name.lower().removeprefix("hotmem_"), fields, 1)
+            suggestion = f"Did you mean {close[0]}?" if close else f"Use {', '.join(fields)}."
+            raise InvalidInput(f"{name} is not a setting. {suggestion}")
 
 
 def _describe_error(prefix: str, error: Any) -> str:  # noqa: ANN401 - pydantic's own dictionary

@@ -8,6 +8,7 @@ from typing import Final
 from hotmem.core.location import Location
 from hotmem.core.logs import log
 from hotmem.core.priority import ForegroundPriority
+from hotmem.core.validation import validate_type
 from hotmem.errors import InvalidInput, MemoryClosed, StoreError
 from hotmem.operations.actor import actor
 from hotmem.operations.suppression import SuppressedTexts
@@ -32,9 +33,14 @@ class MemoryBase:
     Args:
         location: The memory file, or the URL of the database.
         options: The memory's options.
+
+    Raises:
+        InvalidInput: If the options have another type.
     """
 
     def __init__(self, location: Location, options: Options) -> None:
+        fix = "Pass Options(...), or Settings.from_environment(max_facts=3).options()."
+        validate_type(options, Options, "options", fix)
         self.location = location
         self.options = options
         self._priority = ForegroundPriority()

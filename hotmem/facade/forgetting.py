@@ -9,7 +9,7 @@ from typing import Final
 
 from hotmem.core.logs import log
 from hotmem.core.loop_thread import run_off_loop
-from hotmem.core.validation import validate_order
+from hotmem.core.validation import validate_order, validate_type
 from hotmem.errors import InvalidInput, StoreError
 from hotmem.facade.base import MemoryBase
 from hotmem.operations import caches
@@ -135,16 +135,19 @@ class ForgettingMethods(MemoryBase):
                 removed. Facts that were read from its turns since go with them.
 
         Raises:
-            InvalidInput: If not exactly one target is given, or `before` is earlier than `after`.
+            InvalidInput: If not exactly one target is given, `before` is earlier than `after`, or
+                an argument cannot be used.
             DeletionChanged: If something else than `confirmed` would be removed; nothing is.
             StoreError: If it could not be written.
         """
         target = _target(memory_id, entity, session_id, turn_ids, after, before, everything)
-        if grace is not None and grace <= timedelta():
-            raise InvalidInput(
-                f"grace is {grace}. Pass a time for which it can be restored, or None to erase it"
-                " at once."
-            )
+        if grace is not None:
+            validate_type(grace, timedelta, "grace", "Pass timedelta(hours=24), for example.")
+            if grace <= timedelta():
+                raise InvalidInput(
+                    f"grace is {grace}. Pass a time for which it can be restored, or None to erase"
+                    " it at once."
+                )
         runtime = self.runtime
         user_id = validate_id(user_id, "user_id")
         await runtime.replay_spool()
@@ -262,6 +265,7 @@ def _validated(target: ForgetTarget) -> ForgetTarget:
         case ForgetMemory(memory_id):
             return ForgetMemory(validate_id(memory_id, "memory_id"))
         case ForgetEntity(name):
+            validate_type(name, str, "entity", "Pass a name, such as 'Potola'.")
             if not is_visible_name(clean_text(name)):
                 raise InvalidInput(
                     "entity is empty. Name what to forget, or pass everything=True (--everything)."

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from hotmem.core.validation import validate_number, validate_order
+from hotmem.core.validation import validate_number, validate_order, validate_type
 from hotmem.facade.base import AUDITED_READERS
 from hotmem.facade.subcategories import SubcategoryMethods
 from hotmem.operations.actor import actor
@@ -76,8 +76,11 @@ class KnowledgeMethods(SubcategoryMethods):
             until: The last day.
 
         Raises:
-            InvalidInput: If the last day is before the first.
+            InvalidInput: If the last day is before the first, or one is no date.
         """
+        for name, day in (("since", since), ("until", until)):
+            if day is not None:
+                validate_type(day, date, name, "Pass datetime.date(2026, 3, 1), for example.")
         validate_order(since, until)
         user = await self._find_user(user_id)
         if user is None:
@@ -120,7 +123,7 @@ class KnowledgeMethods(SubcategoryMethods):
 
     async def import_records(
         self,
-        source: Path | ImportSource,
+        source: str | Path | ImportSource,
         progress: Callable[[], None] = lambda: None,
         *,
         with_forgotten: bool = False,
@@ -138,14 +141,18 @@ class KnowledgeMethods(SubcategoryMethods):
             with_forgotten: Whether forgotten turns and memories are imported as well.
 
         Raises:
-            InvalidInput: If a line cannot be used, naming it; nothing of the file is kept.
+            InvalidInput: If the source has another type, or a line cannot be used, naming it;
+                nothing of the file is kept.
             StoreLocked: If another program holds the database or imports the same file; import it
                 again to continue.
             StoreError: If it could not be written; nothing of the file is kept.
         """
         runtime = self.runtime
+        validate_type(source, str | Path | ImportSource, "source", "Pass the path of a file.")
         incoming = (
-            await asyncio.to_thread(hotmem_source, source) if isinstance(source, Path) else source
+            source
+            if isinstance(source, ImportSource)
+            else await asyncio.to_thread(hotmem_source, Path(source))
         )
         try:
             return await importer.import_records(

@@ -4,7 +4,7 @@ Every field has a default. An error names the invalid field and its valid values
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeVar
@@ -194,10 +194,15 @@ def checked(
     """
     if given is None:
         return kind()
+    if not isinstance(given, Mapping) and not is_dataclass(given):
+        raise InvalidInput(
+            f"The fields of {kind.__name__} are {type(given).__name__}. Pass {kind.__name__}(...),"
+            f" or a dict with some of its fields: {_field_names(kind)}."
+        )
     values = (
         given
         if isinstance(given, Mapping)
-        else {field.name: getattr(given, field.name) for field in fields(given)}  # type: ignore[arg-type]
+        else {field.name: getattr(given, field.name) for field in fields(given)}
     )
     try:
         found: T = _adapter(kind).validate_python(values)  # type: ignore[arg-type]
@@ -238,7 +243,11 @@ def _describe(error: ErrorDetails, kind: type[Any], called: Callable[[str], str]
         return str(error["ctx"]["error"])
     name = called(".".join(str(part) for part in error["loc"])) or kind.__name__
     if error["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
-        known = ", ".join(field.name for field in fields(kind))
-        return f"{name} is unknown. Known fields: {known}."
+        return f"{name} is unknown. Known fields: {_field_names(kind)}."
     value = repr(error["input"])
-    return f"{name} is {value if len(value) <= 60 else value[:57] + '...'}. {error['msg']}."
+    fix = "Pass a list" if error["type"] == "tuple_type" else error["msg"]
+    return f"{name} is {value if len(value) <= 60 else value[:57] + '...'}. {fix}."
+
+
+def _field_names(kind: type[Any]) -> str:
+    return ", ".join(field.name for field in fields(kind))

@@ -38,12 +38,7 @@ from hotmem.pipecat.context_injector import ContextInjector
 from hotmem.pipecat.memory_handle import MemoryHandle
 from hotmem.pipecat.realtime import RealtimeDelivery
 from hotmem.pipecat.recall_session import RecallResult, RecallSession
-from hotmem.pipecat.session_settings import (
-    SessionSettings,
-    resolve_deadline_ms,
-    validate_max_tokens,
-    validate_opening_tokens,
-)
+from hotmem.pipecat.session_settings import SessionSettings, resolve_deadline_ms
 from hotmem.pipecat.session_start import SessionStart
 from hotmem.pipecat.shutdown import Shutdown
 from hotmem.pipecat.taps import AfterModel, Listener
@@ -53,7 +48,6 @@ from hotmem.pipecat.turn_retention import TurnRetention
 from hotmem.pipecat.turn_writer import TurnWriter
 from hotmem.pipecat.voice_commands import VoiceCommands
 from hotmem.pipecat.write_queue import WriteQueue
-from hotmem.text.validation import validate_id
 from hotmem.types import ContextBlock
 from hotmem.understanding.query.command_finder import CommandFinder
 
@@ -157,19 +151,19 @@ class HotMemProcessor(FrameProcessor):
                 so, as pipecat's do.
 
         Raises:
-            InvalidInput: If an id, a number or a HOTMEM_ variable is invalid.
+            InvalidInput: If an argument or a HOTMEM_ variable is invalid.
         """
         super().__init__()
         self.failures = 0
         self.listener = Listener(self._on_speech)
         self._handle = handle = MemoryHandle(memory, options)
         self._settings = settings = SessionSettings(
-            session_id=validate_id(session_id or uuid4().hex, "session_id"),
-            user_id=validate_id(user_id, "user_id"),
+            session_id=session_id or uuid4().hex,
+            user_id=user_id,
             deadline_ms=resolve_deadline_ms(deadline_ms, handle.memory.options),
-            max_tokens=validate_max_tokens(max_tokens),
+            max_tokens=max_tokens,
             clock=clock or handle.memory.options.now,
-            opening_tokens=validate_opening_tokens(opening_tokens),
+            opening_tokens=opening_tokens,
             user_name=user_name,
             bot_name=bot_name,
             speakers={} if speakers is None else speakers,

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from hotmem.core.validation import validate_number
+from hotmem.core.validation import validate_number, validate_type
+from hotmem.errors import InvalidInput
 from hotmem.options import MIN_TOKENS, Options
 from hotmem.settings import Settings
+from hotmem.text.validation import validate_id, validate_name
 
 MEMORY_SHARE: Final = 0.95
 """Share of the deadline that the memory gets, so that a partial block still arrives in time."""
@@ -32,6 +34,9 @@ class SessionSettings:
         user_name: The user's name.
         bot_name: The bot's name.
         speakers: Names by the transport's ids of the speakers.
+
+    Raises:
+        InvalidInput: If a value is not valid.
     """
 
     user_id: str
@@ -43,6 +48,23 @@ class SessionSettings:
     user_name: str | None = None
     bot_name: str | None = None
     speakers: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        validate_id(self.user_id, "user_id")
+        validate_id(self.session_id, "session_id")
+        if self.max_tokens is not None:
+            validate_number(self.max_tokens, "max_tokens", MIN_TOKENS, whole=True)
+        if self.opening_tokens is not None:
+            validate_number(self.opening_tokens, "opening_tokens", 0, whole=True)
+        for name in ("user_name", "bot_name"):
+            if getattr(self, name) is not None:
+                validate_name(getattr(self, name), name)
+        fix = 'Pass the names by the ids of the transport, such as {"participant-1": "Ana"}.'
+        validate_type(self.speakers, Mapping, "speakers", fix)
+        for speaker in self.speakers.values():
+            validate_name(speaker, "A name in speakers")
+        if not callable(self.clock):
+            raise InvalidInput("clock is no function. Pass a function that returns the time.")
 
     @property
     def recall_ms(self) -> float:
@@ -71,23 +93,3 @@ def resolve_deadline_ms(given: float | None, options: Options) -> float:
     if options.recall.deadline_ms is not None:
         return options.recall.deadline_ms
     return Settings.from_environment().recall_deadline_ms
-
-
-def validate_max_tokens(given: int | None) -> int | None:
-    """Return the argument unchanged.
-
-    Raises:
-        InvalidInput: If it is too small for a block.
-    """
-    if given is None:
-        return None
-    return validate_number(given, "max_tokens", MIN_TOKENS, whole=True)
-
-
-def validate_opening_tokens(given: int | None) -> int | None:
-    """Return the argument unchanged.
-
-    Raises:
-        InvalidInput: If it is negative.
-    """
-    return None if given is None else validate_number(given, "opening_tokens", 0, whole=True)

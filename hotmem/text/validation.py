@@ -69,16 +69,23 @@ def validate_id(value: str, name: str) -> str:
         )
     if not value:
         raise InvalidInput(f"{name} is empty. Pass the id that your program uses.")
-    if len(value) > MAX_ID_CHARACTERS:
-        raise InvalidInput(
-            f"{name} has {len(value):,} characters; the maximum is {MAX_ID_CHARACTERS}. "
-            "Use a shorter key, such as a hash."
-        )
-    if _CONTROL_CHARACTER.search(value):
-        raise InvalidInput(
-            f"{name} holds control characters or broken Unicode. Use printable characters."
-        )
-    return value
+    return _validate_label(value, name, "key, such as a hash")
+
+
+def validate_name(value: str, name: str) -> str:
+    """Return the name of a person or a bot unchanged.
+
+    Args:
+        value: The name.
+        name: Name of the argument, for error messages.
+
+    Raises:
+        InvalidInput: As for `validate_id`.
+    """
+    if not isinstance(value, str) or not value:
+        fact = "empty" if value == "" else f"{type(value).__name__}, not a string"
+        raise InvalidInput(f"{name} is {fact}. Pass a name, or None if it is not known.")
+    return _validate_label(value, name, "name")
 
 
 def validate_ids(values: Sequence[str], name: str) -> tuple[str, ...]:
@@ -95,3 +102,17 @@ def validate_ids(values: Sequence[str], name: str) -> tuple[str, ...]:
 def normalize_value(value: str) -> str:
     """Normalize a value for comparison: lower case, no leading determiner, no outer punctuation."""
     return " ".join(_DETERMINER.sub("", value.casefold().strip(" .,!?;:'\"")).split())
+
+
+def _validate_label(value: str, name: str, shorter: str) -> str:
+    """Return an id or a name unchanged, if its length and characters are valid."""
+    if len(value) > MAX_ID_CHARACTERS:
+        raise InvalidInput(
+            f"{name} has {len(value):,} characters; the maximum is {MAX_ID_CHARACTERS}. "
+            f"Use a shorter {shorter}."
+        )
+    if _CONTROL_CHARACTER.search(value):
+        raise InvalidInput(
+            f"{name} holds control characters or broken Unicode. Use printable characters."
+        )
+    return value

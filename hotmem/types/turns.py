@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from hotmem.errors import InvalidInput
-from hotmem.text.validation import validate_id, validate_text
+from hotmem.text.validation import validate_id, validate_name, validate_text
 from hotmem.types.vocabulary import Role
 
 
@@ -65,7 +65,7 @@ class Turn:
         for name in ("user_id", "session_id", "id"):
             validate_id(getattr(self, name), name)
         if self.speaker is not None:
-            name = validate_id(self.speaker, "speaker").strip()
+            name = validate_name(self.speaker, "speaker").strip()
             object.__setattr__(self, "speaker", name or None)
         object.__setattr__(self, "role", Role(self.role))
         object.__setattr__(self, "text", validate_text(self.text))

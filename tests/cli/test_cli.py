@@ -76,6 +76,15 @@ def test_recall_shows_the_block(database_file: Path) -> None:
     assert outcome.output.startswith("<memory>") and "Potola" in outcome.output
 
 
+def test_recall_keeps_to_the_budget_of_the_environment(
+    database_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("recall", "What's my dog called?", "-u", "ana", "-d", database_file)
+    monkeypatch.setenv("HOTMEM_MAX_CONTEXT_TOKENS", "10")
+    assert "Potola" not in run(*asked).output
+    assert "Potola" in run(*asked, "--tokens", "300").output
+
+
 def test_evolve_reports_each_category(database_file: Path) -> None:
     outcome = run("evolve", "--category", "contexts", "--user", "ana", "--database", database_file)
     assert outcome.exit_code == 0 and "contexts" in outcome.output
@@ -124,6 +133,15 @@ def test_a_user_is_exported_and_imported(database_file: Path, tmp_path: Path) ->
     assert (again["turns"], again["memories"], again["known"], again["sessions"]) == (0, 0, 4, 2)
     assert isinstance(run("export", file, "-u", "ana", "-d", database_file).exception, InvalidInput)
     assert "Ana lives in Porto." in run("memories", "-u", "ana", "-d", copy).output
+
+
+def test_a_copy_to_read_is_not_imported(database_file: Path, tmp_path: Path) -> None:
+    file, other = tmp_path / "all.json", tmp_path / "other.db"
+    assert run("export", file, "-u", "ana", "-d", database_file, "--all").exit_code == 0
+    for form in ((), ("--form", "mem0")):
+        outcome = run("import", file, "-u", "ana", "-d", other, *form)
+        assert isinstance(outcome.exception, InvalidInput) and not other.exists()
+        assert "a copy to read" in str(outcome.exception) and "--all" in str(outcome.exception)
 
 
 def test_a_confirmed_deletion_deletes_no_more_than_was_shown(database_file: Path) -> None:
@@ -461,7 +479,9 @@ def test_a_memory_is_backed_up_and_restored(database_file: Path, tmp_path: Path)
         in run("recall", "What's my dog called?", "-u", "ana", "-d", tmp_path / "again.db").output
     )
     outcome = run("restore", tmp_path / "copy.db", "-d", database_file)
-    assert isinstance(outcome.exception, InvalidInput) and "exists" in str(outcome.exception)
+    assert str(outcome.exception) == f"{database_file} exists. Name another file."
+    outcome = run("backup", database_file, "-d", database_file)
+    assert str(outcome.exception) == f"{database_file} exists. Name another file."
 
 
 @pytest.mark.slow
@@ -551,9 +571,9 @@ def test_plots_are_drawn_or_the_missing_package_is_named(
         outcome = run(*command, "-u", "ana", "-d", database_file, "--png", png)
         assert outcome.exit_code == 0 and "plot written to" in outcome.output
         assert png.read_bytes().startswith(b"\x89PNG")
-        assert isinstance(
-            run(*command, "-u", "ana", "-d", database_file, "--png", png).exception, InvalidInput
-        )
+        outcome = run(*command, "-u", "ana", "-d", database_file, "--png", png)
+        assert isinstance(outcome.exception, InvalidInput)
+        assert str(outcome.exception).endswith("or pass --overwrite.")
         assert (
             run(*command, "-u", "ana", "-d", database_file, "--png", png, "--overwrite").exit_code
             == 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial
 from math import inf, nan
 from pathlib import Path
 from typing import Any
@@ -74,12 +75,61 @@ async def test_an_invalid_limit_is_rejected(memory: Memory) -> None:
         ("opening_tokens", nan),
         ("user_id", ""),
         ("session_id", 5),
+        ("user_name", 7),
+        ("user_name", ""),
+        ("bot_name", ""),
+        ("speakers", ["Ana"]),
+        ("speakers", {"p1": None}),
+        ("clock", 5),
     ],
 )
 def test_a_processor_rejects_invalid_arguments(tmp_path: Path, name: str, value: object) -> None:
     given: dict[str, Any] = {"user_id": "ana", name: value}
-    with pytest.raises(InvalidInput, match=f"{name} "):
+    with pytest.raises(InvalidInput, match=rf"{name} (is|are) .*\. Pass "):
         HotMemProcessor(tmp_path / "memory.db", options=Options(), **given)
+
+
+@pytest.mark.parametrize(
+    ("options", "fix"),
+    [
+        ({"max_facts": 3}, r"options is dict, not Options. Pass Options\("),
+        ({}, "options is dict"),
+    ],
+)
+def test_options_of_another_type_are_rejected(options: object, fix: str) -> None:
+    for kind in (Memory.open, partial(HotMemProcessor, user_id="ana")):
+        with pytest.raises(InvalidInput, match=fix):
+            kind("memory.db", options=options)  # type: ignore[arg-type]
+
+
+def test_settings_given_as_options_name_the_method_that_makes_options() -> None:
+    with pytest.raises(InvalidInput, match=r"options is Settings, .*from_environment.*options\(\)"):
+        Memory.open("memory.db", Settings.from_environment())  # type: ignore[arg-type]
+
+
+def test_options_of_a_stage_have_its_type() -> None:
+    with pytest.raises(InvalidInput, match=r"recall is dict, not RecallOptions\. Pass "):
+        Options(recall={"max_facts": 3})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("location", [5, b"memory.db", ["memory.db"]])
+def test_a_location_is_a_path_or_url(location: object) -> None:
+    for kind in (Memory.open, partial(HotMemProcessor, user_id="ana")):
+        with pytest.raises(InvalidInput, match=r"location of the memory is .*Pass a file"):
+            kind(location, options=Options())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [
+        ("max_fact", r"max_fact is not a setting\. Did you mean max_facts\?"),
+        ("HOTMEM_MAX_FACTS", r"Did you mean max_facts\?"),
+        ("zzz", "Use database, key, "),
+    ],
+)
+def test_an_unknown_argument_of_the_settings_is_rejected(name: str, fix: str) -> None:
+    with pytest.raises(InvalidInput, match=fix):
+        Settings.from_environment(**{name: 3})
 
 
 def test_an_infinite_setting_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
