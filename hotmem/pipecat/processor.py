@@ -292,8 +292,10 @@ class HotMemProcessor(FrameProcessor):
         """Inject memory into context frames, store turns, and push every frame."""
         await super().process_frame(frame, direction)
         match frame:
-            case LLMServiceMetadataFrame() if frame.is_realtime_service and self._detects_realtime:
-                self._is_realtime = self._recalls.realtime = True
+            case LLMServiceMetadataFrame():
+                self._realtime.note_service(frame.service_name)
+                if frame.is_realtime_service and self._detects_realtime:
+                    self._is_realtime = self._recalls.realtime = True
             case TranscriptionFrame() if self._is_realtime and direction is FrameDirection.UPSTREAM:
                 await self._on_speech(frame)
             case BotStartedSpeakingFrame() | BotStoppedSpeakingFrame() | LLMSetToolsFrame():

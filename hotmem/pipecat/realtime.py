@@ -42,6 +42,14 @@ GRACE_S: Final = 0.1
 """Seconds after the end of a response before a block is appended: its text is still on the way
 from the assistant aggregator, and the next response may follow at once."""
 
+IGNORE_APPENDED: Final = (
+    "AzureVoiceLiveLLMService",
+    "InworldRealtimeLLMService",
+    "OpenAILiveLLMService",
+    "UltravoxRealtimeLLMService",
+)
+"""Services that ignore appended messages, by their classes in pipecat 1.13 and 1.14."""
+
 PushAppended: TypeAlias = Callable[[MemoryAppendFrame], Awaitable[None]]
 
 
@@ -101,6 +109,7 @@ class RealtimeDelivery:
         report_failure: ReportFailure,
     ) -> None:
         self._was_heard = False
+        self._appends = True
         self._handle = handle
         self._session_id = settings.session_id
         self._deadline_s = settings.deadline_ms / 1000
@@ -124,6 +133,17 @@ class RealtimeDelivery:
         self._is_generating = False
         self._is_speaking = False
         self._tasks: set[asyncio.Task[None]] = set()
+
+    def note_service(self, name: str) -> None:
+        """Note whether the service takes appended messages.
+
+        If not, no block is recorded as given to its model, and no "yes" confirms a deletion: the
+        model was not told to ask.
+
+        Args:
+            name: Name of the service: its class and a number, unless the program named it.
+        """
+        self._appends = name.partition("#")[0] not in IGNORE_APPENDED
 
     def observe(self, frame: Frame) -> None:
         """Note when a response is generated and spoken; append what waited for its end."""
@@ -241,7 +261,9 @@ class RealtimeDelivery:
     def _offer(self, offer: _Offer) -> None:
         """Append a text as soon as no response is under way, in place of an earlier recall's."""
         block = offer.block
-        if not offer.text or (block is not None and block.id in self._offered):
+        if not self._appends or not offer.text:
+            return
+        if block is not None and block.id in self._offered:
             return
         if block is not None and not offer.is_outcome and not self._has_news(block):
             return

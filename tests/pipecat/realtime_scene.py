@@ -1,12 +1,17 @@
-"""A speech-to-speech bot for tests: pipecat's OpenAI Realtime service and a scripted server."""
+"""A speech-to-speech bot for tests: a service of pipecat and a scripted server.
+
+The service is OpenAI Realtime by default. Others speak the same protocol, some with other names of
+events.
+"""
 
 import asyncio
 import base64
 import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from itertools import count
+from types import MappingProxyType
 from typing import Any
 
 from pipecat.frames.frames import (
@@ -21,6 +26,7 @@ from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+from pipecat.services.llm_service import LLMService
 from pipecat.services.openai.realtime.llm import OpenAIRealtimeLLMService
 from pipecat.workers.runner import WorkerRunner
 from websockets.asyncio.server import ServerConnection, serve
@@ -28,6 +34,8 @@ from websockets.asyncio.server import ServerConnection, serve
 from hotmem.pipecat import HotMemProcessor
 
 GREETING = {"role": "developer", "content": "Say hello."}
+
+CONVERSATION = {"id": "conversation", "object": "realtime.conversation"}
 
 AUDIO = base64.b64encode(bytes(480)).decode()
 
@@ -37,14 +45,19 @@ Event = dict[str, Any]
 class RealtimeServer:
     """Speaks the server's side of the protocol; the test says what happens.
 
+    Args:
+        names: What a service calls events that have other names than those of OpenAI Realtime, or
+            that it alone has.
+
     Attributes:
         items: The text of each item the client has put into the conversation, in order.
         tools: The tools of each session update.
         log: What happened, in order: "item: …", "response.create" and what the test did.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[str, str]) -> None:
         self.items: list[str] = []
+        self._names = names
         self.log: list[str] = []
         self.tools: list[list[Event]] = []
         self.greetings: list[str] = []
@@ -54,6 +67,8 @@ class RealtimeServer:
     async def handle(self, connection: ServerConnection) -> None:
         self._connection = connection
         await self.send("session.created", session={"type": "realtime"})
+        if "conversation.created" in self._names:
+            await self.send("conversation.created", conversation=CONVERSATION)
         async for message in connection:
             event = json.loads(message)
             match event["type"]:
@@ -74,7 +89,11 @@ class RealtimeServer:
 
     async def send(self, kind: str, **fields: Any) -> None:  # noqa: ANN401 - fields of events
         assert self._connection is not None
-        event = {"type": kind, "event_id": f"event-{next(self._ids)}", **fields}
+        event = {
+            "type": self._names.get(kind, kind),
+            "event_id": f"event-{next(self._ids)}",
+            **fields,
+        }
         await self._connection.send(json.dumps(event))
 
     async def user_starts(self) -> None:
@@ -134,6 +153,7 @@ class RealtimeServer:
             item_id=item["id"],
             output_index=0,
             call_id=item["call_id"],
+            name=name,
             arguments=json.dumps(arguments),
         )
         await self.end(identifier)
@@ -216,12 +236,20 @@ class RealtimeScene:
 
 
 @asynccontextmanager
-async def realtime_server() -> AsyncIterator[tuple[RealtimeServer, str]]:
+async def realtime_server(
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> AsyncIterator[tuple[RealtimeServer, str]]:
     """A running server and its URL."""
-    server = RealtimeServer()
+    server = RealtimeServer(names)
     async with serve(server.handle, "127.0.0.1", 0) as listening:
         port = next(iter(listening.sockets)).getsockname()[1]
         yield server, f"ws://127.0.0.1:{port}"
+
+
+def openai_realtime(url: str) -> LLMService[Any]:
+    """The service that is used by default."""
+    settings = OpenAIRealtimeLLMService.Settings(system_instruction="Be brief.")
+    return OpenAIRealtimeLLMService(api_key="none", base_url=url, settings=settings)
 
 
 @asynccontextmanager
@@ -229,9 +257,11 @@ async def realtime_scene(
     processor: HotMemProcessor,
     *,
     greeting: str = "Hello!",
-    tools: Callable[[OpenAIRealtimeLLMService], Any] | None = None,
+    tools: Callable[[LLMService[Any]], Any] | None = None,
     tapped: bool = True,
     playback_s: float = 0.0,
+    service: Callable[[str], LLMService[Any]] = openai_realtime,
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> AsyncIterator[RealtimeScene]:
     """Run a bot that greets first, until the pipeline has ended.
 
@@ -241,13 +271,11 @@ async def realtime_scene(
         tools: Registers functions and returns their schemas.
         tapped: Whether `after_model` is in the pipeline.
         playback_s: Seconds that the end of a response takes to reach the assistant aggregator.
+        service: Makes the service, with the URL of the server.
+        names: What it calls events that have other names than those of OpenAI Realtime.
     """
-    async with realtime_server() as (server, url):
-        llm = OpenAIRealtimeLLMService(
-            api_key="none",
-            base_url=url,
-            settings=OpenAIRealtimeLLMService.Settings(system_instruction="Be brief."),
-        )
+    async with realtime_server(names) as (server, url):
+        llm = service(url)
         context = LLMContext(messages=[dict(GREETING)])  # type: ignore[list-item]
         if tools is not None:
             context = LLMContext(messages=[dict(GREETING)], tools=tools(llm))  # type: ignore[list-item]
