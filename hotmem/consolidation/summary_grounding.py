@@ -64,10 +64,11 @@ _ARTICLE: Final = re.compile(r"\ban?\b", re.IGNORECASE)
 
 _GROUPED: Final = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _ADDRESSES_BOT: Final = re.compile(
-    r"\b(?:assistant|bot|chatbot|AI|language model|system|prompt)\b.*\b(?:should|must|shall"
-    r"|ha(?:s|ve) to|needs? to|always|never|ignore|obey|pretend|act as|instruct\w*)\b"
-    r"|\b(?:ignore|disregard|override)\b.*\b(?:instructions?|rules?|prompts?)\b"
-    r"|\bfrom now on\b|\bsystem prompt\b",
+    r"\b(?:assistant|bot|chatbot|AI|language model)\b.*\b(?:should|must|shall|ha(?:s|ve) to"
+    r"|needs? to|always|never|from now on|ignore|obey|pretend|act as|instruct\w*)\b"
+    r"|\bfrom now on\b.*\b(?:assistant|bot|chatbot|AI|language model)\b"
+    r"|\b(?:ignore|disregard|override)\w*\b.*\b(?:instructions?|rules?|prompts?)\b"
+    r"|\bsystem prompt\b",
     re.IGNORECASE,
 )
 
@@ -161,7 +162,7 @@ def check_sentence(
     if any(not 1 <= number <= len(turns) for number in cited):
         return Unsupported.TURN
     tokens = [token for token in doc if not token.is_space]
-    if any(token.lower_ in _SPEECH for token in tokens):
+    if any(token.lower_ in _SPEECH and token.pos_ != "PROPN" for token in tokens):
         return Unsupported.SPEECH
     if _ADDRESSES_BOT.search(doc.text) or any(map(_is_order, tokens)):
         return Unsupported.ORDER
