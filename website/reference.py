@@ -86,8 +86,8 @@ def commands_page() -> str:
                 "`hotmem COMMAND --help` lists the options of a command. Most commands take"
                 " `--user`, the id that your bot passes to HotMem, and `--database`, a file or a"
                 " `postgresql://` URL; the default is `HOTMEM_DATABASE`, else `memory.db`."
-                " Tables show the first characters of an id, and commands accept them. `--json`"
-                " prints results for programs.",
+                " Tables show the first characters of an id, and commands accept 4 or more of them."
+                " Many commands can print JSON for programs (`--json`).",
                 *tables,
             )
         )

@@ -95,5 +95,7 @@ Ranking = Annotated[
 ]
 MemoryId = Annotated[
     str,
-    typer.Argument(help="ID of the memory or its first characters, as shown by `hotmem search`."),
+    typer.Argument(
+        help="ID of the memory or its first 4 or more characters, as shown by `hotmem search`."
+    ),
 ]

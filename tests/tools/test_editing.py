@@ -156,12 +156,25 @@ async def test_classification_validity_and_tags_are_overridden(memory: Memory) -
     ).changed == ()
 
 
+async def test_a_memory_that_an_edit_replaced_is_not_changed(memory: Memory) -> None:
+    known = await dog(memory)
+    new = await edited(memory, id=known.id, content=POTOLA)
+    for changes in ({"content": "Ana's dog is called Rex."}, {"holds": True}, {"importance": 5}):
+        with pytest.raises(InvalidInput, match=f"was replaced by '{new.id[:12]}'. Change that one"):
+            await edited(memory, id=known.id, **changes)
+    assert sorted(await texts(memory, past=True)) == [PAOLA, POTOLA]
+    decision = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions[0]
+    await tool("undo_decision").call(memory, "ana", {"decision": decision.id})
+    await edited(memory, id=known.id, content="Ana's dog is called Rex.")
+    assert await texts(memory) == ["Ana's dog is called Rex."]
+
+
 async def test_invalid_changes_are_refused(memory: Memory) -> None:
     first = await memory.store_memory("I drive a grey Skoda Octavia.", user_id="ana")
     second = await memory.store_memory(
         "My own vehicle is one of those Octavias, grey.", user_id="ana"
     )
-    with pytest.raises(InvalidInput, match="not among this user's"):
+    with pytest.raises(InvalidInput, match="not the id of a memory"):
         await edit_memory(memory, "ben", EditArguments(id=first.id, content="Nothing."))
     with pytest.raises(InvalidInput, match="both set the validity"):
         await edited(memory, id=first.id, holds=True, expires_at=datetime.now(UTC))
@@ -170,7 +183,7 @@ async def test_invalid_changes_are_refused(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="content"):
         await edited(memory, id=first.id, content=" ")
     await merge_memories(memory, "ana", MergeArguments(into=first.id, ids=(second.id,)))
-    with pytest.raises(InvalidInput, match="not among this user's"):
+    with pytest.raises(InvalidInput, match="not the id of a memory"):
         await edited(memory, id=second.id, importance=1)
 
 

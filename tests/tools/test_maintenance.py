@@ -144,7 +144,7 @@ async def test_a_merge_needs_memories_of_the_user(memory: Memory) -> None:
     ).decision
     with pytest.raises(InvalidInput, match="cannot be undone"):
         await undo_decision(memory, "ben", UndoArguments(decision=decision))
-    with pytest.raises(InvalidInput, match="not among this user's memories"):
+    with pytest.raises(InvalidInput, match="not the id of a memory"):
         await merge_memories(memory, "ana", MergeArguments(into=kept, ids=(gone,)))
     assert await contents(memory) == {CAR}
 

@@ -117,7 +117,8 @@ def trace(
     expected: Annotated[
         str | None,
         typer.Option(
-            help="Expected result: a memory ID or its first characters, a turn ID, or words."
+            help="Expected result: a memory ID or its first 4 or more characters, a turn ID, or"
+            " words."
         ),
     ] = None,
     limit: Limit = 10,

@@ -137,7 +137,7 @@ def unmerged_key(conn: Connection, user: UserKey, name: str) -> int:
     ).fetchone()
     if row is None:
         raise InvalidInput(
-            f"{name!r} is not among this user's memories. search_memory (`hotmem search`) "
+            f"{name!r} is not the id of a memory of this user. search_memory (`hotmem search`) "
             "shows their ids."
         )
     return int(row[0])

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import (
     index_entries,
@@ -23,6 +24,7 @@ from hotmem.storage.queries import (
 )
 from hotmem.storage.queries.decisions import record, unmerged_key
 from hotmem.storage.queries.entities import ensure
+from hotmem.storage.queries.ids import short
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.search import vectors
 from hotmem.text.validation import normalize_value
@@ -56,9 +58,9 @@ def reword(
     """Supersedes a memory by one with a new text; returns the new id.
 
     Raises:
-        InvalidInput: If it is not among the user's memories, or was merged into another.
+        InvalidInput: If it is not among the user's memories, or was merged or replaced.
     """
-    old = unmerged_key(conn, user, name)
+    old = _editable_key(conn, user, name)
     new_name = uuid4().hex
     texts = ", ".join(["CAST(? AS TEXT)"] * 6)
     new: int = conn.execute(
@@ -132,9 +134,9 @@ def refile(
         reason: What was changed, for the decision.
 
     Raises:
-        InvalidInput: If it is not among the user's memories, or was merged into another.
+        InvalidInput: If it is not among the user's memories, or was merged or replaced.
     """
-    key = unmerged_key(conn, user, name)
+    key = _editable_key(conn, user, name)
     readings.store(conn, user, name)  # with the classification that it had
     before = memory_states.of(conn, user, [key])
     for column, value in columns.items():
@@ -169,7 +171,7 @@ def current_fields(conn: Connection, user: UserKey, name: str) -> dict[str, Any]
     """The current text, statement, classification and expiry of a memory.
 
     Raises:
-        InvalidInput: If it is not among the user's memories, or was merged into another.
+        InvalidInput: If it is not among the user's memories, or was merged or replaced.
     """
     columns = (
         "text",
@@ -184,10 +186,31 @@ def current_fields(conn: Connection, user: UserKey, name: str) -> dict[str, Any]
         "doubted_at",
     )
     row = conn.execute(
-        f"SELECT {', '.join(columns)} FROM memories WHERE id = ?", (unmerged_key(conn, user, name),)
+        f"SELECT {', '.join(columns)} FROM memories WHERE id = ?",
+        (_editable_key(conn, user, name),),
     ).fetchone()
     fields = dict(zip(columns, row, strict=True))
     for moment in ("valid_until", "doubted_at"):
         if fields[moment] is not None:
             fields[moment] = from_stored(fields[moment])
     return fields
+
+
+def _editable_key(conn: Connection, user: UserKey, name: str) -> int:
+    """The row number of a memory that no edit or correction replaced.
+
+    Raises:
+        InvalidInput: If it is not among the user's memories, or was merged or replaced.
+    """
+    key = unmerged_key(conn, user, name)
+    row = conn.execute(
+        """SELECT public_id FROM memories WHERE user_key = ? AND amends = ?
+            AND merged_into IS NULL ORDER BY id DESC""",
+        (user, key),
+    ).fetchone()
+    if row is not None:
+        raise InvalidInput(
+            f"{short(name)!r} was replaced by {short(row[0])!r}. Change that one, or undo the"
+            " replacement (`hotmem decisions` lists it, `hotmem undo` undoes it)."
+        )
+    return key

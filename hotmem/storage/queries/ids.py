@@ -10,7 +10,7 @@ from hotmem.types import UserKey
 SHOWN: Final = 12
 """Characters of an id shown in tables."""
 
-FEWEST: Final = 8
+FEWEST: Final = 4
 """Fewest characters that are looked up as the prefix of an id."""
 
 LENGTH: Final = 32

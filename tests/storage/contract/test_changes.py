@@ -99,7 +99,8 @@ async def test_ids_are_found_by_their_beginning(
     assert await database.read(whole, ana, "memories", name[:12]) == name
     assert await database.read(whole, ana, "memories", name) == name
     assert await database.read(whole, ben, "memories", name[:12]) == name[:12]
-    assert await database.read(whole, ana, "memories", name[:4]) == name[:4]
+    assert await database.read(whole, ana, "memories", name[:4]) == name
+    assert await database.read(whole, ana, "memories", name[:3]) == name[:3]
 
 
 async def test_accesses_are_counted_for_their_user(
