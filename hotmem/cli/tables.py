@@ -11,6 +11,7 @@ from rich.text import Text
 
 from hotmem.cli.search_tables import conversations, id_column, search_results
 from hotmem.core.counts import counted
+from hotmem.operations.conflicts import ConflictAdvice
 from hotmem.storage.queries.ids import short
 from hotmem.types import StoredMemory
 
@@ -54,7 +55,15 @@ def _stored(result: Mapping[str, Any]) -> RenderableType:
     labels = f"{analysis['category']}, {analysis['kind']}, importance {analysis['importance']}"
     table.add_row("classified as", Text.assemble(labels, (unsure, "yellow")))
     table.add_row("tags", ", ".join(analysis["tags"]) or "none")
-    for one in advice["similar_memories"]:
+    for one in advice["conflicts"]:
+        old = f"{one['old_content']} ({short(one['old_id'])})"
+        if one["advice"] == ConflictAdvice.UPDATE:
+            decision = short(one["calls"][0]["arguments"]["decision"])
+            table.add_row("ended", f"{old}; `hotmem undo {decision}` if it still holds")
+        else:
+            table.add_row("possibly outdated", old)
+    revised = [one["old_id"] for one in advice["conflicts"]]
+    for one in (one for one in advice["similar_memories"] if one["id"] not in revised):
         table.add_row(
             "similar" if one not in advice["suggested_merges"] else "possible duplicate",
             f"{one['content']} ({short(one['id'])})",
@@ -186,7 +195,8 @@ def _usage(result: Mapping[str, Any]) -> RenderableType:
     grid.add_row("recalls", f"{result['questions']}, {result['answered']} with results")
     grid.add_row(
         "items",
-        f"{result['given']} given, {result['used']} used, precision {result['precision']:.2f}",
+        f"{result['given']} in context blocks, {result['used']} used by replies,"
+        f" precision {result['precision']:.2f}",
     )
     for name in ("by_hour", "by_weekday", "asked_about"):
         grid.add_row(
@@ -199,32 +209,31 @@ def _usage(result: Mapping[str, Any]) -> RenderableType:
             for key, share in result[name].items()
         )
         grid.add_row(name.replace("_", " "), "\n".join(lines) or "none")
-    memories = Table("uses", "memory", "last used")
+    memories = Table("times", "memory", "last")
     for one in result["most_used"]:
         memories.add_row(str(one["accesses"]), one["content"], one["last_accessed"][:10])
-    unused = Table(
-        "never used",
-        title=f"{counted(result['never_used'], 'memory', 'memories')} never used, "
-        "most important first",
-        title_justify="left",
-    )
+    never = counted(result["never_used"], "memory", "memories")
+    unused = Table("memory")
     for one in result["unused"]:
         unused.add_row(one["content"])
-    change = "" if result["trend"] is None else f", {result['trend']:+.3f} in the second half"
-    sessions = Table(
-        "session",
-        "start",
-        "recalls",
-        "given",
-        "used",
-        "precision",
-        title=f"sessions{change}",
-        title_justify="left",
+    change = (
+        ""
+        if result["trend"] is None
+        else f"; mean precision {result['trend']:+.3f} from the first half to the second"
     )
+    sessions = Table("session", "start", "recalls", "given", "used", "precision")
     for one in result["sessions"]:
         counts = (str(one[name]) for name in ("questions", "given", "used"))
         sessions.add_row(one["session_id"], one["began"][:10], *counts, f"{one['precision']:.2f}")
-    return Group(grid, memories, unused, sessions)
+    return Group(
+        grid,
+        "\nmemories that searches found or replies used",
+        memories,
+        f"\n{never} never found or used, most important first",
+        unused,
+        f"\nsessions{change}",
+        sessions,
+    )
 
 
 def _trace(result: Mapping[str, Any]) -> RenderableType:

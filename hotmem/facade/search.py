@@ -65,7 +65,9 @@ class SearchMethods(MemoryBase):
         options: SearchOptions | Mapping[str, Any] | None = None,
         at: datetime | None = None,
     ) -> SearchResult:
-        """Searches memories and conversations by relevance, and counts an access of each memory.
+        """Searches memories and conversations by relevance.
+
+        Counts an access of each memory that fits the query (`MEDIUM_RELEVANCE` or above).
 
         Args:
             query: A question, or some words.

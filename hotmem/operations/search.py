@@ -25,7 +25,7 @@ from hotmem.operations.results import (
     SourceReport,
 )
 from hotmem.operations.scoring import ScoredSearch, content_type, score_candidates
-from hotmem.ranking.confidence import is_doubted, is_replaced
+from hotmem.ranking.confidence import MEDIUM_RELEVANCE, is_doubted, is_replaced
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import RecallContext, retrieve
 from hotmem.retrieval.candidates import load_candidates
@@ -102,12 +102,16 @@ async def _retrieve_and_score(
 
 
 async def count_access(storage: Storage, user_id: str, found: SearchResult, now: datetime) -> None:
-    """Count the memories among the results as accessed.
+    """Count the memories among the results that fit the query as accessed.
 
     Not on the thread of recalls, as it waits for other writes.
     """
     user = await storage.database.read_all(queries.users.find, user_id)
-    memories = [one.id for one in found.results if one.category is not None]
+    memories = [
+        one.id
+        for one in found.results
+        if one.category is not None and one.relevance_score >= MEDIUM_RELEVANCE
+    ]
     if user is not None and memories:
         await storage.database.write(queries.memories.record_access, user, memories, now)
 

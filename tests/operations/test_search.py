@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hotmem import InvalidInput, Layer, Memory
 from hotmem.operations.requests import ScoreWeights, SearchOptions, TimeRange
 from hotmem.operations.scoring import design_score
+from hotmem.ranking.confidence import MEDIUM_RELEVANCE
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.worker_threads import MAX_CONCURRENT_RECALLS
 from tests.conversation import START, said
@@ -94,6 +95,15 @@ async def test_a_search_counts_as_access(memory: Memory) -> None:
     ]
     assert before.last_accessed is None
     assert after.last_accessed is not None
+
+
+async def test_a_result_that_does_not_fit_counts_no_access(memory: Memory) -> None:
+    await tell(memory)
+    options = SearchOptions(include_conversation=False, min_relevance=0)
+    for _ in range(2):
+        found = await memory.search_memory("chip number", user_id="ana", options=options)
+    weak = [one for one in found.results if one.relevance_score < MEDIUM_RELEVANCE]
+    assert weak and all(one.last_accessed is None for one in weak)
 
 
 async def test_debug_information(memory: Memory) -> None:
