@@ -1,5 +1,6 @@
 """Terminal output of the commands: the screen and progress bars."""
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -59,6 +60,11 @@ def print_json(value: object) -> None:
 def print_note(text: str) -> None:
     """Print text on standard error without wrapping it."""
     make_console(stderr=True).print(text, soft_wrap=True)
+
+
+def is_terminal() -> bool:
+    """Whether a person can be asked: standard input and output are a terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def progress_bar() -> Progress:

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import pty
 import re
 import subprocess
 import sys
@@ -115,6 +117,8 @@ def test_memories_are_listed_and_past_ones_on_request(database_file: Path) -> No
     assert "Ana's dog is called Potola." in listed.output and "Ana lives in Porto." in listed.output
     assert "Porto" not in run("memories", "-u", "ben", "-d", database_file).output
     assert run("memories", "-u", "ana", "-d", database_file, "--past").exit_code == 0
+    listed = run("memories", "-u", "ana", "-d", database_file, "--json")
+    assert {one["text"] for one in json.loads(listed.output)} >= {"Ana lives in Porto."}
 
 
 @pytest.mark.slow
@@ -156,6 +160,27 @@ def test_a_confirmed_deletion_deletes_no_more_than_was_shown(database_file: Path
     code = re.search(r"--confirmation\s+(\w{12})", run(*asked, "--dry-run").output)
     assert code is not None
     assert "removed" in run(*asked, "--confirmation", code[1]).output
+
+
+@pytest.mark.slow
+def test_forget_asks_on_a_terminal(database_file: Path) -> None:
+    """Each run has a terminal of its own, on which the answer was typed."""
+    asked = ("forget", "-u", "ana", "-d", str(database_file), "--everything")
+    for words, answer, expected in (
+        (asked, b"n\n", "nothing was deleted"),
+        ((*asked, "--dry-run"), b"", "would be deleted"),
+        (asked, b"y\n", "Delete 2 turns"),
+    ):
+        terminal, theirs = pty.openpty()
+        os.write(terminal, answer)
+        command = [sys.executable, "-m", "hotmem.cli.app", *words]
+        subprocess.run(command, stdin=theirs, stdout=theirs, check=True, timeout=120)
+        shown = os.read(terminal, 65536).decode()
+        os.close(theirs)
+        os.close(terminal)
+        assert expected in shown and ("[y/N]" in shown) == bool(answer)
+        known = run("memories", "-u", "ana", "-d", database_file).output
+        assert ("Potola" in known) == (answer != b"y\n")
 
 
 def test_forget_reports_what_was_deleted(database_file: Path) -> None:
@@ -313,6 +338,17 @@ def test_a_stored_statement_is_found(database_file: Path) -> None:
     only_turns = ("--conversation-weight", "1", "--json")
     found = run("search", "dog boiler", "-u", "ana", "-d", database_file, *only_turns)
     assert json.loads(found.output)["results"][0]["content_type"] == "turn"
+
+
+def test_a_stored_statement_shows_what_it_ended(database_file: Path) -> None:
+    given = ("-u", "ana", "-d", database_file)
+    run("store", "The alarm code is 4711.", *given)
+    stored = run("store", "The alarm code is 4712.", *given).output
+    ended = re.search(r"ended +The alarm code is 4711\. .*`hotmem undo (\w+)`", stored)
+    assert ended is not None and stored.count("4711") == 1
+    assert "4711" not in run("memories", *given).output
+    assert run("undo", ended[1], *given).exit_code == 0
+    assert "4711" in run("memories", *given).output
 
 
 def test_what_was_understood_is_shown(database_file: Path) -> None:
@@ -520,7 +556,7 @@ def test_one_of_something_is_not_a_plural_and_what_is_unknown_is_a_dash(tmp_path
         run(*words, "-u", "ana", "-d", file).output
         for words in (("discover",), ("usage",), ("stats",), ("trace", "boiler"), ("decisions",))
     ]
-    assert "1 memory, health" in shown[0] and "1 memory never used" in shown[1]
+    assert "1 memory, health" in shown[0] and "1 memory never found or used" in shown[1]
     for output in shown:
         assert not re.search(r"(?<![\d.,])1 (memories|turns|facts|hits|sessions|tags)\b", output)
         assert not re.search(r"\bNone\b", output)
@@ -544,7 +580,8 @@ def test_network_usage_and_trace_report_the_memory(database_file: Path) -> None:
         in run("network", "-u", "ana", "-d", database_file, "--about", "Porto").output
     )
     used = run("usage", "-u", "ana", "-d", database_file).output
-    assert "0 given, 0 used" in used and "Ana lives in Porto." in used
+    assert "0 in context blocks, 0 used by replies" in used and "Ana lives in Porto." in used
+    assert "memories that searches found or replies used" in used
     traced = run(
         "trace",
         "What's my dog called?",

@@ -74,12 +74,17 @@ def memories(
     user: User,
     database: Database = None,
     past: Annotated[bool, typer.Option(help="Include memories that are no longer valid.")] = False,
+    json_: Json = False,
 ) -> None:
     """List the memories of a user."""
     from hotmem.cli.tables import memory_table
+    from hotmem.operations.results import as_json
 
     async def run(memory: "Memory") -> None:
         found = await memory.memories(user, past=past)
+        if json_:
+            console.print_json(as_json(found))
+            return
         console.screen.print(
             memory_table(found)
             if found

@@ -35,8 +35,9 @@ def store(
     tag: Annotated[list[str] | None, typer.Option(help="Tag to add; repeatable.")] = None,
     source: Annotated[str | None, typer.Option(help="Where the statement comes from.")] = None,
     note: Annotated[str | None, typer.Option(help="Note about the memory.")] = None,
+    json_: Json = False,
 ) -> None:
-    """Store a statement, and show its classification and similar memories."""
+    """Store a statement; show its classification, similar memories, and what it ended."""
     arguments = {
         "content": content,
         "category": category,
@@ -47,7 +48,7 @@ def store(
         "source": source,
         "note": note,
     }
-    call_tool("store_memory", arguments, user, named_database(database))
+    call_tool("store_memory", arguments, user, named_database(database), json_=json_)
 
 
 def edit(
@@ -109,7 +110,8 @@ def forget(
     memory_id: Annotated[
         str | None,
         typer.Option(
-            help="Delete the memory with this ID (or its first characters) and its source turns."
+            help="Delete the memory with this ID (or its first 4 or more characters) and its"
+            " source turns."
         ),
     ] = None,
     everything: Annotated[bool, typer.Option(help="Delete all data of the user.")] = False,
@@ -125,8 +127,12 @@ def forget(
             help="Code from --dry-run; if something else matches now, nothing is deleted."
         ),
     ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the deletion.")] = False,
 ) -> None:
-    """Delete a user's data permanently, and report what was deleted and any remaining copies."""
+    """Delete a user's data permanently, and report what was deleted and any remaining copies.
+
+    On a terminal, the command first shows what would be deleted and asks.
+    """
     if sum(map(bool, (entity, session, memory_id, everything))) != 1:
         raise InvalidInput(
             "Name what to delete. Pass exactly one of --entity, --session, --memory-id and "
@@ -142,18 +148,22 @@ def forget(
             "everything": everything,
         }
         confirmed = None
-        if confirmation is not None and not dry_run:
+        asks = confirmation is None and not yes and console.is_terminal()
+        if not dry_run and (asks or confirmation is not None):
             preview = await memory.forget(user_id=user, **target, dry_run=True)
-            if preview.fingerprint != confirmation.strip().lower():
+            if confirmation is not None and preview.fingerprint != confirmation.strip().lower():
                 raise DeletionChanged(
                     "--confirmation is not that of this deletion: it was printed for another one, "
                     "or what matches has changed. Nothing was deleted. Pass --dry-run again."
                 )
+            if asks and preview.ids and not typer.confirm(f"Delete {preview.summary()}?"):
+                console.print_line("nothing was deleted")
+                return
             confirmed = preview.ids
         deleted = await memory.forget(user_id=user, **target, dry_run=dry_run, confirmed=confirmed)
         if full_id is not None and not deleted.memories:
             raise InvalidInput(
-                f"{memory_id!r} is not among this user's memories. "
+                f"{memory_id!r} is not the ID of a memory of this user. "
                 "`hotmem memories` lists their IDs."
             )
         if session is not None and not deleted.sessions:
@@ -175,7 +185,10 @@ def forget(
 
 def undo(
     decision: Annotated[
-        str, typer.Argument(help="ID of the decision or its first characters; see `decisions`.")
+        str,
+        typer.Argument(
+            help="ID of the decision or its first 4 or more characters; see `decisions`."
+        ),
     ],
     user: User,
     database: Database = None,
