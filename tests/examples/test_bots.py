@@ -4,20 +4,16 @@ import asyncio
 import base64
 import json
 import math
-import socket
 import time
 from array import array
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Thread
 from typing import Any, Final
 from xml.etree import ElementTree
 
 import httpx
 import pytest
-import uvicorn
 from pipecat.audio.utils import create_stream_resampler, pcm_to_ulaw
 from pipecat.frames.frames import (
     EndFrame,
@@ -51,6 +47,7 @@ from pipelines.recording import read_audio
 from tests.packaging.source import ROOT
 from tests.pipecat.realtime_scene import realtime_server
 from tests.pipecat.scene import NOW, ScriptedModel, turns_in
+from tests.serving import serving
 
 DEMO: Final = ROOT / "pipelines" / "recordings"
 ANSWERING: Final = "https://bot.example.com/call"
@@ -215,20 +212,6 @@ class Recogniser(FrameProcessor):
         await self.push_frame(frame, direction)
 
 
-@contextmanager
-def serving() -> Iterator[str]:
-    """Serve the telephone bot, and return its address."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(telephone_bot.app, log_level="warning"))
-    thread = Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    try:
-        yield f"127.0.0.1:{listening.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(60)
-
-
 def call(
     address: str, model: ScriptedModel, utterance: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -276,7 +259,7 @@ def test_the_telephone_bot_knows_who_called_before(
     monkeypatch.setenv("TWILIO_ACCOUNT_SID", "AC1")
     monkeypatch.setenv("TWILIO_AUTH_TOKEN", "secret")
     first, second = ScriptedModel(["Hello."]), ScriptedModel(["Hello."])
-    with serving() as address:
+    with serving(telephone_bot.app) as address:
         call(address, first, "My dog is called Potola.", monkeypatch)
         call(address, second, "What's my dog called?", monkeypatch)
         refused = httpx.post(f"http://{address}/call", data={"From": "+3515550101"})
