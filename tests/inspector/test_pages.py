@@ -66,7 +66,8 @@ async def test_a_conversation_links_turns_and_extracted_memories(pages: Pages) -
     (session,) = (await rows.sessions(None, 5)).rows
     assert "Summary" in text(await pages.get(f"/conversations/{session.key}"))
     assert session.title is not None
-    assert session.title in text(await pages.get("/conversations"))
+    for page in ("/", "/conversations", f"/conversations/{session.key}"):
+        assert session.title in text(await pages.get(page))
     turn = (await rows.turns(session.key, None, 1)).rows[0]
     assert DOG in text(await pages.get(f"/turns/{turn.key}"))
 
