@@ -80,7 +80,7 @@ class Figures:
         found: Mean share of a reply's content words that are in used items, corrected for
             coincidence; 0 to 1, or slightly negative.
         precision: Items used / items given, 0 to 1.
-        unknown: Share of the exchanges with an empty block, 0 to 1.
+        unknown: Share of the exchanges in which nothing, or nothing certain, was known, 0 to 1.
         tokens: Mean tokens of a block.
         wasted: Mean tokens of items that the reply did not use.
         p50_ms: Median latency.
