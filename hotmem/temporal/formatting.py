@@ -50,8 +50,14 @@ def _format_exact(mention: TimeMention) -> str:
                     return f"on {first}"
                 case Bound.UNTIL | Bound.AFTER:
                     return f"on {last}"
+                case _ if first == last:
+                    return f"on {first} ({first:%A}) between {start:%H:%M} and {_closing(end)}"
                 case _:
                     return f"between {first} and {last}"
+
+
+def _closing(end: datetime) -> str:
+    return f"{end:%H:%M}" if end.hour or end.minute else "24:00"
 
 
 def _part_of_day(start: datetime) -> str:

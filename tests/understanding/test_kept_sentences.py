@@ -194,3 +194,29 @@ async def test_reminders_are_whole_and_are_to_do(
         found = [one.text for one in await memory.memories("ana") if one.kind is Kind.REMINDER]
     assert len(found) == len(reminders), found
     assert all(part in text for part, text in zip(reminders, found, strict=True)), found
+
+
+@pytest.mark.parametrize(
+    ("said", "time"),
+    [
+        (
+            "The boys have a tournament in Reading on Sunday, we have to leave at six.",
+            "on 2026-11-22 (Sunday) at ",
+        ),
+        (
+            "I've got an early start tomorrow, the flight to Oslo leaves at 6:40.",
+            "on 2026-11-21 (Saturday) at ",
+        ),
+        (
+            "The boiler man is coming between eight and noon on Thursday.",
+            "on 2026-11-26 (Thursday) between 08:00 and 12:00",
+        ),
+    ],
+)
+async def test_a_time_of_day_is_on_the_day_of_its_sentence(
+    memory: Memory, said: str, time: str
+) -> None:
+    async with memory:
+        stated = await kept(memory, (Role.USER, said))
+        assert any(time in text for text in stated)
+        assert not any("2026-11-20" in text for text in stated)

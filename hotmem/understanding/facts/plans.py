@@ -37,6 +37,7 @@ NOON, EVENING = 12, 19
 """Hours between which a time without "am" or "pm" may mean the morning."""
 
 _WAKE: Final = re.compile(r"\bwake\s+(?:me|us)\b(?:\s+(?:up|in|for)\b)?[\s,]*$", re.IGNORECASE)
+_SENTENCE_END: Final = re.compile(r"[.!?](?:\s|$)")
 _AFTERNOON: Final = re.compile(r"p\.?m\b|noon|evening|night|\b1[2-9]\b", re.IGNORECASE)
 
 
@@ -59,7 +60,25 @@ def upcoming_times(text: str, said_at: datetime) -> tuple[TimeMention, ...]:
     An hour at which somebody is to be woken is in the morning.
     """
     found = find_times(text, said_at, ahead=True, include_clock_times=True)
-    return tuple(_in_the_morning(text, one, said_at) for one in current_times(text, found))
+    placed = [_on_its_day(text, one, found, said_at) for one in found]
+    return tuple(_in_the_morning(text, one, said_at) for one in current_times(text, placed))
+
+
+def _on_its_day(
+    text: str, mention: TimeMention, found: Sequence[TimeMention], said_at: datetime
+) -> TimeMention:
+    """A time of day on the day named before in its sentence: "it's on Sunday, we leave at six"."""
+    before = [one for one in found if one.stop <= mention.start]
+    if not (mention.clock_only and before) or before[-1].granularity is not Granularity.DAY:
+        return mention
+    day = before[-1]
+    if day.bound is not Bound.AT or _SENTENCE_END.search(text, day.stop - 1, mention.start):
+        return mention
+    words = text[day.start : day.stop].rstrip(" .,;!?")
+    whole = find_times(f"{words} {text[mention.start : mention.stop]}", said_at, ahead=True)
+    if len(whole) != 1 or whole[0].granularity is not Granularity.MINUTE:
+        return mention
+    return replace(mention, interval=whole[0].interval, clock_only=False)
 
 
 def _in_the_morning(text: str, mention: TimeMention, said_at: datetime) -> TimeMention:
