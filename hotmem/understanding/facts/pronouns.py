@@ -128,10 +128,11 @@ def _people(doc: Doc) -> Iterator[Person]:
             own = owner is None and role in ELDERS
             if not own and (owner is None or owner.lower_ not in _OWN):
                 continue
-            name = _name_after(token)
+            last = _end_of_kin(token)
+            name = _name_after(last)
             named.update(one.i for one in name)
             first = token.i if owner is None else owner.i + 1
-            words = [doc[first : token.i + 1].text, *(one.text for one in name)]
+            words = [doc[first : last.i + 1].text, *(one.text for one in name)]
             yield Person(
                 " ".join(words if owner is None else ["my", *words]),
                 token.idx,
@@ -142,6 +143,12 @@ def _people(doc: Doc) -> Iterator[Person]:
             name = [token, *_name_after(token)]
             named.update(one.i for one in name)
             yield Person(" ".join(one.text for one in name), token.idx, True, True)
+
+
+def _end_of_kin(token: Token) -> Token:
+    """The last word of a kind of relative: "law" of "mother-in-law"."""
+    following = [one for one in token.doc[token.i + 1 : token.i + 5] if one.text != "-"][:2]
+    return following[1] if [one.lower_ for one in following] == ["in", "law"] else token
 
 
 def _name_after(token: Token) -> list[Token]:

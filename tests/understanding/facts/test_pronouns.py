@@ -37,6 +37,16 @@ def resolved(language: Language, text: str, *before: str) -> str:
         ),
         ("Her birthday is in May.", ("I met Dana.",), "Dana's birthday is in May."),
         (
+            "My mother-in-law is coming and she is vegan.",
+            (),
+            "My mother-in-law is coming and my mother-in-law is vegan.",
+        ),
+        (
+            "She works at the harbour.",
+            ("my sister in law Ann called",),
+            "My sister in law Ann works at the harbour.",
+        ),
+        (
             "She hates flying.",
             ("My brother Tom and my sister Beth are coming.",),
             "My sister Beth hates flying.",
