@@ -28,11 +28,27 @@ WEATHER: Final = wordlist(
 )
 """Predicates of the pleonastic "it" of the weather."""
 
+FAMILIAR: Final = wordlist(
+    "hall office bank shop supermarket market bakery baker butcher chemist pharmacy "
+    "hairdresser barber garage station airport bus train tram ferry taxi library museum pool "
+    "gym cinema theatre zoo park beach sea lake pub bar cafe restaurant canteen school "
+    "nursery kindergarten church mosque temple hospital surgery clinic doctor dentist vet "
+    "nurse midwife council police news weather radio tv telly internet wifi phone computer "
+    "laptop printer car van bike house home flat kitchen bathroom bedroom garden cellar attic "
+    "roof door fridge oven boiler heating dishwasher bin rubbish mail rent mortgage insurance "
+    "tax bill shopping laundry dog cat kid child baby wife husband boss landlord plumber "
+    "electrician gardener cleaner builder postman post clock"
+)
+"""Nouns that need no explanation with "the": what there is one of in a home or a town, which
+speakers and listeners know without its having been mentioned (larger situation use, Hawkins,
+Definiteness and Indefiniteness, 1978)."""
+
 _DEMONSTRATIVES: Final = wordlist("this that these those")
 _TIME_UNITS: Final = wordlist("year day hour minute moment time")
 _IMPLICIT: Final = re.compile(
-    r"\b(?:the (?:same|other|second|first|last|previous|next)(?! (?:day|week|month|year|hour"
-    r"|night|morning|weekend|few|couple)s?\b)"
+    r"\b(?:the (?:rest|remainder|latter|former)\b"
+    r"|the (?:same|other|second|first|last|previous|next)"
+    r"(?! (?:day|week|month|year|hour|night|morning|weekend|few|couple)s?\b)"
     r"(?: (?:one|thing|place|time|way|person|guy|book|issue|problem))?|"
     r"as usual|like before|like last time|(?:the|that|this) (?:problem|issue|thing|one|guy|place"
     r"|topic|idea|plan)|"
@@ -41,6 +57,8 @@ _IMPLICIT: Final = re.compile(
     re.IGNORECASE,
 )
 _TIME_PHRASE: Final = re.compile(r"^the (?:first|last|next|previous|other) time$", re.IGNORECASE)
+_ASKS_AGAIN: Final = re.compile(r"\b(?:wh\w+|how)\b.*\w\W+again\W*$", re.IGNORECASE)
+"""A question to be reminded: "where do we meet, again?"."""
 _OPENING: Final = r"^\W*(?:(?:ok|okay|so|but|oh|well|yes|no|thanks|great|interesting)\W+)*"
 _FRAGMENT: Final = re.compile(
     _OPENING
@@ -71,7 +89,7 @@ _PARTICIPANTS: Final = wordlist("i me my mine we us our you your")
 WEATHER_TOPICS: Final = WEATHER | wordlist("weather temperature forecast wind humidity temp cloud")
 """Topics that depend on a place and a time, even if none is mentioned."""
 
-_PLEONASTIC: Final = WEATHER | wordlist("time late early dark")
+_PLEONASTIC: Final = WEATHER | wordlist("time late early dark far")
 _CLAUSES: Final = wordlist("ROOT conj advcl ccomp relcl acl pcomp")
 _SUBJECTS: Final = wordlist("nsubj nsubjpass")
 
@@ -90,6 +108,8 @@ def find_ambiguous(doc: Doc) -> tuple[str, ...]:
             found.setdefault(token.lower_, token.idx)
     for match in _IMPLICIT.finditer(doc.text):
         phrase = match[0].lower()
+        if phrase == "again" and _ASKS_AGAIN.search(doc.text):
+            continue
         if not _TIME_PHRASE.match(phrase) and not any(word in phrase.split() for word in found):
             found.setdefault(phrase, match.start())
     if not found:
@@ -153,7 +173,7 @@ def _is_courtesy(token: Token) -> bool:
 
 
 def is_pleonastic(token: Token) -> bool:
-    """Whether an "it" is pleonastic: of the weather, the time, or a following clause."""
+    """Whether an "it" is pleonastic: of the weather, the time, a way, or a following clause."""
     if token.lower_ != "it" or token.dep_ not in _SUBJECTS:
         return False
     verb = token.head
@@ -167,6 +187,8 @@ def is_pleonastic(token: Token) -> bool:
             if child.dep_ in ("acomp", "attr", "xcomp", "advmod", "oprd")
         ),
     ]
+    if verb.lemma_ == "be" and any(part.dep_ == "attr" and is_time(part) for part in said):
+        return True
     return any(
         word.lemma_.lower() in _PLEONASTIC
         for part in said
@@ -296,6 +318,8 @@ def _is_open_noun(token: Token) -> bool:
     if token.lemma_ in RELATIONAL_NOUNS:
         return not any(word in ("of", "for", "between") for word in rest)
     phrase = token.head if token.dep_ == "compound" else token
+    if phrase.lemma_ in FAMILIAR and any(word.pos_ in ("VERB", "AUX") for word in token.doc):
+        return False
     definite = any(child.lower_ == "the" for child in phrase.children)
     return (
         definite

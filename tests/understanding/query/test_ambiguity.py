@@ -22,11 +22,21 @@ POINTING = [
     ("How is a container different?", ("different",)),
     ("What about Tuesday?", ("what about",)),
     ("and the tall tower?", ("and", "tower")),
+    ("and the garage?", ("and", "garage")),
+    ("Who ran the experiment?", ("experiment",)),
+    ("When is the rest due?", ("the rest",)),
+    ("Did you find it again?", ("it", "again")),
     ("why?", ("why",)),
     ("tell me more", ("more",)),
 ]
 
 CLEAR = [
+    "When does the town hall close?",
+    "Is the car ready?",
+    "Which bus goes to the swimming pool?",
+    "Where do we meet, again?",
+    "Is anybody coming today, it's Thursday?",
+    "How far is it to the lake?",
     "Is it raining?",
     "Will it be cold and windy tomorrow?",
     "it takes an hour by bus",
