@@ -176,6 +176,25 @@ async def test_an_unknown_topic_gives_the_line_that_nothing_is_known(
     assert block.tokens == tokens.count(block.text)
 
 
+async def test_an_earlier_question_in_the_same_words_is_no_line(memory: Memory) -> None:
+    told = ("I drive a red Skoda.", "Which car do I drive?", "My sister is called Ilse.")
+    for number, text in enumerate(told):
+        await memory.remember(said(text, name=f"t{number}", minutes=number))
+    await memory.settle()
+    block = await memory.recall("Which car do I drive", user_id="ana")
+    assert "t0" in block.items[0].turn_ids and block.items[0].mark is not Mark.LOW
+    assert "Which car do I drive?" not in block.text
+
+
+async def test_an_earlier_question_alone_is_nothing_known(memory: Memory) -> None:
+    await memory.remember(said("Where is the lighthouse key?"))
+    await memory.settle()
+    block = await memory.recall("Where is the lighthouse key?", user_id="ana")
+    assert not block.items and "nothing is known" in block.text.lower()
+    found = await memory.search_memory("Where is the lighthouse key?", user_id="ana")
+    assert found.results, "a search finds it"
+
+
 async def test_memories_already_visible_to_the_model_are_not_reported_as_unknown(
     memory: Memory,
 ) -> None:
