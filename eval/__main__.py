@@ -31,6 +31,7 @@ from eval.peers.command import peers
 from eval.regimes.command import regimes
 from eval.snapshot import app as snapshot
 from eval.studies.command import COMMANDS as STUDIES
+from eval.tools.asked_again import repeated
 from eval.tools.command import roundtrip, tags, tools
 from eval.tools.contextual import contextual
 from eval.tools.searches import searches
@@ -78,6 +79,7 @@ for command in (
     roundtrip,
     contextual,
     searches,
+    repeated,
     summaries,
     usage,
     learn,

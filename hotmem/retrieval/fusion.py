@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from hotmem.retrieval.rank_fusion import reciprocal_rank_fusion
-from hotmem.text.stemming import stems
+from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.text.truncation import truncate
-from hotmem.types import Evidence, EvidenceKind, Hit, Layer, Query
+from hotmem.types import Evidence, EvidenceKind, Hit, Layer, Query, Role
+from hotmem.understanding.query.cues import DIRECT_QUESTION
 
 Key = tuple[EvidenceKind, int]
 
@@ -20,6 +21,10 @@ MIN_CONTENT_WORDS: Final = 2
 
 MAX_COMPARED_CHARACTERS: Final = 20_000
 """Characters of a visible text that are compared; a longer one was pasted."""
+
+
+ASKING: Final = stems("ask asked asking")
+"""Words of a query about the user's questions."""
 
 
 class Candidate(NamedTuple):
@@ -90,7 +95,8 @@ def split_visible(
 
     A passage is visible if a visible text contains it. A fact of the live session is visible if a
     visible text other than the query contains all its words, unless the fact corrects another
-    candidate. The query itself is dropped.
+    candidate. The query itself is dropped, and so are earlier questions of the user without another
+    word, unless it is about what was asked.
 
     Args:
         candidates: The candidates.
@@ -102,6 +108,7 @@ def split_visible(
     """
     corrections = {candidate.evidence.replaced_by for candidate in candidates}
     asked = normalized(query.text)
+    query_words = stems(query.text, query.index_language) | query.stems
     seen = [normalized(text) for text in visible]
     seen_stems = [
         stems(
@@ -118,6 +125,8 @@ def split_visible(
     for candidate in candidates:
         found = candidate.evidence
         live = found.session_id == query.session_id
+        if is_asked_again(found, query, query_words):
+            continue
         known = False
         if found.kind is EvidenceKind.MEMORY and live and found.key not in corrections:
             content = (
@@ -133,6 +142,23 @@ def split_visible(
             known = any(text in other for other in seen)
         (already_visible if known else new).append(candidate)
     return new, already_visible
+
+
+def is_asked_again(found: Evidence, query: Query, query_words: frozenset[str]) -> bool:
+    """Whether a statement is a question of the user that the query repeats: it states nothing.
+
+    Args:
+        found: The statement.
+        query: The analysed utterance.
+        query_words: Stems of its words, and of those that its references may mean.
+    """
+    words = found.terms - STOP_STEMS
+    if found.role is not Role.USER or not words or not words <= query_words:
+        return False
+    if not query_words.isdisjoint(ASKING):
+        return False
+    same = query.analysis.question and normalized(found.text) == normalized(query.text)
+    return same or DIRECT_QUESTION.search(found.text) is not None
 
 
 def normalized(text: str) -> str:

@@ -239,6 +239,7 @@ CASES: Mapping[str, Case] = {
     "tools": Case("--json"),
     "tags": Case("hotmem={data} --held --limit 1 --cache {folder} --json"),
     "searches": Case("--limit 3 --misses --json", check=check_searches),
+    "repeated": Case("--limit 2 --json"),
     "roundtrip": Case("hotmem={data} --questions 2 --json"),
     "contextual": Case("--limit 2 --held --misses --json"),
     "usage": Case("--json"),

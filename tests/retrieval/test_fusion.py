@@ -50,15 +50,30 @@ def test_visible_passages_are_recognized_regardless_of_case_and_spaces(visible: 
     assert [candidate.evidence.key for candidate in kept] == [2]
 
 
-def test_the_query_itself_is_dropped() -> None:
-    own, earlier = (
-        evidence("Where is the dog?", key=1, session=1),
-        evidence("Where is the dog?", key=2, session=2),
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        ("where is the dog?", [4, 5, 6]),
+        ("so where's the dog now", [4, 5, 6]),
+        ("When did I ask where the dog is?", [1, 2, 3, 4, 5, 6]),
+    ],
+)
+def test_the_query_and_the_same_question_asked_before_are_dropped(
+    asked: str, kept: list[int]
+) -> None:
+    texts = (
+        "Where is the dog?",
+        "where's the dog",
+        "Is the dog there?",
+        "The dog is here.",
+        "Where is the dog? I left the door open.",
+        "Is the dog in Porto?",
     )
-    kept, _ = split_visible(
-        [Candidate(own, {}), Candidate(earlier, {})], [], query("where is the dog?", session="s1")
-    )
-    assert [candidate.evidence.key for candidate in kept] == [2]
+    said = [
+        Candidate(evidence(text, key=key, session=key), {}) for key, text in enumerate(texts, 1)
+    ]
+    found, _ = split_visible(said, [], query(asked, session="s9"))
+    assert [candidate.evidence.key for candidate in found] == kept
 
 
 def test_a_fact_of_the_live_session_is_visible_if_its_words_are() -> None:
