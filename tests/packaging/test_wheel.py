@@ -192,6 +192,11 @@ def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Pa
     with tarfile.open(archive) as opened:
         names = {name.partition("/")[2] for name in opened.getnames()}
     assert {"LICENSE", "README.md", "mkdocs.yml", "docs/index.md", "examples/room_bot.py"} <= names
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert set(re.findall(r"\.ci/\w+\.py", makefile)) <= names, "make audit and make matrix run"
+    assert "tests/storage/sqlite/version1.db" in names
+    stray = {".env", ".log", ".pyc", ".whl"}
+    assert not [name for name in names if stray & set(Path(name).suffixes)]
     run(*pip, "wheel", "--no-deps", "--quiet", "--wheel-dir", tmp_path / "again", archive)
     (again,) = (tmp_path / "again").glob("*.whl")
     assert set(zipfile.ZipFile(again).namelist()) == set(zipfile.ZipFile(wheel).namelist())
