@@ -22,6 +22,7 @@ from urllib.parse import urlencode
 import typer
 
 from eval.datasets import everyday
+from eval.datasets.base import Conversation
 from hotmem import Memory, Turn
 from website.recording import record_demo
 
@@ -34,7 +35,7 @@ QUESTION: Final = "What does Marcus do for a living?"
 
 WIDTH: Final = 1100
 PAGES: Final = {
-    "inspector-overview": ("", 800),
+    "inspector-overview": ("", 1000),
     "inspector-memories": ("memories", 800),
     "inspector-ask": (f"ask?{urlencode({'q': QUESTION})}", 900),
 }
@@ -53,10 +54,12 @@ def main(folder: Path) -> None:
     (folder / "demo.svg").write_text(asyncio.run(record_demo()), "utf-8")
     with tempfile.TemporaryDirectory(prefix="hotmem-") as scratch:
         database, report = Path(scratch) / "memory.db", Path(scratch) / "report.html"
-        asyncio.run(remember_person(database))
+        person = everyday.conversation(USER, json.loads(PERSON.read_text("utf-8")))
+        asyncio.run(remember(database, person))
         with inspecting(database) as address:
             for name, (page, height) in PAGES.items():
                 screenshot(f"{address}{page}", folder / f"{name}.png", height)
+        asyncio.run(ask(database, person))
         run = [sys.executable, "-m", "hotmem.cli.app", "eval", "--user", USER]
         subprocess.run(
             [*run, "-d", str(database), "--report", str(report), "--questions", str(EVALUATED)],
@@ -65,18 +68,23 @@ def main(folder: Path) -> None:
         screenshot(report.as_uri(), folder / "report.png", 900)
 
 
-async def remember_person(database: Path) -> None:
-    """A memory of the person's conversations, and of a bot that answers questions about them.
-
-    The bot repeats what the person had said, as the writer of the question marked it.
-    """
-    person = everyday.conversation(USER, json.loads(PERSON.read_text("utf-8")))
-    words = {turn.id: turn.text for session in person.sessions for turn in session.turns}
+async def remember(database: Path, person: Conversation) -> None:
+    """Store the person's conversations."""
     async with Memory.open(database) as memory:
         for session in person.sessions:
             for turn in session.turns:
                 await memory.remember(turn)
+            await memory.end_session(user_id=USER, session_id=session.id)
         await memory.settle()
+
+
+async def ask(database: Path, person: Conversation) -> None:
+    """Store the answers of a bot to questions about the person's conversations.
+
+    The bot repeats what the person had said, as the writer of the question marked it.
+    """
+    words = {turn.id: turn.text for session in person.sessions for turn in session.turns}
+    async with Memory.open(database) as memory:
         for number, question in enumerate(person.questions):
             session_id = f"asked {number // QUESTIONS_A_SESSION}"
             at = question.asked_at + number * PAUSE
