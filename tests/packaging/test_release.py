@@ -58,6 +58,7 @@ def test_the_readme_says_what_pipecat_asks_of_integrations() -> None:
     for words in (
         "pip install",
         "pipeline = Pipeline(",
+        "## Run the example",
         "python examples/browser_bot.py",
         "Tested with pipecat ",
         "BSD-2",
