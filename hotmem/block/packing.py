@@ -93,7 +93,7 @@ def pack(
         one
         for one in candidates
         if one.relevance >= options.semantic_threshold
-        and not is_withheld(query, one.evidence.text, one.relevance, best)
+        and not is_withheld(query, one.evidence, one.relevance, best)
     )
     needed = _without_expendable(relevant, EXPENDABLE_UNCLEAR if unclear else EXPENDABLE)
     for one in sorted(needed, key=_priority, reverse=True):

@@ -6,7 +6,7 @@ Another person may be listening, and what the language model is not shown it can
 import re
 from typing import Final
 
-from hotmem.types import Query
+from hotmem.types import Evidence, Query
 
 _PRIVATE: Final = re.compile(
     r"\b(?:pins?|pin\s+code|passwords?|passcodes?|passphrase|codes?|combination|account\s+number"
@@ -26,22 +26,33 @@ has 0.07."""
 MIN_SHARE: Final = 0.3
 """Share of the best statement's relevance that a question needs as well."""
 
+MIN_NAMING_WORDS: Final = 2
+"""Content words from which a query, all of whose words are in a statement and one of which is a
+word such as "code", asks for it whatever its relevance: until a new statement is embedded, that is
+low."""
+
 
 def is_private(text: str) -> bool:
     """Whether a statement contains a code or a secret."""
     return _PRIVATE.search(text) is not None
 
 
-def is_withheld(query: Query, text: str, relevance: float, best: float) -> bool:
+def is_withheld(query: Query, found: Evidence, relevance: float, best: float) -> bool:
     """Whether a statement is private and the user does not ask for it.
 
     Args:
         query: The analysed utterance.
-        text: The statement.
+        found: The statement.
         relevance: Its relevance, 0 to 1.
         best: Relevance of the best statement.
     """
     asked = (
         max(MIN_RELEVANCE, MIN_SHARE * best) if query.analysis.question else MIN_RELEVANCE_TO_REMARK
     )
-    return relevance < asked and is_private(text)
+    return relevance < asked and is_private(found.text) and not _is_named(query, found)
+
+
+def _is_named(query: Query, found: Evidence) -> bool:
+    """Whether a query names a secret in the words of a statement."""
+    words = query.stems
+    return len(words) >= MIN_NAMING_WORDS and words <= found.terms and is_private(query.text)

@@ -34,6 +34,25 @@ def test_other_statements_are_not_private(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("wifi", "password"), True),
+        (("password",), False),
+        (("wifi", "tulip42"), False),
+        (("door", "password"), False),
+    ],
+)
+def test_a_secret_that_a_query_names_in_its_words_is_told_before_it_is_embedded(
+    tokens: TokenCounter, words: tuple[str, ...], told: bool
+) -> None:
+    asked = query(f"What about the {' '.join(words)}?")
+    asked = replace(asked, analysis=replace(asked.analysis, question=True, terms=words))
+    statements = ranked([(evidence("The wifi password is tulip42."), MIN_RELEVANCE / 2)])
+    packed = pack(asked, statements, Answerability.DOUBTFUL, 1000, tokens.count, RecallOptions())
+    assert bool(packed.items) is told
+
+
+@pytest.mark.parametrize(
     ("question", "relevance", "told"),
     [
         (False, MIN_RELEVANCE_TO_REMARK / 2, False),
