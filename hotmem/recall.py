@@ -21,7 +21,7 @@ from hotmem.ranking.deduplication import deduplicate
 from hotmem.ranking.features import candidate_features
 from hotmem.ranking.ranker import assess, rank
 from hotmem.ranking.relevance import RelevanceModel
-from hotmem.retrieval.candidates import load_candidates, without_asked_before
+from hotmem.retrieval.candidates import load_candidates
 from hotmem.retrieval.context import RecallRequest, RetrievalContext, Retrieved
 from hotmem.retrieval.fanout import search_layers
 from hotmem.retrieval.query import build_query
@@ -100,8 +100,7 @@ async def retrieve(
 
 def compose(context: RecallContext, request: RecallRequest, retrieved: Retrieved) -> Composition:
     """Rank the candidates and pack the best into a block."""
-    query, budget = retrieved.query, request.max_tokens
-    candidates = without_asked_before(query, retrieved.candidates)
+    query, candidates, budget = retrieved.query, retrieved.candidates, request.max_tokens
     model, weights = context.model, retrieved.profile.weights
     if not query.analysis.needs_memory:
         return Composition(Packed(), "The utterance needs no memory.")

@@ -191,8 +191,6 @@ async def test_an_earlier_question_alone_is_nothing_known(memory: Memory) -> Non
     await memory.settle()
     block = await memory.recall("Where is the lighthouse key?", user_id="ana")
     assert not block.items and "nothing is known" in block.text.lower()
-    found = await memory.search_memory("Where is the lighthouse key?", user_id="ana")
-    assert found.results, "a search finds it"
 
 
 async def test_memories_already_visible_to_the_model_are_not_reported_as_unknown(

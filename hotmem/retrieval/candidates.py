@@ -8,8 +8,7 @@ from hotmem.retrieval.fusion import Candidate, fuse, pool_scores, split_visible,
 from hotmem.retrieval.requested_window import requested_window
 from hotmem.retrieval.stored_reminders import MAX_STORED, with_stated_times
 from hotmem.storage import queries
-from hotmem.text.stemming import stems
-from hotmem.types import AnswerType, Evidence, EvidenceKind, Hit, Intent, Interval, Query, Role
+from hotmem.types import Evidence, EvidenceKind, Hit, Intent, Interval, Query
 
 CANDIDATE_LIMITS: Final = {
     EvidenceKind.PASSAGE: 80,
@@ -82,22 +81,6 @@ async def load_candidates(
     if window is not None and not request.explicit:
         evidence = _without_other_summaries(evidence, window)
     return split_visible(fuse(pool_scores(hits), evidence), request.visible, query)
-
-
-def without_asked_before(query: Query, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates without earlier questions of the user in the words of the query.
-
-    They cannot answer it, although nothing is more similar to it.
-    """
-    words = stems(query.text, query.index_language)
-    return [
-        one
-        for one in candidates
-        if one.evidence.kind is not EvidenceKind.PASSAGE
-        or one.evidence.role is not Role.USER
-        or not one.evidence.answer_types & AnswerType.QUESTION
-        or one.evidence.terms != words
-    ]
 
 
 def _without_other_summaries(evidence: Sequence[Evidence], window: Interval) -> list[Evidence]:
