@@ -122,14 +122,15 @@ def _without_expendable(
 ) -> list[ScoredCandidate]:
     """The statements without the least relevant ones.
 
-    The best stays, and those in the requested time window.
+    The best stays, and those in the requested time window. So do those without an embedding, whose
+    relevance is low for want of it.
     """
     ordered = sorted(candidates, key=lambda one: one.relevance)
     lost = np.cumsum([one.relevance for one in ordered]).tolist()
     return [
         one
         for one, total in zip(ordered, lost, strict=True)
-        if total >= expendable or one.in_window or one is ordered[-1]
+        if total >= expendable or one.in_window or one.evidence.vector is None or one is ordered[-1]
     ]
 
 

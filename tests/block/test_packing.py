@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,6 +22,9 @@ from hotmem.ranking.answerability import Answerability
 from hotmem.ranking.deduplication import MIN_FACT_RELEVANCE, deduplicate
 from hotmem.types import Evidence, EvidenceKind, Layer, Mark, Query
 from tests.ranking.statements import evidence, query, ranked, statements
+
+VECTOR = np.eye(1, 16, dtype=np.float32)[0]
+"""An embedding."""
 
 KNOWN = (Answerability.DOUBTFUL, Answerability.SOMETHING)
 
@@ -148,7 +152,7 @@ def test_the_threshold_applies_to_every_layer(
 
 def test_explicitly_stored_memories_are_packed_at_low_relevance(tokens: TokenCounter) -> None:
     stored = [
-        evidence(f"Note {key} on the dog.", EvidenceKind.MEMORY, key=key)._replace(
+        evidence(f"Note {key} on the dog.", EvidenceKind.MEMORY, key=key, vector=VECTOR)._replace(
             turns=(), turn_ids=()
         )
         for key in range(1, 10)
@@ -177,11 +181,14 @@ def test_the_least_relevant_statements_are_left_out(
     """As many as would hold too little even together; a clear answer needs fewer lines."""
     best = (evidence("The dog sleeps.", key=1), 0.9)
     rest = [
-        (evidence(f"Line {key} is about ferries.", key=key), expendable / 4.5)
+        (evidence(f"Line {key} is about ferries.", key=key, vector=VECTOR), expendable / 4.5)
         for key in range(2, 12)
     ]
     packed = pack(query(), ranked([best, *rest]), known, 1000, tokens.count, RecallOptions())
     assert len(packed.items) == 1 + len(rest) - 4
+    rest = [(found._replace(vector=None), relevance) for found, relevance in rest]
+    packed = pack(query(), ranked([best, *rest]), known, 1000, tokens.count, RecallOptions())
+    assert len(packed.items) == 1 + len(rest), "those without an embedding stay"
 
 
 def test_the_uncertain_label_is_for_questions_and_optional(
