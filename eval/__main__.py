@@ -13,6 +13,7 @@ from eval.language.command_training import train_commands
 from eval.language.commands import commands
 from eval.language.corrections import corrections
 from eval.language.dates_and_tasks import dates, tasks
+from eval.language.doubts import doubts
 from eval.language.extraction import extraction
 from eval.language.facts import facts
 from eval.language.forgetting import forgetting
@@ -60,6 +61,7 @@ for command in (
     chat,
     commands,
     corrections,
+    doubts,
     facts,
     forgetting,
     identity,

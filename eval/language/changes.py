@@ -100,31 +100,56 @@ def cases(folder: Path = FOLDER) -> list[Case]:
     ]
 
 
-async def run(case: Case, encoder: Encoder, language: Language) -> Outcome:
-    """Say a case to an empty memory."""
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a later turn does to the memories of earlier ones.
+
+    Attributes:
+        known: Number of memories of the earlier turns.
+        ended: Those that have ended.
+        doubted: Those that are possibly outdated.
+    """
+
+    known: int
+    ended: tuple[str, ...]
+    doubted: tuple[str, ...]
+
+
+async def say(memory: Memory, earlier: Sequence[str], new: str) -> Effect:
+    """Say turns of one user, each in a session of its own, and return what the last one does."""
 
     def said(session: int, text: str, days: int) -> Turn:
         return Turn("ana", f"session {session}", Role.USER, text, NOW - timedelta(days=days))
 
+    for number, text in enumerate(earlier):
+        await memory.remember(said(number, text, EARLIER_DAYS - BETWEEN_DAYS * number))
+    await memory.settle()
+    before = await memory.memories("ana")
+    await memory.remember(said(len(earlier), new, 1))
+    await memory.settle()
+    current = {one.id: one for one in await memory.memories("ana")}
+    return Effect(
+        len(before),
+        tuple(one.text for one in before if one.id not in current),
+        tuple(one.text for one in before if one.id in current and current[one.id].doubted_at),
+    )
+
+
+async def run(case: Case, encoder: Encoder, language: Language) -> Outcome:
+    """Say a case to an empty memory."""
     with tempfile.TemporaryDirectory() as folder:
         async with Memory.open(
             Path(folder) / "memory.db", encoder=encoder, language=language
         ) as memory:
-            for number, text in enumerate(case.earlier):
-                await memory.remember(said(number, text, EARLIER_DAYS - BETWEEN_DAYS * number))
-            await memory.settle()
-            before = await memory.memories("ana")
-            await memory.remember(said(len(case.earlier), case.new, 1))
-            await memory.settle()
-            current = {one.id: one for one in await memory.memories("ana")}
+            effect = await say(memory, case.earlier, case.new)
             block = await memory.recall(
                 case.question, user_id="ana", session_id="asked", at=NOW, deadline_ms=DEADLINE_MS
             )
     return Outcome(
         case,
-        len(before),
-        tuple(one.text for one in before if one.id not in current),
-        tuple(one.text for one in before if one.id in current and current[one.id].doubted_at),
+        effect.known,
+        effect.ended,
+        effect.doubted,
         all(_contains(block.text, words) for words in case.answer),
         any(
             _contains(line, words) and not MARKED.search(line)
