@@ -54,7 +54,7 @@ from hotmem.types import (
     Vector,
 )
 from hotmem.understanding.query.ngrams import word_ngrams
-from hotmem.understanding.turn_reader import TurnReader, parsed_text
+from hotmem.understanding.turn_reader import MIN_KEPT, TurnReader, parsed_text
 
 MAX_PAUSE: Final = timedelta(seconds=90)
 """Longest pause between two turns of one exchange, such as a question and its answer."""
@@ -167,7 +167,7 @@ async def _revision(
     context: WriteContext, key: int, turn: Turn, understanding: Understanding
 ) -> Revision:
     """What a turn does to stored memories."""
-    user = await _user(context.storage, turn) if understanding.notable else None
+    user = await _user(context.storage, turn) if understanding.lasting >= MIN_KEPT else None
     if user is None:
         return Revision()
     return await find_revision(
@@ -178,6 +178,7 @@ async def _revision(
         understanding.corrections,
         key=key,
         speaker=turn.speaker,
+        lasting=understanding.lasting,
     )
 
 
@@ -190,6 +191,7 @@ async def find_revision(
     *,
     key: int | None = None,
     speaker: str | None,
+    lasting: float = 1.0,
 ) -> Revision:
     """Find what a new text does to stored memories; nothing if it cannot be compared.
 
@@ -201,6 +203,7 @@ async def find_revision(
         corrections: What it corrects; memories that have the right value stay.
         key: Row number of the turn; None for what is stored without one.
         speaker: The name that stands for the user in stored memories.
+        lasting: Probability that it holds something lasting (`Understanding.lasting`).
 
     Raises:
         StoreError: If the database cannot be read.
@@ -216,7 +219,7 @@ async def find_revision(
         return Revision()
     known = [memory for memory in found if not is_as_corrected(memory, corrections)]
     effects = await asyncio.to_thread(context.reader.compare, known, text, speaker)
-    return revise(known, effects, context.reader.limits)
+    return revise(known, effects, context.reader.limits, lasting)
 
 
 async def _candidates(

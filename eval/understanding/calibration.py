@@ -42,7 +42,8 @@ def fitted(
     """Return the settings with the most recall within the limits above.
 
     Args:
-        reader: A reader with a temperature of 1 and limits of 0.
+        reader: A reader with a temperature of 1 and limits of 0; the limit of doubts is 1, so that
+            every pair is compared once, as it is written.
         turns: Labelled turns.
         pairs: Labelled pairs.
         natural: Labelled pairs from natural talks.

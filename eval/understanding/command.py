@@ -124,7 +124,7 @@ def fit_limits(
 
 def _fit_limits(tensors: dict[str, np.ndarray], out: Path, limit: int | None) -> Settings:
     """Write a reader with settings fitted on the batch for it, and return them."""
-    _save(tensors, Settings(1.0, 0.0, 0.0, 0.0, 0.0), out)
+    _save(tensors, Settings(1.0, 0.0, 0.0, 0.0, 1.0), out)
     with TemporaryDirectory() as cache:
         settings = fitted(
             Reader.load(Path(cache), EncoderVariant.of(out)),

@@ -17,6 +17,7 @@ from hotmem.understanding.named_subjects import (
     names_another,
     subject_of,
 )
+from hotmem.understanding.pronoun_forms import confirmed_effects
 
 MOSTLY = 0.5
 """Share of the shorter part's characters that two parts share if they are the same."""
@@ -61,19 +62,19 @@ def compare_all(
     parses = zip(language.parse(known), language.parse(new), strict=True)
     vectors = zip(encoder.encode(known), encoder.encode(new), strict=True)
     return [
-        reader.effects(pair.known, pair.new)
-        if is_near(*near) and not _about_another(*parsed)
-        else UNRELATED
+        _effects(reader, pair, *parsed) if is_near(*near) else UNRELATED
         for pair, near, parsed in zip(pairs, vectors, parses, strict=True)
     ]
 
 
-def _about_another(known: Doc, new: Doc) -> bool:
+def _effects(reader: Reader, pair: LabelledPair, known: Doc, new: Doc) -> Effects:
     about = subject_of(known[:])
     subject = "the user" if about is None else about.text
-    return names_another(subject, named_subjects(new), known.text) or is_absent(
+    if names_another(subject, named_subjects(new), known.text) or is_absent(
         subject, None, known.text, new.text
-    )
+    ):
+        return UNRELATED
+    return confirmed_effects(reader, pair.known, subject, pair.new, lambda: new)
 
 
 def turn_figures(turns: Sequence[LabelledTurn], readings: Sequence[TurnReading]) -> list[Figure]:

@@ -126,7 +126,8 @@ class Understanding:
         entities: Names.
         jest: Whether the turn begins by saying that the one before it was a joke.
         event_times: Times of the events that it mentions.
-        notable: Whether it may hold something lasting, so that it is compared with what is known.
+        lasting: Probability that it holds something lasting, 0 to 1; 1 if it states something. The
+            likelier, the more easily it puts what is known in doubt.
         named: Names in the subjects of its clauses, in lower case, word by word.
     """
 
@@ -135,5 +136,5 @@ class Understanding:
     entities: tuple[str, ...] = ()
     jest: bool = False
     event_times: tuple[EventTime, ...] = ()
-    notable: bool = False
+    lasting: float = 0.0
     named: frozenset[str] = frozenset()

@@ -8,10 +8,12 @@ from itertools import takewhile
 from typing import Final
 
 from hotmem.text.word_sets import wordlist
+from hotmem.types import StoredMemory
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.animate_nouns import ANIMATE, FEMALE, MALE, PETS
+from hotmem.understanding.facts.relations import IS_CALLED
 
-_SUBJECTS: Final = frozenset({"nsubj", "nsubjpass"})
+SUBJECTS: Final = frozenset({"nsubj", "nsubjpass"})
 _OWNED: Final = frozenset({"ROOT", "compound"})
 _NAME: Final = re.compile(r"\b[^\W\d_a-z][\w’']*")
 _PLACE: Final = re.compile(r"\b(?:in|at|to|from|near|around)(?: [^\W\d_a-z][\w’']*)+")
@@ -38,8 +40,8 @@ def named_subjects(doc: Doc) -> frozenset[str]:
     return frozenset(
         word.lower_
         for token in doc
-        if token.dep_ in _SUBJECTS or (token.dep_ in _OWNED and _is_owned(token))
-        for word in _noun_phrase(token)
+        if token.dep_ in SUBJECTS or (token.dep_ in _OWNED and _is_owned(token))
+        for word in noun_phrase(token)
         if word.pos_ == "PROPN" or (word.i == token.i and word.lower_ in _KINDS)
     )
 
@@ -47,11 +49,11 @@ def named_subjects(doc: Doc) -> frozenset[str]:
 def subject_of(part: Span) -> Span | None:
     """Return the subject of a clause, without relative clauses; None if it is a pronoun."""
     subject = next(
-        (token for token in part if token.dep_ in _SUBJECTS and token.pos_ != "PRON"), None
+        (token for token in part if token.dep_ in SUBJECTS and token.pos_ != "PRON"), None
     )
     if subject is None:
         return None
-    words = _noun_phrase(subject)
+    words = noun_phrase(subject)
     return part.doc[words[0].i : words[-1].i + 1]
 
 
@@ -93,6 +95,18 @@ def is_absent(subject: str, speaker: str | None, known: str, text: str) -> bool:
     return not words & (ANIMATE | _REFERENCES | people)
 
 
+def full_subject(memory: StoredMemory) -> str:
+    """Return the subject of a memory, with its name if that is what the memory states."""
+    called = memory.relation == IS_CALLED.name
+    return f"{memory.subject} {memory.object}" if called else memory.subject
+
+
+def subject_words(subject: str) -> frozenset[str]:
+    """Return the words of a subject without those for its owners, in lower case."""
+    words = _WORD.findall(subject.casefold())
+    return frozenset(word for word in words if not word.endswith(("'s", "’s")))
+
+
 def _names(text: str) -> set[str]:
     return {_without_ending(word.casefold()) for word in _NAME.findall(text)} - _NO_NAMES
 
@@ -105,8 +119,8 @@ def _is_owned(noun: Token) -> bool:
     return any(child.dep_ == "poss" and child.pos_ == "PRON" for child in noun.lefts)
 
 
-def _noun_phrase(noun: Token) -> list[Token]:
-    """The noun with what stands before it, and names beside it: "my sister Carla".
+def noun_phrase(noun: Token) -> list[Token]:
+    """Return the noun with what stands before it, and names beside it: "my sister Carla".
 
     A name directly behind it is beside it whatever the parser takes it for: a month is the time
     of the verb ("my cousin April"), a rare name a part of it ("my aunt Beth works").

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from typing import Final, Self
 
 from hotmem.core.priority import ForegroundPriority
@@ -38,7 +39,8 @@ from hotmem.understanding.facts.rewrites import RewrittenText, Segment
 from hotmem.understanding.facts.truecasing import lacks_case, sentence_starts, truecase
 from hotmem.understanding.kept_sentences import in_third_person, kept_sentences
 from hotmem.understanding.long_turns import read_long
-from hotmem.understanding.named_subjects import named_subjects
+from hotmem.understanding.named_subjects import full_subject, named_subjects
+from hotmem.understanding.pronoun_forms import confirmed_effects
 from hotmem.understanding.query.misheard import MisheardName, find_misheard_names
 
 BATCH: Final = 4
@@ -134,7 +136,7 @@ class TurnReader:
                 understanding = rewritten.restore_offsets(understanding)
             understanding = _with_offsets_in_turn(understanding, turn)
             if owner is not None:
-                understanding = replace(mark_hearsay(understanding, owner), notable=False)
+                understanding = replace(mark_hearsay(understanding, owner), lasting=0.0)
             understandings.append(understanding)
         return understandings
 
@@ -199,10 +201,9 @@ class TurnReader:
         )
         kept = kept_sentences(doc, reading, understanding, speaker, turn.spoken_at, question)
         stated = kept or understanding.statements or understanding.corrections
-        notable = reading.kept >= (MIN_KEPT if stated else self.limits.kept)
-        return replace(
-            self._joined(understanding, doc, kept), notable=notable, named=named_subjects(doc)
-        )
+        lasting = 1.0 if stated and reading.kept >= MIN_KEPT else reading.kept
+        joined = self._joined(understanding, doc, kept)
+        return replace(joined, lasting=lasting, named=named_subjects(doc))
 
     def _is_unsure(
         self, statement: Statement, reading: TurnReading, doc: Doc, speaker: str
@@ -256,10 +257,12 @@ class TurnReader:
         """
         if self._reader is None:
             return []
+        parse = cache(lambda: next(self.restore_case([self._parse_one(text)])))
         effects = []
         for memory in known:
             self._priority.wait_idle_blocking()
-            effects.append(self._reader.effects(self._about_user(memory, speaker), text))
+            statement, subject = self._about_user(memory, speaker), full_subject(memory)
+            effects.append(confirmed_effects(self._reader, statement, subject, text, parse))
         return effects
 
     def _about_user(self, memory: StoredMemory, speaker: str | None) -> str:

@@ -42,6 +42,51 @@ async def test_two_of_a_kind_end_nothing(memory: Memory) -> None:
         assert not await changed(memory, "")
 
 
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("My aunt Berta has a parrot.", "My aunt Berta lives in Graz."),
+        ("My aunt Berta lives in Graz.", "My aunt Berta has a parrot."),
+        ("My brother Jo has a boat.", "My brother Jo lives in Graz."),
+        ("Uncle Ferdi plays the tuba.", "Uncle Ferdi drives a taxi."),
+        ("My friend Ilse breeds alpacas.", "My friend Ilse lives in Zwolle."),
+        ("Our neighbour Mr Novak plays chess.", "Mr Novak fell down the stairs on Sunday."),
+    ],
+)
+async def test_other_facts_of_the_same_person_doubt_nothing(
+    memory: Memory, known: str, new: str
+) -> None:
+    async with memory:
+        await said(memory, known, new)
+        assert not await changed(memory, "")
+
+
+async def test_what_happened_to_somebody_by_name_ends_what_it_ends(memory: Memory) -> None:
+    async with memory:
+        await said(memory, "My gran lives with us.", "Gran passed away on Thursday.")
+        assert await changed(memory, "lives with")
+
+
+async def test_a_turn_that_is_not_remembered_itself_changes_what_is_known(memory: Memory) -> None:
+    async with memory:
+        await said(memory, "Mum is in hospital.", "Mum came home today.")
+        assert await changed(memory, "hospital")
+
+
+async def test_another_name_of_the_only_one_ends_the_former(memory: Memory) -> None:
+    async with memory:
+        await said(memory, "My boss is called Helen.", "My boss is called Tariq.")
+        assert [one.text for one in await memory.memories("ana")] == [
+            "The user's boss is called Tariq."
+        ]
+
+
+async def test_a_second_name_of_one_of_several_ends_nothing(memory: Memory) -> None:
+    async with memory:
+        await said(memory, "My daughter is called Mia.", "My daughter is called Lea.")
+        assert not await changed(memory, "")
+
+
 async def test_another_user_is_out_of_reach(memory: Memory) -> None:
     async with memory:
         await said(memory, "My dog Bruno is a boxer.")

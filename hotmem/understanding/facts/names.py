@@ -175,14 +175,15 @@ def _is_anothers(doc: Doc, place: int) -> bool:
 
 
 def _replaces_name(text: str, match: re.Match[str], thing: str, pattern: NamePattern) -> bool:
-    """Whether a name supersedes another: the speaker's own, or that of "my new boss".
+    """Whether a name supersedes another: the speaker's own, or that of "my boss", who is one.
 
-    "I'm Batman" does not: people say what they are, and jokes, in the same words.
+    "I'm Batman" and "my boss is Batman" do not: people say what somebody is like, and jokes, in
+    the same words.
     """
     words = thing.split()
     if not words and (pattern.explicit or pattern.preferred):
         return True
-    if "new" in words and words[-1] in UNIQUE_ROLES:
+    if words and words[-1] in UNIQUE_ROLES and ("new" in words or pattern.explicit):
         return True
     return _is_renamed(text, match)
 
