@@ -69,7 +69,7 @@ async def find_statement(
 ) -> DeletionTarget | None:
     """The statement that somebody asks to forget; None if no statement clearly fits best.
 
-    Whoever says what it states means every turn that states it.
+    If they say what it states, it is every turn that states it.
 
     Args:
         memory: The memory.
