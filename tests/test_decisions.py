@@ -107,6 +107,13 @@ async def test_a_withdrawn_fact_stays_withdrawn_after_an_export_and_import(
         await other.settle()
         assert await known(other) == {CITY}
         assert not await other.runtime.database.read_all(queries.maintenance.faults)
+        (undoing,) = await listed(other, "undone")
+        await call(other, "undo_decision", decision=undoing["id"])
+        assert await known(other) == {CITY, DOG}, "the undoing can still be undone"
+        (imported,) = await listed(other, "imported")
+        await call(other, "undo_decision", decision=imported["id"])
+        await other.settle()
+        assert await known(other) == set() and await listed(other, "read") == []
 
 
 async def test_forgetting_leaves_no_word_in_decisions(told: Memory, database: Path) -> None:

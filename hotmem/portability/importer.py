@@ -98,7 +98,7 @@ async def _import(
         before = session.read.total()
     for links in _batches(session.links):
         await priority.wait_idle()
-        await database.write_all(queries.import_rows.link, session, links)
+        await database.write_all(queries.import_rows.link, session, links, datetime.now(UTC))
     result = await database.write_all(queries.import_rows.finish, session, datetime.now(UTC))
     for sessions in _batches(sorted(session.pending_sessions)):
         await database.write_all(queries.import_rows.end_sessions, sessions)

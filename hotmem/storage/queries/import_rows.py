@@ -11,6 +11,7 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries import (
     decisions,
     imports,
+    memory_changes,
     subcategories,
     users,
 )
@@ -19,10 +20,15 @@ from hotmem.storage.queries.import_session import ImportSession, Link, user_id_o
 from hotmem.storage.queries.imported_records import insert_record
 from hotmem.storage.queries.imports import Import
 from hotmem.storage.queries.locks import lock_users
-from hotmem.types import Category, DecisionAction, ImportRecord, ImportResult
+from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.types import Category, DecisionAction, ImportRecord, ImportResult, UserKey
 
 UNFINISHED: Final = "unfinished: import the same file again to continue, or undo it"
 """The reason recorded with an import until it is finished."""
+
+
+WITHDRAWN: Final = "it was withdrawn before it was exported"
+"""The reason recorded with the decisions about an imported memory that is withdrawn."""
 
 
 def start(
@@ -109,10 +115,11 @@ def finish(conn: Connection, session: ImportSession, now: datetime) -> ImportRes
     )
 
 
-def link(conn: Connection, session: ImportSession, links: Sequence[Link]) -> None:
+def link(conn: Connection, session: ImportSession, links: Sequence[Link], now: datetime) -> None:
     """Sets which memories those of an import were superseded by, amend and were merged into.
 
     Memories that are not in the export stay unset; what only these made doubtful is not in doubt.
+    That a memory was withdrawn is recorded as a decision.
     """
     found = {user_id: users.find(conn, user_id) for user_id, _, _ in links}
     lock_users(conn, [user for user in found.values() if user is not None])
@@ -127,12 +134,48 @@ def link(conn: Connection, session: ImportSession, links: Sequence[Link]) -> Non
                     AND public_id = ?) WHERE user_key = ? AND public_id = ? AND import = ?""",
                 (one.user, other, one.user, name, one.key),
             )
+        if others.get("merged_into") == name:
+            record_withdrawn(conn, one.user, name, now)
         if "doubted_by" in others:
             conn.execute(
                 """UPDATE memories SET doubted_at = NULL WHERE user_key = ? AND public_id = ?
                     AND import = ? AND doubted_by IS NULL AND doubted_in IS NULL""",
                 (one.user, name, one.key),
             )
+
+
+def record_withdrawn(conn: Connection, user: UserKey, name: str, now: datetime) -> None:
+    """Records that a memory of an import was withdrawn, so that this can be undone.
+
+    Exported decisions are not imported. Nothing is recorded twice.
+    """
+    row = conn.execute(
+        """SELECT id, stored_at, coalesce(stored_at, said_at) FROM memories m
+            WHERE user_key = ? AND public_id = ? AND merged_into = id AND import IS NOT NULL
+                AND NOT EXISTS (SELECT 1 FROM decision_memories x WHERE x.memory = m.id)""",
+        (user, name),
+    ).fetchone()
+    if row is None:
+        return
+    key, stored_at, decided_at = row
+    action = DecisionAction.READ if stored_at is None else DecisionAction.FILED
+    links = [(key, None)]
+    decision = decisions.record(conn, user, action, WITHDRAWN, links, from_stored(decided_at))
+    (undone,) = conn.execute(
+        """UPDATE decisions SET undone_at = ? WHERE user_key = ? AND public_id = ?
+            RETURNING id""",
+        (to_stored(now), user, decision),
+    ).fetchone()
+    decisions.record(
+        conn,
+        user,
+        DecisionAction.UNDONE,
+        WITHDRAWN,
+        links,
+        now,
+        changes=memory_changes.to_json({name: {"merged_into": [None, name]}}),
+        undoes=undone,
+    )
 
 
 def end_sessions(conn: Connection, sessions: Sequence[tuple[str, str]]) -> None:

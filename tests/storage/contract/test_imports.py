@@ -1,6 +1,7 @@
 """Imports: whole or not at all, resumed, rolled back, and without what was forgotten."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -89,7 +90,7 @@ async def take(
                 queries.import_rows.import_records, session, portion, NOW, 9.0
             )
             portion = portion[stored:]
-    await database.write_all(queries.import_rows.link, session, session.links)
+    await database.write_all(queries.import_rows.link, session, session.links, NOW)
     result = await database.write_all(queries.import_rows.finish, session, NOW)
     await database.write_all(queries.import_rows.end_sessions, sorted(session.pending_sessions))
     return result
@@ -123,6 +124,36 @@ async def test_an_import_is_searchable_and_adds_nothing_twice(
     (decision,) = await database.read(queries.decisions.of_user, ana, 9)
     assert decision.action == "imported"
     assert await database.read(texts_of, ben) == []
+
+
+async def test_a_withdrawn_memory_is_imported_with_its_undoing(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    given = records()
+    for place in (2, 3):
+        stored = given[place]
+        assert isinstance(stored, UserRecord) and isinstance(stored.record, MemoryRecord)
+        withdrawn = replace(stored.record, merged_into=stored.record.id)
+        given[place] = replace(stored, record=withdrawn)
+    for source in (SOURCE, "a copy"):
+        await take(database, given, source)
+        assert await database.read(memories_of, ana) == []
+    record = queries.import_rows.record_withdrawn
+    await database.write(record, ana, "ana-1", NOW)
+    await database.write(record, ben, "ana-1", NOW)
+    found = await database.read(queries.decisions.of_user, ana, 9)
+    actions = [one.action for one in found]
+    assert sorted(actions) == ["filed", "imported", "read", "undone", "undone"]
+    assert all(one.undone_at == NOW for one in found if one.action in ("filed", "read"))
+    for one in found:
+        if one.action == "undone":
+            await database.write(queries.undoing.undo, ana, one.id, NOW + DAY)
+    assert set(await database.read(memories_of, ana)) == {
+        "Skipper owns Albatross.",
+        "The heron likes fish.",
+    }
+    assert not await database.read_all(queries.maintenance.faults)
+    assert await database.read(queries.decisions.of_user, ben, 9) == []
 
 
 async def test_an_unfinished_import_waits_and_is_resumed(database: Database, ana: UserKey) -> None:

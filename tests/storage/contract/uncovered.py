@@ -32,7 +32,6 @@ UNCOVERED: Final[frozenset[Callable[..., Any]]] = frozenset(
         queries.forget.remove_turns,
         queries.imported_records.insert_record,
         queries.imports.advance,
-        queries.imports.finish,
         queries.imports.remove,
         queries.imports.save_change,
         queries.imports.save_session_state,
