@@ -258,17 +258,17 @@ def test_an_edit_and_a_merge_and_their_undoing(chromium: webdriver.Chrome, addre
     chromium.get(f"{address}memories?tag=fleet")
     for box in chromium.find_elements(By.NAME, "key"):
         box.click()
-    press(chromium, "Merge those ticked")
+    press(chromium, "Merge selected")
     chromium.find_elements(By.NAME, "into")[1].click()
     stays = texts(chromium, ".choice .words")[1]
-    press(chromium, "Keep this one")
+    press(chromium, "Merge into this memory")
     assert texts(chromium, "h1") == [stays]
     chromium.get(f"{address}memories?tag=fleet")
     assert texts(chromium, "tbody a.words") == [stays]
 
-    follow(chromium, "Changes")
-    for _ in range(2):
-        press(chromium, "Take back")
+    for action in ("merged", "edited"):
+        chromium.get(f"{address}changes?action={action}")
+        press(chromium, "Undo")
     chromium.get(f"{address}memories?tag=fleet")
     assert set(texts(chromium, "tbody a.words")) == {CAR, SAME_CAR}
     chromium.get(f"{address}memories?standing=now&words=dog")
@@ -279,13 +279,13 @@ def test_a_memory_is_forgotten_by_keyboard_alone(chromium: webdriver.Chrome, add
     chromium.get(f"{address}memories?words=Paola")
     tab_to(chromium, "called Paola")
     enter(chromium)
-    tab_to(chromium, "Forget this memory")
+    tab_to(chromium, "Delete this memory")
     enter(chromium)
-    assert texts(chromium, "h1") == ["Forget this memory for good?"]
+    assert texts(chromium, "h1") == ["Delete this memory permanently?"]
     assert "My dog is called Paola." in texts(chromium, "main")[0]
-    tab_to(chromium, "Yes, forget it")
+    tab_to(chromium, "Delete")
     enter(chromium)
-    assert "Forgotten." in texts(chromium, "[role=status]")[0]
+    assert "Deleted." in texts(chromium, "[role=status]")[0]
     for path in ("memories?words=Paola", "names?begins=Paola", "ask?q=Who+is+that+dog", "replies"):
         chromium.get(f"{address}{path}")
         assert "Paola" not in texts(chromium, "main")[0], path

@@ -49,7 +49,7 @@ def test_the_report_is_drawn_and_loads_nothing(
     assert chromium.title == "Which memory settings suit ana?"
     assert (
         chromium.find_element(By.CSS_SELECTOR, ".answer strong").text
-        == "Better: no more facts than 1"
+        == "Better: maximum number of facts 1"
     )
     assert "HOTMEM_MAX_FACTS=1" in chromium.find_element(By.TAG_NAME, "pre").text
     plots = chromium.find_elements(By.CSS_SELECTOR, "figure > svg")
