@@ -9,10 +9,12 @@ from typing import Final
 from hotmem.types import Evidence, Query
 
 _PRIVATE: Final = re.compile(
-    r"\b(?:pins?|pin\s+code|passwords?|passcodes?|passphrase|codes?|combination|account\s+number"
-    r"|iban|secrets?|secretly|surprise|nobody\s+knows|no\s+one\s+knows"
+    r"\b(?:pins?|pin\s+code|pass\s?words?|passcodes?|passphrase|codes?|combination|puk|(?-i:TAN)"
+    r"|(?:account|card|security|insurance|passport)\s+(?:number|question)|api\s+key|cvv|cvc"
+    r"|(?:unlocks?|opens?|log\s+in(?:to)?\b.*?)\s+with\s+\w*\d|key\s+(?:for|of|to)\s+the\s+wi-?fi"
+    r"|wi-?fi\s+key|iban|secrets?|secretly|surprise|nobody\s+knows|no\s+one\s+knows"
     r"|(?:doesn['’]?t|don['’]?t|must\s*n['’]?t|must\s+not)\s+(?:know|tell|find\s+out)"
-    r"|confiden\w+|between\s+us|affair|salary|hiv|abortion|miscarriage"
+    r"|confiden\w+|between\s+(?:us|you\s+and\s+me)|affair|salary|hiv|abortion|miscarriage"
     r"|keep\s+(?:this|that|it)\s+(?:to\s+yourself|quiet|private))\b",
     re.IGNORECASE,
 )

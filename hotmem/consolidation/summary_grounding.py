@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from hotmem.block.privacy import is_private
 from hotmem.consolidation.reported_speech import is_self_contained
 from hotmem.consolidation.summary import MAX_TITLE_WORDS, as_title, turn_speaker
 from hotmem.consolidation.summary_proposals import ProposedSentence
@@ -80,6 +81,7 @@ class Unsupported(StrEnum):
     ALONE = "cannot be understood alone"
     SPEECH = "first or second person"
     ORDER = "tells the bot or somebody what to do"
+    SECRET = "a secret without the word for it, by which it would be withheld"
     FILLER = "says nothing"
     NAME = "a name that the turns do not hold"
     NUMBER = "a number that the turns do not hold"
@@ -177,6 +179,10 @@ def check_sentence(
     words = " ".join(doc.text for doc in docs)
     rest = _without_dates(doc.text, sources)
     known = stems(words) | stems(" ".join(map(turn_speaker, turns))) | _NAMED_ROLES
+    if any(_ADDRESSES_BOT.search(one.text) for one in docs):
+        return Unsupported.ORDER
+    if is_private(words) and not is_private(doc.text):
+        return Unsupported.SECRET
     names = frozenset().union(*(stems(token.text) for token in tokens if _is_name(token, rest)))
     if not names <= known:
         return Unsupported.NAME

@@ -20,6 +20,15 @@ from tests.ranking.statements import evidence, query, ranked
         "Ana doesn't know about the party yet.",
         "This stays between us.",
         "It's a surprise for Rui.",
+        "My API key is sk-abc123.",
+        "My credit card number is 4111 1111.",
+        "The answer to the security question is Hofer.",
+        "My phone unlocks with 1984.",
+        "I log in to the bank with Mozart1791.",
+        "My Netflix pass word is kestrel.",
+        "This stays between you and me: I failed the exam.",
+        "The key for the wifi is on the fridge: tulip42.",
+        "The PUK is 40031277.",
     ],
 )
 def test_codes_and_secrets_are_private(text: str) -> None:
@@ -27,7 +36,14 @@ def test_codes_and_secrets_are_private(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["I pinned the note to the fridge.", "The dog barks.", "I know the way."]
+    "text",
+    [
+        "I pinned the note to the fridge.",
+        "We got a tan in Spain.",
+        "The shop opens with a party.",
+        "The dog barks.",
+        "I know the way.",
+    ],
 )
 def test_other_statements_are_not_private(text: str) -> None:
     assert not is_private(text)

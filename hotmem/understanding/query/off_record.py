@@ -121,6 +121,7 @@ def _find_resume_request(words: str) -> RecordRequest | None:
             match is None
             or patterns.CONDITION.search(words[: match.end()])
             or patterns.INFINITIVE.search(words[: match.start()])
+            or patterns.DENIED_OR_REPORTED.search(words[: match.start()])
         ):
             continue
         before, after = (

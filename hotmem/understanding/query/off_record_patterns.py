@@ -327,6 +327,11 @@ CONDITION: Final = re.compile(
     r"\b(?:dont|do not|not to|never|until|till|before|unless|if|when|did you|are you|why"
     r"|without)\b(?! off (?:the )?record)"
 )
+DENIED_OR_REPORTED: Final = re.compile(
+    r"\b(?:not|isnt|arent|wasnt|(?:he|she|they|who|somebody|someone) (?:said|says|told))\b[^.]*$"
+)
+"""Before words that then end no stretch off the record: "I'm not back on the record"."""
+
 INFINITIVE: Final = re.compile(r"(?:(?<!\byou )\bto|\b(?:i|we|im|ill|gonna)) $")
 ASKS_MEANING: Final = re.compile(
     r"\b(?:what (?:does|is|do you mean)|means?|meaning|phrase|expression|define|translate)\b"

@@ -333,6 +333,19 @@ def test_number_of_withdrawn_turns() -> None:
     assert find_record_request("forget the last thing i said") == RecordRequest(Scope.BEFORE, 1)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm not back on the record yet.",
+        "Let's not be back on the record until I say so.",
+        "He said we're back on the record, but that's not me talking.",
+    ],
+)
+def test_a_stretch_does_not_end_by_what_is_denied_or_reported(said: str) -> None:
+    found = find_record_request(said)
+    assert found is None or found.scope is not Scope.ON
+
+
 def test_content_after_resuming() -> None:
     assert find_record_request("OK, back on the record, I bought a kite.") == RecordRequest(
         Scope.ON, continues=True
