@@ -57,7 +57,7 @@ _IMPLICIT: Final = re.compile(
     re.IGNORECASE,
 )
 _TIME_PHRASE: Final = re.compile(r"^the (?:first|last|next|previous|other) time$", re.IGNORECASE)
-_ASKS_AGAIN: Final = re.compile(r"\b(?:wh\w+|how)\b.*\w\W+again\W*$", re.IGNORECASE)
+_ASKS_AGAIN: Final = re.compile(r"\b(?:wh\w+|how)\b.*,\s*again\W*$", re.IGNORECASE)
 """A question to be reminded: "where do we meet, again?"."""
 _OPENING: Final = r"^\W*(?:(?:ok|okay|so|but|oh|well|yes|no|thanks|great|interesting)\W+)*"
 _FRAGMENT: Final = re.compile(

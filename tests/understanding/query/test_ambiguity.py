@@ -26,6 +26,7 @@ POINTING = [
     ("Who ran the experiment?", ("experiment",)),
     ("When is the rest due?", ("the rest",)),
     ("Did you find it again?", ("it", "again")),
+    ("Why did John run for office again?", ("again",)),
     ("why?", ("why",)),
     ("tell me more", ("more",)),
 ]
