@@ -50,8 +50,11 @@ def _hour_group(name: str) -> str:
     return rf"(?P<{name}>{_HOUR})(?P<{name}_side>{_SIDE})?"
 
 
+_MINUTES_TO: Final = r"(?<=\bat )(?:5|10|20|25)\s+to\s+\d"
+"""Minutes before an hour, which are no range after "at": "at ten to nine"."""
+
 _RANGE: Final = re.compile(
-    rf"{_EDGE}(?:(?P<lead>from|between)\s+)?{_hour_group('first')}"
+    rf"{_EDGE}(?!{_MINUTES_TO})(?:(?P<lead>from|between)\s+)?{_hour_group('first')}"
     rf"\s*(?:to|-|until|till|through|and)\s*{_hour_group('last')}{_END}"
 )
 _SINGLE: Final = re.compile(rf"{_EDGE}(?P<lead>(?:{_LEAD}\s+)*){_hour_group('first')}{_END}")
@@ -152,7 +155,7 @@ def _single(match: re.Match[str], reference: Reference) -> Fragment:
     hour, words = _matched_hour(match, "first"), match["first"].strip()
     minutes = _likelier_half(hour.minutes) if hour.twelve_hour else hour.minutes
     weak = not _is_clearly_a_time(match, "first") and not (
-        _AT.search(match["lead"]) and re.fullmatch(r"\d\d?(?:[. ]\d\d)?", words)
+        _AT.search(match["lead"]) and re.fullmatch(r"\d\d?(?:[. ]\d\d|\s+to\s+\d\d?)?", words)
     )
     if weak and len(words) > 2 and words.isdigit():
         raise ValueError(words)

@@ -332,3 +332,19 @@ def test_mentions_are_ordered_and_inside_the_text(
 @given(text=st.text(max_size=200))
 def test_any_text_is_accepted(text: str) -> None:
     find_interval(text, AT)
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("I have a call at ten to nine on Friday", "on 2026-11-20 (Friday) at 08:50"),
+        ("The call is at ten to six pm tomorrow", "on 2026-11-19 (Thursday) at 17:50"),
+        (
+            "The shop is open ten to six on Saturday",
+            "on 2026-11-21 (Saturday) between 10:00 and 18:00",
+        ),
+    ],
+)
+def test_minutes_to_an_hour_are_no_range_of_hours(text: str, phrase: str) -> None:
+    (mention,) = find_times(text, AT, ahead=True)
+    assert format_time(mention) == phrase

@@ -220,3 +220,17 @@ async def test_a_time_of_day_is_on_the_day_of_its_sentence(
         stated = await kept(memory, (Role.USER, said))
         assert any(time in text for text in stated)
         assert not any("2026-11-20" in text for text in stated)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The train goes at 23:50 on Thursday and arrives at 6:10.",
+        "The film on Saturday starts at eight, dinner is at six.",
+        "We have to leave at six, the ferry goes on Saturday at eight.",
+    ],
+)
+async def test_a_time_of_day_is_not_put_on_the_day_it_was_said(memory: Memory, said: str) -> None:
+    async with memory:
+        stated = await kept(memory, (Role.USER, said))
+        assert not any(f"{FRIDAY:%Y-%m-%d}" in text for text in stated)

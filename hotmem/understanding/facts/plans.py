@@ -60,25 +60,40 @@ def upcoming_times(text: str, said_at: datetime) -> tuple[TimeMention, ...]:
     An hour at which somebody is to be woken is in the morning.
     """
     found = find_times(text, said_at, ahead=True, include_clock_times=True)
-    placed = [_on_its_day(text, one, found, said_at) for one in found]
+    placed = [day for one in found if (day := _on_its_day(text, one, found, said_at)) is not None]
     return tuple(_in_the_morning(text, one, said_at) for one in current_times(text, placed))
 
 
 def _on_its_day(
     text: str, mention: TimeMention, found: Sequence[TimeMention], said_at: datetime
-) -> TimeMention:
-    """A time of day on the day named before in its sentence: "it's on Sunday, we leave at six"."""
-    before = [one for one in found if one.stop <= mention.start]
-    if not (mention.clock_only and before) or before[-1].granularity is not Granularity.DAY:
+) -> TimeMention | None:
+    """A time of day on the day named before in its sentence: "it's on Sunday, we leave at six".
+
+    None if the sentence names another day in another way, so that the day is uncertain.
+    """
+    if not mention.clock_only:
         return mention
-    day = before[-1]
-    if day.bound is not Bound.AT or _SENTENCE_END.search(text, day.stop - 1, mention.start):
+    others = [
+        one
+        for one in found
+        if not one.clock_only and not _SENTENCE_END.search(text, *_between(one, mention))
+    ]
+    if not others:
         return mention
+    day = others[-1]
+    if day.start > mention.start or day.granularity is not Granularity.DAY or len(others) > 1:
+        return None
     words = text[day.start : day.stop].rstrip(" .,;!?")
     whole = find_times(f"{words} {text[mention.start : mention.stop]}", said_at, ahead=True)
     if len(whole) != 1 or whole[0].granularity is not Granularity.MINUTE:
-        return mention
+        return None
     return replace(mention, interval=whole[0].interval, clock_only=False)
+
+
+def _between(one: TimeMention, other: TimeMention) -> tuple[int, int]:
+    """The characters between two times, with the last one of the earlier."""
+    first, last = sorted((one, other), key=lambda mention: mention.start)
+    return max(first.stop - 1, 0), last.start
 
 
 def _in_the_morning(text: str, mention: TimeMention, said_at: datetime) -> TimeMention:
