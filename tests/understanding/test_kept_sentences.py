@@ -234,3 +234,19 @@ async def test_a_time_of_day_is_not_put_on_the_day_it_was_said(memory: Memory, s
     async with memory:
         stated = await kept(memory, (Role.USER, said))
         assert not any(f"{FRIDAY:%Y-%m-%d}" in text for text in stated)
+
+
+@pytest.mark.parametrize(
+    ("said", "time"),
+    [
+        ("Dinner with the Hubers is next Thursday at seven.", "at 19:00"),
+        ("I'm having dinner with Priya on Monday at eight.", "at 20:00"),
+        ("The film on Saturday starts at half past eight.", "at 20:30"),
+        ("My doctor's appointment is on Monday at eight.", "at 08:00"),
+        ("Breakfast with my boss is on Monday at eight.", "at 08:00"),
+        ("The party on Saturday starts at 8 am.", "at 08:00"),
+    ],
+)
+async def test_the_event_tells_the_half_of_the_day(memory: Memory, said: str, time: str) -> None:
+    async with memory:
+        assert any(time in text for text in await kept(memory, (Role.USER, said)))

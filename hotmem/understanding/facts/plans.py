@@ -17,6 +17,7 @@ from hotmem.types import Category, EventTime, Interval, Kind, Statement, Underst
 from hotmem.types.parse import Doc, Span
 from hotmem.understanding.facts.event_times import read_event_times
 from hotmem.understanding.facts.former_times import current_times
+from hotmem.understanding.facts.half_of_day import in_its_half
 from hotmem.understanding.facts.relations import HAS_TO, IS_ON, IS_REMINDED, PLANS_TO
 from hotmem.understanding.facts.third_person import (
     FIRST_PERSON_PRONOUNS,
@@ -32,13 +33,7 @@ _DATED_BY_TERMS: Final = PLAN_RELATIONS | {HAS_TO.name}
 """Relations whose statements are dated by the end of a term and by times of day as well."""
 
 DAY: Final = timedelta(days=1)
-HALF_DAY: Final = timedelta(hours=12)
-NOON, EVENING = 12, 19
-"""Hours between which a time without "am" or "pm" may mean the morning."""
-
-_WAKE: Final = re.compile(r"\bwake\s+(?:me|us)\b(?:\s+(?:up|in|for)\b)?[\s,]*$", re.IGNORECASE)
 _SENTENCE_END: Final = re.compile(r"[.!?](?:\s|$)")
-_AFTERNOON: Final = re.compile(r"p\.?m\b|noon|evening|night|\b1[2-9]\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +52,11 @@ class Plan:
 def upcoming_times(text: str, said_at: datetime) -> tuple[TimeMention, ...]:
     """The times of a plan, read as future, times of day included.
 
-    An hour at which somebody is to be woken is in the morning.
+    An hour at which somebody is to be woken is in the morning, that of a dinner in the evening.
     """
     found = find_times(text, said_at, ahead=True, include_clock_times=True)
     placed = [day for one in found if (day := _on_its_day(text, one, found, said_at)) is not None]
-    return tuple(_in_the_morning(text, one, said_at) for one in current_times(text, placed))
+    return tuple(in_its_half(text, one, said_at) for one in current_times(text, placed))
 
 
 def _on_its_day(
@@ -94,23 +89,6 @@ def _between(one: TimeMention, other: TimeMention) -> tuple[int, int]:
     """The characters between two times, with the last one of the earlier."""
     first, last = sorted((one, other), key=lambda mention: mention.start)
     return max(first.stop - 1, 0), last.start
-
-
-def _in_the_morning(text: str, mention: TimeMention, said_at: datetime) -> TimeMention:
-    start, _ = mention.local
-    if (
-        mention.granularity is not Granularity.MINUTE
-        or not NOON <= start.hour < EVENING
-        or not _WAKE.search(text[: mention.start])
-        or _AFTERNOON.search(text[mention.start : mention.stop])
-    ):
-        return mention
-    over = mention.clock_only and start - HALF_DAY <= said_at
-    moved = HALF_DAY if over else -HALF_DAY
-    return replace(
-        mention,
-        interval=Interval(mention.interval.start + moved, mention.interval.end + moved),
-    )
 
 
 def plan_time(mention: TimeMention, said_at: datetime) -> Interval:

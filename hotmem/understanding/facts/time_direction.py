@@ -1,7 +1,7 @@
 """Whether a time that is mentioned is past or future, by the verb that governs it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import Final
@@ -11,6 +11,7 @@ from hotmem.temporal.rescheduling import RESCHEDULING_VERBS
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.facts.former_times import current_times
+from hotmem.understanding.facts.half_of_day import in_its_half
 from hotmem.understanding.facts.lexicon import EVENT_NOUNS
 from hotmem.understanding.facts.month_names import is_month_as_name
 from hotmem.understanding.query.analyzer import FUTURE_WORDS, refers_to_future
@@ -88,7 +89,7 @@ def resolve_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
     """
     behind, before = find_times(doc.text, said_at), find_times(doc.text, said_at, ahead=True)
     if behind == before:
-        return tuple(one for one in current_times(doc.text, behind) if _is_time(doc, one))
+        return tuple(_stated(doc, behind, said_at))
     ways = {mention.start: is_future(doc, mention) for mention in chain(behind, before)}
     past = {one.start: one for one in behind}
     for one in before:
@@ -101,8 +102,14 @@ def resolve_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
         *(one for one in behind if not ways[one.start]),
         *(one for one in before if ways[one.start]),
     ]
-    found = sorted(chosen, key=lambda mention: mention.start)
-    return tuple(one for one in current_times(doc.text, found) if _is_time(doc, one))
+    return tuple(_stated(doc, sorted(chosen, key=lambda mention: mention.start), said_at))
+
+
+def _stated(doc: Doc, found: Sequence[TimeMention], said_at: datetime) -> Iterator[TimeMention]:
+    """The mentions that are times of what is said, each in its half of the day."""
+    for one in current_times(doc.text, found):
+        if _is_time(doc, one):
+            yield in_its_half(doc.text, one, said_at)
 
 
 def _is_time(doc: Doc, mention: TimeMention) -> bool:
