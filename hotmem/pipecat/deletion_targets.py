@@ -1,5 +1,6 @@
 """What a voice command would delete: the arguments of `Memory.forget`, and words for them."""
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -29,6 +30,9 @@ _MAY_DESCRIBE: Final = frozenset(
 )
 """Commands that may mean a statement which the same utterance describes: "I am not vegan, forget
 that". None: no command was found."""
+
+
+_DENIAL: Final = re.compile(r"\b(?:not|never|cannot|no longer)\b|n['’]t\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,8 @@ async def find_statement(
     if not found or found[0].fit < _min_fit(described, complete=found[0].complete):
         return None
     best, *others = found
+    if described.states and _denies(described.about) != _denies(best.text):
+        return None
     same = [
         one
         for one in others
@@ -95,6 +101,11 @@ async def find_statement(
         described.about,
         None if described.corrected else turn,
     )
+
+
+def _denies(text: str) -> bool:
+    """Whether a statement denies something: "I'm not allergic" is not "I'm allergic"."""
+    return _DENIAL.search(text) is not None
 
 
 def _min_fit(described: DescribedDeletion, *, complete: bool) -> float:

@@ -189,6 +189,14 @@ async def test_a_fact_that_was_never_told_cannot_be_forgotten(
     assert {text for _, text in turns_in(database)} >= set(TOLD)
 
 
+async def test_the_opposite_of_a_fact_is_not_forgotten(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory), ["Forget that, are you sure?", "It is gone."]) as bot:
+        await bot.exchange("Forget that I'm not allergic to peanuts.")
+        await bot.exchange("Yes.")
+    assert {text for _, text in turns_in(database)} >= set(TOLD)
+
+
 async def test_a_stated_fact_that_ended_can_be_forgotten(memory: Memory, database: Path) -> None:
     await tell(memory)
     for number, text in enumerate(("I live in Braga.", "I moved to Utrecht.")):
