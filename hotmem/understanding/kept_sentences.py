@@ -199,7 +199,7 @@ def _dated(text: str, said: Span, said_at: datetime) -> str:
 
 def _with_date(text: str, words: str, mention: TimeMention) -> str:
     """A text with the date in the place of the words for it, without "on" after a preposition."""
-    found = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text)
+    found = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE)
     if found is None:
         return text
     before = text[: found.start()]

@@ -67,8 +67,8 @@ def _clause_starts(whole: Span) -> Iterator[int]:
     One that begins with "she" stays with the clause before it, which says who she is.
     """
     for token in whole:
-        if token.dep_ in _SUBJECTS and _begins_clause(token):
-            start = token.left_edge.i
+        if token.dep_ in _SUBJECTS and (first := _clause_start(token)) is not None:
+            start = first
         elif token.is_sent_start and _has_verb(token.sent):
             start = token.i
         else:
@@ -77,11 +77,17 @@ def _clause_starts(whole: Span) -> Iterator[int]:
             yield start
 
 
-def _begins_clause(subject: Token) -> bool:
-    """Whether a joined verb or a link before it shows that a subject begins a main clause."""
-    verb, before = subject.head, subject.left_edge.i - 1
-    linked = before >= 0 and subject.doc[before].pos_ == "CCONJ"
-    return verb.pos_ in _VERBS and (linked or verb.dep_ in _JOINED)
+def _clause_start(subject: Token) -> int | None:
+    """The first word of a joined main clause, or None: "on" of "I work, and on Friday I'm free"."""
+    verb, first = subject.head, subject.left_edge.i
+    edge = verb.left_edge.i
+    if verb.pos_ not in _VERBS or first == 0:
+        return None
+    doc = subject.doc
+    if 0 < edge < first and doc[edge - 1].pos_ in _LINKS:
+        first = edge
+    linked = doc[first - 1].pos_ == "CCONJ"
+    return first if linked or verb.dep_ in _JOINED else None
 
 
 def _first_word(words: Span) -> str:

@@ -250,3 +250,10 @@ async def test_a_time_of_day_is_not_put_on_the_day_it_was_said(memory: Memory, s
 async def test_the_event_tells_the_half_of_the_day(memory: Memory, said: str, time: str) -> None:
     async with memory:
         assert any(time in text for text in await kept(memory, (Role.USER, said)))
+
+
+async def test_a_time_that_begins_a_clause_stays_with_it(memory: Memory) -> None:
+    said = "I wake up at night at three, and on Thursday I see the doctor."
+    async with memory:
+        stated = await kept(memory, (Role.USER, said))
+        assert "On 2026-11-26 (Thursday) the user sees the doctor." in stated

@@ -37,6 +37,11 @@ def divided(language: Language, said: str, words: str) -> list[str]:
             "My cleaner is called Halina and she comes on Thursdays",
             ["My cleaner is called Halina and she comes on Thursdays"],
         ),
+        (
+            "I work nights from ten to six, and on Friday I'm free.",
+            "I work nights from ten to six, and on Friday I'm free",
+            ["I work nights from ten to six", "on Friday I'm free"],
+        ),
         ("Just shellfish.", "Just shellfish", ["Just shellfish"]),
     ],
 )
