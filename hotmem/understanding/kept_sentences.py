@@ -42,8 +42,8 @@ MAX_SENTENCES: Final = 40
 STATES: Final = Relation("states")
 """Of sentences that are worth remembering although no relation fits them."""
 
-_WEEKDAYS: Final = re.compile(r"^(?:on )?\w+days$", re.IGNORECASE)
-"""In "on Mondays" no Monday is meant."""
+_LEFT: Final = re.compile(r"^(?:(?:on )?\w+days|\d{4})$", re.IGNORECASE)
+"""What is left as it is: in "on Mondays" no Monday is meant, and a bare number may be a code."""
 
 _UNFINISHED: Final = re.compile(r"(?:\?|\b(?:is|are|was|were)\.)$", re.IGNORECASE)
 """The end of a question, and of a clause whose rest was taken back: "my dentist is, no, sorry"."""
@@ -192,7 +192,7 @@ def _dated(text: str, said: Span, said_at: datetime) -> str:
         inside = said.start_char <= mention.start and mention.start + len(words) <= said.end_char
         exact = mention.bound is Bound.AT and not mention.vague
         recurs = mention.yearly and _ANNIVERSARIES.search(said.text)
-        if inside and exact and not recurs and not _WEEKDAYS.search(words):
+        if inside and exact and not recurs and not _LEFT.search(words):
             text = _with_date(text, words, mention)
     return f"{text[:1].upper()}{text[1:]}"
 

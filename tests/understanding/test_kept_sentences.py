@@ -100,6 +100,7 @@ async def test_words_after_a_remark_of_the_bot_are_no_answer(memory: Memory) -> 
         ("We're getting the boiler serviced on the third of May.", "2027-05-03"),
         ("The wifi password is kestrel42 with a capital K.", "kestrel42 with a capital K."),
         ("The gate code is 4711 on keypad B.", "4711 on keypad B."),
+        ("My phone unlocks with 1984.", "The user's phone unlocks with 1984."),
     ],
 )
 async def test_appointments_and_codes_are_kept_whole(
