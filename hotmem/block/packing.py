@@ -39,7 +39,7 @@ MAX_WINDOW_SUMMARIES: Final = 5
 """Limit of summaries where a time window is requested: they tell what was said in it."""
 
 EXPENDABLE: Final = 0.05
-EXPENDABLE_UNCLEAR: Final = 0.01
+EXPENDABLE_UNCLEAR: Final = 0.005
 """The least relevant statements are left out while their relevance adds up to less, where the
 question is answered and where that is doubtful. It is the number of statements needed that are
 expected to be lost."""
@@ -95,7 +95,8 @@ def pack(
         if one.relevance >= options.semantic_threshold
         and not is_withheld(query, one.evidence, one.relevance, best)
     )
-    needed = _without_expendable(relevant, EXPENDABLE_UNCLEAR if unclear else EXPENDABLE)
+    clear = answerability is Answerability.SOMETHING
+    needed = _without_expendable(relevant, EXPENDABLE if clear else EXPENDABLE_UNCLEAR)
     for one in sorted(needed, key=_priority, reverse=True):
         if not limit.allows(one):
             continue
