@@ -11,7 +11,7 @@ from hotmem.types import Evidence, Query
 _PRIVATE: Final = re.compile(
     r"\b(?:pins?|pin\s+code|pass\s?words?|passcodes?|passphrase|codes?|combination|puk|(?-i:TAN)"
     r"|(?:account|card|security|insurance|passport)\s+(?:number|question)|api\s+key|cvv|cvc"
-    r"|(?:unlocks?|opens?|log\s+in(?:to)?\b.*?)\s+with\s+\w*\d|key\s+(?:for|of|to)\s+the\s+wi-?fi"
+    r"|(?:unlocks?|opens?|log\s+in(?:to)?\b.{0,60}?)\s+with\s+\w*\d|key\s+(?:for|of|to)\s+the\s+wi-?fi"
     r"|wi-?fi\s+key|iban|secrets?|secretly|surprise|nobody\s+knows|no\s+one\s+knows"
     r"|(?:doesn['’]?t|don['’]?t|must\s*n['’]?t|must\s+not)\s+(?:know|tell|find\s+out)"
     r"|confiden\w+|between\s+(?:us|you\s+and\s+me)|affair|salary|hiv|abortion|miscarriage"

@@ -31,7 +31,6 @@ _MAY_DESCRIBE: Final = frozenset(
 """Commands that may mean a statement which the same utterance describes: "I am not vegan, forget
 that". None: no command was found."""
 
-
 _DENIAL: Final = re.compile(r"\b(?:not|never|cannot|no longer)\b|n['’]t\b", re.IGNORECASE)
 
 
@@ -85,7 +84,7 @@ async def find_statement(
     if not found or found[0].fit < _min_fit(described, complete=found[0].complete):
         return None
     best, *others = found
-    if described.states and _denies(described.about) != _denies(best.text):
+    if described.states and _denies(described.about) and not _denies(best.text):
         return None
     same = [
         one

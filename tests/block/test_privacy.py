@@ -1,6 +1,7 @@
 """Private statements: delivered when they are asked about, withheld otherwise."""
 
 from dataclasses import replace
+from time import thread_time
 
 import pytest
 
@@ -66,6 +67,12 @@ def test_a_secret_that_a_query_names_in_its_words_is_told_before_it_is_embedded(
     statements = ranked([(evidence("The wifi password is tulip42."), MIN_RELEVANCE / 2)])
     packed = pack(asked, statements, Answerability.DOUBTFUL, 1000, tokens.count, RecallOptions())
     assert bool(packed.items) is told
+
+
+def test_a_long_text_takes_no_time() -> None:
+    began = thread_time()
+    assert not is_private("I log in to it, the shop opens with a bell. " * 5_000)
+    assert thread_time() - began < 2
 
 
 @pytest.mark.parametrize(
