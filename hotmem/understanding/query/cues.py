@@ -212,10 +212,12 @@ DEVICE_COMMANDS: Final = _any_of(
 )
 """Smart-home and media commands."""
 
-_NUMBER: Final = (
-    r"(?:[\d.,]+|(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
-    r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|million|half|and|a)[- ]?)+)"
+_NUMERAL: Final = (
+    r"(?:(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
+    r"|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand"
+    r"|million|half|and|a)"
 )
+_NUMBER: Final = rf"(?:[\d.,]+|{_NUMERAL}(?:[- ]{_NUMERAL}){{0,9}})"
 
 GENERAL_QUESTIONS: Final = _any_of(
     *ABOUT_THE_BOT,

@@ -19,7 +19,7 @@ _THIS: Final = (
     r"|you(?:['’]re|re| are)|sounds|how|so|very|really|aren['’]t you|isn['’]t (?:that|it))"
 )
 _DEGREE: Final = (
-    r"(?:(?:so|very|really|too|quite|pretty|just|all|such|a|an|the|absolutely|rather) )*"
+    r"(?:(?:so|very|really|too|quite|pretty|just|all|such|a|an|the|absolutely|rather) ){0,4}"
 )
 
 REMARKS: Final = (
@@ -32,8 +32,8 @@ REMARKS: Final = (
     ),
     (
         r"(?:(?:what|lovely|nice|beautiful|gorgeous|great|awful|terrible|horrible|miserable|grim"
-        r"|rotten|dreadful|glorious|such|some|weird|strange|this) )+(?:weather|sunshine|rain|day"
-        r"|morning|evening|sunset)(?: (?:out(?: there)?|outside|today|tonight|isn['’]t it|again"
+        r"|rotten|dreadful|glorious|such|some|weird|strange|this) ){1,4}(?:weather|sunshine|rain"
+        r"|day|morning|evening|sunset)(?: (?:out(?: there)?|outside|today|tonight|isn['’]t it|again"
         r"|we['’]?re having))*"
     ),
     (

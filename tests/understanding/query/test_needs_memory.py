@@ -1,11 +1,13 @@
 """Utterances that memory cannot help with, and similar ones that it can."""
 
 from datetime import UTC, datetime
+from time import thread_time
 
 import pytest
 
 from hotmem.models import Language
 from hotmem.understanding.query.analyzer import analyse
+from hotmem.understanding.query.cues import COURTESIES, GENERAL_QUESTIONS
 
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -80,3 +82,12 @@ def test_first_person_and_ambiguous_utterances_need_memory(language: Language, t
 def test_stored_names_need_memory(language: Language) -> None:
     assert not needed(language, "What is the capital of Mongolia?")
     assert needed(language, "What is the capital of Mongolia?", "Mongolia")
+
+
+def test_what_never_ends_takes_no_time() -> None:
+    began = thread_time()
+    assert not GENERAL_QUESTIONS.search("what is " + "xteen" * 30 + " y")
+    assert not GENERAL_QUESTIONS.search("what is " + "seven " * 500)
+    assert not list(COURTESIES.finditer("so very too " * 2_000 + "long"))
+    assert GENERAL_QUESTIONS.search("what is twenty-five times sixteen")
+    assert thread_time() - began < 1
