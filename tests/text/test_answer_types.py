@@ -3,16 +3,15 @@
 from functools import reduce
 from operator import or_
 
-import pytest
-
 from hotmem.text.answer_types import answer_types, expected_answer_types
 from hotmem.types import AnswerType
+from tests.scored import scored
 
 NAME, TIME, NUMBER = AnswerType.NAME, AnswerType.TIME, AnswerType.NUMBER
 ANSWERS = NAME | TIME | NUMBER
 
 
-@pytest.mark.parametrize(
+@scored(
     ("question", "answers"),
     [
         ("Where did Marta go in May?", {NAME}),
@@ -33,12 +32,13 @@ ANSWERS = NAME | TIME | NUMBER
         ("Do I like walnuts?", set()),
         ("", set()),
     ],
+    floor=0.85,
 )
 def test_expected_answer_types(question: str, answers: set[AnswerType]) -> None:
     assert expected_answer_types(question) == reduce(or_, answers, AnswerType.NONE)
 
 
-@pytest.mark.parametrize(
+@scored(
     ("statement", "answers"),
     [
         ("We moved to Porto.", {NAME}),
@@ -55,20 +55,21 @@ def test_expected_answer_types(question: str, answers: set[AnswerType]) -> None:
         ("Well, I think I should.", set()),
         ("", set()),
     ],
+    floor=0.85,
 )
 def test_answer_types_of_statements(statement: str, answers: set[AnswerType]) -> None:
     assert answer_types(statement) & ANSWERS == reduce(or_, answers, AnswerType.NONE)
 
 
-@pytest.mark.parametrize(
-    "start", ["Potola", "Is it? Potola", "It is. Potola", "Oh… Potola", "No!\nPotola"]
+@scored(
+    "start", ["Potola", "Is it? Potola", "It is. Potola", "Oh… Potola", "No!\nPotola"], floor=1.0
 )
 def test_a_capital_at_the_start_of_a_sentence_is_no_name(start: str) -> None:
     assert NAME not in answer_types(f"{start} sleeps.")
     assert NAME in answer_types(f"{start} sleeps and Potola snores.")
 
 
-@pytest.mark.parametrize(
+@scored(
     ("statement", "kept"),
     [
         ("My dog is called Potola.", AnswerType.FIRST_PERSON),
@@ -76,6 +77,7 @@ def test_a_capital_at_the_start_of_a_sentence_is_no_name(start: str) -> None:
         ("May I?", AnswerType.FIRST_PERSON | AnswerType.QUESTION),
         ("They told us.", AnswerType.NONE),
     ],
+    floor=1.0,
 )
 def test_first_person_and_questions(statement: str, kept: AnswerType) -> None:
     assert answer_types(statement) & (AnswerType.FIRST_PERSON | AnswerType.QUESTION) == kept

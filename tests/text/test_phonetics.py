@@ -1,6 +1,5 @@
 """Phonetic distance of names."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from hotmem.text.phonetics import (
     stored_keys,
     stored_readings,
 )
+from tests.scored import scored
 
 NEAR = 0.25
 FAR = 0.4
@@ -22,7 +22,7 @@ def distance(heard: str, name: str) -> float:
     return sound_distance(read_heard(heard), read_name(name))
 
 
-@pytest.mark.parametrize(
+@scored(
     ("heard", "meant"),
     [
         ("Patola", "Potola"),
@@ -41,12 +41,13 @@ def distance(heard: str, name: str) -> float:
         ("tan decker", "Thandeka"),
         ("yo lanta", "Jolanta"),
     ],
+    floor=0.85,
 )
 def test_what_a_recogniser_writes_is_near_the_name(heard: str, meant: str) -> None:
     assert distance(heard, meant) <= NEAR
 
 
-@pytest.mark.parametrize(
+@scored(
     ("heard", "name"),
     [
         ("Gordon", "Garfield"),
@@ -57,6 +58,7 @@ def test_what_a_recogniser_writes_is_near_the_name(heard: str, meant: str) -> No
         ("", "Potola"),
         ("李雷", "Potola"),
     ],
+    floor=0.85,
 )
 def test_other_words_are_far(heard: str, name: str) -> None:
     assert distance(heard, name) > FAR

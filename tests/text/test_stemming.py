@@ -9,9 +9,10 @@ from hotmem.storage.sqlite.primitives import _token as token
 from hotmem.text.languages import LANGUAGES, STEMMERS, checked_language
 from hotmem.text.stemming import MAX_WORD_CHARACTERS, terms
 from hotmem.types import UserKey
+from tests.scored import scored
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "found"),
     [
         ("The dogs were running!", ["the", "dog", "were", "run"]),
@@ -22,12 +23,13 @@ from hotmem.types import UserKey
         ('"*^:- ()', []),
         ("x" * 500, ["x" * MAX_WORD_CHARACTERS]),
     ],
+    floor=0.85,
 )
 def test_terms(text: str, found: list[str]) -> None:
     assert terms(text) == found
 
 
-@pytest.mark.parametrize(
+@scored(
     ("language", "text", "found"),
     [
         ("de", "Häuser und Straßen", ["haus", "und", "strass"]),
@@ -41,6 +43,7 @@ def test_terms(text: str, found: list[str]) -> None:
         ("ko", "회사에서 일해요", ["회사", "사에", "에서", "일해", "해요"]),
         ("th", "แมวดำ", ["แม", "มว", "วด", "ดํ", "ํา"]),
     ],
+    floor=0.85,
 )
 def test_terms_of_other_languages(language: str, text: str, found: list[str]) -> None:
     assert terms(text, language) == found

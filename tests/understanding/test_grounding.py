@@ -15,6 +15,7 @@ from hotmem.understanding.extraction.grounding import Dropped
 from hotmem.understanding.extraction.proposals import MAX_PROPOSALS, RELATIONS
 from tests.chat_server import fact, facts
 from tests.conversation import HOSTILE
+from tests.scored import scored
 
 SAID_AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -75,7 +76,7 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize(("text", "values", "more"), KEPT)
+@scored(("text", "values", "more"), KEPT, floor=0.85)
 def test_what_the_words_say_is_kept(
     language: Language, text: str, values: tuple[str, ...], more: dict[str, Any]
 ) -> None:
@@ -172,7 +173,7 @@ LIES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "values", "more", "reason"), LIES)
+@scored(("text", "values", "more", "reason"), LIES, floor=1.0)
 def test_what_the_words_do_not_say_is_dropped(
     language: Language,
     text: str,

@@ -1,12 +1,11 @@
 """Whom a turn is about by name."""
 
-import pytest
-
 from hotmem.models import Language
 from hotmem.understanding.named_subjects import is_absent, named_subjects, names_another
+from tests.scored import scored
 
 
-@pytest.mark.parametrize(
+@scored(
     ("said", "names"),
     [
         ("Carla moved to Austin.", {"carla"}),
@@ -19,12 +18,13 @@ from hotmem.understanding.named_subjects import is_absent, named_subjects, names
         ("They laid me off on Monday.", set()),
         ("We moved to York.", set()),
     ],
+    floor=0.85,
 )
 def test_named_subjects(language: Language, said: str, names: set[str]) -> None:
     assert named_subjects(language.parse([said])[0]) == names
 
 
-@pytest.mark.parametrize(
+@scored(
     ("subject", "names", "text", "another"),
     [
         ("Ana's sister Beth", {"carla"}, "Ana's sister Beth lives in Denver.", True),
@@ -37,12 +37,13 @@ def test_named_subjects(language: Language, said: str, names: set[str]) -> None:
         ("the user's landlord", {"quarmby"}, "The user's landlord is Mr. Oddie.", False),
         ("the user's sister Beth", set(), "The user's sister Beth lives in Denver.", False),
     ],
+    floor=1.0,
 )
 def test_names_another(subject: str, names: set[str], text: str, another: bool) -> None:
     assert names_another(subject, frozenset(names), text) is another
 
 
-@pytest.mark.parametrize(
+@scored(
     ("subject", "text", "absent"),
     [
         ("Nadia's brother Felix", "We moved from Linz to Graz because of my job.", True),
@@ -57,6 +58,7 @@ def test_names_another(subject: str, names: set[str], text: str, another: bool) 
         ("Nadia", "We moved to Graz.", False),
         ("Nadia's flat", "We moved to Graz.", False),
     ],
+    floor=1.0,
 )
 def test_who_is_not_mentioned_is_absent(subject: str, text: str, absent: bool) -> None:
     known = f"{subject} lives in Graz and has a dog called Bruno."

@@ -1,11 +1,11 @@
 """Parts of a turn, completed and divided by the parse."""
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hotmem.models import Language
 from hotmem.understanding.part_spans import clauses
+from tests.scored import scored
 
 
 def divided(language: Language, said: str, words: str) -> list[str]:
@@ -14,7 +14,7 @@ def divided(language: Language, said: str, words: str) -> list[str]:
     return [said[first:last] for first, last in clauses(doc, start, start + len(words))]
 
 
-@pytest.mark.parametrize(
+@scored(
     ("said", "words", "found"),
     [
         (
@@ -44,6 +44,7 @@ def divided(language: Language, said: str, words: str) -> list[str]:
         ),
         ("Just shellfish.", "Just shellfish", ["Just shellfish"]),
     ],
+    floor=1.0,
 )
 def test_clauses(language: Language, said: str, words: str, found: list[str]) -> None:
     assert divided(language, said, words) == found

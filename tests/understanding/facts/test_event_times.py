@@ -16,6 +16,7 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import Role, Turn
 from hotmem.understanding.facts import extract_from_parse
+from tests.scored import scored
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NEW_YORK = ZoneInfo("America/New_York")
@@ -32,7 +33,7 @@ def turn(text: str, at: datetime) -> Turn:
     return Turn("ana", at.date().isoformat(), "user", text, at, "Ana", id=text)
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "first", "last"),
     [
         (
@@ -56,6 +57,7 @@ def turn(text: str, at: datetime) -> Turn:
             datetime(2026, 11, 18, 12, tzinfo=UTC),
         ),
     ],
+    floor=1.0,
 )
 def test_the_time_of_an_event_is_resolved(
     text: str, first: datetime, last: datetime, language: Language
@@ -71,7 +73,7 @@ def test_the_time_of_an_event_is_resolved(
     }
 
 
-@pytest.mark.parametrize(
+@scored(
     "text",
     [
         "I go running every Monday.",
@@ -79,6 +81,7 @@ def test_the_time_of_an_event_is_resolved(
         "I know that for three hours.",
         "Hello!",
     ],
+    floor=1.0,
 )
 def test_habits_and_open_intervals_have_no_event_time(text: str, language: Language) -> None:
     assert not extract_from_parse(

@@ -2,12 +2,12 @@
 
 import re
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.models import Language
 from hotmem.understanding.facts.indirect_speech import third_person
+from tests.scored import scored
 
 
 def reported(
@@ -18,7 +18,7 @@ def reported(
     return third_person(doc, (start, start + len(part or text)), speaker)
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "expected"),
     [
         (
@@ -84,12 +84,12 @@ def test_a_named_speaker_replaces_the_first_person(language: Language) -> None:
     assert reported(language, "I hate my job", speaker="Ana") == "Ana hates Ana's job."
 
 
-@pytest.mark.parametrize("text", ["um", "uh er", "..."])
+@scored("text", ["um", "uh er", "..."], floor=1.0)
 def test_hesitation_alone_is_nothing(language: Language, text: str) -> None:
     assert reported(language, text) == ""
 
 
-@pytest.mark.parametrize(
+@scored(
     "text",
     [
         "my memorable word is marigold m a r i g o l d",
@@ -101,6 +101,7 @@ def test_hesitation_alone_is_nothing(language: Language, text: str) -> None:
         "my wifi password is pancake seven seven",
         "my number is 07700 900 900 and then 12b",
     ],
+    floor=1.0,
 )
 def test_codes_are_kept_to_the_digit(language: Language, text: str) -> None:
     said = text.removeprefix("my ").lower()

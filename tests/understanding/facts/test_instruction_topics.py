@@ -1,11 +1,10 @@
 """The preferred name: never one that is refused or that only others use."""
 
-import pytest
-
 from hotmem.understanding.facts.instructions.topics import preferred_name
+from tests.scored import scored
 
 
-@pytest.mark.parametrize(
+@scored(
     "words",
     [
         "I'd rather you didn't call me love",
@@ -17,12 +16,13 @@ from hotmem.understanding.facts.instructions.topics import preferred_name
         "you can stop calling me Sir Basil",
         "I would not like to be called Nell",
     ],
+    floor=0.85,
 )
 def test_a_refused_name_is_not_preferred(words: str) -> None:
     assert preferred_name(words) == ""
 
 
-@pytest.mark.parametrize(
+@scored(
     ("words", "name"),
     [
         ("call me Annie", "Annie"),
@@ -32,6 +32,7 @@ def test_a_refused_name_is_not_preferred(words: str) -> None:
         ("my name is Anna", "Anna"),
         ("I go by Sam", "Sam"),
     ],
+    floor=1.0,
 )
 def test_a_form_of_address_takes_precedence_over_the_name(words: str, name: str) -> None:
     assert preferred_name(words) == name

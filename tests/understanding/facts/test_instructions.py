@@ -17,6 +17,7 @@ from hotmem.understanding.facts.instructions.topics import (
     refused_name,
 )
 from tests.conversation import said
+from tests.scored import scored
 
 UTTERANCES: Final = json.loads(Path(__file__).with_name("instructions.json").read_text("utf-8"))
 """Standing instructions and other utterances. The rules were written without reading the half
@@ -93,7 +94,11 @@ async def test_standing_instructions_and_one_time_requests(memory: Memory, form:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("part", "recall", "precision"), [("seen", 0.95, 0.97), ("held", 0.90, 0.95)]
+    ("part", "recall", "precision"),
+    [
+        pytest.param("seen", 0.95, 0.97, marks=pytest.mark.part("evaluation")),
+        ("held", 0.90, 0.95),
+    ],
 )
 @pytest.mark.parametrize("form", [str, bare])
 async def test_precision_and_recall_over_many_wordings(
@@ -109,7 +114,7 @@ async def test_precision_and_recall_over_many_wordings(
     assert right / (right + wrong) >= precision
 
 
-@pytest.mark.parametrize(
+@scored(
     ("note", "rule"),
     [
         ("Always call me Annie.", True),
@@ -120,6 +125,7 @@ async def test_precision_and_recall_over_many_wordings(
         ("The boiler's serial number is 44 B 19.", False),
         ("Call the dentist on Friday.", False),
     ],
+    floor=0.85,
 )
 def test_a_note_that_is_an_instruction(language: Language, note: str, rule: bool) -> None:
     assert is_instruction(language.parse([note])[0]) is rule
@@ -151,7 +157,7 @@ def test_long_sentences_do_not_backtrack(language: Language, text: str) -> None:
     list(find_instructions(doc))
 
 
-@pytest.mark.parametrize(
+@scored(
     ("words", "name", "refused"),
     [
         ("call me Annie", "Annie", ""),
@@ -165,6 +171,7 @@ def test_long_sentences_do_not_backtrack(language: Language, text: str) -> None:
         ("don't use my full name", "", ""),
         ("use Celsius", "", ""),
     ],
+    floor=0.85,
 )
 def test_preferred_and_refused_names(words: str, name: str, refused: str) -> None:
     assert (preferred_name(words), refused_name(words)) == (name, refused)

@@ -2,15 +2,14 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from hotmem.models import Language
 from hotmem.types import Role
 from hotmem.understanding.facts import extract_from_parse
 from hotmem.understanding.facts.jokes import joke_spans, retracts_previous_turn
+from tests.scored import scored
 
 
-@pytest.mark.parametrize(
+@scored(
     ("said", "jest"),
     [
         ("I live on a boat, just kidding.", "I live on a boat, "),
@@ -22,6 +21,7 @@ from hotmem.understanding.facts.jokes import joke_spans, retracts_previous_turn
         ("I live in Evora, haha.", None),
         ("My brother is always joking.", "My brother is always "),
     ],
+    floor=0.85,
 )
 def test_the_span_of_a_joke(said: str, jest: str | None) -> None:
     assert [said[start:stop] for start, stop in joke_spans(said)] == (
@@ -29,7 +29,7 @@ def test_the_span_of_a_joke(said: str, jest: str | None) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@scored(
     ("said", "back"),
     [
         ("Just kidding!", True),
@@ -40,6 +40,7 @@ def test_the_span_of_a_joke(said: str, jest: str | None) -> None:
         ("I'm not kidding.", False),
         ("He told a joke.", False),
     ],
+    floor=0.85,
 )
 def test_a_remark_about_the_previous_turn(said: str, back: bool) -> None:
     assert retracts_previous_turn(said) is back

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from hotmem.models import Language
 from hotmem.types import Category, Correction, Kind, Role, Statement, Understanding
 from hotmem.understanding.facts import extract_facts, extract_from_parse
+from tests.scored import scored
+from tests.thoroughness import examples
 
 WEDNESDAY = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
 
@@ -168,7 +170,7 @@ def only(language: Language, text: str) -> Statement:
     return statement
 
 
-@pytest.mark.parametrize(("text", "expected"), SAID, ids=[text for text, _ in SAID])
+@scored(("text", "expected"), SAID)
 def test_extracts_what_is_stated(language: Language, text: str, expected: list[str]) -> None:
     understanding = read(language, text)
     assert sorted(statement.text for statement in understanding.statements) == sorted(expected)
@@ -180,7 +182,7 @@ def test_extracts_what_is_stated(language: Language, text: str, expected: list[s
         )
 
 
-@pytest.mark.parametrize("text", NOTHING)
+@scored("text", NOTHING)
 def test_extracts_nothing_where_nothing_is_stated(language: Language, text: str) -> None:
     assert read(language, text).statements == ()
 
@@ -254,7 +256,7 @@ def test_names_are_entities_and_dates_are_not(language: Language) -> None:
     }
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "wrong", "right", "relation"),
     [
         ("No, I said Potola, not Paola.", "Paola", "Potola", ""),
@@ -271,6 +273,7 @@ def test_names_are_entities_and_dates_are_not(language: Language) -> None:
         ),
         ("I meant Rome, not Paris.", "Paris", "Rome", ""),
     ],
+    floor=0.85,
 )
 def test_reads_corrections(
     language: Language, text: str, wrong: str, right: str, relation: str
@@ -291,7 +294,7 @@ def test_a_corrected_count_keeps_its_noun(language: Language) -> None:
     assert (correction.wrong, correction.right) == ("", "three kids")
 
 
-@pytest.mark.parametrize(
+@scored(
     "text",
     [
         "That's really fun, not boring",
@@ -301,6 +304,7 @@ def test_a_corrected_count_keeps_its_noun(language: Language) -> None:
         "Actually it's great!",
         "Is it Potola, not Paola?",
     ],
+    floor=1.0,
 )
 def test_reads_no_correction_in_remarks(language: Language, text: str) -> None:
     assert read(language, text).corrections == ()
@@ -315,7 +319,9 @@ _WORDS = (
 
 @pytest.mark.slow
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     text=st.one_of(
@@ -351,7 +357,7 @@ def test_a_pronoun_is_not_guessed(language: Language) -> None:
     assert not any("Nokia" in one.text for one in found)
 
 
-@pytest.mark.parametrize(
+@scored(
     "text",
     [
         "I almost moved to Spain.",
@@ -361,6 +367,7 @@ def test_a_pronoun_is_not_guessed(language: Language) -> None:
         "My late husband loved Rome",
         "moved?",
     ],
+    floor=1.0,
 )
 def test_unreal_events_and_lost_possessions_are_no_facts(language: Language, text: str) -> None:
     assert not [
@@ -379,13 +386,14 @@ def test_offsets_of_expanded_contractions_are_those_of_the_turn(language: Langua
     assert next(words for fact, words in spans.items() if "Leipzig" in fact).endswith("Leipzig")
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "thing"),
     [
         ("I've given up the choir.", "choir"),
         ("I quit smoking.", "smoking"),
         ("I left Aldi.", "aldi"),
     ],
+    floor=1.0,
 )
 def test_a_termination_names_what_has_ended(language: Language, text: str, thing: str) -> None:
     statement = only(language, text)
@@ -399,8 +407,10 @@ def test_an_admitted_mistake_corrects_the_relation(language: Language) -> None:
     assert (correction.wrong, correction.right, correction.relation) == ("", "Latvia", "is from")
 
 
-@pytest.mark.parametrize(
-    "text", ["I left the bakery at five.", "I stopped at the bakery.", "I left my bike at home."]
+@scored(
+    "text",
+    ["I left the bakery at five.", "I stopped at the bakery.", "I left my bike at home."],
+    floor=1.0,
 )
 def test_leaving_a_place_for_the_day_ends_nothing(language: Language, text: str) -> None:
     assert not any(one.ending for one in read(language, text).statements)

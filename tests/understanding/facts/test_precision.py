@@ -9,6 +9,7 @@ from hotmem.models import Language
 from hotmem.types import Role, Turn, Understanding
 from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.facts.instructions.topics import preferred_name
+from tests.scored import scored
 
 MONDAY = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 
@@ -56,19 +57,20 @@ async def test_a_home_ends_with_a_move_and_a_job_with_another(memory: Memory) ->
     assert current == {"Jo moved from Leeds to York.", "Jo switched jobs to Siemens."}
 
 
-@pytest.mark.parametrize(
+@scored(
     ("words", "name"),
     [
         ("call me Captain from now on", "Captain"),
         ("call me captain because I like it", "Captain"),
         ("call me Dr Who", "Dr Who"),
     ],
+    floor=1.0,
 )
 def test_a_name_ends_before_a_function_word(words: str, name: str) -> None:
     assert preferred_name(words) == name
 
 
-@pytest.mark.parametrize(
+@scored(
     ("said", "day"),
     [
         ("i've quit smoking on the first of october", "2026-10-01"),
@@ -79,13 +81,14 @@ def test_a_name_ends_before_a_function_word(words: str, name: str) -> None:
         ("I'm flying in four days.", "2026-11-06"),
         ("My sister comes back in two weeks.", "2026-11-16"),
     ],
+    floor=0.85,
 )
 def test_the_direction_of_a_date(language: Language, said: str, day: str) -> None:
     (event,) = read(language, said).event_times
     assert str(event.interval.start.date()) == day
 
 
-@pytest.mark.parametrize(
+@scored(
     "said",
     [
         "Our customer pays in sixty days.",
@@ -94,12 +97,13 @@ def test_the_direction_of_a_date(language: Language, said: str, day: str) -> Non
         "i ran five k in twenty five minutes",
         "I've done it in two hours.",
     ],
+    floor=1.0,
 )
 def test_a_duration_is_no_event_time(language: Language, said: str) -> None:
     assert not read(language, said).event_times
 
 
-@pytest.mark.parametrize(
+@scored(
     "said",
     [
         "don't tell anyone but i'm pregnant",
@@ -107,6 +111,7 @@ def test_a_duration_is_no_event_time(language: Language, said: str) -> None:
         "never tell anyone but we won",
         "keep it between us, I'm pregnant",
     ],
+    floor=1.0,
 )
 def test_a_secret_is_no_standing_instruction(language: Language, said: str) -> None:
     assert not [fact for fact in read(language, said).statements if fact.relation == "asks"]
@@ -122,7 +127,7 @@ def test_the_continuation_of_a_joke_is_no_fact(language: Language) -> None:
     assert not read(language, "Ha, just kidding, I'm the CEO of the universe.").statements
 
 
-@pytest.mark.parametrize(
+@scored(
     ("said", "fact"),
     [
         ("Pedro doesn't eat pork and neither do I.", "Pedro does not eat pork."),
@@ -131,6 +136,7 @@ def test_the_continuation_of_a_joke_is_no_fact(language: Language) -> None:
             "Priya goes running with priya every tuesday.",
         ),
     ],
+    floor=1.0,
 )
 def test_no_conjunction_is_left_at_the_end(language: Language, said: str, fact: str) -> None:
     assert [one.text for one in read(language, said).statements] == [fact]

@@ -1,9 +1,8 @@
 """Pronouns are replaced where one person alone fits."""
 
-import pytest
-
 from hotmem.models import Language
 from hotmem.understanding.facts.pronouns import resolve_pronouns
+from tests.scored import scored
 
 
 def resolved(language: Language, text: str, *before: str) -> str:
@@ -12,7 +11,7 @@ def resolved(language: Language, text: str, *before: str) -> str:
     return text if rewritten is None else rewritten.text
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "before", "expected"),
     [
         (
@@ -52,6 +51,7 @@ def resolved(language: Language, text: str, *before: str) -> str:
             "My sister Beth hates flying.",
         ),
     ],
+    floor=0.85,
 )
 def test_a_pronoun_is_the_one_person_that_fits(
     language: Language, text: str, before: tuple[str, ...], expected: str
@@ -59,7 +59,7 @@ def test_a_pronoun_is_the_one_person_that_fits(
     assert resolved(language, text, *before) == expected
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "before"),
     [
         ("She lives in Denver now.", ("My sister Beth met my aunt Carla.",)),
@@ -70,6 +70,7 @@ def test_a_pronoun_is_the_one_person_that_fits(
         ("They live in Denver.", ("My sister Beth called.",)),
         ("It was her idea.", ("My sister Beth called.",)),
     ],
+    floor=0.85,
 )
 def test_a_pronoun_stays_in_doubt(language: Language, text: str, before: tuple[str, ...]) -> None:
     assert resolved(language, text, *before) == text

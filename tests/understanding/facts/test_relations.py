@@ -3,12 +3,11 @@
 from datetime import UTC, datetime
 from importlib.resources import files
 
-import pytest
-
 from hotmem.models import Language
 from hotmem.types import Role, Statement
 from hotmem.understanding.facts import extract_facts, relations
 from hotmem.understanding.facts.relations import Relation
+from tests.scored import scored
 
 TABLE = {
     name: relation for name, relation in vars(relations).items() if isinstance(relation, Relation)
@@ -42,7 +41,7 @@ def test_every_relation_is_documented() -> None:
     assert {name for name, *_ in ROWS} == TABLE.keys()
 
 
-@pytest.mark.parametrize(("name", "values", "said", "kept"), ROWS, ids=[name for name, *_ in ROWS])
+@scored(("name", "values", "said", "kept"), ROWS)
 def test_an_example_is_stored_as_documented(
     language: Language, name: str, values: str, said: str, kept: str
 ) -> None:
@@ -52,7 +51,7 @@ def test_an_example_is_stored_as_documented(
     assert TABLE[name].single is (values == "one")
 
 
-@pytest.mark.parametrize(("name", "said", "kept"), ALSO, ids=[said for _, said, _ in ALSO])
+@scored(("name", "said", "kept"), ALSO)
 def test_other_wordings_are_stored_as_documented(
     language: Language, name: str, said: str, kept: str
 ) -> None:

@@ -2,12 +2,11 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from hotmem.models import Language
 from hotmem.types import Kind, Role, Understanding
 from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.facts.plans import plan_statement
+from tests.scored import scored
 
 SAID_AT = datetime(2026, 10, 7, 9, 30, tzinfo=UTC)
 
@@ -21,7 +20,7 @@ def reminders(language: Language, said: str) -> list[str]:
     return [one.text for one in read(language, said).statements if one.kind is Kind.REMINDER]
 
 
-@pytest.mark.parametrize(
+@scored(
     ("said", "text"),
     [
         (
@@ -53,12 +52,13 @@ def reminders(language: Language, said: str) -> list[str]:
             "Ana wants to be reminded when Ana gets home to look at the fuse.",
         ),
     ],
+    floor=0.85,
 )
 def test_a_request_is_a_reminder(language: Language, said: str, text: str) -> None:
     assert [one.casefold() for one in reminders(language, said)] == [text.casefold()]
 
 
-@pytest.mark.parametrize(
+@scored(
     "said",
     [
         "Remind me what she said about the garden.",
@@ -74,13 +74,14 @@ def test_a_request_is_a_reminder(language: Language, said: str, text: str) -> No
         "I deployed the auth fixes.",
         "I have to wear a brace.",
     ],
+    floor=0.85,
 )
 def test_other_words_are_no_reminder(language: Language, said: str) -> None:
     asked = [one for one in read(language, said).statements if "remind" in one.relation]
     assert asked == []
 
 
-@pytest.mark.parametrize(
+@scored(
     ("said", "start", "end"),
     [
         ("Remind me to call Tom before Friday.", "2026-10-08 00:00", "2026-10-10 00:00"),
@@ -91,6 +92,7 @@ def test_other_words_are_no_reminder(language: Language, said: str) -> None:
         ("I have got ballet on the fifteenth.", "2026-10-15 00:00", "2026-10-16 00:00"),
         ("I start at the bakery in May.", "2027-05-01 00:00", "2027-06-01 00:00"),
     ],
+    floor=0.85,
 )
 def test_a_plan_has_a_time_of_its_own(language: Language, said: str, start: str, end: str) -> None:
     found = read(language, said)
@@ -102,7 +104,7 @@ def test_a_plan_has_a_time_of_its_own(language: Language, said: str, start: str,
     )
 
 
-@pytest.mark.parametrize(
+@scored(
     ("said", "part", "text", "day"),
     [
         (
@@ -125,6 +127,7 @@ def test_a_plan_has_a_time_of_its_own(language: Language, said: str, start: str,
         ),
         ("eye clinic and Rose is running me over", "eye clinic", "Eye clinic.", "2026-10-08"),
     ],
+    floor=1.0,
 )
 def test_words_known_to_be_a_plan_make_one(
     language: Language, said: str, part: str, text: str, day: str

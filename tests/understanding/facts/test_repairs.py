@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from itertools import pairwise
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from hotmem.models import Language
 from hotmem.types import Role
 from hotmem.understanding.facts import extract_from_parse
 from hotmem.understanding.facts.repairs import remove_repairs
+from tests.scored import scored
 
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -20,7 +20,7 @@ def repaired(language: Language, text: str) -> str:
     return text if found is None else found.text
 
 
-@pytest.mark.parametrize(
+@scored(
     ("said", "wanted"),
     [
         ("The vet is on Monday, no, Tuesday.", "The vet is on Tuesday."),
@@ -50,12 +50,13 @@ def repaired(language: Language, text: str) -> str:
         ("My boss is called Karen um no Sharon.", "My boss is called Sharon."),
         ("I paint. My teacher is Jo, uh, no, Bo.", "I paint. My teacher is Bo."),
     ],
+    floor=0.85,
 )
 def test_a_repair_is_removed(language: Language, said: str, wanted: str) -> None:
     assert repaired(language, said) == wanted
 
 
-@pytest.mark.parametrize(
+@scored(
     "said",
     [
         "I like tea, no sugar.",
@@ -73,6 +74,7 @@ def test_a_repair_is_removed(language: Language, said: str, wanted: str) -> None
         "My birthday is on the third of May, no, the fourth.",
         "",
     ],
+    floor=0.85,
 )
 def test_other_editing_terms_are_kept(language: Language, said: str) -> None:
     assert remove_repairs(language.parse([said])[0]) is None

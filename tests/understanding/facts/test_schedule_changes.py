@@ -2,10 +2,9 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from hotmem.models import Language
 from hotmem.understanding.facts.schedule_changes import CHANGE_WORDS, affects_plan, changed_events
+from tests.scored import scored
 
 MONDAY = datetime(2026, 11, 16, 10, tzinfo=UTC)
 
@@ -83,12 +82,12 @@ def is_changed(language: Language, plan: str, later: str) -> bool:
     )
 
 
-@pytest.mark.parametrize(("plan", "later"), CHANGED)
+@scored(("plan", "later"), CHANGED)
 def test_a_changed_plan(language: Language, plan: str, later: str) -> None:
     assert is_changed(language, plan, later)
 
 
-@pytest.mark.parametrize(("plan", "later"), AS_BEFORE)
+@scored(("plan", "later"), AS_BEFORE)
 def test_similar_words_change_nothing(language: Language, plan: str, later: str) -> None:
     assert not is_changed(language, plan, later)
 

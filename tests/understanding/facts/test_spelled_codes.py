@@ -2,11 +2,10 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from hotmem.models import Language
 from hotmem.types import Role, Understanding
 from hotmem.understanding.facts import extract_facts
+from tests.scored import scored
 
 MONDAY = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 
@@ -17,7 +16,7 @@ def read(language: Language, text: str) -> Understanding:
     )
 
 
-@pytest.mark.parametrize(
+@scored(
     ("said", "code"),
     [
         ("my pin is four four seven two", "four four seven two"),
@@ -37,13 +36,14 @@ def read(language: Language, text: str) -> Understanding:
         ("The alarm code is four four seven one", "four four seven one"),
         ("The alarm code is 4471", "4471"),
     ],
+    floor=1.0,
 )
 def test_codes_are_kept_word_for_word(language: Language, said: str, code: str) -> None:
     (fact,) = read(language, said).statements
     assert (fact.object, fact.text.endswith(f" is {code}.")) == (code, True)
 
 
-@pytest.mark.parametrize(
+@scored(
     ("said", "kept"),
     [
         ("i take two two milligram tablets", "Jo takes two two milligram tablets."),
@@ -54,6 +54,7 @@ def test_codes_are_kept_word_for_word(language: Language, said: str, code: str) 
         ("i love duran duran", "Jo loves duran duran."),
         ("my pin is not 4 4 7 2", "Jo's pin is not 4 4 7 2."),
     ],
+    floor=1.0,
 )
 def test_repeated_numbers_and_names_are_kept(language: Language, said: str, kept: str) -> None:
     assert [fact.text for fact in read(language, said).statements] == [kept]
@@ -69,8 +70,6 @@ def test_stutters_are_removed(language: Language) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "said", ["my blood pressure was one twenty twenty", "my code is 12 2020 33"]
-)
+@scored("said", ["my blood pressure was one twenty twenty", "my code is 12 2020 33"], floor=1.0)
 def test_a_number_in_a_sequence_is_no_time(language: Language, said: str) -> None:
     assert not read(language, said).event_times

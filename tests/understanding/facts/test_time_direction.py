@@ -4,12 +4,11 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
 from hotmem.models import Language
 from hotmem.types import Role
 from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.facts.time_direction import resolve_times
+from tests.scored import scored
 
 PLANS = json.loads(Path(__file__).with_name("plans.json").read_text("utf-8"))
 
@@ -27,7 +26,7 @@ def read(text: str, said_at: datetime, language: Language) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("case", PLANS, ids=lambda case: case["text"])
+@scored("case", PLANS)
 def test_future_events(case: dict[str, str | None], language: Language) -> None:
     said_at = datetime.fromisoformat(str(case["said_at"])).replace(tzinfo=UTC)
     assert read(str(case["text"]), said_at, language) == (
@@ -35,7 +34,7 @@ def test_future_events(case: dict[str, str | None], language: Language) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "fact"),
     [
         ("I've booked a table for Friday.", "Ana has booked a table for 2026-11-27 (Friday)."),
@@ -49,6 +48,7 @@ def test_future_events(case: dict[str, str | None], language: Language) -> None:
         ),
         ("They moved the exam on 3 March to 10 March.", "The exam is on 2027-03-10 (Wednesday)."),
     ],
+    floor=0.85,
 )
 def test_facts_have_the_date_of_the_event(text: str, fact: str, language: Language) -> None:
     doc = language.parse([text])[0]
@@ -62,7 +62,7 @@ def test_facts_have_the_date_of_the_event(text: str, fact: str, language: Langua
     assert [one.text for one in found.statements] == [fact]
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "times"),
     [
         ("My cousin April lives in Boston.", []),
@@ -80,6 +80,7 @@ def test_facts_have_the_date_of_the_event(text: str, fact: str, language: Langua
         ("Dad visits us in June.", ["in June"]),
         ("The trip is April 12.", ["April 12"]),
     ],
+    floor=0.85,
 )
 def test_a_month_in_the_place_of_a_name_is_no_time(
     text: str, times: list[str], language: Language
@@ -89,7 +90,7 @@ def test_a_month_in_the_place_of_a_name_is_no_time(
     assert [text[one.start : one.stop].rstrip(".") for one in found] == times
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "times"),
     [
         ("We moved the party from Saturday to Sunday because of the rain.", ["Sunday"]),
@@ -129,7 +130,7 @@ def test_what_is_moved_has_its_new_time_only(
     assert [text[one.start : one.stop].rstrip(".") for one in found] == times
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "day"),
     [
         ("The meeting on 3 March was postponed.", "2026-03-03"),
@@ -137,13 +138,14 @@ def test_what_is_moved_has_its_new_time_only(
         ("The meeting was cancelled on 3 December.", "2025-12-03"),
         ("We met on 3 March.", "2025-03-03"),
     ],
+    floor=1.0,
 )
 def test_a_cancelled_event_was_ahead(text: str, day: str, language: Language) -> None:
     (found,) = resolve_times(language.parse([text])[0], datetime(2026, 2, 10, 9, tzinfo=UTC))
     assert f"{found.interval.start:%Y-%m-%d}" == day
 
 
-@pytest.mark.parametrize(
+@scored(
     ("said", "months"),
     [
         ("I helped my brother move in March.", ["2026-03"]),
@@ -157,6 +159,7 @@ def test_a_cancelled_event_was_ahead(text: str, day: str, language: Language) ->
         ("I'll help my brother move in March.", ["2027-03"]),
         ("I have to quit in May.", ["2027-05"]),
     ],
+    floor=0.85,
 )
 def test_an_infinitive_takes_the_tense_of_the_verb_that_governs_it(
     said: str, months: list[str], language: Language

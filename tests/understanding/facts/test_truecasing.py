@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from hotmem.models import Language
 from hotmem.types import Role
 from hotmem.understanding.facts import extract_from_parse
 from hotmem.understanding.facts.truecasing import lacks_case, sentence_starts, truecase
+from tests.scored import scored
 
 WEDNESDAY = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
 
@@ -19,7 +19,7 @@ def restored(language: Language, text: str, *known: str) -> str:
     return truecase(doc, sentence_starts(doc), known)
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "none"),
     [
         ("i live in lisbon", True),
@@ -30,12 +30,13 @@ def restored(language: Language, text: str, *known: str) -> str:
         ("a", False),
         ("我住在里斯本", False),
     ],
+    floor=0.85,
 )
 def test_text_that_lacks_case(text: str, none: bool) -> None:
     assert lacks_case(text) is none
 
 
-@pytest.mark.parametrize(
+@scored(
     ("heard", "written"),
     [
         ("my sister works in berlin and i miss her", "My sister works in Berlin and I miss her"),
@@ -46,6 +47,7 @@ def test_text_that_lacks_case(text: str, none: bool) -> None:
         ),
         ("the book i read last week was great", "The book I read last week was great"),
     ],
+    floor=1.0,
 )
 def test_names_and_sentence_starts_are_capitalised(
     language: Language, heard: str, written: str
@@ -70,7 +72,7 @@ def test_no_letter_moves(language: Language, text: str) -> None:
     ) == len(text)
 
 
-@pytest.mark.parametrize(
+@scored(
     ("heard", "facts"),
     [
         (
@@ -85,6 +87,7 @@ def test_no_letter_moves(language: Language, text: str) -> None:
         ("um so i uh i went to the the doctor yesterday", {"went to the doctor on 2026-11-17"}),
         ("i bought a car yesterday i love it", {"bought a car on 2026-11-17"}),
     ],
+    floor=1.0,
 )
 def test_facts_are_extracted_from_recognised_speech(
     language: Language, heard: str, facts: set[str]

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from hotmem.models import Language
 from hotmem.understanding.query.ambiguity import find_ambiguous
+from tests.scored import scored
 
 POINTING = [
     ("where does she live?", ("she",)),
@@ -59,12 +60,12 @@ CLEAR = [
 ]
 
 
-@pytest.mark.parametrize(("text", "words"), POINTING)
+@scored(("text", "words"), POINTING)
 def test_ambiguous_words_are_found(language: Language, text: str, words: tuple[str, ...]) -> None:
     assert find_ambiguous(language.parse([text])[0]) == words
 
 
-@pytest.mark.parametrize("text", CLEAR)
+@scored("text", CLEAR)
 def test_self_contained_utterances_are_not_ambiguous(language: Language, text: str) -> None:
     assert find_ambiguous(language.parse([text])[0]) == ()
 

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from hotmem.types import Analysis, Complexity, Intent, Layer
 from hotmem.understanding.query import analyse
 from hotmem.understanding.query.antecedents import RecentTurn
 from hotmem.understanding.query.ngrams import word_ngrams
+from tests.scored import scored
 
 AT = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
 
@@ -70,13 +70,13 @@ def ask(
     return analyse(doc, AT, known, [RecentTurn(turn, by_user=True) for turn in before])
 
 
-@pytest.mark.parametrize("text", CHITCHAT)
+@scored("text", CHITCHAT, floor=0.85)
 def test_chitchat_needs_no_memory(language: Language, text: str) -> None:
     analysis = ask(language, text)
     assert (analysis.intent, analysis.needs_memory, analysis.layers) == (Intent.CHITCHAT, False, ())
 
 
-@pytest.mark.parametrize(("text", "intent"), NEEDED)
+@scored(("text", "intent"), NEEDED)
 def test_questions_need_memory(language: Language, text: str, intent: Intent) -> None:
     analysis = ask(language, text)
     assert (analysis.intent, analysis.needs_memory) == (intent, True)
@@ -110,7 +110,7 @@ def test_a_name_keeps_its_apostrophe(language: Language) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "words"),
     [
         ("where does she live?", ("she",)),
@@ -121,6 +121,7 @@ def test_a_name_keeps_its_apostrophe(language: Language) -> None:
         ("Is it raining?", ()),
         ("What's my dog called?", ()),
     ],
+    floor=0.85,
 )
 def test_ambiguous_words(language: Language, text: str, words: tuple[str, ...]) -> None:
     assert ask(language, text).ambiguous == words

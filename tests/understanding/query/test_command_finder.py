@@ -23,6 +23,7 @@ from hotmem.understanding.query.voice_commands import (
 from tests.attacks.cases import cases
 from tests.attacks.test_off_record import UNHEARD, stored
 from tests.logs import captured_logs
+from tests.scored import scored
 
 SIZE_LIMIT = 100_000
 """Bytes of the weights."""
@@ -38,7 +39,7 @@ def find(encoder: Encoder) -> CommandFinder:
     return CommandFinder(lambda: encoder)
 
 
-@pytest.mark.parametrize(
+@scored(
     ("said", "kind"),
     [
         ("no forget i said that", CommandKind.FORGET_LAST),
@@ -48,6 +49,7 @@ def find(encoder: Encoder) -> CommandFinder:
         ("hang on how did you find that out", CommandKind.EXPLAIN_SOURCE),
         ("alright keep that in mind please", CommandKind.REMEMBER),
     ],
+    floor=1.0,
 )
 def test_commands_that_the_rules_do_not_find(
     said: str, kind: CommandKind, find: CommandFinder
@@ -60,7 +62,7 @@ def test_commands_that_the_rules_do_not_find(
     }
 
 
-@pytest.mark.parametrize(
+@scored(
     "said",
     [
         "I always forget my keys.",
@@ -70,6 +72,7 @@ def test_commands_that_the_rules_do_not_find(
         "",
         "I bought apples.",
     ],
+    floor=1.0,
 )
 def test_look_alikes(said: str, find: CommandFinder) -> None:
     assert find(said) is None
@@ -82,7 +85,7 @@ def test_topic_of_a_request_that_only_the_model_finds(find: CommandFinder) -> No
     assert find_topic("Never mind.") == ""
 
 
-@pytest.mark.parametrize("opening", ["Forget", "Please forget", "Actually, can you forget"])
+@scored("opening", ["Forget", "Please forget", "Actually, can you forget"], floor=1.0)
 def test_a_request_to_forget_a_statement_is_none_to_remember_it(
     opening: str, find: CommandFinder
 ) -> None:
@@ -196,7 +199,7 @@ def test_weights_are_small() -> None:
     assert command_model.WEIGHTS.stat().st_size < SIZE_LIMIT
 
 
-@pytest.mark.parametrize("case", cases("off_record"), ids=lambda case: case["turns"][0]["say"][:60])
+@scored("case", cases("off_record"))
 def test_requests_not_to_store_are_heard_as_by_the_rules(
     case: dict[str, Any], find: CommandFinder
 ) -> None:

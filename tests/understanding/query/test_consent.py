@@ -9,17 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.understanding.query.consent import confirms_deletion
+from tests.scored import scored
 
 ANSWERS = json.loads(Path(__file__).with_name("consent.json").read_text())
 """Answers to a deletion's confirmation question, from a separate author."""
 
 
-@pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case["answer"])
+@scored("case", ANSWERS, floor=1.0)
 def test_separately_written_answers(case: dict[str, Any]) -> None:
     assert confirms_deletion(case["answer"], "Tom") is case["yes"]
 
 
-@pytest.mark.parametrize(
+@scored(
     ("said", "yes"),
     [
         ("Yes.", True),
@@ -52,6 +53,7 @@ def test_separately_written_answers(case: dict[str, Any]) -> None:
         ("Yes do not", False),
         ("", False),
     ],
+    floor=1.0,
 )
 def test_confirms_deletion(said: str, yes: bool) -> None:
     assert confirms_deletion(said, "Tom Miller") is yes

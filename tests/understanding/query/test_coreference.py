@@ -13,6 +13,7 @@ from hotmem.understanding.query.coreference import (
     expand,
     resolve_by_rules,
 )
+from tests.scored import scored
 
 MEANT = {
     "the last name said is the centre": (
@@ -71,7 +72,7 @@ MEANT = {
 }
 
 
-@pytest.mark.parametrize(("recent", "text", "phrases"), MEANT.values(), ids=MEANT)
+@scored(("recent", "text", "phrases"), MEANT.values(), floor=0.85)
 def test_expansion(
     language: Language, recent: list[str], text: str, phrases: tuple[str, ...]
 ) -> None:
@@ -133,7 +134,7 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize(("recent", "text", "any_of", "none_of"), TOLD.values(), ids=TOLD)
+@scored(("recent", "text", "any_of", "none_of"), TOLD.values(), floor=1.0)
 def test_references_to_what_was_told(
     language: Language, recent: list[str], text: str, any_of: set[str], none_of: tuple[str, ...]
 ) -> None:

@@ -1,6 +1,5 @@
 """Requests to forget a statement that they describe, and utterances that only sound so."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,9 +7,10 @@ from hotmem.understanding.query.described_deletions import (
     DescribedDeletion,
     find_described_deletion,
 )
+from tests.scored import scored
 
 
-@pytest.mark.parametrize(
+@scored(
     ("said", "found"),
     [
         ("Forget the dentist appointment.", DescribedDeletion("the dentist appointment")),
@@ -36,12 +36,13 @@ from hotmem.understanding.query.described_deletions import (
             DescribedDeletion("where the key is", plain=True),
         ),
     ],
+    floor=0.85,
 )
 def test_a_described_statement_is_found(said: str, found: DescribedDeletion) -> None:
     assert find_described_deletion(said) == found
 
 
-@pytest.mark.parametrize(
+@scored(
     "said",
     [
         "Forget it, I'll walk.",
@@ -59,6 +60,7 @@ def test_a_described_statement_is_found(said: str, found: DescribedDeletion) -> 
         "Forget that.",
         "",
     ],
+    floor=1.0,
 )
 def test_other_utterances_describe_nothing_to_forget(said: str) -> None:
     assert find_described_deletion(said) is None

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from hotmem.understanding.facts.corrections import read_corrections
 from hotmem.understanding.facts.truecasing import lacks_case
 from hotmem.understanding.query.misheard import find_misheard_names
 from tests.conversation import START, said
+from tests.scored import scored
 
 NAMES = ("Potola", "Zsofia", "Siobhan", "Thijs", "Mrs. Holloway", "Murdo")
 KNOWN = [KnownName(name, encode_sounds(name)) for name in NAMES]
@@ -42,7 +42,7 @@ def found(
     return [(text[one.start : one.stop], one.name) for one in misheard]
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "heard", "name"),
     [
         ("what did i buy for pot hola", "pot hola", "Potola"),
@@ -51,12 +51,13 @@ def found(
         ("misses hollow way lent me her ladder", "misses hollow way", "Mrs. Holloway"),
         ("When did Ties move out?", "Ties", "Thijs"),
     ],
+    floor=1.0,
 )
 def test_a_misheard_name_is_found(text: str, heard: str, name: str) -> None:
     assert found(text) == [(heard, name)]
 
 
-@pytest.mark.parametrize(
+@scored(
     "text",
     [
         "my sofa is green",
@@ -70,6 +71,7 @@ def test_a_misheard_name_is_found(text: str, heard: str, name: str) -> None:
         "his flat is number eight oh",
         "My PTL card is lost.",
     ],
+    floor=0.85,
 )
 def test_words_in_ordinary_use_are_left_alone(text: str) -> None:
     assert found(text) == []
@@ -83,7 +85,7 @@ def test_a_capitalised_name_in_a_statement_is_its_own() -> None:
     assert found("Chevon is a nurse.", statement=True) == []
 
 
-@pytest.mark.parametrize(
+@scored(
     ("text", "name"),
     [
         ("filter coffee only no tea", "Kofi"),
@@ -94,12 +96,13 @@ def test_a_capitalised_name_in_a_statement_is_its_own() -> None:
         ("Harold sold his truck.", "Gerald"),
         ("Uncle Sean lives in Galway.", "Uncle Bob"),
     ],
+    floor=0.85,
 )
 def test_words_of_a_statement_stand_for_themselves(text: str, name: str) -> None:
     assert found(text, names=(name,), statement=True) == []
 
 
-@pytest.mark.parametrize(
+@scored(
     "text",
     [
         "No, her name is Sofia, not Zsofia.",
@@ -107,6 +110,7 @@ def test_words_of_a_statement_stand_for_themselves(text: str, name: str) -> None
         "Sorry, his name is Ties.",
         "Ties and Thijs are brothers.",
     ],
+    floor=1.0,
 )
 def test_a_name_set_apart_from_a_known_one_is_its_own(text: str) -> None:
     assert found(text, statement=True) == []

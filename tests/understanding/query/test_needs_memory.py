@@ -3,11 +3,10 @@
 from datetime import UTC, datetime
 from time import thread_time
 
-import pytest
-
 from hotmem.models import Language
 from hotmem.understanding.query.analyzer import analyse
 from hotmem.understanding.query.cues import COURTESIES, GENERAL_QUESTIONS
+from tests.scored import scored
 
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -16,7 +15,7 @@ def needed(language: Language, text: str, *known: str) -> bool:
     return analyse(language.parse([text], names=False)[0], MONDAY, known).needs_memory
 
 
-@pytest.mark.parametrize(
+@scored(
     "text",
     [
         "Turn on the lamp.",
@@ -50,7 +49,7 @@ def test_commands_and_general_questions_need_no_memory(language: Language, text:
     assert not needed(language, text)
 
 
-@pytest.mark.parametrize(
+@scored(
     "text",
     [
         "Turn on my favourite lamp.",

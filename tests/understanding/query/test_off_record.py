@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.pipecat.turn_retention import TurnRetention
 from hotmem.understanding.query.off_record import RecordRequest, Scope, find_record_request
+from tests.scored import scored
 
 TOLD = json.loads(Path(__file__).with_name("off_record.json").read_text())
 """Conversations from a separate author, and which of their turns may be stored."""
@@ -295,7 +295,7 @@ NONE = (
 )
 
 
-@pytest.mark.parametrize(
+@scored(
     ("scope", "said"),
     [
         (scope, said)
@@ -309,12 +309,12 @@ def test_request_with_its_scope(scope: Scope, said: str) -> None:
         assert asked is not None and asked.scope is scope, written
 
 
-@pytest.mark.parametrize("said", NONE)
+@scored("said", NONE, floor=1.0)
 def test_similar_utterances_are_not_requests(said: str) -> None:
     assert find_record_request(said) is None
 
 
-@pytest.mark.parametrize("case", TOLD, ids=lambda case: case["turns"][-1])
+@scored("case", TOLD)
 def test_separately_written_conversations(case: dict[str, Any]) -> None:
     retention, kept = TurnRetention(), dict[str, bool]()
     for number, text in enumerate(case["turns"]):
@@ -333,13 +333,14 @@ def test_number_of_withdrawn_turns() -> None:
     assert find_record_request("forget the last thing i said") == RecordRequest(Scope.BEFORE, 1)
 
 
-@pytest.mark.parametrize(
+@scored(
     "said",
     [
         "I'm not back on the record yet.",
         "Let's not be back on the record until I say so.",
         "He said we're back on the record, but that's not me talking.",
     ],
+    floor=1.0,
 )
 def test_a_stretch_does_not_end_by_what_is_denied_or_reported(said: str) -> None:
     found = find_record_request(said)

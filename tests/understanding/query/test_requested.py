@@ -3,13 +3,13 @@
 import re
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hotmem.types import Interval
 from hotmem.understanding.query.requested import Requested, requested_memories
 from hotmem.understanding.query.requested_words import RequestedKind
+from tests.scored import scored
 
 AT = datetime(2026, 7, 1, 8, 20, tzinfo=UTC)
 """A Wednesday."""
@@ -24,7 +24,7 @@ MAY = Interval(day(5, 1), day(6, 1))
 JUNE = Interval(day(6, 1), day(7, 1))
 
 
-@pytest.mark.parametrize(
+@scored(
     ("query", "expected"),
     [
         ("reminders", Requested(RequestedKind.REMINDERS)),
@@ -85,7 +85,7 @@ def test_a_search_for_a_kind_a_tag_or_a_time(query: str, expected: Requested) ->
     assert requested_memories(query, AT) == expected
 
 
-@pytest.mark.parametrize(
+@scored(
     "query",
     [
         "what reminders did the vet give me",
