@@ -1,10 +1,13 @@
 """The virtual clock of other tests."""
 
 import asyncio
+import sys
 import time
+from types import ModuleType
 
 import pytest
 
+from hotmem.core.loop_thread import LoopThread
 from tests.clock import VirtualClock
 
 
@@ -44,3 +47,22 @@ async def test_the_real_clock_is_back_afterwards() -> None:
     started = time.monotonic()
     await asyncio.sleep(0.01)
     assert 0 < time.monotonic() - started < 10
+
+
+async def test_a_module_imported_meanwhile_gets_the_real_clock() -> None:
+    module = ModuleType("tests.imported_meanwhile")
+    clock = VirtualClock()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, module.__name__, module)
+        with patch.context() as inner:
+            clock.install(inner)
+            module.perf_counter = time.perf_counter  # type: ignore[attr-defined]
+        clock.leave()
+        assert module.perf_counter is time.perf_counter
+
+
+async def test_a_loop_on_a_thread_of_its_own_waits_by_the_same_clock(clock: VirtualClock) -> None:
+    loop, started = LoopThread("waiting"), time.time()
+    await asyncio.gather(loop.run(asyncio.sleep(600)), asyncio.sleep(300))
+    await loop.close()
+    assert clock.elapsed == pytest.approx(600) and time.time() - started < 60

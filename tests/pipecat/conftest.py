@@ -1,4 +1,4 @@
-"""Fixtures: an open memory and an invalid memory file."""
+"""Fixtures: a virtual clock, an open memory and an invalid memory file."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -7,6 +7,13 @@ import pytest
 
 from hotmem import Memory
 from hotmem.models import Encoder, Language
+
+
+@pytest.fixture(autouse=True)
+def virtual_clock(request: pytest.FixtureRequest) -> None:
+    """Waiting takes no time, except in tests of what a busy or late thread does."""
+    if "real_clock" not in request.keywords:
+        request.getfixturevalue("clock")
 
 
 @pytest.fixture

@@ -20,6 +20,8 @@ from tests.logs import captured_logs
 from tests.pipecat.daniel import daniels, tell
 from tests.pipecat.scene import scene
 
+pytestmark = pytest.mark.real_clock
+
 QUESTION = "What is my dog called?"
 
 

@@ -86,6 +86,7 @@ async def test_a_failing_memory_lets_every_frame_through_in_time(
     assert "peanuts" not in str(logs)
 
 
+@pytest.mark.real_clock
 async def test_a_memory_given_by_path_is_opened_and_closed(database: Path) -> None:
     processor = daniels(database)
     turn = LLMContextUserTurnFrame(text="My dog is called Rocky.", timestamp="2026-03-05T08:00:00Z")

@@ -136,6 +136,7 @@ async def test_an_early_transcript_is_in_time_for_its_reply(known: Memory) -> No
     assert told < began
 
 
+@pytest.mark.real_clock
 async def test_what_the_conversation_has_is_not_appended_again(known: Memory) -> None:
     async with realtime_scene(HotMemProcessor(known, user_id="ana")) as stage:
         await stage.turn(WHERE, "In Porto.")
@@ -274,6 +275,7 @@ async def test_a_yes_to_something_else_deletes_nothing(known: Memory) -> None:
     assert any("Maria" in one.text for one in await known.memories("ana"))
 
 
+@pytest.mark.real_clock
 async def test_neither_audio_nor_reply_waits_for_a_slow_memory(
     known: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -395,6 +397,7 @@ async def test_a_reply_interrupted_before_its_turn_is_known_waits_for_it(
     assert turns_in(database)[-1] == ("assistant", "Noted.")
 
 
+@pytest.mark.real_clock
 async def test_a_service_that_transcribes_sentences(known: Memory, database: Path) -> None:
     async with sentence_scene(known) as service:
         await service.hear("Listen.", WHERE)

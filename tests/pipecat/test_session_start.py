@@ -89,6 +89,7 @@ async def test_what_recall_needs_is_loaded_before_the_user_speaks(
             assert index.loaded
 
 
+@pytest.mark.real_clock
 async def test_the_second_session_greets_by_name(database: Path) -> None:
     await taught(database)
     processor = session(database, "thursday")

@@ -50,6 +50,7 @@ class Recalls(list[tuple[ContextBlock, RecallTiming]]):
 
 
 @pytest.mark.slow
+@pytest.mark.real_clock
 async def test_a_prefetched_recall_delays_no_frame(
     memory: Memory,
 ) -> None:
@@ -124,6 +125,7 @@ async def test_interims_without_a_final_are_not_stored(memory: Memory, database:
 
 
 @pytest.mark.slow
+@pytest.mark.real_clock
 async def test_transcripts_out_of_order(memory: Memory) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
@@ -221,6 +223,7 @@ async def test_a_preamble_before_a_tool_call_is_not_the_answer_for_feedback(memo
 
 
 @pytest.mark.slow
+@pytest.mark.real_clock
 async def test_a_late_block_does_not_answer_another_question(
     database: Path, memory: Memory
 ) -> None:
@@ -373,6 +376,7 @@ async def test_two_speakers_are_stored_separately(memory: Memory) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.real_clock
 async def test_a_late_block_is_injected_on_a_turn_that_needs_no_memory(
     database: Path, memory: Memory
 ) -> None:
@@ -394,6 +398,7 @@ async def test_a_late_block_is_injected_on_a_turn_that_needs_no_memory(
 
 
 @pytest.mark.slow
+@pytest.mark.real_clock
 async def test_a_late_block_is_injected_after_a_tool_call(database: Path, memory: Memory) -> None:
     await tell(memory)
     async with Slow(
@@ -500,6 +505,7 @@ async def test_a_failed_prefetch_delays_no_frame(database: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.real_clock
 async def test_a_slow_disk_delays_no_frame(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(memory)
     read = SqliteDatabase.read_here

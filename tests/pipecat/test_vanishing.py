@@ -26,6 +26,8 @@ from tests.pipecat.daniel import MONDAY, asking, contexts, daniels, tell
 from tests.pipecat.scene import NOW, turns_in
 from tests.pipeline_runs import run_test
 
+pytestmark = pytest.mark.real_clock
+
 HOLDING = """
 import sys
 from pathlib import Path

@@ -20,6 +20,8 @@ from hotmem.understanding.query import command_finder
 from tests.pipecat.daniel import THURSDAY, TOLD, blocks, daniels, tell
 from tests.pipecat.scene import scene, turns_in
 
+pytestmark = pytest.mark.real_clock
+
 
 async def test_a_confirmed_deletion_is_complete(memory: Memory, database: Path) -> None:
     await tell(memory)
