@@ -17,8 +17,9 @@ from hotmem.options import ModelOptions
 from hotmem.storage.sqlite.connection import connect
 from tests.letters import LetterEncoder
 from tests.victim import fail_until_killed, remember_until_killed, turn
+from tests.warm import CONTEXT
 
-ROUNDS, ROUNDS_IN_FULL = 20, 1000
+ROUNDS, ROUNDS_IN_FULL = 6, 1000
 LONGEST_S = 0.5
 """Seconds that a process lives at most after its first message."""
 
@@ -35,14 +36,12 @@ def test_sigkill_at_any_moment_loses_no_acknowledged_turn(
     full: bool,
 ) -> None:
     moments = random.Random(SEED)
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.victim"])
     acknowledged: set[int] = set()
     following = 0
     rounds = ROUNDS_IN_FULL if full else ROUNDS
     for _ in range(rounds):
-        receiver, sender = context.Pipe(duplex=False)
-        process = context.Process(
+        receiver, sender = CONTEXT.Pipe(duplex=False)
+        process = CONTEXT.Process(
             target=remember_until_killed,
             args=(database, model_options.cache_dir, following, sender),
         )
@@ -71,11 +70,9 @@ def test_sigkill_while_jobs_fail_leaves_nothing_undone(
     database: Path, model_options: ModelOptions, language: Language
 ) -> None:
     moments = random.Random(SEED)
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.victim"])
     for _ in range(4):
-        receiver, sender = context.Pipe(duplex=False)
-        process = context.Process(
+        receiver, sender = CONTEXT.Pipe(duplex=False)
+        process = CONTEXT.Process(
             target=fail_until_killed, args=(database, model_options.cache_dir, sender)
         )
         process.start()

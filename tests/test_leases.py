@@ -27,6 +27,7 @@ from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.types import JobKind
 from hotmem.worker_leases import WorkerLeases
+from tests import warm
 from tests.conversation import said
 from tests.letters import LetterEncoder
 from tests.storage.contract.story import pass_time
@@ -194,18 +195,7 @@ def test_a_worker_is_a_command(database: Path, tmp_path: Path) -> None:
             await memory.remember(said("My dog is called Potola."))
 
     asyncio.run(remember())
-    run = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "from hotmem.cli.app import main; main()",
-            *("worker", "--once", "--database", str(database)),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    run = warm.run(["-m", "hotmem.cli.app", "worker", "--once", "--database", str(database)])
     assert run.returncode == 0, run.stderr
     assert "No job is left." in run.stdout
     with closing(connect(database, read_only=True)) as conn:

@@ -1,13 +1,12 @@
 """Log records go where the application sends them, and never to standard output."""
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 from loguru import logger
 
 from hotmem.core.logs import log
+from tests import warm
 
 APPLICATION = """
 import asyncio
@@ -30,13 +29,8 @@ asyncio.run(main())
 
 def run(setup: str = "") -> tuple[str, str]:
     """Return standard output and standard error of an application."""
-    done = subprocess.run(
-        [sys.executable, "-c", APPLICATION.format(setup=setup)],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=True,
-    )
+    done = warm.run(["-c", APPLICATION.format(setup=setup)])
+    assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr
 
 

@@ -25,6 +25,7 @@ from hotmem.options import ModelOptions
 from hotmem.portability import read_export
 from hotmem.settings import Settings
 from hotmem.tools.registry import TOOLS, tool
+from tests import warm
 from tests.conversation import said
 
 TURNS = (
@@ -173,8 +174,8 @@ def test_forget_asks_on_a_terminal(database_file: Path) -> None:
     ):
         terminal, theirs = pty.openpty()
         os.write(terminal, answer)
-        command = [sys.executable, "-m", "hotmem.cli.app", *words]
-        subprocess.run(command, stdin=theirs, stdout=theirs, check=True, timeout=120)
+        done = warm.run(["-m", "hotmem.cli.app", *words], terminal=os.ttyname(theirs))
+        assert done.returncode == 0, done.stderr
         shown = os.read(terminal, 65536).decode()
         os.close(theirs)
         os.close(terminal)

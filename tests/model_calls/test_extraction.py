@@ -3,8 +3,6 @@
 import asyncio
 import json
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,6 +19,7 @@ from hotmem.options import BackgroundMode, BackgroundOptions, ExtractionOptions
 from hotmem.storage import queries
 from hotmem.types import ExtractionCosts, ExtractionOutcome, Kind, Turn, Understanding
 from hotmem.understanding.turn_reader import TurnReader
+from tests import warm
 from tests.chat_server import ChatServer, fact, facts
 from tests.conversation import HOSTILE, said
 from tests.letters import LetterEncoder
@@ -371,11 +370,11 @@ async def test_a_session_is_paid_for_once_more_at_most_after_a_kill(
     async with opened(BackgroundMode.ELSEWHERE) as memory:
         await memory.remember(said(NOTICED, session="s"))
         await memory.end_session(user_id="ana", session_id="s")
-    command = [sys.executable, "-c", KILLED, address(location), chat.url]
-    killed = await asyncio.create_subprocess_exec(*command)
+    program = ["-c", KILLED, address(location), chat.url]
+    killed = warm.start(program, None, out=os.devnull, err=os.devnull)
     assert await asyncio.to_thread(chat.arrived.wait, 60)
     killed.kill()
-    await killed.wait()
+    await asyncio.to_thread(killed.join)
     chat.wait_s = 0.0
     for _ in range(2):
         async with opened(BackgroundMode.HERE) as memory:
@@ -394,20 +393,9 @@ def test_the_worker_command_makes_the_calls(location: Location, chat: ChatServer
             await memory.end_session(user_id="ana", session_id="s")
 
     asyncio.run(remember())
-    run = subprocess.run(
-        [
-            *(sys.executable, "-c", "from hotmem.cli.app import main; main()"),
-            *("worker", "--once", "--database", address(location)),
-        ],
-        env={
-            **os.environ,
-            "HOTMEM_EXTRACTION_MODEL": "bot",
-            "HOTMEM_EXTRACTION_BASE_URL": chat.url,
-        },
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+    run = warm.run(
+        ["-m", "hotmem.cli.app", "worker", "--once", "--database", address(location)],
+        os.environ | {"HOTMEM_EXTRACTION_MODEL": "bot", "HOTMEM_EXTRACTION_BASE_URL": chat.url},
     )
     assert run.returncode == 0, run.stderr
     assert [turn["text"] for turn in chat.turns(0)] == [NOTICED]

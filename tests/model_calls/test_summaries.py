@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-import sys
+import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,6 +18,7 @@ from hotmem.models import Language
 from hotmem.options import BackgroundMode, BackgroundOptions, ExtractionOptions
 from hotmem.storage import queries
 from hotmem.types import SessionSummary, Turn
+from tests import warm
 from tests.chat_server import ChatServer, facts
 from tests.conversation import HOSTILE, said
 from tests.letters import LetterEncoder
@@ -386,11 +387,11 @@ async def test_a_summary_is_paid_for_once_more_at_most_after_a_kill(
         for turn in conversation():
             await memory.remember(turn)
         await memory.end_session(user_id="ana", session_id="s")
-    command = [sys.executable, "-c", KILLED, address(location), chat.url]
-    killed = await asyncio.create_subprocess_exec(*command)
+    program = ["-c", KILLED, address(location), chat.url]
+    killed = warm.start(program, None, out=os.devnull, err=os.devnull)
     assert await asyncio.to_thread(arrived.wait, 60)
     killed.kill()
-    await killed.wait()
+    await asyncio.to_thread(killed.join)
     done.set()
     for _ in range(2):
         async with opened(BackgroundMode.HERE) as memory:

@@ -5,7 +5,6 @@ An import that fails or is undone leaves the store unchanged; an interrupted one
 
 import asyncio
 import json
-import multiprocessing
 import random
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
@@ -46,6 +45,7 @@ from hotmem.types import (
 )
 from tests.conversation import START, said
 from tests.victim import import_until_killed
+from tests.warm import CONTEXT
 
 SEED = 20261122
 KILLS = 8
@@ -433,10 +433,8 @@ def kill(path: Path, file: Path, after_s: float) -> int:
 
     Returns how many records the file holds then.
     """
-    nursery = multiprocessing.get_context("forkserver")
-    nursery.set_forkserver_preload(["tests.victim"])
-    heard, mouth = nursery.Pipe(duplex=False)
-    victim = nursery.Process(target=import_until_killed, args=(path, file, mouth))
+    heard, mouth = CONTEXT.Pipe(duplex=False)
+    victim = CONTEXT.Process(target=import_until_killed, args=(path, file, mouth))
     victim.start()
     mouth.close()
     assert heard.poll(60), "the import never began"

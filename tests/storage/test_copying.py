@@ -1,7 +1,6 @@
 """Copies of memories: equal to their source between engines, resumable, and never half."""
 
 import asyncio
-import multiprocessing
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -28,6 +27,7 @@ from hotmem.types import EvidenceKind
 from tests.conversation import HOSTILE, START, said
 from tests.postgres import VERSIONS
 from tests.victim import copy_until_killed
+from tests.warm import CONTEXT
 
 FIRST, *_ = VERSIONS
 LATER = START + timedelta(days=6)
@@ -278,10 +278,8 @@ async def test_a_killed_copy_continues_without_writing_again_what_is_there(
     source, target = place("sqlite"), place("postgres")
     async with opened(source) as memory:
         await fill(memory, tmp_path)
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.victim"])
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=copy_until_killed, args=(source, target, sender))
+    receiver, sender = CONTEXT.Pipe(duplex=False)
+    process = CONTEXT.Process(target=copy_until_killed, args=(source, target, sender))
     process.start()
     sender.close()
     done, whole = 0, 1

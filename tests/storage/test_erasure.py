@@ -22,6 +22,7 @@ from hotmem.storage.sqlite.connection import connect
 from hotmem.text.stemming import stem, stems
 from hotmem.types.forgetting import ForgetEntity, Leftovers
 from hotmem.understanding.query.voice_commands import find_command
+from tests import warm
 from tests.conversation import START, life, said
 from tests.letters import LetterEncoder
 
@@ -98,9 +99,7 @@ asyncio.run(run(Path(sys.argv[1])))
 @pytest.mark.slow
 @pytest.mark.parametrize("when", ["emptied", "committed"])
 async def test_nothing_is_left_after_a_kill(when: str, database: Path) -> None:
-    died = await asyncio.to_thread(
-        subprocess.run, [sys.executable, "-c", VICTIM, str(database), when], check=False
-    )
+    died = await asyncio.to_thread(warm.run, ["-c", VICTIM, str(database), when])
     assert died.returncode == -signal.SIGKILL
     if when == "committed":
         assert await copies(database), "what is not emptied yet is there"
