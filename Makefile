@@ -2,8 +2,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 COMMA := ,
-TORCHLESS := whisper,offline,dev
-EXTRAS := $(TORCHLESS)$(COMMA)sentence-transformers
+EXTRAS := whisper,offline,dev
+PARALLEL := -n 2 --dist loadgroup
+REPORT := --durations=100 --durations-min=0.5 --junitxml=test-results/tests.xml
+PARTS :=
 PEERS := .peers
 AUDIT := .audit
 PINS := .pins
@@ -12,7 +14,7 @@ MATRIX := .matrix
 ROWS := 3.11-pinned 3.11-lowest 3.12-newest 3.13-newest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast attack test-browser lint docs pictures pins audit peers matrix clean clean-peers clean-matrix
+.PHONY: help setup demo test test-fast test-all torch attack test-browser lint docs pictures pins audit peers matrix clean clean-peers clean-matrix
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,14 +24,20 @@ setup: $(VENV)/installed ## Create .venv with everything pinned in constraints.t
 demo: setup ## Replay two recorded sessions through recognition, memory and recall.
 	$(BIN)/python -m pipelines.replay --demo
 
-test: lint ## Check style and types and run every test; a quarter of an hour.
-	$(BIN)/pytest
+test: lint ## Check style and types and run the tests that every push needs, on two cores.
+	$(BIN)/pytest $(PARALLEL) $(REPORT)
 
-test-fast: setup ## Run the tests that are not marked slow; about two minutes.
-	$(BIN)/pytest -m "not slow"
+test-fast: setup ## Run those of them that are not marked slow.
+	$(BIN)/pytest $(PARALLEL) -m "not slow"
+
+test-all: lint torch ## Run every test, or with PARTS=wheel,engines those parts of tests/parts.py alone.
+	$(BIN)/pytest $(PARALLEL) $(if $(PARTS),--parts $(PARTS),--all)
+	$(if $(PARTS),$(if $(findstring browser,$(PARTS)),$(MAKE) test-browser),$(MAKE) test-browser)
+
+torch: $(VENV)/torch ## Add PyTorch and sentence-transformers, for training, other encoders and their tests.
 
 attack: lint ## Run the attack tests in full: 1,000 kills, 240 power cuts, 150 corruptions, 500 injections; a quarter of an hour.
-	$(BIN)/pytest --full tests/attacks tests/test_crash.py tests/storage/sqlite/test_damage.py tests/storage/test_forget.py tests/test_isolation.py \
+	$(BIN)/pytest $(PARALLEL) --full tests/attacks tests/test_crash.py tests/storage/sqlite/test_damage.py tests/storage/test_forget.py tests/test_isolation.py \
 		tests/test_encryption.py tests/storage/test_spool.py tests/test_job_fairness.py tests/operations/test_retention.py
 
 test-browser: setup ## Test the browser bot, the inspector and the report in headless Chromium, installed first as root on Debian.
@@ -57,9 +65,9 @@ audit: setup $(AUDIT)/installed ## List licences and known vulnerabilities of in
 		|| { echo "The audit failed: see above. If pypi.org could not be reached, connect to the network and try again."; exit 1; }
 
 pins: $(PINS)/installed ## Write requirements.txt with checksums after a change of constraints.txt; some minutes.
-	$(PINS)/bin/pip-compile --quiet --generate-hashes $(patsubst %,--extra %,$(subst $(COMMA), ,$(EXTRAS))) --constraint constraints.txt --unsafe-package torch \
-		--strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header --no-annotate --output-file requirements.txt pyproject.toml
-	@{ echo '# Everything that make setup installs except torch, with checksums. Written by `make pins` from constraints.txt.'; \
+	$(PINS)/bin/pip-compile --quiet --generate-hashes $(patsubst %,--extra %,$(subst $(COMMA), ,$(EXTRAS))) --constraint constraints.txt --strip-extras \
+		 --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header --no-annotate --output-file requirements.txt pyproject.toml
+	@{ echo '# Everything that make setup installs, with checksums. Written by `make pins` from constraints.txt.'; \
 		grep -v '^ *#\|^pipecat-hotmem ' requirements.txt | grep . ; } > $(PINS)/pinned && mv $(PINS)/pinned requirements.txt
 
 peers: $(patsubst eval/peers/%.txt,$(PEERS)/%/installed,$(wildcard eval/peers/*.txt)) ## Create an environment for each peer of python -m eval peers: 3 GB, some minutes.
@@ -70,7 +78,7 @@ matrix: $(MATRIX)/uv/installed ## Run the fast tests with Python 3.11 to 3.13 an
 		$(MATRIX)/uv/bin/python .ci/matrix.py $(TORCHLESS) $(ROWS)
 
 clean: ## Remove .venv, caches and builds; prepared models stay in the user's cache folder.
-	rm -rf $(VENV) $(AUDIT) $(PINS) $(DOCS) build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(AUDIT) $(PINS) $(DOCS) build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis test-results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-peers: ## Remove the peers' environments.
@@ -79,10 +87,14 @@ clean-peers: ## Remove the peers' environments.
 clean-matrix: ## Remove the environments of make matrix.
 	rm -rf $(MATRIX)
 
-# Torch is not pinned by checksum: its builds differ between machines.
 $(VENV)/installed: pyproject.toml constraints.txt requirements.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --requirement requirements.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[$(EXTRAS)]"
+	touch $@
+
+# Not pinned by checksum: torch's builds differ between machines.
+$(VENV)/torch: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[sentence-transformers]"
 	touch $@
 
 $(AUDIT)/installed: | $(BIN)/python

@@ -30,16 +30,6 @@ WARNINGS: Final = {"lowest": ("-W", "default::DeprecationWarning")}
 SHOWN: Final = ("pipecat-ai", "numpy", "onnxruntime", "spacy", "pydantic")
 """Packages whose versions the table shows."""
 
-NEED_TORCH: Final = (
-    "tests/eval/test_encoder_alone.py",
-    "tests/models/test_encoder.py::test_meaning_shows_in_the_dot_product[exact]",
-    "tests/models/test_encoder.py::test_the_special_pieces_are_left_out[exact]",
-    "tests/models/test_encoder.py::test_the_two_encoders_never_share_vectors",
-    "tests/models/test_encoder.py::test_a_model_that_is_not_there_is_said_to_be_missing",
-)
-"""Fast tests that are left out, because they need torch, which brings several GB of packages on
-Linux. `make test` runs them."""
-
 VERSIONS: Final = (
     "import platform, sys; from importlib.metadata import version; "
     "print(platform.python_version(), *map(version, sys.argv[1:]))"
@@ -88,9 +78,8 @@ def run_tests(folder: Path, *options: str) -> tuple[str, bool]:
         The result in words, and whether all tests passed.
     """
     report = folder / "tests.xml"
-    left_out = (f"--{'deselect' if '::' in name else 'ignore'}={name}" for name in NEED_TORCH)
     tests = [str(folder / "bin" / "python"), "-m", "pytest", "--quiet", "-m", "not slow", *options]
-    tests += [*left_out, "-o", f"cache_dir={folder / 'cache'}"]
+    tests += ["-o", f"cache_dir={folder / 'cache'}"]
     first = subprocess.run([*tests, f"--junitxml={report}"]).returncode
     if not report.exists():
         return "tests could not be run", False
@@ -116,8 +105,7 @@ def main(extras: str, *rows: str) -> int:
     for row in rows:
         print(f"\n{row}", flush=True)
         outcomes[row] = run(row, extras)
-    print(f"\nRun on {datetime.now(UTC):%Y-%m-%d}. Left out, as torch is not installed:")
-    print(*NEED_TORCH, sep="\n", end="\n\n")
+    print(f"\nRun on {datetime.now(UTC):%Y-%m-%d}.\n")
     print("| Python | dependencies |", " | ".join(SHOWN), "| fast tests |")
     print("|---" * (len(SHOWN) + 3) + "|")
     for row, outcome in outcomes.items():

@@ -103,7 +103,7 @@ def chat_server() -> Iterator[ChatServer]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     server.block_on_close = False
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     chat.url = f"http://127.0.0.1:{server.server_port}/v1"
     try:
         yield chat

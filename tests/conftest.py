@@ -32,16 +32,60 @@ from hotmem.options import ModelOptions
 from hotmem.storage.postgres.client import Client
 from hotmem.storage.postgres.migrations import migrate
 from hotmem.storage.sqlite import connection
+from tests import thoroughness
 from tests.clock import VirtualClock
+from tests.parts import PARTS, part_of
 from tests.postgres import PostgresServer, server
+from tests.reporting import pytest_terminal_summary
+
+__all__ = ["pytest_terminal_summary"]
 
 TEMPLATE = "migrated"
 """The database on a PostgreSQL server that tests get copies of."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--full`, which runs the tests of tests/attacks as often as `make attack` does."""
+    """Add `--full`, which runs the attacks as often as `make attack` does, and parts."""
     parser.addoption("--full", action="store_true", help="run the attacks in full")
+    parser.addoption("--all", action="store_true", help="run the tests of all parts as well")
+    parser.addoption("--parts", default="", help=f"run only these parts: {', '.join(PARTS)}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say how thorough to be, and refuse parts that there are not."""
+    thoroughness.whole = config.getoption("full") or config.getoption("all")
+    unknown = chosen(config) - set(PARTS)
+    if unknown:
+        raise pytest.UsageError(f"No part {sorted(unknown)}. Parts: {', '.join(PARTS)}")
+
+
+def chosen(config: pytest.Config) -> set[str]:
+    """The parts to run; without any, the tests of none."""
+    names = set(config.getoption("parts").split(",")) - {""}
+    return set(PARTS) if config.getoption("all") else names
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the files of parts that do not run, unless they are named."""
+    part = part_of(collection_path) if collection_path.suffix == ".py" else None
+    named = any(Path(name.partition("::")[0]).resolve() == collection_path for name in config.args)
+    return True if part and part not in chosen(config) and not named else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests of parts that do not run; with `--parts`, those of no part."""
+    parts, alone = chosen(config), bool(config.getoption("parts"))
+    named = tuple(name for name in config.args if "::" in name)
+    kept: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
+    for item in items:
+        marked = item.get_closest_marker("part")
+        part = part_of(item.path) or (marked.args[0] if marked else None)
+        runs = not alone if part is None else part in parts
+        asked = item.nodeid.startswith(named) if named else not parts and part_of(item.path)
+        (kept if runs or asked else left_out).append(item)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
 
 
 @pytest.fixture(scope="session")
@@ -126,11 +170,13 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def clock(monkeypatch: pytest.MonkeyPatch) -> VirtualClock:
+async def clock() -> AsyncIterator[VirtualClock]:
     """A virtual clock for the test's event loop, in which waiting takes no time."""
     clock = VirtualClock()
-    clock.install(monkeypatch)
-    return clock
+    with pytest.MonkeyPatch.context() as patch:
+        clock.install(patch)
+        yield clock
+    clock.leave()
 
 
 @pytest.fixture

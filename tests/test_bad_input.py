@@ -571,6 +571,7 @@ async def test_a_full_disk_rolls_back_and_keeps_stored_data(
 
 
 @pytest.mark.slow
+@pytest.mark.part("torch")
 def test_a_missing_model_is_reported_before_the_file_is_created(
     database: Path, language: Language
 ) -> None:

@@ -16,6 +16,7 @@ from hotmem.models import CachedEncoder, Language, TokenCounter
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import Turn
 from tests.conversation import HOSTILE, START, life, said, stands_in
+from tests.thoroughness import examples
 
 NOW = START + timedelta(days=120)
 
@@ -78,7 +79,7 @@ def archive(
 
 
 @pytest.mark.slow
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(question=st.sampled_from(QUESTIONS), budget=st.integers(50, 4000))
 def test_every_block_is_within_budget_literal_and_attributed(
     archive: Archive, tokens: TokenCounter, question: str, budget: int

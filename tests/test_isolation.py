@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hotmem import Memory
 from hotmem.models import CachedEncoder, Language
 from tests.conversation import START, said
+from tests.thoroughness import examples
 
 HOSTILE = (
     "u1", "u11", "u2", "1", "2", "a", "A", "ａ", "ä", "a\u0308", "ana", "ana ", " ana", "Ana",
@@ -108,7 +109,7 @@ async def kept_apart(
 
 @pytest.mark.slow
 def test_no_id_reaches_rows_of_another_user(encoder: CachedEncoder, language: Language) -> None:
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=examples(30), deadline=None)
     @given(pairs)
     def for_any_pair(pair: list[str]) -> None:
         with TemporaryDirectory() as folder:

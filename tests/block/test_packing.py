@@ -22,6 +22,7 @@ from hotmem.ranking.answerability import Answerability
 from hotmem.ranking.deduplication import MIN_FACT_RELEVANCE, deduplicate
 from hotmem.types import Evidence, EvidenceKind, Layer, Mark, Query
 from tests.ranking.statements import evidence, query, ranked, statements
+from tests.thoroughness import examples
 
 VECTOR = np.eye(1, 16, dtype=np.float32)[0]
 """An embedding."""
@@ -30,7 +31,7 @@ KNOWN = (Answerability.DOUBTFUL, Answerability.SOMETHING)
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     drawn=statements(),
     budget=st.integers(1, 1500),

@@ -76,7 +76,7 @@ def endpoint(answer: Callable[[Sequence[dict[str, Any]]], Answer]) -> Iterator[E
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     scripted.url = f"http://127.0.0.1:{server.server_port}/v1"
     try:
         yield scripted

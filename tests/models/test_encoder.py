@@ -57,7 +57,10 @@ def trained(model_options: ModelOptions) -> OnnxEncoder:
     return OnnxEncoder.load(model_options.cache_dir)
 
 
-@pytest.fixture(params=["exact", "quantised", "trained"])
+TORCH = pytest.mark.part("torch")
+
+
+@pytest.fixture(params=[pytest.param("exact", marks=TORCH), "quantised", "trained"])
 def each(request: pytest.FixtureRequest) -> TokenEncoder:
     chosen: TokenEncoder = request.getfixturevalue(request.param)
     return chosen
@@ -147,6 +150,7 @@ def test_a_reading_of_many_words_keeps_to_the_window(each: TokenEncoder) -> None
     ]
 
 
+@TORCH
 @pytest.mark.slow
 def test_both_encoders_read_the_same_pieces(
     exact: SentenceTransformerEncoder, quantised: OnnxEncoder
@@ -167,6 +171,7 @@ def test_an_encoder_of_rows_alone_reads_no_pieces() -> None:
     assert len(reading.token_ids) == len(reading.token_states) == 0
 
 
+@TORCH
 @pytest.mark.slow
 def test_int8_stays_within_a_hundredth_of_float(
     exact: SentenceTransformerEncoder, quantised: OnnxEncoder
@@ -206,6 +211,7 @@ def test_any_texts_give_unit_rows(quantised: OnnxEncoder, texts: list[str]) -> N
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-4)
 
 
+@TORCH
 def test_the_two_encoders_never_share_vectors(
     exact: SentenceTransformerEncoder, quantised: OnnxEncoder
 ) -> None:
@@ -213,11 +219,13 @@ def test_the_two_encoders_never_share_vectors(
     assert exact.dimension == quantised.dimension == 384
 
 
+@TORCH
 def test_a_model_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(ModelMissing, match="Check its name or folder"):
         load_encoder(ModelOptions(encoder=str(tmp_path / "nothing"), cache_dir=tmp_path))
 
 
+@TORCH
 @pytest.mark.slow
 def test_a_folder_is_loaded_as_a_model(exact: SentenceTransformerEncoder) -> None:
     encoder = load_encoder(ModelOptions(encoder=str(find_weights())))

@@ -75,7 +75,7 @@ def serving(model: Model) -> Iterator[Model]:
             """Says nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     model.url = f"http://127.0.0.1:{server.server_port}/v1"
     try:
         yield model

@@ -146,6 +146,7 @@ def test_a_memory_opens_in_time_and_without_torch(
 
 
 @pytest.mark.slow
+@pytest.mark.part("torch")
 def test_torch_is_hidden_from_one_thread_only(home: Home) -> None:
     ended = python(HIDDEN, home=home)
     assert ended.stdout.split() == ["hidden", "True"], ended.stderr

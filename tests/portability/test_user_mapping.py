@@ -19,6 +19,7 @@ from hotmem.understanding.facts import relations
 from hotmem.understanding.facts.relations import Relation
 from tests.conversation import START, said
 from tests.letters import LetterEncoder
+from tests.thoroughness import examples
 
 SERVED = UserRotation()
 
@@ -128,7 +129,7 @@ def test_of_two_of_a_kind_neither_ends_the_other(
     Another name or qualifier ends nothing, another value of the same one does.
     """
 
-    @settings(max_examples=10, deadline=None)
+    @settings(max_examples=examples(10), deadline=None)
     @given(kinds, names, things, st.booleans())
     def two(kind: str, who: list[str], thing: str, by_qualifier: bool) -> None:
         subjects = [f"Ana's {kind} {name}{thing}" for name in who]
@@ -178,7 +179,7 @@ def test_what_is_said_of_one_ends_nothing_of_another(
     """
     changed = 0
 
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=examples(8), deadline=None)
     @given(kinds, names)
     def whoever(kind: str, who: list[str]) -> None:
         nonlocal changed

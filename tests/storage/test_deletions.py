@@ -30,6 +30,7 @@ from hotmem.types import UserKey
 from tests.conversation import START, said, turns_told
 from tests.letters import LetterEncoder
 from tests.storage.test_erasure import copies
+from tests.thoroughness import examples
 
 ENCODER = queries.encoders.identified(LetterEncoder.name, LetterEncoder.dimension)
 SERVED = UserRotation()
@@ -146,7 +147,7 @@ def unaccessed(seen: Sequence[str]) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_brought_back_it_is_as_it_was(way: str, language: Language) -> None:
-    @settings(max_examples=6, deadline=None)
+    @settings(max_examples=examples(8), deadline=None)
     @given(
         st.lists(
             st.tuples(st.integers(0, len(LINES) - 1), st.integers(0, 2)), min_size=1, max_size=7

@@ -37,6 +37,7 @@ from hotmem.understanding.facts import extract_from_parse
 from tests.conversation import START, said, turns_told
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
 from tests.storage.test_erasure import whole
+from tests.thoroughness import examples
 
 SERVED = UserRotation()
 ENCODER = queries.encoders.identified(LetterEncoder.name, LetterEncoder.dimension)
@@ -143,7 +144,7 @@ def test_no_byte_is_left_of_what_is_forgotten(
 ) -> None:
     telling = TELLING[:1] if forget is by_memory else TELLING
 
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=examples(16), deadline=None)
     @given(sentences)
     def whatever_is_told(lines: list[Sentence]) -> None:
         async def run(path: Path) -> None:

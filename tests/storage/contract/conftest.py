@@ -22,7 +22,7 @@ FIRST, *OTHERS = VERSIONS
 ENGINES = (
     "sqlite",
     f"postgres-{FIRST}",
-    *(pytest.param(f"postgres-{version}", marks=pytest.mark.slow) for version in OTHERS),
+    *(pytest.param(f"postgres-{version}", marks=pytest.mark.part("engines")) for version in OTHERS),
 )
 """The engines; one version of PostgreSQL is enough for the fast tests."""
 
