@@ -36,9 +36,7 @@ from tests import thoroughness
 from tests.clock import VirtualClock
 from tests.parts import PARTS, part_of
 from tests.postgres import PostgresServer, server
-from tests.reporting import pytest_terminal_summary
-
-__all__ = ["pytest_terminal_summary"]
+from tests.reporting import pytest_terminal_summary as pytest_terminal_summary
 
 TEMPLATE = "migrated"
 """The database on a PostgreSQL server that tests get copies of."""

@@ -8,10 +8,10 @@ import io
 import multiprocessing
 import os
 import runpy
+import subprocess
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,28 +21,13 @@ CONTEXT: Final = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["tests.victim", "tests.preloaded"])
 
 
-@dataclass(frozen=True)
-class Ended:
-    """What became of a program.
-
-    Attributes:
-        returncode: Its exit status; negative is the signal that ended it.
-        stdout: What it printed.
-        stderr: What it printed to standard error.
-    """
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 def run(
     program: Sequence[str],
     environment: Mapping[str, str] | None = None,
     *,
     terminal: str | None = None,
     timeout_s: float = 110.0,
-) -> Ended:
+) -> subprocess.CompletedProcess[str]:
     """Run a program to its end.
 
     Args:
@@ -60,7 +45,9 @@ def run(
             process.join()
         printed = "" if terminal else out.read_text("utf-8")
         assert process.exitcode is not None
-        return Ended(process.exitcode, printed, err.read_text("utf-8"))
+        return subprocess.CompletedProcess(
+            list(program), process.exitcode, printed, err.read_text("utf-8")
+        )
 
 
 def start(

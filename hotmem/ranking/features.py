@@ -207,11 +207,11 @@ def _rank_features(evidence: Sequence[Evidence], columns: Mapping[str, Any]) -> 
 
     Both are comparable between memories of any size.
     """
-    kinds = np.array([list(EvidenceKind).index(found.kind) for found in evidence])
+    rows = np.array([(list(EvidenceKind).index(one.kind), one.key) for one in evidence])
     return {
-        "cosine_rank": _reciprocal_ranks(columns["cosine"], kinds),
-        "match_rank": _reciprocal_ranks(columns["match"], kinds),
-        "words_rank": _reciprocal_ranks(columns["overlap"], kinds),
+        "cosine_rank": _reciprocal_ranks(columns["cosine"], rows),
+        "match_rank": _reciprocal_ranks(columns["match"], rows),
+        "words_rank": _reciprocal_ranks(columns["overlap"], rows),
         "cosine_lift": _standardized(columns["cosine"]),
         "match_lift": _standardized(columns["match"]),
     }
@@ -239,11 +239,14 @@ def _query_features(
     }
 
 
-def _reciprocal_ranks(values: NDArray[np.float32], kinds: NDArray[np.intp]) -> NDArray[np.float32]:
-    """1 for the largest value of a kind, 1/2 for the next; 0 for values of at most 0."""
-    order = np.lexsort((-values, kinds))
-    sorted_kinds = kinds[order]
-    first = np.searchsorted(sorted_kinds, sorted_kinds)
+def _reciprocal_ranks(values: NDArray[np.float32], rows: NDArray[np.intp]) -> NDArray[np.float32]:
+    """1 for the largest value of a kind, 1/2 for the next; 0 for values of at most 0.
+
+    Of equal values, the row stored first is first, in whatever order the candidates come.
+    """
+    kinds, keys = rows.reshape(-1, 2).T
+    order = np.lexsort((keys, np.round(-values, 6), kinds))
+    first = np.searchsorted(kinds[order], kinds[order])
     ranks = np.empty(len(values), dtype=np.float32)
     ranks[order] = 1 / (1 + np.arange(len(values)) - first)
     return np.where(values > 0, ranks, np.float32(0))

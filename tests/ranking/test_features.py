@@ -52,6 +52,12 @@ def test_candidate_features_are_finite_and_independent_of_order(
     )
 
 
+def test_statements_with_the_same_words_have_the_same_ranks_in_any_order() -> None:
+    told = found(*(evidence("DOG", key=key) for key in (1, 2)), evidence("A cat.", key=3))
+    ranks = candidate_features(query(), told)
+    assert np.array_equal(candidate_features(query(), told[::-1]), ranks[::-1])
+
+
 def test_the_answer_has_the_highest_overlap_cosine_and_match(
     encoder: CachedEncoder,
 ) -> None:
