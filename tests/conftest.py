@@ -37,6 +37,7 @@ from tests.clock import VirtualClock
 from tests.parts import PARTS, part_of
 from tests.postgres import PostgresServer, server
 from tests.reporting import pytest_terminal_summary as pytest_terminal_summary
+from tests.slow import slow_tests
 
 TEMPLATE = "migrated"
 """The database on a PostgreSQL server that tests get copies of."""
@@ -70,8 +71,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if part and part not in chosen(config) and not named else None
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests of parts that do not run; with `--parts`, those of no part."""
+    """Mark slow tests; leave out those of parts that do not run, and with `--parts` of no part."""
+    slow = slow_tests()
+    for item in items:
+        if item.nodeid.partition("[")[0] in slow:
+            item.add_marker(pytest.mark.slow)
     parts, alone = chosen(config), bool(config.getoption("parts"))
     named = tuple(name for name in config.args if "::" in name)
     kept: list[pytest.Item] = []

@@ -64,6 +64,14 @@ PARTS: Final = {
             "tests/packaging/test_websocket.py",
         ),
     ),
+    "model_calls": Part(
+        touched=(
+            "hotmem/extractor.py", "hotmem/model_calls.py", "hotmem/storage/",
+            "hotmem/summary_writer.py", "hotmem/topic_namer.py", "hotmem/understanding/extraction/",
+            "tests/model_calls/",
+        ),
+        files=("tests/model_calls/",),
+    ),
     "torch": Part(
         touched=("eval/encoder/", "eval/understanding/", "hotmem/models/"),
         files=("tests/eval/test_encoder_alone.py",),
@@ -74,8 +82,8 @@ PARTS: Final = {
             "hotmem/__init__.py", "hotmem/models/",
         ),
         files=(
-            "tests/packaging/test_extras.py", "tests/packaging/test_prepare.py",
-            "tests/packaging/test_wheel.py",
+            "tests/models/test_preparation.py", "tests/packaging/test_extras.py",
+            "tests/packaging/test_prepare.py", "tests/packaging/test_wheel.py",
         ),
     ),
 }  # fmt: skip

@@ -128,7 +128,6 @@ async def test_one_anonymous_entry_is_left_of_an_erased_user(populated: Memory) 
         ).fetchone() == (None,)
 
 
-@pytest.mark.slow
 async def test_the_audit_log_can_be_disabled(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:

@@ -115,7 +115,6 @@ async def test_surrogates_in_turns_and_queries_are_accepted(memory: Memory) -> N
     assert await memory.forget(user_id="ana", entity="Potola \udfff") is not None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [
@@ -146,7 +145,6 @@ async def test_operators_and_quotes_in_a_query_are_literal(
     assert texts(database) == ["My dog is called Potola."]
 
 
-@pytest.mark.slow
 def test_any_text_is_accepted_as_turn_and_query(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
@@ -265,7 +263,6 @@ async def test_the_smallest_budget_gives_an_empty_block(memory: Memory) -> None:
 BAD_IDS = ["x" * 10_000, "x" * (MAX_ID_CHARACTERS + 1), "", "a\x00b", "\ud800", 7, None]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("bad", BAD_IDS)
 async def test_invalid_ids_are_refused_everywhere(bad: str, memory: Memory) -> None:
     await memory.remember(said("My dog is called Potola."))
@@ -423,7 +420,6 @@ for path in sys.argv[1:]:
 file."""
 
 
-@pytest.mark.slow
 def test_files_and_folders_without_permissions(stored: Path) -> None:
     rights = {
         "file": (0o444, 0o777),
@@ -536,7 +532,6 @@ def test_a_file_of_a_newer_version_is_not_modified(stored: Path) -> None:
     assert texts(stored) == ["My dog is called Potola."]
 
 
-@pytest.mark.slow
 async def test_a_full_disk_rolls_back_and_keeps_stored_data(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
@@ -570,7 +565,6 @@ async def test_a_full_disk_rolls_back_and_keeps_stored_data(
         assert conn.execute("SELECT count(*) FROM pending_turns").fetchone()[0] == 0
 
 
-@pytest.mark.slow
 @pytest.mark.part("torch")
 def test_a_missing_model_is_reported_before_the_file_is_created(
     database: Path, language: Language

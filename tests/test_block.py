@@ -78,7 +78,6 @@ def archive(
             runner.run(memory.close())
 
 
-@pytest.mark.slow
 @settings(max_examples=examples(120), deadline=None)
 @given(question=st.sampled_from(QUESTIONS), budget=st.integers(50, 4000))
 def test_every_block_is_within_budget_literal_and_attributed(
@@ -122,7 +121,6 @@ def test_a_larger_budget_is_used_and_a_tiny_one_is_respected(
     assert len(small.items) <= len(large.items)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("budget", range(1, 50))
 def test_a_budget_too_small_for_a_block_gives_an_empty_one(
     archive: Archive, tokens: TokenCounter, budget: int
@@ -219,7 +217,6 @@ def test_chit_chat_needs_no_block(archive: Archive, text: str) -> None:
     assert (block.text, block.tokens, block.items) == ("", 0, ())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("question", TOPICAL)
 def test_passages_already_visible_to_the_model_are_not_repeated(
     archive: Archive, question: str

@@ -26,7 +26,6 @@ LONGEST_S = 0.5
 SEED = 20260302
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_sigkill_at_any_moment_loses_no_acknowledged_turn(
     database: Path,
@@ -65,7 +64,6 @@ def test_sigkill_at_any_moment_loses_no_acknowledged_turn(
     assert len(acknowledged) > rounds
 
 
-@pytest.mark.slow
 def test_sigkill_while_jobs_fail_leaves_nothing_undone(
     database: Path, model_options: ModelOptions, language: Language
 ) -> None:

@@ -76,7 +76,6 @@ def embedded(file: Path) -> dict[str, list[tuple[object, ...]]]:
         }
 
 
-@pytest.mark.slow
 async def test_a_process_with_the_former_encoder_stores_turns_and_leaves_embedding_to_the_new_one(
     database: Path,
     published: CachedEncoder,

@@ -64,7 +64,6 @@ def sealed(database: Path) -> Path:
     return database
 
 
-@pytest.mark.slow
 async def test_no_text_is_readable_in_an_encrypted_file(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
@@ -84,7 +83,6 @@ async def test_no_text_is_readable_in_an_encrypted_file(
     assert b"Potola" not in held and b"SQLite format 3" not in held
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "fix"),
     [
@@ -159,7 +157,6 @@ def test_a_key_never_appears_in_a_representation(monkeypatch: pytest.MonkeyPatch
     assert Settings.from_environment().options().key == Path("key.txt")
 
 
-@pytest.mark.slow
 async def test_a_copy_keeps_the_key_and_an_export_is_plain(
     sealed: Path, tmp_path: Path, encoder: CachedEncoder, language: Language
 ) -> None:
@@ -186,7 +183,6 @@ async def test_a_copy_keeps_the_key_and_an_export_is_plain(
     assert "Fips" in await asyncio.to_thread(export.read_text, "utf-8")
 
 
-@pytest.mark.slow
 def test_a_file_is_converted_completely(stored: Path) -> None:
     stored.chmod(0o640)
     asyncio.run(keep(stored, None, "Fips"))
@@ -234,7 +230,6 @@ except HotMemError as error:
 """
 
 
-@pytest.mark.slow
 async def test_an_open_file_is_not_converted(stored: Path) -> None:
     opened = SqliteDatabase.open(stored)
     try:
@@ -260,7 +255,6 @@ async def test_an_open_file_is_not_converted(stored: Path) -> None:
     assert names(stored, None) == ["Potola", "Fips"]
 
 
-@pytest.mark.slow
 def test_the_commands(stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at = ["-d", str(stored)]
     run = CliRunner().invoke
@@ -284,7 +278,6 @@ def test_the_commands(stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert isinstance(run(app, ["decrypt", *at]).exception, StoreKeyWrong)
 
 
-@pytest.mark.slow
 async def test_the_command_line_reads_an_encrypted_file(
     sealed: Path,
     tmp_path: Path,

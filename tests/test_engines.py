@@ -68,7 +68,6 @@ async def exports(memory: Memory) -> list[list[str]]:
     ]
 
 
-@pytest.mark.slow
 async def test_engines_answer_alike_after_the_same_conversation_and_after_an_import(
     tmp_path: Path, postgres_url: Callable[[str], str], open_memory: Open
 ) -> None:

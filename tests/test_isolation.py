@@ -6,7 +6,6 @@ from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -107,7 +106,6 @@ async def kept_apart(
         assert "Potola" not in await seen(memory, other) and "Wilbur" in await seen(memory, other)
 
 
-@pytest.mark.slow
 def test_no_id_reaches_rows_of_another_user(encoder: CachedEncoder, language: Language) -> None:
     @settings(max_examples=examples(30), deadline=None)
     @given(pairs)
@@ -118,7 +116,6 @@ def test_no_id_reaches_rows_of_another_user(encoder: CachedEncoder, language: La
     for_any_pair()
 
 
-@pytest.mark.slow
 def test_many_users_of_one_file_are_isolated(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:

@@ -175,7 +175,6 @@ async def test_a_session_is_summarised_without_a_turn_that_cannot_be_embedded(
         assert summary is not None and summary.topics == ("walnuts",)
 
 
-@pytest.mark.slow
 async def test_a_turn_is_processed_while_another_user_has_thousands_waiting(
     database: Path, conn: Connection, language: Language
 ) -> None:
@@ -263,7 +262,6 @@ def instructions(conn: Connection, run: Callable[[], object]) -> int:
     return taken
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("held", [0, 1], ids=["waiting", "set aside"])
 def test_choosing_a_job_does_not_get_slower_with_ten_times_as_many_waiting(
     conn: Connection, held: int
@@ -337,7 +335,6 @@ async def test_retries_have_growing_pauses_and_end(database: Path) -> None:
     await storage.database.close()
 
 
-@pytest.mark.slow
 async def test_permanent_failures_are_retried_in_part_at_each_open_and_repaired_ones_in_full(
     database: Path, language: Language
 ) -> None:

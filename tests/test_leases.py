@@ -120,7 +120,6 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dies", [True, False], ids=["killed", "stopped"])
 async def test_jobs_of_a_worker_that_stops_are_taken_over(
     dies: bool, database: Path, language: Language, monkeypatch: pytest.MonkeyPatch
@@ -186,7 +185,6 @@ async def test_jobs_run_elsewhere_or_not_at_all(database: Path, language: Langua
             assert [known.text for known in await memory.memories("ana")]
 
 
-@pytest.mark.slow
 def test_a_worker_is_a_command(database: Path, tmp_path: Path) -> None:
     """It works through what waits and stops."""
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from loguru import logger
 
 from hotmem.core.logs import log
@@ -34,14 +33,12 @@ def run(setup: str = "") -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-@pytest.mark.slow
 def test_nothing_goes_to_standard_output() -> None:
     out, err = run()
     assert out == ""
     assert "hotmem.facade" in err and "forgotten turns=1" in err and "Potola" not in err
 
 
-@pytest.mark.slow
 def test_level_and_destination_are_set_by_the_application() -> None:
     out, err = run(
         "import sys; from loguru import logger; logger.remove(); logger.add(sys.stdout, "

@@ -352,7 +352,6 @@ async def test_the_vocabulary_lists_speakers_and_the_most_frequent_names(memory:
     assert await memory.vocabulary("nobody") == []
 
 
-@pytest.mark.slow
 async def test_all_prepared_files_are_in_the_folder_of_the_options(
     database: Path,
     tmp_path: Path,

@@ -31,7 +31,7 @@ def test_tests_are_marked_with_parts_that_there_are() -> None:
 def test_a_change_needs_the_parts_that_alone_cover_it() -> None:
     assert needed({"eval/rows.py"}) == ["evaluation"]
     assert needed({"pyproject.toml", "README.md"}) == ["wheel"]
-    assert needed({"hotmem/storage/spool.py"}) == ["attacks", "engines"]
+    assert needed({"hotmem/storage/spool.py"}) == ["attacks", "engines", "model_calls"]
     assert needed({"README.md", "hotmem/block/packing.py"}) == []
 
 

@@ -54,7 +54,6 @@ def used(path: Path, models: ModelOptions, out: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("of_file", "of_folder"), [(0o444, 0o777), (0o666, 0o555), (0o444, 0o555)])
 def test_a_read_only_file_can_be_used_for_reading(
     of_file: int, of_folder: int, stored: Path, place: Path, model_options: ModelOptions
@@ -84,7 +83,6 @@ def test_a_read_only_file_can_be_used_for_reading(
     assert list(folder.iterdir()) == [path], "no other file is left"
 
 
-@pytest.mark.slow
 async def test_a_file_can_be_read_while_its_owner_writes(
     stored: Path,
     place: Path,
@@ -112,7 +110,6 @@ migrations.STEPS = (*migrations.STEPS, lambda conn: None)
 """Makes a process a newer version of HotMem, with one more migration."""
 
 
-@pytest.mark.slow
 def test_a_read_only_file_of_an_older_schema_is_reported(stored: Path, place: Path) -> None:
     old, empty = place / "old.db", place / "empty.db"
     shutil.copy(stored, old)

@@ -50,7 +50,6 @@ def drill(live: Path, restored: Path, key: str) -> tuple[int, str]:
     return done.returncode, " ".join((done.stdout + done.stderr).split())
 
 
-@pytest.mark.slow
 async def test_a_restored_copy_is_equal_and_a_modified_one_is_not(
     live: tuple[Memory, str], tmp_path: Path
 ) -> None:
@@ -73,7 +72,6 @@ async def test_a_restored_copy_is_equal_and_a_modified_one_is_not(
     assert code == 1 and "not the live one" in output and "turns" in output, output
 
 
-@pytest.mark.slow
 async def test_a_file_that_is_no_database_is_reported(
     live: tuple[Memory, str], tmp_path: Path
 ) -> None:

@@ -97,7 +97,6 @@ async def test_today_is_in_the_time_zone_of_the_user(memory: Memory) -> None:
     assert "interview" not in (await opened(memory, at=THURSDAY + timedelta(days=1))).text
 
 
-@pytest.mark.slow
 async def test_the_budget_holds_and_instructions_come_first(memory: Memory) -> None:
     await tell(memory, *TOLD)
     for max_tokens in range(1, 260, 7):
@@ -316,7 +315,6 @@ def test_the_budget_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Settings().options().recall.opening_tokens == 120
 
 
-@pytest.mark.slow
 async def test_instructions_are_found_among_many_statements(memory: Memory) -> None:
     await tell(
         memory,
@@ -329,7 +327,6 @@ async def test_instructions_are_found_among_many_statements(memory: Memory) -> N
     assert "“call me Annie”" in (await opened(memory)).text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("plan", "later", "old_day", "new_day"),
     [

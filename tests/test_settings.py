@@ -50,7 +50,6 @@ def test_the_example_lists_exactly_the_settings() -> None:
     assert example().keys() >= PIPELINE_VARIABLES
 
 
-@pytest.mark.slow
 def test_the_example_names_the_defaults(tmp_path: Path) -> None:
     bare = Settings().model_dump()
     copy(EXAMPLE, tmp_path / ".env")

@@ -100,7 +100,6 @@ async def memory(file: Path, encoder: Encoder, language: Language) -> AsyncItera
         yield memory
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("asked", "wanted"), ASKED)
 async def test_a_memory_is_found_in_any_wording_of_the_question(
     memory: Memory, asked: str, wanted: str
@@ -113,7 +112,6 @@ async def test_a_memory_is_found_in_any_wording_of_the_question(
     assert any(wanted in result.content for result in found.results)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "said",
     [
@@ -178,7 +176,6 @@ async def _told(memory: Memory, *turns: tuple[str, str]) -> None:
     await memory.settle()
 
 
-@pytest.mark.slow
 async def test_unusual_memories_neither_fail_nor_claim_that_nothing_is_known(
     tmp_path: Path, encoder: Encoder, language: Language
 ) -> None:

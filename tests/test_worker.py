@@ -134,7 +134,6 @@ async def test_closing_during_background_work_loses_nothing(
     assert not [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
 
 
-@pytest.mark.slow
 async def test_a_busy_memory_still_answers(memory: Memory) -> None:
     for number in range(30):
         await memory.remember(

@@ -125,7 +125,6 @@ spans = st.tuples(
 )
 
 
-@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     drawn=st.lists(

@@ -30,7 +30,6 @@ VECTOR = np.eye(1, 16, dtype=np.float32)[0]
 KNOWN = (Answerability.DOUBTFUL, Answerability.SOMETHING)
 
 
-@pytest.mark.slow
 @settings(max_examples=examples(150), deadline=None)
 @given(
     drawn=statements(),

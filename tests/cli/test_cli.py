@@ -122,7 +122,6 @@ def test_memories_are_listed_and_past_ones_on_request(database_file: Path) -> No
     assert {one["text"] for one in json.loads(listed.output)} >= {"Ana lives in Porto."}
 
 
-@pytest.mark.slow
 def test_a_user_is_exported_and_imported(database_file: Path, tmp_path: Path) -> None:
     file, copy = tmp_path / "sessions.jsonl", tmp_path / "copy.db"
     out = run("export", file, "-u", "ana", "-d", database_file)
@@ -163,7 +162,6 @@ def test_a_confirmed_deletion_deletes_no_more_than_was_shown(database_file: Path
     assert "removed" in run(*asked, "--confirmation", code[1]).output
 
 
-@pytest.mark.slow
 def test_forget_asks_on_a_terminal(database_file: Path) -> None:
     """Each run has a terminal of its own, on which the answer was typed."""
     asked = ("forget", "-u", "ana", "-d", str(database_file), "--everything")
@@ -250,7 +248,6 @@ def test_an_error_is_one_line_with_its_fix_and_creates_no_file(
     assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.slow
 def test_forget_needs_a_target(database_file: Path) -> None:
     outcome = run("forget", "-u", "ana", "-d", database_file)
     assert isinstance(outcome.exception, InvalidInput)
@@ -386,7 +383,6 @@ def test_a_memory_is_edited(database_file: Path) -> None:
     assert "Pippa" in run("memories", "-u", "ana", "-d", database_file).output
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -427,7 +423,6 @@ def test_an_invalid_option_is_named(
     assert isinstance(outcome.exception, InvalidInput) and expected in str(outcome.exception)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles"])
 def test_a_date_is_in_the_time_zone_of_the_user(
     database_file: Path, monkeypatch: pytest.MonkeyPatch, zone: str
@@ -484,7 +479,6 @@ def test_decisions_are_undone_on_the_command_line(database_file: Path) -> None:
     assert isinstance(wrong, InvalidInput) and "--action" in str(wrong)
 
 
-@pytest.mark.slow
 def test_maintenance_commands_report_the_state(database_file: Path) -> None:
     for words, shown in (
         (("stats",), "by category"),
@@ -521,7 +515,6 @@ def test_a_memory_is_backed_up_and_restored(database_file: Path, tmp_path: Path)
     assert str(outcome.exception) == f"{database_file} exists. Name another file."
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "expected"),
     {
@@ -549,7 +542,6 @@ def test_every_command_has_a_help_text(command: str, expected: str) -> None:
     assert re.search(rf"\b{command}\b", run("--help").output)
 
 
-@pytest.mark.slow
 def test_one_of_something_is_not_a_plural_and_what_is_unknown_is_a_dash(tmp_path: Path) -> None:
     file = tmp_path / "one.db"
     run("store", "The boiler is old.", "-u", "ana", "-d", file)
@@ -572,7 +564,6 @@ def test_users_are_listed_with_what_is_stored_of_them(database_file: Path) -> No
     assert listed[1]["last_said"] is None
 
 
-@pytest.mark.slow
 def test_network_usage_and_trace_report_the_memory(database_file: Path) -> None:
     run("store", "Potola's vet is in Porto.", "-u", "ana", "-d", database_file)
     assert re.search(r"Potola +│ 1 +│ 2", run("network", "-u", "ana", "-d", database_file).output)
@@ -600,7 +591,6 @@ def test_network_usage_and_trace_report_the_memory(database_file: Path) -> None:
     )
 
 
-@pytest.mark.slow
 def test_plots_are_drawn_or_the_missing_package_is_named(
     database_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -626,7 +616,6 @@ def test_plots_are_drawn_or_the_missing_package_is_named(
     )
 
 
-@pytest.mark.slow
 def test_foreign_files_are_imported_with_a_report(tmp_path: Path) -> None:
     file, talk, database = tmp_path / "mem0.json", tmp_path / "talk.txt", tmp_path / "new.db"
     file.write_text(

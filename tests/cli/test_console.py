@@ -79,7 +79,6 @@ def refused(*words: str | Path) -> str:
     return str(outcome.exception)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
@@ -114,7 +113,6 @@ def test_every_command_shows_text_that_looks_like_markup(
     assert shown in " ".join(outcome.output.split()), outcome.output
 
 
-@pytest.mark.slow
 def test_import_and_export_print_it_too(database_file: Path, tmp_path: Path) -> None:
     file = tmp_path / "[out].jsonl"
     assert run("export", file, "-u", "ana", "-d", database_file).exit_code == 0
@@ -171,7 +169,6 @@ def test_errors_are_printed_literally_in_one_line(
         assert line.endswith(f"Run: {hint}")
 
 
-@pytest.mark.slow
 def test_ids_are_accepted_as_they_are_printed(database_file: Path) -> None:
     listed = run("memories", "-u", "ana", "-d", database_file).output
     first, second = re.findall(r"(?m)^│ ([0-9a-f]{12}) │ .*The page", listed)
@@ -249,7 +246,6 @@ USER_COMMANDS = (
 )  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("words", USER_COMMANDS, ids=" ".join)
 def test_the_error_for_an_unknown_user_lists_known_users(
     words: tuple[str, ...], database_file: Path, tmp_path: Path

@@ -47,7 +47,6 @@ def copy(source: Path | str, target: Path | str) -> Result:
     return CliRunner().invoke(app.app, ["copy", str(source), str(target)])
 
 
-@pytest.mark.slow
 def test_a_file_is_copied_to_a_server_and_back(
     source: Path, tmp_path: Path, postgres_url: Callable[[str], str]
 ) -> None:

@@ -16,8 +16,6 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.options import ModelOptions
 from hotmem.types import Role
 
-pytestmark = pytest.mark.slow
-
 NOUNS: Final = (
     *("candidates", "conversations", "days", "decisions", "duplicates", "entries", "facts"),
     *("hits", "items", "jobs", "lines", "memories", "messages", "names", "passages", "questions"),

@@ -31,7 +31,6 @@ def test_a_network_is_drawn(tmp_path: Path, network: ConceptNetwork) -> None:
     assert image.shape[:2] == (1200, 1650) and image[..., :3].std() > 0.01
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("by", "names"),
     [

@@ -175,7 +175,6 @@ async def test_up_to_two_hundred_sessionare_summarised_in_one_step(
     assert (again.vectors == seen.vectors).all()
 
 
-@pytest.mark.slow
 async def test_early_decisions_stay_in_the_summary_of_a_long_session(
     memory: Memory,
 ) -> None:

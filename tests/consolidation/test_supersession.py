@@ -264,7 +264,6 @@ def stored_after(spoken: list[tuple[str, int]]) -> dict[str, tuple[int, datetime
     }
 
 
-@pytest.mark.slow
 @given(st.lists(st.integers(0, 50), min_size=2, max_size=4, unique=True))
 def test_order_of_import_does_not_matter(days: list[int]) -> None:
     new = [(f"Town {number}", said) for number, said in enumerate(days)]

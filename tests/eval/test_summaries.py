@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from eval.tools.summaries import check, conversations, summarise
 from hotmem.models import Language
 from tests.chat_server import chat_server, facts
@@ -26,7 +24,6 @@ def test_altered_points_differ_and_are_dropped(language: Language) -> None:
     assert sum(reason is not None for *_, reason in altered) > 0.8 * len(altered)
 
 
-@pytest.mark.slow
 async def test_a_model_writes_the_summaries(tmp_path: Path) -> None:
     (one,) = conversations("dev")[:1]
 

@@ -51,7 +51,6 @@ from tests.serving import serving
 
 DEMO: Final = ROOT / "pipelines" / "recordings"
 ANSWERING: Final = "https://bot.example.com/call"
-pytestmark = pytest.mark.slow
 EXTERNAL: Final = LLMUserAggregatorParams(user_turn_strategies=ExternalUserTurnStrategies())
 
 

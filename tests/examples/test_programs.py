@@ -18,8 +18,6 @@ from hotmem.storage.sqlite.connection import connect
 from tests.examples.endpoint import Answer, ToolCall, endpoint
 from tests.packaging.source import ROOT
 
-pytestmark = pytest.mark.slow
-
 Run = Callable[..., str]
 
 

@@ -12,7 +12,6 @@ from hotmem.options import ModelOptions
 QUESTION = {"question": "What's my dog called?"}
 
 
-@pytest.mark.slow
 def test_one_memory_serves_many_users(
     database: Path, model_options: ModelOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,7 +57,6 @@ def again(block: ContextBlock) -> ContextBlock:
     return replace(block, id=uuid4().hex)
 
 
-@pytest.mark.slow
 async def test_recall_is_identical_after_feedback_without_learning(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
@@ -145,7 +144,6 @@ def learn_often(path: Path, steps: int) -> None:
     asyncio.run(taken())
 
 
-@pytest.mark.slow
 async def test_updates_of_two_processes_lose_no_step(memory: Memory, database: Path) -> None:
     await memory.remember(said("My dog is called Potola."))
     context = multiprocessing.get_context("spawn")
@@ -204,7 +202,6 @@ async def test_manually_written_weights_are_validated(
     assert (await memory.recall(ASKED, user_id="ana", at=LATER)).items
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "state",
     [

@@ -229,7 +229,6 @@ async def test_a_question_is_forgotten_with_its_turn(memory: Memory) -> None:
         assert conn.execute("SELECT count(*) FROM recalls").fetchone()[0] == 0
 
 
-@pytest.mark.slow
 async def test_number_of_days_is_bounded(memory: Memory) -> None:
     await remembered(memory)
     user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")

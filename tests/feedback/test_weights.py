@@ -117,7 +117,6 @@ def test_step_size_and_bounds(before: Weights, uses: list[ItemUse], asked: set[L
     assert np.abs(multipliers(after.own) - multipliers(before)).max() <= MAX_STEP + 1e-9
 
 
-@pytest.mark.slow
 @given(st.lists(uses, min_size=1, max_size=30))
 def test_learning_is_deterministic(replies: list[list[ItemUse]]) -> None:
     def taught() -> LearningState:

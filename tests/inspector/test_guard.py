@@ -37,7 +37,6 @@ def words(page: httpx.Response) -> str:
     return unescape(re.sub(r'value="[^"]*"', "", page.text))
 
 
-@pytest.mark.slow
 async def test_every_page_shows_nothing_of_another_user(pages: Pages) -> None:
     for path in LISTS:
         page = await pages.get(path)
@@ -112,7 +111,6 @@ async def test_another_host_name_is_refused(pages: Pages, host: str) -> None:
     assert "Potola" not in page.text
 
 
-@pytest.mark.slow
 async def test_every_response_has_the_security_headers(pages: Pages) -> None:
     for path in (
         *LISTS,

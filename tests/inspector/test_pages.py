@@ -442,7 +442,6 @@ async def test_invalid_stored_weights_are_reported(pages: Pages, memory: Memory)
     assert (await pages.get("/plots/weights.svg")).status_code == 200
 
 
-@pytest.mark.slow
 async def test_years_of_replies_and_a_clock_that_jumped(pages: Pages, memory: Memory) -> None:
     now = datetime.now(UTC)
     moments = [

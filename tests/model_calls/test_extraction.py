@@ -26,8 +26,6 @@ from tests.letters import LetterEncoder
 from tests.logs import captured_logs
 from tests.model_calls.talk import Open, address, costs, outcomes, talk
 
-pytestmark = pytest.mark.slow
-
 NOTICED = "We're renovating the kitchen with Bruno."
 """What the endpoint makes a fact of in these tests, whatever HotMem reads in it by itself."""
 

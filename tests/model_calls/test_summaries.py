@@ -25,8 +25,6 @@ from tests.letters import LetterEncoder
 from tests.logs import captured_logs
 from tests.model_calls.talk import Open, address, costs, outcomes, talk
 
-pytestmark = pytest.mark.slow
-
 KITCHEN = "We're renovating the kitchen with Bruno, my cousin."
 COST = "The tiles cost 900 euros, and I haven't paid them yet."
 

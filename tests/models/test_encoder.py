@@ -66,7 +66,6 @@ def each(request: pytest.FixtureRequest) -> TokenEncoder:
     return chosen
 
 
-@pytest.mark.slow
 def test_rows_are_float32_and_of_length_one(each: TokenEncoder) -> None:
     rows = each.encode(SENTENCES)
     assert rows.dtype == np.float32
@@ -74,14 +73,12 @@ def test_rows_are_float32_and_of_length_one(each: TokenEncoder) -> None:
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
 
 
-@pytest.mark.slow
 def test_no_texts_give_no_rows(each: TokenEncoder) -> None:
     rows = each.encode([])
     assert rows.shape == (0, each.dimension)
     assert rows.dtype == np.float32
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -107,7 +104,6 @@ def test_meaning_shows_in_the_dot_product(each: TokenEncoder) -> None:
     assert question @ answer > question @ other + 0.3
 
 
-@pytest.mark.slow
 def test_threads_may_encode_at_once(each: TokenEncoder) -> None:
     together = each.encode(SENTENCES)
     with ThreadPoolExecutor(4) as pool:
@@ -115,13 +111,11 @@ def test_threads_may_encode_at_once(each: TokenEncoder) -> None:
     assert np.allclose(single, np.tile(together, (4, 1)), atol=1e-5)
 
 
-@pytest.mark.slow
 def test_a_batch_is_its_texts_one_by_one(each: TokenEncoder) -> None:
     single = np.concatenate([each.encode([text]) for text in SENTENCES])
     assert np.allclose(single, each.encode(SENTENCES), atol=1e-5)
 
 
-@pytest.mark.slow
 def test_a_reading_has_the_row_and_a_state_for_each_word_piece(each: TokenEncoder) -> None:
     readings = each.encode_tokens(SENTENCES)
     assert np.allclose([reading.vector for reading in readings], each.encode(SENTENCES), atol=1e-5)
@@ -143,7 +137,6 @@ def test_the_special_pieces_are_left_out(each: TokenEncoder) -> None:
     assert each.encode_tokens([]) == []
 
 
-@pytest.mark.slow
 def test_a_reading_of_many_words_keeps_to_the_window(each: TokenEncoder) -> None:
     assert [len(reading.token_ids) for reading in each.encode_tokens(["word " * 300])] == [
         MAX_TOKENS - 2
@@ -151,7 +144,6 @@ def test_a_reading_of_many_words_keeps_to_the_window(each: TokenEncoder) -> None
 
 
 @TORCH
-@pytest.mark.slow
 def test_both_encoders_read_the_same_pieces(
     exact: SentenceTransformerEncoder, quantised: OnnxEncoder
 ) -> None:
@@ -172,7 +164,6 @@ def test_an_encoder_of_rows_alone_reads_no_pieces() -> None:
 
 
 @TORCH
-@pytest.mark.slow
 def test_int8_stays_within_a_hundredth_of_float(
     exact: SentenceTransformerEncoder, quantised: OnnxEncoder
 ) -> None:
@@ -226,7 +217,6 @@ def test_a_model_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None
 
 
 @TORCH
-@pytest.mark.slow
 def test_a_folder_is_loaded_as_a_model(exact: SentenceTransformerEncoder) -> None:
     encoder = load_encoder(ModelOptions(encoder=str(find_weights())))
     assert np.allclose(encoder.encode(SENTENCES[:2]), exact.encode(SENTENCES[:2]), atol=1e-5)

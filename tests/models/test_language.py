@@ -56,7 +56,6 @@ def test_threads_share_one_model(language: Language) -> None:
     assert parsed == [f"I have {number} cats." for number in range(40)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("present", "missing"),
     [
@@ -104,13 +103,11 @@ def loaded(planted: Path) -> str:
     ).stdout
 
 
-@pytest.mark.slow
 def test_a_package_that_carries_the_model_is_not_imported(planted: Path) -> None:
     assert loaded(planted) == ""
     assert not (planted / "ran").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["config.cfg", "tokenizer", "tagger/model", "meta.json", "vocab/strings.json", "added.bin"],
@@ -140,7 +137,6 @@ print(gc.get_freeze_count() > 10_000)
 """
 
 
-@pytest.mark.slow
 def test_objects_are_frozen_only_on_request() -> None:
     run = subprocess.run([sys.executable, "-c", FREEZE], text=True, capture_output=True, check=True)
     assert run.stdout.split() == ["0", "True"]

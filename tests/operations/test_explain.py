@@ -61,7 +61,6 @@ async def test_tracing_counts_no_access(memory: Memory) -> None:
     assert found.results[0].last_accessed is None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "expected", "options", "found", "reason"),
     [
@@ -162,7 +161,6 @@ async def test_a_duplicate(memory: Memory) -> None:
     assert turn.found and "repeats another statement" in turn.reason
 
 
-@pytest.mark.slow
 async def test_a_statement_that_no_layer_found(memory: Memory) -> None:
     for number in range(120):
         await memory.remember(said(f"My boat number {number} is blue and fast.", minutes=number))

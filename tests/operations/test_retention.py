@@ -102,7 +102,6 @@ async def test_rules_by_age_and_by_category(
     assert not [word for word in (b"Potola", b"wheat") if word in held]
 
 
-@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     said=st.lists(

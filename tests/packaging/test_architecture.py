@@ -58,7 +58,6 @@ PACKAGES: Final = {module.package for module in KNOWN.values()} - {""}
 GRAPH: Final = {name: imports(module, KNOWN) for name, module in KNOWN.items()}
 
 
-@pytest.mark.slow
 def test_no_module_imports_itself_by_a_cycle() -> None:
     graph = {name: imports(module, KNOWN, for_types=False) for name, module in KNOWN.items()}
     try:

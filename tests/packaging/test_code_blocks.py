@@ -146,7 +146,6 @@ def test_every_block_is_run_or_is_for_the_shell() -> None:
     assert languages <= {"python", "diff", "text", "json", *SHELL, *FILES}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", with_blocks("python"))
 async def test_the_python_of_a_page_runs(
     page: Path,
@@ -222,7 +221,6 @@ async def converse(
     return context, llm
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "language"),
     [
@@ -253,7 +251,6 @@ async def test_a_bot_with_the_pipeline_of_a_page_remembers(
     assert "<memory>" not in str(context.get_messages())
 
 
-@pytest.mark.slow
 async def test_the_model_without_keys_asks_so_that_a_yes_deletes(
     tmp_path: Path, model_options: ModelOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -307,7 +304,6 @@ async def test_the_files_of_the_import_guide_can_be_imported(
     assert [bool(result.turns or result.memories) for result in imported] == [True] * 3
 
 
-@pytest.mark.slow
 async def test_settings_change_some_and_take_the_rest(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -55,7 +55,6 @@ def run(
     return ended.stdout, (ended.stderr.splitlines() or [""])[-1]
 
 
-@pytest.mark.slow
 def test_another_encoder_names_its_extra(home: Home, model_options: ModelOptions) -> None:
     _, error = run(
         "sentence_transformers", home, model_options, model=", encoder='all-MiniLM-L6-v2'"
@@ -64,7 +63,6 @@ def test_another_encoder_names_its_extra(home: Home, model_options: ModelOptions
     assert 'pip install "pipecat-hotmem[sentence-transformers]"' in error
 
 
-@pytest.mark.slow
 def test_a_rewriting_model_names_its_extra(home: Home, model_options: ModelOptions) -> None:
     _, error = run("openai", home, model_options, rewriter="any")
     assert error.startswith("hotmem.errors.ExtraMissing: ")
@@ -79,7 +77,6 @@ def test_importing_the_processor_without_pipecat_names_the_extra(home: Home) -> 
     )
 
 
-@pytest.mark.slow
 def test_a_memory_needs_no_pipecat(home: Home, model_options: ModelOptions) -> None:
     out, error = run("pipecat", home, model_options)
     assert "True" in out.splitlines(), error

@@ -81,7 +81,6 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path / "home")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement",
     [
@@ -101,7 +100,6 @@ def test_an_import_of_the_package_loads_no_numpy(home: Home) -> None:
     assert json.loads(ended.stdout)[1] == [], ended.stderr
 
 
-@pytest.mark.slow
 def test_an_import_costs_little_more_than_the_libraries_it_needs(home: Home) -> None:
     """Processor time with compiled modules; 1.5 times on an idle machine."""
 
@@ -122,7 +120,6 @@ def test_an_import_costs_little_more_than_the_libraries_it_needs(home: Home) -> 
     assert own < 2.5 * needed
 
 
-@pytest.mark.slow
 def test_a_memory_opens_in_time_and_without_torch(
     home: Home, model_options: ModelOptions, tmp_path: Path
 ) -> None:
@@ -145,14 +142,12 @@ def test_a_memory_opens_in_time_and_without_torch(
     assert min(seconds) < 4.0
 
 
-@pytest.mark.slow
 @pytest.mark.part("torch")
 def test_torch_is_hidden_from_one_thread_only(home: Home) -> None:
     ended = python(HIDDEN, home=home)
     assert ended.stdout.split() == ["hidden", "True"], ended.stderr
 
 
-@pytest.mark.slow
 def test_the_tokenizer_equals_the_published_model_s(language: Language) -> None:
     import spacy
 

@@ -47,7 +47,6 @@ def old_words(module: Module) -> list[str]:
     return [f"{module.path.relative_to(ROOT)}:{line}: {text.strip()}" for line, text in found]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("package", BY_PACKAGE)
 def test_names_and_texts_are_in_the_terms_of_the_field(package: str) -> None:
     found = [place for module in BY_PACKAGE[package] for place in old_words(module)]

@@ -62,7 +62,6 @@ def state(folder: Path) -> dict[str, tuple[int, int]]:
     }
 
 
-@pytest.mark.slow
 def test_models_are_prepared_once_and_then_only_read(tmp_path: Path) -> None:
     folder = tmp_path / "models"
     first = prepare("--cache-dir", folder)
@@ -92,7 +91,6 @@ def test_models_are_prepared_once_and_then_only_read(tmp_path: Path) -> None:
     assert home.files() == []
 
 
-@pytest.mark.slow
 def test_the_folder_of_the_environment_is_used(
     tmp_path: Path, model_options: ModelOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,7 +102,6 @@ def test_the_folder_of_the_environment_is_used(
     assert f"{prepared_folder(tmp_path / 'models')}\n" in outcome.output
 
 
-@pytest.mark.slow
 def test_a_missing_model_is_reported_and_the_others_are_prepared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,7 +125,6 @@ def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     assert "choose another" in outcome.stderr
 
 
-@pytest.mark.slow
 def test_a_missing_encoder_is_reported(tmp_path: Path, model_options: ModelOptions) -> None:
     outcome = prepare(
         "--cache-dir", str(model_options.cache_dir), "--encoder", tmp_path / "nothing"

@@ -32,7 +32,6 @@ def record(tmp_path: Path) -> Path:
     return tmp_path / "attempts"
 
 
-@pytest.mark.slow
 def test_a_session_writes_only_models_and_memory_and_uses_no_network(
     home: Home, record: Path, tmp_path: Path
 ) -> None:
@@ -69,13 +68,11 @@ def test_onnxruntime_alone_writes_a_device_id(home: Home) -> None:
     assert written == (Version(version("onnxruntime")) >= Version("1.29"))
 
 
-@pytest.mark.slow
 def test_importing_onnxruntime_before_hotmem_is_logged(home: Home) -> None:
     ended = python("import onnxruntime, hotmem", home=home)
     assert "onnxruntime was imported before hotmem" in ended.stdout + ended.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "bot",
     [
@@ -90,7 +87,6 @@ def test_our_bots_import_hotmem_first(home: Home, bot: str) -> None:
     assert home.files() == []
 
 
-@pytest.mark.slow
 def test_a_telemetry_setting_of_the_environment_is_kept(home: Home) -> None:
     ended = python(
         "import os, hotmem; print(os.environ['ORT_DISABLE_TELEMETRY'])",

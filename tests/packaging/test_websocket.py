@@ -44,7 +44,6 @@ class Recogniser(FrameProcessor):
             await self.push_frame(ProposedUserStoppedSpeakingFrame())
 
 
-@pytest.mark.slow
 def test_each_client_of_the_websocket_has_a_memory_that_outlasts_the_connection(
     tmp_path: Path, model_options: ModelOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:

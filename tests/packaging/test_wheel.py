@@ -22,8 +22,6 @@ from hotmem.models.preparation import Prepared
 from hotmem.options import ModelOptions
 from tests.packaging.child import ROOT, Home, python
 
-pytestmark = pytest.mark.slow
-
 SESSION: Final = """
 import asyncio, json, sys
 from datetime import UTC, datetime

@@ -21,7 +21,6 @@ from tests.pipecat.scene import scene, turns_in
 from tests.pipeline_runs import run_test
 
 
-@pytest.mark.slow
 async def test_blocks_do_not_accumulate_in_the_context(memory: Memory) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
@@ -94,7 +93,6 @@ async def test_recall_has_a_deadline(database: Path, monkeypatch: pytest.MonkeyP
     assert 0.14 < went - came < 0.4
 
 
-@pytest.mark.slow
 async def test_speculative_contexts_get_memory_and_are_not_stored(
     memory: Memory, database: Path
 ) -> None:
@@ -114,7 +112,6 @@ async def test_speculative_contexts_get_memory_and_are_not_stored(
     assert turns_in(database)[len(TOLD) :] == [("user", asked)]
 
 
-@pytest.mark.slow
 async def test_the_spoken_part_of_an_interrupted_reply_is_stored_and_used_for_feedback(
     memory: Memory, database: Path
 ) -> None:
@@ -138,7 +135,6 @@ async def test_the_spoken_part_of_an_interrupted_reply_is_stored_and_used_for_fe
     assert "Boston" not in used
 
 
-@pytest.mark.slow
 async def test_the_last_reply_is_stored_and_the_session_ends(
     memory: Memory, database: Path
 ) -> None:

@@ -16,7 +16,7 @@ from tests.pipecat.test_server import SAID, bot, prepare, say, stored
 from tests.pipeline_runs import run_test
 from tests.postgres import PostgresServer, server
 
-pytestmark = [pytest.mark.slow, pytest.mark.real_clock]
+pytestmark = pytest.mark.real_clock
 
 
 @pytest.fixture

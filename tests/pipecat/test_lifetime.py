@@ -42,7 +42,6 @@ def running() -> list[str]:
     return [name for name in names if "hotmem" in name and not name.startswith(own)]
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)  # 20 s on an idle machine
 async def test_many_pipelines_leave_no_task_or_thread(memory: Memory) -> None:
     await tell(memory)
@@ -69,7 +68,6 @@ def own_threads() -> int:
     return sum(not thread.name.startswith("asyncio_") for thread in threading.enumerate())
 
 
-@pytest.mark.slow
 async def test_opening_and_closing_a_file_leaves_no_thread(database: Path) -> None:
     turn = LLMContextUserTurnFrame(text="I have a cat.", timestamp=NOW)
     for _ in range(3):
@@ -112,7 +110,6 @@ async def test_a_prefetch_ends_with_the_pipeline(memory: Memory, database: Path)
     assert processor.failures == 0
 
 
-@pytest.mark.slow
 async def test_the_interruption_at_the_start_of_a_turn_does_not_cancel_its_prefetch(
     memory: Memory,
 ) -> None:

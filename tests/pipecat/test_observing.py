@@ -54,7 +54,6 @@ class Metrics(BaseObserver):
             self.frames[data.frame.id] = data.frame
 
 
-@pytest.mark.slow
 async def test_recall_timing_adds_up(memory: Memory) -> None:
     await tell(memory)
     timings: list[RecallTiming] = []

@@ -105,7 +105,6 @@ async def test_a_file_that_is_not_a_database_leaves_the_bot_without_memory(
     assert processor.failures == 1
 
 
-@pytest.mark.slow
 async def test_interruptions_between_turns_do_no_harm(memory: Memory, database: Path) -> None:
     await tell(memory)
     reply = LLMContextAssistantTurnFrame(text="She is called Rocky.", timestamp="")
@@ -158,7 +157,6 @@ async def test_users_are_isolated(memory: Memory) -> None:
     assert "Rocky" not in str(contexts(down)[0].context.get_messages())
 
 
-@pytest.mark.slow
 async def test_quality_counts_recalls_without_results(memory: Memory) -> None:
     processor = daniels(memory)
     usages: list[Usage] = []

@@ -40,8 +40,6 @@ from pipelines.bot import Bot, running
 from tests.pipecat.realtime_scene import RealtimeScene, realtime_scene
 from tests.pipecat.scene import turns_in
 
-pytestmark = pytest.mark.slow
-
 EARLIER = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 FACTS = ("My locker code is 4471.", "My sister Maria lives in Porto.", "Please call me Annie.")

@@ -23,8 +23,6 @@ from tests.pipecat.test_realtime import WHERE, known, said_now
 
 __all__ = ["known"]
 
-pytestmark = pytest.mark.slow
-
 
 @dataclass(frozen=True)
 class Service:

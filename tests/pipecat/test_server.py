@@ -19,7 +19,7 @@ from tests.pipecat.scene import NOW
 from tests.pipeline_runs import run_test
 from tests.postgres import PostgresServer, server
 
-pytestmark = [pytest.mark.slow, pytest.mark.real_clock]
+pytestmark = pytest.mark.real_clock
 
 SAID = ("I have a cat.", "And a dog.", "And a hamster.")
 

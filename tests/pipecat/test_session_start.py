@@ -148,7 +148,6 @@ async def test_an_instruction_of_this_session_is_injected_from_the_next_turn(
         assert "- “always call me Annie”" in blocks(stage.model.shown[2])[0]
 
 
-@pytest.mark.slow
 async def test_a_forgotten_instruction_is_not_injected(memory: Memory) -> None:
     await taught(memory)
     await memory.settle()
@@ -235,7 +234,6 @@ class Broken(Memory):
         raise OSError("peanuts")
 
 
-@pytest.mark.slow
 async def test_a_late_opening_block_delays_no_frame_and_is_injected_once_ready(
     database: Path, memory: Memory
 ) -> None:
@@ -260,7 +258,6 @@ async def test_a_late_opening_block_delays_no_frame_and_is_injected_once_ready(
         assert processor.failures == again.failures == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Broken, Raising, Hanging])
 async def test_a_failed_opening_block_stops_no_frame(
     kind: type[Memory], memory: Memory, database: Path

@@ -49,7 +49,6 @@ class Recalls(list[tuple[ContextBlock, RecallTiming]]):
         )
 
 
-@pytest.mark.slow
 @pytest.mark.real_clock
 async def test_a_prefetched_recall_delays_no_frame(
     memory: Memory,
@@ -82,7 +81,6 @@ async def test_a_final_transcript_without_interims_is_prefetched_immediately(
     )
 
 
-@pytest.mark.slow
 async def test_a_different_final_transcript_starts_another_recall(memory: Memory) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
@@ -92,7 +90,6 @@ async def test_a_different_final_transcript_starts_another_recall(memory: Memory
     assert turns_in(memory.path)[len(TOLD)] == ("user", "Where does my sister live?")
 
 
-@pytest.mark.slow
 async def test_several_final_transcripts_are_one_utterance(memory: Memory) -> None:
     await tell(memory)
     processor = daniels(memory)
@@ -124,7 +121,6 @@ async def test_interims_without_a_final_are_not_stored(memory: Memory, database:
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.real_clock
 async def test_transcripts_out_of_order(memory: Memory) -> None:
     await tell(memory)
@@ -151,7 +147,6 @@ async def test_an_empty_turn_is_not_recalled_or_stored(memory: Memory, database:
     assert [role for role, _ in turns_in(database)[len(TOLD) :]] == ["assistant"]
 
 
-@pytest.mark.slow
 async def test_a_confirmed_eager_turn_has_memory_and_is_stored_once(
     memory: Memory, database: Path
 ) -> None:
@@ -183,7 +178,6 @@ async def test_a_cancelled_eager_turn_is_recalled_again_with_the_final_words(
     ]
 
 
-@pytest.mark.slow
 async def test_a_speculative_yes_deletes_nothing(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
@@ -194,7 +188,6 @@ async def test_a_speculative_yes_deletes_nothing(memory: Memory, database: Path)
     assert ("user", TOLD[0]) in turns_in(database)
 
 
-@pytest.mark.slow
 async def test_a_confirmed_speculative_yes_deletes(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
@@ -222,7 +215,6 @@ async def test_a_preamble_before_a_tool_call_is_not_the_answer_for_feedback(memo
     assert [bool(usage.used) for usage in usages] == [True]
 
 
-@pytest.mark.slow
 @pytest.mark.real_clock
 async def test_a_late_block_does_not_answer_another_question(
     database: Path, memory: Memory
@@ -285,7 +277,6 @@ async def test_branches_of_a_parallel_pipeline_see_the_same_block(memory: Memory
     assert models[0].shown == models[1].shown
 
 
-@pytest.mark.slow
 async def test_a_question_repeated_after_context_summarisation_is_a_new_turn(
     memory: Memory,
 ) -> None:
@@ -375,7 +366,6 @@ async def test_two_speakers_are_stored_separately(memory: Memory) -> None:
     assert not any("pears" in text and speaker == "Mia" for text, speaker in said.items())
 
 
-@pytest.mark.slow
 @pytest.mark.real_clock
 async def test_a_late_block_is_injected_on_a_turn_that_needs_no_memory(
     database: Path, memory: Memory
@@ -397,7 +387,6 @@ async def test_a_late_block_is_injected_on_a_turn_that_needs_no_memory(
     assert "Rocky" in blocks(bot.model.shown[1])[0]
 
 
-@pytest.mark.slow
 @pytest.mark.real_clock
 async def test_a_late_block_is_injected_after_a_tool_call(database: Path, memory: Memory) -> None:
     await tell(memory)
@@ -416,7 +405,6 @@ async def test_a_late_block_is_injected_after_a_tool_call(database: Path, memory
     ] == [0, 1]
 
 
-@pytest.mark.slow
 async def test_a_deadline_of_zero_takes_what_is_ready(memory: Memory) -> None:
     await tell(memory)
     async with scene(daniels(memory, deadline_ms=0)) as bot:
@@ -427,7 +415,6 @@ async def test_a_deadline_of_zero_takes_what_is_ready(memory: Memory) -> None:
     assert "Rocky" in blocks(bot.model.shown[1])[0]
 
 
-@pytest.mark.slow
 async def test_every_turn_of_a_user_who_keeps_interrupting_is_stored(
     memory: Memory, database: Path
 ) -> None:
@@ -442,7 +429,6 @@ async def test_every_turn_of_a_user_who_keeps_interrupting_is_stored(
     assert processor.failures == 0
 
 
-@pytest.mark.slow
 async def test_a_monologue_of_ten_minutes_is_prefetched_and_stored(
     memory: Memory, database: Path
 ) -> None:
@@ -468,7 +454,6 @@ async def test_a_monologue_of_ten_minutes_is_prefetched_and_stored(
     assert turns_in(database)[len(TOLD)] == ("user", " ".join(words))
 
 
-@pytest.mark.slow
 async def test_a_clock_that_jumps_back_loses_no_turn(memory: Memory, database: Path) -> None:
     times = iter([THURSDAY, datetime(1970, 1, 2, tzinfo=UTC), THURSDAY + timedelta(days=900)] * 20)
     processor = daniels(memory, clock=lambda: next(times))
@@ -480,7 +465,6 @@ async def test_a_clock_that_jumps_back_loses_no_turn(memory: Memory, database: P
     assert processor.failures == 0
 
 
-@pytest.mark.slow
 async def test_a_slow_prefetch_delays_no_frame(database: Path, memory: Memory) -> None:
     await tell(memory)
     async with Slow(
@@ -497,14 +481,12 @@ async def test_a_slow_prefetch_delays_no_frame(database: Path, memory: Memory) -
     assert processor.failures == 0
 
 
-@pytest.mark.slow
 async def test_a_failed_prefetch_delays_no_frame(database: Path) -> None:
     processor = daniels(Raising(database), deadline_ms=100)
     await _spoken_in_time(processor)
     assert processor.failures > 0
 
 
-@pytest.mark.slow
 @pytest.mark.real_clock
 async def test_a_slow_disk_delays_no_frame(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(memory)
@@ -521,7 +503,6 @@ async def test_a_slow_disk_delays_no_frame(memory: Memory, monkeypatch: pytest.M
     assert processor.late
 
 
-@pytest.mark.slow
 async def test_a_failing_encoder_delays_no_frame(database: Path, language: Language) -> None:
     async with Memory.open(database, encoder=Breaking(), language=language) as memory:
         processor = daniels(memory, deadline_ms=100)

@@ -31,7 +31,6 @@ async def delete(
     return ["".join(blocks(messages)[-1:]) for messages in bot.model.shown]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("undo", ["Undo that.", "Oh no, bring it back!", "I want that back."])
 async def test_a_recent_deletion_is_undone_without_confirmation(
     undo: str, memory: Memory, database: Path

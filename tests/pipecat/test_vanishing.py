@@ -89,7 +89,6 @@ def turn(text: str) -> LLMContextUserTurnFrame:
     return LLMContextUserTurnFrame(text=text, timestamp=NOW)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("vanish", "fact"),
     [
@@ -155,7 +154,6 @@ async def test_a_relative_path_survives_a_change_of_directory(
         assert await own.remember(Turn("daniel", "monday", "user", "I have a cat.", MONDAY))
 
 
-@pytest.mark.slow
 async def test_a_lock_during_a_call_is_reported_with_its_holder(
     memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,7 +180,6 @@ async def test_a_lock_during_a_call_is_reported_with_its_holder(
     ] and not memory.spooled
 
 
-@pytest.mark.slow
 async def test_a_lock_that_outlasts_the_call_is_reported_for_every_turn(
     memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,7 +202,6 @@ async def test_a_lock_that_outlasts_the_call_is_reported_for_every_turn(
     assert turns_in(database) == [("user", "I have a cat."), ("user", "And a dog.")]
 
 
-@pytest.mark.slow
 async def test_a_memory_given_by_path_is_closed_while_its_file_is_locked(database: Path) -> None:
     processor = daniels(database)
     failed, _ = listen(processor)
@@ -227,7 +223,6 @@ async def test_a_memory_given_by_path_is_closed_while_its_file_is_locked(databas
     assert not path_of(database).exists(), "the spool is empty"
 
 
-@pytest.mark.slow
 async def test_a_blocked_write_does_not_block_the_next() -> None:
     done: list[str] = []
 

@@ -101,7 +101,6 @@ async def test_the_last_turn_can_be_deleted(memory: Memory, database: Path) -> N
     assert any("Rocky" in text for _, text in turns_in(database))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer",
     ["Okay, cancel that.", "Absolutely keep it.", "Yes, I changed my mind.", "Okay.", "Sure."],
@@ -427,7 +426,6 @@ async def test_a_new_user_has_no_memories_to_list(memory: Memory) -> None:
     assert "Nothing from earlier" in blocks(bot.model.shown[1])[0]
 
 
-@pytest.mark.slow
 async def test_forgotten_turns_are_not_stored_afterwards(
     memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -514,7 +512,6 @@ async def test_forgotten_content_is_redacted_in_the_context(memory: Memory) -> N
     assert len(said) == 3, "the messages remain"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "which",
     [{"everything": True}, {"session_id": "thursday"}, {"after": THURSDAY}, {"entity": "oleander"}],

@@ -40,7 +40,6 @@ def chat(database: Path, *lines: str, start: Sequence[str] = ("-m", "pipelines.c
     return done.stdout.splitlines()[1:]
 
 
-@pytest.mark.slow
 def test_a_second_session_remembers_the_first(tmp_path: Path) -> None:
     database = tmp_path / "memory.db"
     first = chat(database, "I have a dog called Rocky.", "What is my dog called?")
@@ -59,7 +58,6 @@ def test_a_second_session_remembers_the_first(tmp_path: Path) -> None:
     assert "Rocky" not in chat(database, "What is my dog called?")[0]
 
 
-@pytest.mark.slow
 def test_speech_recognition_is_not_required(tmp_path: Path) -> None:
     replies = chat(
         tmp_path / "memory.db",

@@ -33,7 +33,6 @@ EXPECTED_WORDS = (
 )
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(240)
 async def test_the_demo_recognises_remembers_and_recalls(
     tmp_path: Path, encoder: Encoder, language: Language

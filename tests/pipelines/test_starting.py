@@ -13,7 +13,6 @@ from pipelines.browser import NoBrowser, serve
 from pipelines.display import wide_console
 
 
-@pytest.mark.slow
 def test_the_browser_example_names_missing_keys(tmp_path: Path) -> None:
     bare = {key: value for key, value in os.environ.items() if not key.endswith("_API_KEY")} | {
         "PYTHONPATH": str(Path.cwd())
@@ -30,7 +29,6 @@ def test_the_browser_example_names_missing_keys(tmp_path: Path) -> None:
     assert "Missing: DEEPGRAM_API_KEY, OPENAI_API_KEY, CARTESIA_API_KEY." in done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("program", ["examples/browser_bot.py", "pipelines/chat.py"])
 def test_a_settings_file_that_is_not_utf8_is_a_one_line_error(program: str, tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes(b"OPENAI_API_KEY=\xe9\xff\n")
@@ -61,7 +59,6 @@ async def test_browser_bot_names_missing_packages(
         await serve(tmp_path / "memory.db", "me", None, 7860, wide_console())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("module", ["browser", "chat", "local_mic", "replay"])
 def test_help(module: str) -> None:
     done = subprocess.run(

@@ -280,7 +280,6 @@ async def test_turns_after_an_import_survive_an_undo(memory: Memory, tmp_path: P
     assert (await validate_storage(memory, "ana", NoArguments())).sound
 
 
-@pytest.mark.slow
 async def test_a_bot_can_write_during_an_import(memory: Memory, tmp_path: Path) -> None:
     file = tmp_path / "many.jsonl"
     lines = [turn_line(number) for number in range(1500)]
@@ -302,7 +301,6 @@ async def test_a_bot_can_write_during_an_import(memory: Memory, tmp_path: Path) 
     assert len(await memory.memories("ana")) == 1
 
 
-@pytest.mark.slow
 async def test_an_import_stopped_by_a_full_disk_is_reverted_later(
     memory: Memory, tmp_path: Path
 ) -> None:
@@ -394,7 +392,6 @@ async def test_deleting_a_user_deletes_the_import(memory: Memory, tmp_path: Path
         ] == [0] * 5
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(200)
 def test_a_repeatedly_killed_import_resumes_with_the_same_result(tmp_path: Path) -> None:
     file = tmp_path / "many.jsonl"
@@ -407,7 +404,6 @@ def test_a_repeatedly_killed_import_resumes_with_the_same_result(tmp_path: Path)
     assert lasting(broken) == lasting(whole)
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(200)
 def test_an_import_killed_during_its_rollback_leaves_nothing(tmp_path: Path) -> None:
     file, path = tmp_path / "spoilt.jsonl", tmp_path / "memory.db"

@@ -130,7 +130,6 @@ async def written(memory: Memory, path: Path) -> list[str]:
     return lines
 
 
-@pytest.mark.slow
 async def test_an_imported_memory_answers_as_before(
     memory: Memory, second: Memory, tmp_path: Path
 ) -> None:
@@ -170,7 +169,6 @@ async def test_an_imported_memory_answers_as_before(
     assert after.waiting == 0 and (await validate_storage(second, "ana", NoArguments())).sound
 
 
-@pytest.mark.slow
 async def test_importing_twice_adds_nothing(memory: Memory, second: Memory, tmp_path: Path) -> None:
     await written(memory, tmp_path / "export.jsonl")
     first = await second.import_records(tmp_path / "export.jsonl")
@@ -255,7 +253,6 @@ def twice(kind: str) -> Callable[[list[str]], list[str]]:
     return spoil
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "named"),
     [

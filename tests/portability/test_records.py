@@ -31,7 +31,6 @@ def read(path: Path, text: str) -> list[object]:
     return [entry.value for entry in read_records(path)]
 
 
-@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(st.lists(objects, min_size=1, max_size=5), st.sampled_from(LISTS), objects)
 def test_every_layout_has_the_same_records(

@@ -119,7 +119,6 @@ def is_changed(memory: StoredMemory) -> bool:
     return not memory.current or memory.doubted_at is not None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("relation", SINGLE.values(), ids=SINGLE)
 def test_of_two_of_a_kind_neither_ends_the_other(
     relation: Relation, tmp_path_factory: pytest.TempPathFactory
@@ -159,7 +158,6 @@ def test_every_relation_of_one_value_is_said() -> None:
     assert SAYINGS.keys() == SINGLE.keys()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "saying", "values"),
     [(name, *said_so) for name, said_so in SAYINGS.items()],
@@ -222,7 +220,6 @@ async def test_asked_of_one_son_the_block_has_him_as_he_is(memory: Memory) -> No
     assert "until" not in block.text and all(item.valid_until is None for item in block.items)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second", "text"),
     [

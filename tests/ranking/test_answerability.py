@@ -86,7 +86,6 @@ def test_the_thresholds_of_the_levels(candidates: int, bar: float) -> None:
     ]
 
 
-@pytest.mark.slow
 @given(rows, st.data())
 def test_features_are_finite_and_independent_of_order(
     found: list[Row], data: st.DataObject

@@ -32,7 +32,6 @@ def read(encoder: CachedEncoder, one: Evidence) -> Evidence:
     return one._replace(vector=reading.vector, signs=reading.token_signs)
 
 
-@pytest.mark.slow
 @settings(deadline=None)
 @given(statements(most=12), st.data())
 def test_candidate_features_are_finite_and_independent_of_order(

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -51,7 +50,6 @@ def by_hand(question: Question, told: Sequence[SignBits | None]) -> list[list[fl
     ]
 
 
-@pytest.mark.slow
 @given(questions, several)
 def test_max_similarities_by_definition(question: Question, told: list[SignBits | None]) -> None:
     found = max_similarities(question, told)
@@ -60,7 +58,6 @@ def test_max_similarities_by_definition(question: Question, told: list[SignBits 
     assert np.all(np.abs(found) <= 1 + 1e-5)
 
 
-@pytest.mark.slow
 @given(questions, several, st.data())
 def test_the_querys_own_tokens_match_best(
     question: Question, told: list[SignBits | None], data: st.DataObject
@@ -74,7 +71,6 @@ def test_the_querys_own_tokens_match_best(
     assert np.all(found <= found[place] + 1e-5)
 
 
-@pytest.mark.slow
 @given(questions, several, st.data())
 def test_max_similarities_are_independent_of_order(
     question: Question, told: list[SignBits | None], data: st.DataObject
@@ -112,7 +108,6 @@ def test_a_token_of_zeros_matches_nothing() -> None:
     ).tolist() == [[0.0]]
 
 
-@pytest.mark.slow
 @given(questions, several)
 def test_token_weights_sum_to_one(question: Question, told: list[SignBits | None]) -> None:
     weight = token_weights(max_similarities(question, told))

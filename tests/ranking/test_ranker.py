@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 
 from hotmem.ranking.answerability import DOUBTFUL_BELOW, NOTHING_BELOW, Answerability
@@ -15,7 +14,6 @@ from tests.conversation import START
 from tests.ranking.statements import evidence, query, rank_statements, ranked, statements
 
 
-@pytest.mark.slow
 @settings(deadline=None)
 @given(statements())
 def test_candidates_are_ordered_by_score_and_unique(drawn: list[tuple[Evidence, float]]) -> None:
@@ -30,7 +28,6 @@ def test_candidates_are_ordered_by_score_and_unique(drawn: list[tuple[Evidence, 
     assert {one.evidence.key for one in kept} <= {one.evidence.key for one in found}
 
 
-@pytest.mark.slow
 @settings(deadline=None)
 @given(statements(most=12))
 def test_deduplication_keeps_the_highest_relevance(drawn: list[tuple[Evidence, float]]) -> None:

@@ -140,7 +140,6 @@ def test_a_change_of_the_subject_asked_for_is_promoted() -> None:
     assert [one.evidence.key for one in promote_current(found, ranked(told, found))] == [2, 1]
 
 
-@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(statements())
 def test_promotion_keeps_all_candidates_in_order_of_score(

@@ -45,7 +45,6 @@ def of_every_kind(intercept: float, coefficients: list[float]) -> RelevanceModel
     )
 
 
-@pytest.mark.slow
 @given(rows, weights, st.data())
 def test_relevance_is_a_probability(
     features: np.ndarray[tuple[int, int], np.dtype[np.float32]],

@@ -270,7 +270,6 @@ def answers(item: Item, words: list[str]) -> bool:
     return any(word.casefold() in text.casefold() for word in words for text in texts)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("budget", "least"), [(100, 0.93), (250, 0.97)])
 async def test_the_fitting_line_is_in_a_small_block(
     life: Memory, budget: int, least: float

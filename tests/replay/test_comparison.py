@@ -162,7 +162,6 @@ def test_an_estimate_has_two_digits() -> None:
     assert named and all(number > 60 and number == rounded(number) for number in named)
 
 
-@pytest.mark.slow
 def test_the_interval_has_its_nominal_coverage() -> None:
     generator, held = np.random.default_rng(3), 0
     for _ in range(60):

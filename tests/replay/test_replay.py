@@ -102,7 +102,6 @@ def evaluated(*words: str | Path) -> Result:
     return CliRunner().invoke(app.app, ["eval", "-u", "ana", *map(str, words)])
 
 
-@pytest.mark.slow
 def test_settings_are_compared_without_changing_the_file(recorded: Path, tmp_path: Path) -> None:
     before = hashlib.sha256(recorded.read_bytes()).hexdigest()
     page = tmp_path / "report.html"
@@ -139,7 +138,6 @@ def test_settings_are_compared_without_changing_the_file(recorded: Path, tmp_pat
     assert isinstance(again.exception, InvalidInput) and "--overwrite" in str(again.exception)
 
 
-@pytest.mark.slow
 def test_later_turns_are_not_available(
     recorded: Path, language: Language, encoder: CachedEncoder
 ) -> None:
@@ -191,7 +189,6 @@ def test_only_the_latest_turns_are_read(recorded: Path) -> None:
     assert recording.sessions[-1][-1].text == ASKED[0][1]
 
 
-@pytest.mark.slow
 def test_a_clock_that_jumps_does_not_reorder_a_session(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
@@ -223,7 +220,6 @@ REPLIES = [
 ]
 
 
-@pytest.mark.slow
 def test_replies_of_any_kind_are_scored(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:

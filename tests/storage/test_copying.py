@@ -164,7 +164,6 @@ async def answers(memory: Memory) -> list[Any]:
     return seen
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("engine", "other"), [("sqlite", "postgres"), ("postgres", "sqlite")])
 async def test_a_copy_and_its_copy_back_are_equal_to_the_memory(
     place: Make, opened: Callable[[Location], Memory], tmp_path: Path, engine: str, other: str
@@ -185,7 +184,6 @@ async def test_a_copy_and_its_copy_back_are_equal_to_the_memory(
             assert not await memory.runtime.database.read_all(queries.maintenance.faults)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("engine", "other"), [("sqlite", "postgres"), ("postgres", "sqlite")])
 async def test_what_was_done_before_a_copy_can_be_undone_after_it(
     place: Make, opened: Callable[[Location], Memory], tmp_path: Path, engine: str, other: str
@@ -234,7 +232,6 @@ class StopHere(Exception):
     """Interrupts a copy."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("engine", "other"), [("sqlite", "postgres"), ("postgres", "sqlite")])
 async def test_an_interrupted_copy_is_refused_and_continues_with_a_source_that_has_changed(
     place: Make,
@@ -271,7 +268,6 @@ async def test_an_interrupted_copy_is_refused_and_continues_with_a_source_that_h
         assert not await memory.runtime.database.read_all(queries.maintenance.faults)
 
 
-@pytest.mark.slow
 async def test_a_killed_copy_continues_without_writing_again_what_is_there(
     place: Make, opened: Callable[[Location], Memory], tmp_path: Path
 ) -> None:
@@ -313,7 +309,6 @@ def written(conn: Connection) -> dict[Any, Any]:
     return dict(conn.execute("SELECT id, CAST(xmin AS TEXT) FROM turns").fetchall())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("engine", "other"), [("sqlite", "postgres"), ("postgres", "sqlite")])
 async def test_a_source_that_is_written_to_is_copied_as_of_the_beginning(
     place: Make, opened: Callable[[Location], Memory], tmp_path: Path, engine: str, other: str

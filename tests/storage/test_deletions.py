@@ -144,7 +144,6 @@ def unaccessed(seen: Sequence[str]) -> list[str]:
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_brought_back_it_is_as_it_was(way: str, language: Language) -> None:
     @settings(max_examples=examples(8), deadline=None)
@@ -246,7 +245,6 @@ async def test_who_is_forgotten_whole_is_unknown_when_the_time_is_over(
     assert await copies(database) == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("way", [way for way in WAYS if way != "time"])
 async def test_what_is_forgotten_for_good_is_erased_where_it_was_kept(
     way: str, memory: Memory, database: Path
@@ -277,7 +275,6 @@ async def test_deletions_are_brought_back_the_latest_first(memory: Memory) -> No
     assert await turns_told(memory) == before
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("way", ["entity", "session", "everything"])
 async def test_what_was_said_since_stays(way: str, memory: Memory) -> None:
     before = await turns_told(memory)

@@ -96,7 +96,6 @@ asyncio.run(run(Path(sys.argv[1])))
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("when", ["emptied", "committed"])
 async def test_nothing_is_left_after_a_kill(when: str, database: Path) -> None:
     died = await asyncio.to_thread(warm.run, ["-c", VICTIM, str(database), when])
@@ -107,7 +106,6 @@ async def test_nothing_is_left_after_a_kill(when: str, database: Path) -> None:
     assert await copies(database) == 0
 
 
-@pytest.mark.slow
 async def test_what_another_program_keeps_goes_once_it_stops_reading(
     memory: Memory, database: Path
 ) -> None:
@@ -138,7 +136,6 @@ async def test_forgetting_waits_for_a_short_read(memory: Memory, database: Path)
         assert await copies(database) == 0
 
 
-@pytest.mark.slow
 async def test_closing_tells_of_what_another_program_keeps(
     memory: Memory, database: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -137,7 +137,6 @@ async def told(memory: Memory, lines: list[Sentence], telling: tuple[str, ...]) 
     assert usage.used
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("forget", [by_entity, by_session, by_time, by_turns, by_user, by_memory])
 def test_no_byte_is_left_of_what_is_forgotten(
     forget: Callable[[Memory], object], language: Language
@@ -293,7 +292,6 @@ async def test_only_the_turns_named_go_whatever_their_time(
         assert await turns_told(memory, "ben") == ["I like ferns."]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "what",
     [

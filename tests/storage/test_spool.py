@@ -246,7 +246,6 @@ async def test_two_programs_share_a_spool_and_neither_removes_what_the_other_put
     assert door.taken == [said(1), said(2), said(3)]
 
 
-@pytest.mark.slow
 def test_a_kill_loses_nothing_that_was_put(tmp_path: Path) -> None:
     for number in range(5):
         path = tmp_path / f"{number}.spool"
@@ -261,7 +260,6 @@ def test_a_kill_loses_nothing_that_was_put(tmp_path: Path) -> None:
         assert waiting_in(path, None) >= (int(told[-1]) if told else last) + 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("folder", [None, "elsewhere"])
 async def test_after_a_file_was_gone_the_next_open_stores_what_was_said(
     folder: str | None, tmp_path: Path, encoder: Encoder, language: Language
@@ -291,7 +289,6 @@ async def test_after_a_file_was_gone_the_next_open_stores_what_was_said(
     assert not path_of(path, options.spool_dir).exists()
 
 
-@pytest.mark.slow
 async def test_a_turn_that_waits_is_stored_before_anything_is_forgotten(
     tmp_path: Path, encoder: Encoder, language: Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:

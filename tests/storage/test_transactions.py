@@ -39,7 +39,6 @@ def writes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return begun
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 async def test_a_user_turn_takes_six_writes_a_reply_four_a_recall_none(
     engine: str,

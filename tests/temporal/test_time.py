@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -308,7 +307,6 @@ _WORDS = (
 )
 
 
-@pytest.mark.slow
 @given(
     words=st.lists(
         st.sampled_from(_WORDS.split()),

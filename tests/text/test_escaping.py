@@ -140,7 +140,6 @@ def test_displayed_text_has_no_control_characters(made: Callable[[str], Any]) ->
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", output)
 
 
-@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.recursive(

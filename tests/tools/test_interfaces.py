@@ -217,7 +217,6 @@ async def served(memory: Memory, listening: socket, token: str | None) -> AsyncI
             await serving
 
 
-@pytest.mark.slow
 async def test_over_http_with_the_token(memory: Memory) -> None:
     listening = local_port(0)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
@@ -236,7 +235,6 @@ async def test_over_http_with_the_token(memory: Memory) -> None:
                 assert refused.is_error and "There is no tool" in str(refused.content), one.name
 
 
-@pytest.mark.slow
 async def test_http_requests_without_the_token_or_to_another_host_are_refused(
     memory: Memory,
 ) -> None:
@@ -292,7 +290,6 @@ def test_a_weak_token_is_refused_and_not_repeated() -> None:
     assert check_token(new_token()) != new_token()
 
 
-@pytest.mark.slow
 async def test_the_command_prints_a_token_once(database: Path, model_options: ModelOptions) -> None:
     with closing(local_port(0)) as free:
         port = free.getsockname()[1]
@@ -336,7 +333,6 @@ async def test_the_command_prints_a_token_once(database: Path, model_options: Mo
         await process.communicate()
 
 
-@pytest.mark.slow
 async def test_stdio(database: Path, model_options: ModelOptions) -> None:
     command = ["-m", "hotmem.cli.app", "serve-mcp", "--user", "ana", "--database", str(database)]
     surroundings = {

@@ -16,8 +16,6 @@ from tests.conversation import said
 from tests.letters import LetterEncoder
 from tests.storage.contract.story import user_key
 
-pytestmark = pytest.mark.slow
-
 
 def shift_clock(monkeypatch: pytest.MonkeyPatch, by: timedelta) -> None:
     """Set the clock of this process, for all modules of the package."""

@@ -24,8 +24,6 @@ from tests.storage.contract.story import adopt, say, texts_of, user_key
 
 VERSION = "18"
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def own_server() -> Iterator[PostgresServer]:

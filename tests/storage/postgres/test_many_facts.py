@@ -3,15 +3,11 @@
 import time
 from collections.abc import Callable
 
-import pytest
-
 from hotmem.storage import queries
 from hotmem.storage.database import Connection
 from hotmem.storage.postgres.database import PostgresDatabase
 from hotmem.types import UserKey
 from tests.storage.contract.story import user_key
-
-pytestmark = pytest.mark.slow
 
 FACTS = 4000
 """Facts, each of a subject of its own."""

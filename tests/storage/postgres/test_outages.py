@@ -165,7 +165,6 @@ def _migrate(url: str) -> None:
         migrations.migrate(conn, url)
 
 
-@pytest.mark.slow
 async def test_a_server_that_accepts_and_never_answers(
     server: PostgresServer, between: Relay, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,7 +176,6 @@ async def test_a_server_that_accepts_and_never_answers(
     assert time.monotonic() - started < 4
 
 
-@pytest.mark.slow
 async def test_a_server_that_is_stopped_and_continues(
     server: PostgresServer, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

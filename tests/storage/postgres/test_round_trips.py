@@ -61,7 +61,6 @@ class Noted:
         yield from self._cursor
 
 
-@pytest.mark.slow
 async def test_a_recall_after_a_new_turn_takes_five_round_trips(
     url: str, model_options: ModelOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,7 +84,6 @@ def in_memory(conn: Connection, held: Index) -> list[tuple[int, int, int, bytes 
     ]
 
 
-@pytest.mark.slow
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

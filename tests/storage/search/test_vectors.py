@@ -32,7 +32,6 @@ def put(conn: Connection, keys: Sequence[int], rows: Vectors) -> None:
     vectors.put(conn, EvidenceKind.PASSAGE, keys, list(rows), [NO_SIGNS] * len(keys))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_all_of_the_users_rows_are_found_in_the_order_of_their_cosine(
     conn: Connection, seed: int

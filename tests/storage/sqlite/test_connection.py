@@ -73,7 +73,6 @@ def test_one_row_that_was_fetched_keeps_no_snapshot(numbers: Path) -> None:
         assert reader.execute("SELECT max(n) FROM numbers").fetchone() == (4,)
 
 
-@pytest.mark.slow
 def test_a_statement_leaves_nothing_in_memory(numbers: Path) -> None:
     with closing(connect(numbers)) as conn:
 

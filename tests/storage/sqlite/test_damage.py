@@ -146,7 +146,6 @@ async def outcomes(
     return found
 
 
-@pytest.mark.slow
 async def test_damage_is_noticed_at_open_or_when_it_is_read(database: Path, tmp_path: Path) -> None:
     found = await outcomes(tmp_path, filled(database), None)
     assert all(told["missed"] == 0 for kind, told in found.items() if kind != "flipped"), found
@@ -158,7 +157,6 @@ async def test_damage_is_noticed_at_open_or_when_it_is_read(database: Path, tmp_
     )
 
 
-@pytest.mark.slow
 async def test_damage_of_an_encrypted_file_is_never_missed(database: Path, tmp_path: Path) -> None:
     key = EncryptionKey("a long and secret sentence")
     found = await outcomes(tmp_path, filled(database, key), key)

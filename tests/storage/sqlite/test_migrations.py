@@ -139,7 +139,6 @@ def test_who_only_reads_a_file_is_told_that_it_is_older(
     assert weights == Weights(semantic=1.5)
 
 
-@pytest.mark.slow
 async def test_a_file_of_the_first_version_takes_another_encoder(
     database: Path, language: Language
 ) -> None:

@@ -31,7 +31,6 @@ def test_plain_statements_of_each_category(
     assert 0 < found.confidence <= 1 and 1 <= found.importance <= 5
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", ["x", "??!", "喂", "a " * 2000])
 def test_any_text_has_a_category(encoder: CachedEncoder, language: Language, text: str) -> None:
     assert classify(language.parse([text])[0], encoder.encode([text])[0]).category in Category

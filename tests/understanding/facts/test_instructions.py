@@ -75,7 +75,6 @@ async def understood(memory: Memory, texts: list[str]) -> dict[str, list[StoredM
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", [str, bare])
 async def test_standing_instructions_and_one_time_requests(memory: Memory, form: type[str]) -> None:
     texts = [form(text) for text in (*KEPT, *ONCE)]
@@ -92,7 +91,6 @@ async def test_standing_instructions_and_one_time_requests(memory: Memory, form:
     } == {(Kind.RULE, Category.SYSTEM, 5)}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "recall", "precision"),
     [
@@ -141,7 +139,6 @@ def test_spans_cover_the_words(language: Language) -> None:
     assert [one.words for one in found] == ["never mention my ex", "keep it short"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -317,7 +316,6 @@ _WORDS = (
 )
 
 
-@pytest.mark.slow
 @settings(
     max_examples=examples(150),
     deadline=None,

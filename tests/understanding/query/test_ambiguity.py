@@ -1,6 +1,5 @@
 """Ambiguous words, and words that only look ambiguous."""
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -70,7 +69,6 @@ def test_self_contained_utterances_are_not_ambiguous(language: Language, text: s
     assert find_ambiguous(language.parse([text])[0]) == ()
 
 
-@pytest.mark.slow
 @settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,7 +58,6 @@ def test_confirms_deletion(said: str, yes: bool) -> None:
     assert confirms_deletion(said, "Tom Miller") is yes
 
 
-@pytest.mark.slow
 @settings(deadline=None)
 @given(st.text(max_size=200), st.text(max_size=20))
 def test_any_words_can_be_an_answer(said: str, about: str) -> None:

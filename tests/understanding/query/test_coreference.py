@@ -1,6 +1,5 @@
 """Coreference resolution in conversations."""
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -86,7 +85,6 @@ def test_turns_beyond_the_limit_are_ignored(language: Language) -> None:
     assert resolve_by_rules(doc, ("it",), [first, *[other] * MAX_TURNS]) == ()
 
 
-@pytest.mark.slow
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
