@@ -40,6 +40,8 @@ from pipelines.bot import Bot, running
 from tests.pipecat.realtime_scene import RealtimeScene, realtime_scene
 from tests.pipecat.scene import turns_in
 
+pytestmark = pytest.mark.real_clock  # it talks to a server over a socket
+
 EARLIER = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 FACTS = ("My locker code is 4471.", "My sister Maria lives in Porto.", "Please call me Annie.")
@@ -134,7 +136,6 @@ async def test_an_early_transcript_is_in_time_for_its_reply(known: Memory) -> No
     assert told < began
 
 
-@pytest.mark.real_clock
 async def test_what_the_conversation_has_is_not_appended_again(known: Memory) -> None:
     async with realtime_scene(HotMemProcessor(known, user_id="ana")) as stage:
         await stage.turn(WHERE, "In Porto.")
@@ -273,7 +274,6 @@ async def test_a_yes_to_something_else_deletes_nothing(known: Memory) -> None:
     assert any("Maria" in one.text for one in await known.memories("ana"))
 
 
-@pytest.mark.real_clock
 async def test_neither_audio_nor_reply_waits_for_a_slow_memory(
     known: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -395,7 +395,6 @@ async def test_a_reply_interrupted_before_its_turn_is_known_waits_for_it(
     assert turns_in(database)[-1] == ("assistant", "Noted.")
 
 
-@pytest.mark.real_clock
 async def test_a_service_that_transcribes_sentences(known: Memory, database: Path) -> None:
     async with sentence_scene(known) as service:
         await service.hear("Listen.", WHERE)

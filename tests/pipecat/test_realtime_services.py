@@ -21,6 +21,8 @@ from hotmem.types import ContextBlock
 from tests.pipecat.realtime_scene import realtime_scene
 from tests.pipecat.test_realtime import WHERE, known, said_now
 
+pytestmark = pytest.mark.real_clock  # it talks to a server over a socket
+
 __all__ = ["known"]
 
 
