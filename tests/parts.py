@@ -47,7 +47,8 @@ PARTS: Final = {
         touched=("hotmem/storage/", "hotmem/pipecat/", "tests/storage/", "tests/postgres.py"),
         files=(
             "tests/cli/test_copy.py", "tests/pipecat/test_failover.py",
-            "tests/pipecat/test_server.py", "tests/storage/postgres/test_failures.py",
+            "tests/pipecat/test_server.py", "tests/pipecat/test_vanishing.py",
+            "tests/storage/postgres/test_failures.py",
             "tests/storage/postgres/test_outages.py", "tests/storage/postgres/test_pgbouncer.py",
             "tests/storage/test_copying.py", "tests/test_engines.py", "tests/test_read_only.py",
             "tests/test_restore_drill.py",
@@ -58,10 +59,13 @@ PARTS: Final = {
         files=("tests/eval/",),
     ),
     "examples": Part(
-        touched=("examples/", "pipelines/", "docs/", "hotmem/pipecat/", "tests/pipelines/"),
+        touched=(
+            "examples/", "pipelines/", "docs/", "README.md", "hotmem/pipecat/", "tests/pipelines/",
+        ),
         files=(
-            "tests/examples/", "tests/pipelines/", "tests/packaging/test_session.py",
-            "tests/packaging/test_websocket.py",
+            "tests/examples/", "tests/pipelines/", "tests/packaging/test_code_blocks.py",
+            "tests/packaging/test_session.py", "tests/packaging/test_websocket.py",
+            "tests/pipecat/test_realtime.py", "tests/pipecat/test_realtime_services.py",
         ),
     ),
     "model_calls": Part(
