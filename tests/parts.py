@@ -48,10 +48,9 @@ PARTS: Final = {
         files=(
             "tests/cli/test_copy.py", "tests/pipecat/test_failover.py",
             "tests/pipecat/test_server.py", "tests/pipecat/test_vanishing.py",
-            "tests/storage/postgres/test_failures.py",
-            "tests/storage/postgres/test_outages.py", "tests/storage/postgres/test_pgbouncer.py",
-            "tests/storage/test_copying.py", "tests/test_engines.py", "tests/test_read_only.py",
-            "tests/test_restore_drill.py",
+            "tests/storage/postgres/test_failures.py", "tests/storage/postgres/test_outages.py",
+            "tests/storage/postgres/test_pgbouncer.py", "tests/storage/test_copying.py",
+            "tests/test_engines.py", "tests/test_read_only.py", "tests/test_restore_drill.py",
         ),
     ),
     "evaluation": Part(
@@ -70,9 +69,8 @@ PARTS: Final = {
     ),
     "model_calls": Part(
         touched=(
-            "hotmem/extractor.py", "hotmem/model_calls.py", "hotmem/storage/",
+            "hotmem/extractor.py", "hotmem/model_calls.py", "hotmem/storage/", "tests/model_calls/",
             "hotmem/summary_writer.py", "hotmem/topic_namer.py", "hotmem/understanding/extraction/",
-            "tests/model_calls/",
         ),
         files=("tests/model_calls/",),
     ),
