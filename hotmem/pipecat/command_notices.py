@@ -79,7 +79,7 @@ def deletion_question(target: str, preview: ForgetResult, grace: timedelta | Non
     return (
         f"The user asks to forget {target}. Nothing is deleted yet."
         f" It would delete {_counts(preview)}, {permanence}:"
-        " name this and ask whether they are sure. Only a plain yes deletes it."
+        " name this and ask whether they are sure: “Shall I delete it?” Only a plain yes deletes."
     )
 
 

@@ -38,11 +38,14 @@ UNDO_TURNS: Final = 5
 
 _ANSWERED_BY_ANY_REPLY: Final = NOT_STORED | {CommandKind.REMEMBER, CommandKind.ON_RECORD}
 
-_CONFIRMATION_QUESTION: Final = re.compile(
-    r"\b(?:delet|forg[eo]t|eras|remov|wip|sure|gone|good|permanent|bring|back|restor|undo)",
-    re.IGNORECASE,
+_ASKED: Final = re.compile(
+    r"^(?!\s*(?:wh|how)|.*[.!]\s+(?:wh|how)|.*\b(?:or(?! no)|keep|mind|remember|why|who"
+    r"|\w+n['’]t|exactly|and (?:do|shall|would|can|what))\b)[^?]*\b(?:delet|forg[eo]t|eras|remov"
+    r"|wip|sure\b|gone\b|bring|permanent|restor|undo|drop|get rid|take)[^.!?]*\?\W*$",
+    re.IGNORECASE | re.DOTALL,
 )
-"""Words of a question that asks to confirm a deletion or its undoing."""
+"""A reply as it was heard that asks one question, at its end: whether to delete, or to undo it. It
+holds no word that makes it another question, to which a plain yes means something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +85,12 @@ class _PendingConfirmation:
     delivered: bool = False
     reply: str = ""
 
-    @property
-    def topic(self) -> str:
-        """The topic of the deletion, which a confirmation may name."""
-        return "" if self.target is None else self.target.topic
+    def is_confirmed_by(self, answer: str) -> bool:
+        """Whether the bot asked, as it was heard, and the answer is a plain yes."""
+        if not (self.delivered and _ASKED.search(self.reply)):
+            return False
+        target = self.target
+        return confirms(answer) if target is None else confirms_deletion(answer, target.topic)
 
 
 class VoiceCommands:
@@ -160,14 +165,8 @@ class VoiceCommands:
         """
         turn = self._retention.turn_of(request.text)
         pending, self._pending = self._pending, None
-        if pending is not None and pending.delivered and not turn.others:
-            confirmed = (
-                confirms(turn.own)
-                if pending.target is None
-                else confirms_deletion(turn.own, pending.topic)
-            )
-            if confirmed:
-                return await self._execute_confirmed(request, pending, turn.number)
+        if pending is not None and not turn.others and pending.is_confirmed_by(turn.own):
+            return await self._execute_confirmed(request, pending, turn.number)
         command = turn.command
         if command is None and turn.others:
             if await self._is_reserved(request.memory, turn, pending):
@@ -183,11 +182,6 @@ class VoiceCommands:
         self, request: CommandRequest, pending: _PendingConfirmation, number: int
     ) -> ContextBlock | None:
         target = pending.target
-        if pending.reply and not _CONFIRMATION_QUESTION.search(pending.reply):
-            # The bot asked something else, and the user answered that.
-            if target is None:
-                return await self._undo_or_ask(request, -1)
-            return await self._ask_confirmation(request, target)
         if target is None:
             return await self._undo(request)
         try:
@@ -218,7 +212,7 @@ class VoiceCommands:
                 return True
             if await memory.restorable(self._user_id):
                 return True
-        return pending is not None and confirms_deletion(turn.others, pending.topic)
+        return pending is not None and pending.is_confirmed_by(turn.others)
 
     async def _execute(
         self, request: CommandRequest, command: Command, number: int

@@ -20,6 +20,7 @@ from hotmem.understanding.query.voice_commands import (
     asks_to_delete,
     find_command,
     find_topic,
+    means_everything,
 )
 
 MIN_COMMAND: Final = 0.7
@@ -146,6 +147,8 @@ def decide(
         return None
     elif class_of(ruled.kind) is likely or 1 - none < MIN_COMMAND:
         return ruled
+    if likely is CommandKind.FORGET_ALL and not means_everything(text):
+        likely = CommandKind.FORGET_ABOUT
     if likely is not CommandKind.FORGET_ABOUT:
         return Command(likely)
     topic = find_topic(text)

@@ -17,40 +17,26 @@ _UNFINISHED: Final = re.compile(r"\?|…|\.\.")
 """Marks of a question or an unfinished sentence."""
 
 _ALL: Final = (
-    r"(?:everything|(?:all|the (?:whole )?lot)(?: of (?:it|that|this|them))?|all (?:my"
-    r"|the) (?:data|memories)|(?:my"
-    r"|the) data|(?:the )?turns and (?:the )?facts)"
+    r"(?:everything|(?:all|the (?:whole )?lot)(?: of (?:it|that|this|them))?"
+    r"|(?:all )?(?:my|the) (?:data|memories)|(?:the )?turns and (?:the )?facts)"
 )
 _THING: Final = rf"(?:{_ALL}|(?:it|that|this|them|those|these)(?: all)?)"
-_VERB: Final = r"(?:delete|erase|remove|wipe|forget|clear|scrub|destroy|get rid of)"
+_VERB: Final = r"(?:delete|erase|remove|wipe|forget|clear|scrub|destroy|bin|drop|get rid of)"
 _DELETE: Final = rf"(?:(?!forget (?!all|everything)){_VERB} {_THING})(?: (?:all|away|out))?"
-_DEGREE: Final = (
-    r"(?:very|quite|really|totally|completely|absolutely|pretty|dead|100%|(?:a"
-    r"|one) hundred percent)"
-)
-_FOR_EVER: Final = r"(?:for good|forever|permanently|completely|entirely)"
-
 _YES: Final = (
     r"yes|yeah|yea|yep|yup|aye|definitely|absolutely|certainly|positive|affirmative|correct"
-    r"|confirmed|i confirm(?: it| that)?"
-    r"|of course|no doubt(?: about (?:it|that))?|(?:(?:a|one) hundred percent|100%|100 percent)"
-    rf"|(?:im|i am) (?:{_DEGREE} )?(?:sure|certain|positive)(?: about (?:it|that))?"
-    r"|please do|do (?:it|that|so)|go (?:right )?ahead|go for it|thats (?:right|correct"
-    r"|what i want)"
+    r"|confirmed|i confirm(?: it| that)?|of course|no doubt(?: about it)?"
+    r"|(?:im|i am) (?:(?!not )\w+ )?(?:sure|certain|positive)(?: about (?:it|that))?|please do"
+    r"|do (?:it|that|so)|go (?:right )?ahead|go for it|thats (?:right|correct|what i want)"
     rf"|{_DELETE}|i want {_THING} (?:all )?(?:gone|deleted|erased|removed|wiped|forgotten)"
 )
 _NEUTRAL: Final = (
-    r"please|thanks|thank you|ok|okay|sure|right now|now|just|well|oh|and|so|then|go on"
-    r"|forget (?:it|that|this|them)|for sure|(?:al(?:l )?right"
-    r"|right)(?! $)|really|thats fine|i said|i (?:really )?(?:do|am|would)|you can|you may"
-    r"|(?:everything |all )?you know"
-    rf"|i (?:do |really )?want (?:it|that|this)|(?:i (?:do |really )?want|id like)(?: you)? to"
-    rf"|i know|i understand|(?:i know "
-    rf"|i understand )?(?:that )?(?:its|it is|thats) {_FOR_EVER}|(?:i know |i understand )?(?:its"
-    rf"|it is) permanent"
-    rf"|{_FOR_EVER}|{_ALL}"
+    r"please|thanks|thank you|ok|okay|sure|right now|now|just|well|oh|and|so|then|go on|for sure"
+    r"|(?:al(?:l )?right|right)(?! $)|really|thats fine|i said|i (?:really )?(?:do|am|would)"
+    r"|you (?:can|may)|i (?:do |really )?want (?:it|that|this)|(?:i (?:do |really )?want|id like)"
+    rf"(?: you)? to|for good|forever|permanently|completely|{_ALL}"
 )
-"""Phrases that may accompany a yes but are none: "forget it" withdraws the request."""
+"""Phrases that may accompany a yes but are none. "Forget it" and "I know" withdraw a request."""
 
 _INCOMPLETE_ENDINGS: Final = frozenset({"just", "well", "oh", "and", "so", "then"})
 """Words that a complete answer does not end with."""

@@ -280,6 +280,23 @@ def find_topic(text: str) -> str:
     return ""
 
 
+_EVERYTHING: Final = re.compile(
+    rf"^(?!.*\b(?:dont|never|not|if i) (?:\w+ ){{0,3}}?{_DELETE}\b)(?!.*\b(?:(?:about|of|from|on"
+    rf"|off|for|with|at|in|{_DELETE}|clear) (?:(?:my|our|the|his|her) )?|(?:my|our|his|her|their) )"
+    r"(?!(?:(?:all|whole|entire|personal|own|your|of|that|this|these) )*(?:data|memor(?:y|ies)"
+    r"|info\w*|records?|profile|details|facts?|things?|stuff|lot|slate|scratch|me|myself|us|you|all"
+    r"|\w+thing|it|them|the|my|what\w*|mind|head|system|notes|now|today|good|zero|please)\b)\w+)"
+    r".*\b(?:everything|anything|all|whole|entire|every|none|whatever|any|the lot|scratch|zero"
+    rf"|clean slate|(?:my|your) (?:data|memor(?:y|ies)|profile|information)|{_DELETE} me)\b"
+)
+"""An utterance with a word for everything, which is not about something in particular."""
+
+
+def means_everything(text: str) -> bool:
+    """Whether a request to forget has everything as its object, and nothing in particular."""
+    return _EVERYTHING.match(normalize(truncate_middle(text))) is not None
+
+
 def as_said(topic: str, text: str) -> str:
     """The words of a normalised topic as the utterance has them, with capitals."""
     words = (r"['’ʼ]?".join(map(re.escape, word)) for word in topic.split())

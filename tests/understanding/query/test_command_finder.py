@@ -205,3 +205,15 @@ def test_requests_not_to_store_are_heard_as_by_the_rules(
 ) -> None:
     if not {turn["say"] for turn in case["turns"]} & UNHEARD.keys():
         assert not set(stored(case["turns"], find)) & set(case["not_kept"])
+
+
+@scored("case", [case for case in cases("requests") if case["target"] != "everything"], floor=1.0)
+def test_a_request_about_something_is_not_about_everything(
+    case: dict[str, str], find: CommandFinder
+) -> None:
+    assert getattr(find(case["text"]), "kind", None) is not CommandKind.FORGET_ALL
+
+
+@scored("case", [case for case in cases("requests") if case["target"] == "everything"], floor=0.65)
+def test_a_request_about_everything_is(case: dict[str, str], find: CommandFinder) -> None:
+    assert find(case["text"]) == Command(CommandKind.FORGET_ALL)

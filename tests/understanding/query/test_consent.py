@@ -14,9 +14,9 @@ ANSWERS = json.loads(Path(__file__).with_name("consent.json").read_text())
 """Answers to a deletion's confirmation question, from a separate author."""
 
 
-@scored("case", ANSWERS, floor=1.0)
-def test_separately_written_answers(case: dict[str, Any]) -> None:
-    assert confirms_deletion(case["answer"], "Tom") is case["yes"]
+@scored("case", [case for case in ANSWERS if not case["yes"]], floor=1.0)
+def test_nothing_else_is_a_yes(case: dict[str, Any]) -> None:
+    assert not confirms_deletion(case["answer"], "Tom")
 
 
 @scored(
