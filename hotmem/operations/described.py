@@ -26,6 +26,7 @@ from hotmem.text.languages import ENGLISH
 from hotmem.text.stemming import STOP_STEMS, terms, words
 from hotmem.types import Evidence, EvidenceKind, QueryVectors, Role, UserKey, Vector
 from hotmem.understanding.animate_nouns import ACQUAINTANCES, FAMILY
+from hotmem.understanding.query.cues import DIRECT_QUESTION
 from hotmem.understanding.query.described_deletions import find_described_deletion
 
 NEAREST: Final = 8
@@ -152,12 +153,8 @@ async def find_described(
     evidence = await context.database.read(queries.evidence.load, user, keys)
     candidates = await _candidates(context, description, vector, evidence)
     groups = _grouped(candidates, english=context.expected_language == ENGLISH)
-    memories = [
-        one.evidence.key
-        for group in groups
-        for one in group
-        if one.evidence.kind is EvidenceKind.MEMORY
-    ]
+    grouped = (one.evidence for one in chain.from_iterable(groups))
+    memories = [one.key for one in grouped if one.kind is EvidenceKind.MEMORY]
     turns = await context.database.read(queries.memories.turns_of, user, memories)
     return tuple(_statement(group, turns) for group in groups)
 
@@ -192,13 +189,13 @@ async def _candidates(
 ) -> list[_Candidate]:
     """What the user said, and current memories, the best fit first.
 
-    Requests to forget something repeat the description and state nothing.
+    Requests to forget something repeat the description, and questions state nothing.
     """
     said = [
         one
         for one in evidence
         if (one.role is Role.USER if one.kind is EvidenceKind.PASSAGE else one.valid_until is None)
-        and find_described_deletion(one.text) is None
+        and not (find_described_deletion(one.text) or DIRECT_QUESTION.search(one.text))
     ]
     texts = [_in_first_person(one) for one in said]
     vectors = [
