@@ -146,21 +146,21 @@ NO_TIME = [
 ]
 
 
-@scored(("text", "start", "end"), LOOKING_BACK)
+@scored(("text", "start", "end"), LOOKING_BACK, floor=1.0)
 def test_finds_past_times(text: str, start: str, end: str) -> None:
     interval = find_interval(f"what happened {text}?", AT)
     assert interval is not None
     assert (f"{interval.start:%Y-%m-%d}", f"{interval.end:%Y-%m-%d}") == (start, end)
 
 
-@scored(("text", "start", "end"), LOOKING_AHEAD, floor=0.85)
+@scored(("text", "start", "end"), LOOKING_AHEAD, floor=1.0)
 def test_finds_future_times(text: str, start: str, end: str) -> None:
     interval = find_interval(f"what will happen {text}?", AT, ahead=True)
     assert interval is not None
     assert (f"{interval.start:%Y-%m-%d}", f"{interval.end:%Y-%m-%d}") == (start, end)
 
 
-@scored("text", NO_TIME)
+@scored("text", NO_TIME, floor=1.0)
 def test_finds_no_time_in_other_words(text: str) -> None:
     assert find_interval(text, AT) is None
 
@@ -192,7 +192,7 @@ def test_an_ordinal_of_a_floor_is_no_day() -> None:
     assert find_times("the lift to the third", AT, ahead=True) == ()
 
 
-@scored(("text", "start", "end"), EXACT)
+@scored(("text", "start", "end"), EXACT, floor=1.0)
 def test_finds_times_to_the_minute(text: str, start: str, end: str) -> None:
     (mention,) = find_times(f"we are going {text}", AT, ahead=True)
     assert (
