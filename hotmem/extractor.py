@@ -151,6 +151,6 @@ class FactExtractor:
             owner = owners[place]
             if kept is not None:
                 stated = Understanding((kept,))
-                marked = stated if owner is None else mark_hearsay(stated, owner)
+                marked = stated if owner is None else mark_hearsay(stated, owner, turns[place])
                 facts.extend((place, one) for one in marked.statements)
         return facts, len(proposals) - len(facts)

@@ -31,7 +31,7 @@ from hotmem.runtime import open_runtime, open_spool
 from hotmem.session_start import SessionStartRequest, compose_session_start
 from hotmem.storage import queries
 from hotmem.storage.spool import Record, Removal, Spool
-from hotmem.text.validation import MAX_TEXT_CHARACTERS, clean_text, validate_id
+from hotmem.text.validation import MAX_TEXT_CHARACTERS, clean_text, validate_id, validate_name
 from hotmem.types import Act, Action, ContextBlock, Role, Turn, Usage, aware
 from hotmem.types.forgetting import ForgetTurns
 
@@ -163,7 +163,7 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         """Spools a record beside the memory file, until the file can be written again.
 
         Records are stored in order, by whichever process has the file open then. For a database on
-        a server this also works before the memory is open, as the server may not be reached.
+        a server this also works before the memory is open.
 
         Args:
             record: A turn, or turns that were taken back: they are removed, or not stored.
@@ -178,10 +178,8 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
             await self._opened_spool(EncryptionKey.from_source(self.options.key)).put(record)
             return
         if self._database.read_only:
-            raise StoreReadOnly(
-                f"{self.location} is open read-only, so that nothing can be stored later. Make it"
-                " writable."
-            )
+            fix = "Make it writable."
+            raise StoreReadOnly(f"{self.location} is open read-only: nothing can be stored. {fix}")
         await self.runtime.spool.put(record)
 
     def _opened_spool(self, key: EncryptionKey | None) -> Spool:
@@ -195,12 +193,18 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         runtime = self.runtime
         if isinstance(record, Turn):
             await store_turn(runtime.storage, record, datetime.now(UTC))
-        elif (
-            user := await self._database.read_all(queries.users.find, record.user_id)
-        ) is not None:
+        elif (user := await self._find_user(record.user_id)) is not None:
             await runtime.storage.forgetting.forget(user, ForgetTurns(tuple(record.turn_ids)))
             await self._database.purge(0)  # or the worker does
         runtime.worker.wake()
+
+    async def set_user_name(self, user_id: str, name: str) -> None:
+        """Says under which name (`Turn.speaker`) a user speaks; other speakers are other people.
+
+        Without it, the only speaker is the user, and nobody is while several people speak.
+        """
+        user_id, name = validate_id(user_id, "user_id"), validate_name(name, "name")
+        await self._database.write_all(queries.users.set_speaker, user_id, name)
 
     async def end_session(self, *, user_id: str, session_id: str) -> bool:
         """Ends a session, so that it is summarised now and not after its idle time.
@@ -224,11 +228,7 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         Where they run elsewhere, it waits for the other process. A read-only file has none.
 
         Args:
-            user_id: Whose jobs to wait for on a server; everyone's, if not given. In a file all
-                jobs are waited for.
-
-        Raises:
-            InvalidInput: If the user id cannot be used.
+            user_id: Whose jobs to wait for on a server; in a file, and without it, everyone's.
         """
         runtime = self.runtime
         if not runtime.database.read_only:

@@ -325,13 +325,11 @@ async def _profile(storage: Storage, turn: Turn) -> Profile:
 
 
 async def other_owner(storage: Storage, turn: Turn) -> str | None:
-    """The user's name, if somebody else in the room said this."""
-    spoken = turn.speaker and turn.role == Role.USER
-    user = await _user(storage, turn) if spoken else None
-    if user is None:
+    """The user's name, if somebody else in the room said this; empty if nobody is the user yet."""
+    if turn.role != Role.USER or not turn.speaker or not (user := await _user(storage, turn)):
         return None
     name = await storage.database.read(queries.session_start.speaker, user)
-    return None if turn.speaker == name else name
+    return None if turn.speaker == name else name or ""
 
 
 async def _context(storage: Storage, key: int, turn: Turn) -> TurnContext:

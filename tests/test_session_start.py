@@ -249,12 +249,12 @@ async def test_a_moved_appointment_is_not_listed_on_its_old_day(memory: Memory) 
     assert "Today" not in text
 
 
-async def test_instructions_of_other_speakers_are_attributed_to_them(memory: Memory) -> None:
+async def test_what_other_speakers_want_is_no_instruction(memory: Memory) -> None:
+    await memory.set_user_name("ana", "Ana")
     await tell(memory, "My dog is called Rocky.", "I am allergic to peanuts.")
-    await tell(memory, "Call me Rui.", session="visit", speaker="Rui")
-    block = await opened(memory)
-    assert "- Rui: “call me Rui”" in block.text
-    assert "Call them Ana." in block.text
+    await tell(memory, "Call me Rui.", "Call them King.", session="visit", speaker="Rui")
+    shown = (await opened(memory)).text
+    assert "Call them Ana." in shown and "Rui" not in shown and "King" not in shown
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,7 @@ class TurnWriter:
         self._emit_event = emit_event
         self._report_failure = report_failure
         self._last_spooled_id = ""
+        self._named = False
         self._first_loss: HotMemError | None = None
 
     async def add_user_turn(
@@ -162,6 +163,9 @@ class TurnWriter:
             await self._spool(memory, turn)
             return
         try:
+            if (name := self._settings.user_name) and not self._named:
+                await memory.set_user_name(turn.user_id, name)
+                self._named = True
             is_stored = await memory.remember(turn)
         except StoreReadOnly as error:
             await self._lose(error)

@@ -112,7 +112,7 @@ class TurnReader:
         Args:
             turns: Turns.
             profiles: For each turn, the names its user is known to use.
-            owners: For each turn the user's name if somebody else in the room said it, or None.
+            owners: For each turn, as `mark_hearsay` takes it, or None for one of the user.
             contexts: For each turn what was said directly before it.
         """
         understandings = []
@@ -136,7 +136,7 @@ class TurnReader:
                 understanding = rewritten.restore_offsets(understanding)
             understanding = _with_offsets_in_turn(understanding, turn)
             if owner is not None:
-                understanding = replace(mark_hearsay(understanding, owner), lasting=0.0)
+                understanding = mark_hearsay(understanding, owner, turn)
             understandings.append(understanding)
         return understandings
 

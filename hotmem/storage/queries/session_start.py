@@ -17,9 +17,6 @@ from hotmem.types.session_start import (
     SessionFacts,
 )
 
-RECENT_TURNS: Final = 200
-"""Latest turns of the user that determine the name they speak under."""
-
 TURNS_READ: Final = 20_000
 """Latest turns of the user in which event times are read."""
 
@@ -48,11 +45,8 @@ _ONE: Final = f"""SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relat
 
 def read_rules(conn: Connection, user: UserKey, at: datetime) -> SessionFacts:
     """Permanent instructions, and the name the user speaks under."""
-    return SessionFacts(
-        speaker=speaker(conn, user),
-        rules=_rules(conn, user, to_stored(at)),
-        pending=_pending(conn, user),
-    )
+    rules, pending = _rules(conn, user, to_stored(at)), _pending(conn, user)
+    return SessionFacts(speaker=speaker(conn, user), rules=rules, pending=pending)
 
 
 def _rules(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, ...]:
@@ -118,15 +112,16 @@ def _pending(conn: Connection, user: UserKey) -> bool:
 
 
 def speaker(conn: Connection, user: UserKey) -> str | None:
-    """The name the user speaks under: the most frequent one of their latest turns."""
-    row = conn.execute(
-        """SELECT speaker FROM (SELECT speaker FROM turns INDEXED BY turns_by_time
-           WHERE user_key = ? AND role = 'user'
-                                ORDER BY spoken_at DESC, id DESC LIMIT ?) AS latest
-           WHERE speaker IS NOT NULL GROUP BY speaker ORDER BY count(*) DESC, speaker LIMIT 1""",
-        (user, RECENT_TURNS),
-    ).fetchone()
-    return None if row is None else str(row[0])
+    """The name the user speaks under: the configured one, else that of the only speaker.
+
+    None if several people spoke and none is known to be the user.
+    """
+    sql = """SELECT coalesce((SELECT speaker FROM users WHERE id = :user), (
+        SELECT min(speaker) FROM (SELECT speaker FROM turns INDEXED BY turns_by_time
+            WHERE user_key = :user AND role = 'user' ORDER BY spoken_at DESC, id DESC LIMIT 200) t
+        HAVING count(DISTINCT coalesce(speaker, '')) = 1))"""
+    (name,) = conn.execute(sql, {"user": user}).fetchone()
+    return None if name is None else str(name)
 
 
 def _facts(

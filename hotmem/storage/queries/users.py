@@ -38,6 +38,11 @@ def ask_name(conn: Connection, user: UserKey) -> Pending[str]:
     return lambda: next((str(name) for (name,) in rows.fetchall()), "")
 
 
+def set_speaker(conn: Connection, name: str, speaker: str) -> None:
+    """Stores the name that the user speaks under; who speaks under another is somebody else."""
+    conn.execute("UPDATE users SET speaker = ? WHERE id = ?", (speaker, ensure(conn, name)))
+
+
 def ensure(conn: Connection, name: str) -> UserKey:
     """The user's row number; an unknown user is created. The user is locked.
 

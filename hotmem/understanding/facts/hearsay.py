@@ -1,31 +1,30 @@
-"""Hearsay: what other speakers in the conversation say of the user."""
+"""Hearsay: what other speakers in the conversation say."""
 
 from dataclasses import replace
 
-from hotmem.types import Statement, Understanding
-from hotmem.understanding.facts.relations import IS_CALLED
+from hotmem.types import Turn, Understanding
+from hotmem.understanding.facts.relations import ASKS
 
 
-def mark_hearsay(understanding: Understanding, owner: str) -> Understanding:
-    """Mark another speaker's statements about the user as hedged.
+def mark_hearsay(understanding: Understanding, owner: str, turn: Turn) -> Understanding:
+    """Keep of another speaker's turn no wish, no correction and nothing about the user.
 
-    They can put what the user said in doubt, but not the user's name, and end nothing.
+    Their words are stored all the same, but they end, correct and doubt nothing of the user's.
 
     Args:
         understanding: The other speaker's turn.
-        owner: The user's name, in full or the first name.
+        owner: The user's name, in full or the first name; empty if nobody is known to be the user,
+            and then only what the speaker says of themself is kept.
+        turn: The turn.
     """
-    names = {owner.casefold(), owner.casefold().split()[0]}
-    statements = (
-        _hedged(statement) if _owner(statement.subject) in names else statement
+    known = owner or turn.speaker or "user"
+    names = {known.casefold(), known.casefold().split()[0]}
+    kept = (
+        statement
         for statement in understanding.statements
+        if statement.relation != ASKS.name and (_owner(statement.subject) in names) != bool(owner)
     )
-    return replace(understanding, statements=tuple(statements))
-
-
-def _hedged(statement: Statement) -> Statement:
-    names_owner = statement.relation == IS_CALLED.name and "'s " not in statement.subject
-    return replace(statement, hedged=True, replaces=statement.replaces and not names_owner)
+    return replace(understanding, statements=tuple(kept), corrections=(), jest=False, lasting=0.0)
 
 
 def _owner(subject: str) -> str:

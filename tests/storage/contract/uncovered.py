@@ -56,7 +56,6 @@ UNCOVERED: Final[frozenset[Callable[..., Any]]] = frozenset(
         queries.session_start.read,
         queries.subcategories.has_word,
         queries.session_start.read_rules,
-        queries.session_start.speaker,
         queries.subject_access.write,
         queries.tags.attach,
         queries.tags.embed,

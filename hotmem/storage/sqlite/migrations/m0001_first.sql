@@ -8,7 +8,8 @@ CREATE TABLE meta (
 CREATE TABLE users (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     public_id TEXT NOT NULL UNIQUE,
-    order_time INTEGER NOT NULL DEFAULT 0
+    order_time INTEGER NOT NULL DEFAULT 0,
+    speaker TEXT
 );
 
 CREATE TABLE sessions (
