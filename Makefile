@@ -24,13 +24,13 @@ setup: $(VENV)/installed ## Create .venv with everything pinned in constraints.t
 demo: setup ## Replay two recorded sessions through recognition, memory and recall.
 	$(BIN)/python -m pipelines.replay --demo
 
-test: lint ## Check style and types and run the tests that every push needs, on two cores.
+test: lint ## Check style and types and run the tests that every push needs; nine minutes on two cores.
 	$(BIN)/pytest $(PARALLEL) $(REPORT)
 
-test-fast: setup ## Run those of them that are not marked slow.
+test-fast: setup ## Run those of them that take less than a tenth of a second; a minute.
 	$(BIN)/pytest $(PARALLEL) -m "not slow"
 
-test-all: lint torch ## Run every test, or with PARTS=wheel,engines those parts of tests/parts.py alone.
+test-all: lint torch ## Run every test, or with PARTS=wheel,engines those parts of tests/parts.py alone; half an hour.
 	$(BIN)/pytest $(PARALLEL) $(if $(PARTS),--parts $(PARTS),--all)
 	$(if $(PARTS),$(if $(findstring browser,$(PARTS)),$(MAKE) test-browser),$(MAKE) test-browser)
 
