@@ -40,11 +40,11 @@ _ANSWERED_BY_ANY_REPLY: Final = NOT_STORED | {CommandKind.REMEMBER, CommandKind.
 
 _ASKED: Final = re.compile(
     r"^(?!\s*(?:wh|how)|.*[.!]\s+(?:wh|how)|.*\b(?:or(?! no)|keep|mind|remember|why|who"
-    r"|\w+n['’]t|exactly|and (?:do|shall|would|can|what))\b)[^?]*\b(?:delet|forg[eo]t|eras|remov"
-    r"|wip|sure\b|gone\b|bring|permanent|restor|undo|drop|get rid|take)[^.!?]*\?\W*$",
+    r"|(?:do|is|wo)n['’]t|exactly|and (?:do|shall|would|can|what))\b)[^?]*\b(?:delet|forg[eo]t|eras"
+    r"|remov|wip|sure\b|gone\b|bring|permanent|restor|undo|drop|get rid|take)[^.!?]*\?[^?]*$",
     re.IGNORECASE | re.DOTALL,
 )
-"""A reply as it was heard that asks one question, at its end: whether to delete, or to undo it. It
+"""A reply as it was heard that asks one question: whether to delete, or to undo it. It
 holds no word that makes it another question, to which a plain yes means something else."""
 
 
