@@ -24,7 +24,7 @@ setup: $(VENV)/installed ## Create .venv with everything pinned in constraints.t
 demo: setup ## Replay two recorded sessions through recognition, memory and recall.
 	$(BIN)/python -m pipelines.replay --demo
 
-test: lint ## Check style and types and run the tests that every push needs; nine minutes on two cores.
+test: lint ## Check style and types and run the tests that every push needs; seven minutes on two cores.
 	$(BIN)/pytest $(PARALLEL) $(REPORT)
 
 test-fast: setup ## Run those of them that take less than a tenth of a second; a minute.
