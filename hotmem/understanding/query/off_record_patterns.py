@@ -92,7 +92,7 @@ _KEEP: Final = (
 _KEEPING: Final = (
     rf"(?:(?:remembering|storing|saving|keeping|recording|logging|noting|memori[sz]ing"
     rf"|transcribing)(?: {_THING})?(?= \{END}| {_PLACE}\b| (?:for"
-    rf"|please|now|ok|okay|yeah|right|i|im|ive|my|and|but|until)\b)"
+    rf"|please|now|ok|okay|yeah|right|i|im|ive|and|but|until)\b)"
     rf"|(?:remembering|storing|saving|keeping|recording|writing|jotting|noting|putting"
     rf"|taking) {_THING}|(?:taking|making"
     rf"|keeping) (?:any )?(?:notes|records|track))(?: {_PLACE})*"
