@@ -34,7 +34,7 @@ from hotmem.storage.postgres.migrations import migrate
 from hotmem.storage.sqlite import connection
 from tests import thoroughness
 from tests.clock import VirtualClock
-from tests.parts import PARTS, part_of
+from tests.parts import PARTS, ROOT, part_of
 from tests.postgres import PostgresServer, server
 from tests.reporting import pytest_terminal_summary as pytest_terminal_summary
 from tests.slow import slow_tests
@@ -67,7 +67,11 @@ def chosen(config: pytest.Config) -> set[str]:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out the files of parts that do not run, unless they are named."""
     part = part_of(collection_path) if collection_path.suffix == ".py" else None
-    named = any(Path(name.partition("::")[0]).resolve() == collection_path for name in config.args)
+    asked = {Path(name.partition("::")[0]).resolve() for name in config.args} - {
+        ROOT,
+        ROOT / "tests",
+    }
+    named = any(collection_path.is_relative_to(path) for path in asked)
     return True if part and part not in chosen(config) and not named else None
 
 
