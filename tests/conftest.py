@@ -53,8 +53,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Say how thorough to be, and refuse parts that there are not."""
     thoroughness.whole = config.getoption("full") or config.getoption("all")
-    unknown = chosen(config) - set(PARTS)
-    if unknown:
+    if unknown := chosen(config) - set(PARTS):
         raise pytest.UsageError(f"No part {sorted(unknown)}. Parts: {', '.join(PARTS)}")
 
 
@@ -67,11 +66,9 @@ def chosen(config: pytest.Config) -> set[str]:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out the files of parts that do not run, unless they are named."""
     part = part_of(collection_path) if collection_path.suffix == ".py" else None
-    asked = {Path(name.partition("::")[0]).resolve() for name in config.args} - {
-        ROOT,
-        ROOT / "tests",
-    }
-    named = any(collection_path.is_relative_to(path) for path in asked)
+    given = (Path(name.partition("::")[0]).resolve() for name in config.args)
+    inside = (path for path in given if path not in (ROOT, ROOT / "tests"))
+    named = any(collection_path.is_relative_to(path) for path in inside)
     return True if part and part not in chosen(config) and not named else None
 
 
@@ -84,8 +81,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.slow)
     parts, alone = chosen(config), bool(config.getoption("parts"))
     named = tuple(name for name in config.args if "::" in name)
-    kept: list[pytest.Item] = []
-    left_out: list[pytest.Item] = []
+    kept, left_out = list[pytest.Item](), list[pytest.Item]()
     for item in items:
         marked = item.get_closest_marker("part")
         part = part_of(item.path) or (marked.args[0] if marked else None)

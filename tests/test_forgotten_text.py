@@ -104,6 +104,13 @@ async def test_usage_of_other_users_blocks_is_still_recorded(memory: Memory) -> 
     assert [line async for line in memory.export("ben") if '"type": "question"' in line]
 
 
+async def test_a_forgotten_name_is_not_kept_as_that_of_the_user(memory: Memory) -> None:
+    await memory.set_user_name("ana", SECRET)
+    await memory.remember(said(f"I am {SECRET}.", speaker=SECRET))
+    await memory.forget(user_id="ana", entity=SECRET)
+    assert SECRET.lower() not in str(memory.path.read_bytes()).lower()
+
+
 async def test_importing_an_older_export_does_not_restore_forgotten_text(
     memory: Memory, tmp_path: Path
 ) -> None:

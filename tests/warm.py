@@ -18,7 +18,10 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 CONTEXT: Final = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["tests.victim", "tests.preloaded"])
+CONTEXT.set_forkserver_preload(["tests.victim", "hotmem.cli.app", "hotmem.pipecat", "hotmem.tools"])
+
+TIMEOUT_S: Final = 110.0
+"""Seconds after which a program is killed."""
 
 
 def run(
@@ -26,7 +29,6 @@ def run(
     environment: Mapping[str, str] | None = None,
     *,
     terminal: str | None = None,
-    timeout_s: float = 110.0,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program to its end.
 
@@ -34,12 +36,11 @@ def run(
         program: Arguments of Python: "-c" and code, or "-m" and a module, then the program's own.
         environment: All variables that it has; None for those of this process.
         terminal: A device that is its standard input and output; None for none.
-        timeout_s: Seconds after which it is killed.
     """
     with TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
         process = start(program, environment, out=terminal or str(out), err=str(err))
-        process.join(timeout_s)
+        process.join(TIMEOUT_S)
         if process.exitcode is None:
             process.kill()
             process.join()

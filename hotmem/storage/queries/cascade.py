@@ -178,11 +178,11 @@ def delete(
                AND NOT EXISTS (SELECT 1 FROM memory_entities x WHERE x.entity = entities.id)""",
         (user,),
     )
+    whose = {"user": user}
+    heard = "SELECT speaker FROM turns WHERE user_key = :user AND speaker IS NOT NULL"
+    conn.execute(f"DELETE FROM speakers WHERE user_key = :user AND name NOT IN ({heard})", whose)
     conn.execute(
-        """DELETE FROM speakers WHERE user_key = ?
-            AND name NOT IN (SELECT speaker FROM turns WHERE user_key = ?
-                AND speaker IS NOT NULL)""",
-        (user, user),
+        f"UPDATE users SET speaker = NULL WHERE id = :user AND speaker NOT IN ({heard})", whose
     )
     rewrite_indexes(conn)
 
