@@ -178,11 +178,11 @@ def delete(
                AND NOT EXISTS (SELECT 1 FROM memory_entities x WHERE x.entity = entities.id)""",
         (user,),
     )
-    whose = {"user": user}
+    of_user = {"user": user}
     heard = "SELECT speaker FROM turns WHERE user_key = :user AND speaker IS NOT NULL"
-    conn.execute(f"DELETE FROM speakers WHERE user_key = :user AND name NOT IN ({heard})", whose)
+    conn.execute(f"DELETE FROM speakers WHERE user_key = :user AND name NOT IN ({heard})", of_user)
     conn.execute(
-        f"UPDATE users SET speaker = NULL WHERE id = :user AND speaker NOT IN ({heard})", whose
+        f"UPDATE users SET speaker = NULL WHERE id = :user AND speaker NOT IN ({heard})", of_user
     )
     rewrite_indexes(conn)
 
