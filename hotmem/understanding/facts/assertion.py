@@ -6,22 +6,7 @@ from typing import Final
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Token
 
-_REASONS: Final = frozenset(
-    {
-        "because",
-        "since",
-        "cause",
-        "'cause",
-        "cuz",
-        "although",
-        "though",
-        "that",
-        "but",
-        "and",
-        "so",
-        "now",
-    }
-)
+_REASONS: Final = wordlist("because since cause 'cause cuz although though that but and so now")
 
 _BELIEVING: Final = wordlist(
     "think guess believe suppose know mean feel realise realize notice remember mention tell "

@@ -8,24 +8,7 @@ from hotmem.understanding.animate_nouns import ANIMATE
 EXCLUSIVE_VALUES: Final = (
     frozenset({"single", "married", "engaged", "divorced", "widowed", "separated"}),
     frozenset({"employed", "unemployed", "self-employed", "retired"}),
-    frozenset(
-        {
-            "red",
-            "blue",
-            "green",
-            "yellow",
-            "black",
-            "white",
-            "grey",
-            "gray",
-            "silver",
-            "brown",
-            "orange",
-            "purple",
-            "pink",
-            "beige",
-        }
-    ),
+    wordlist("red blue green yellow black white grey gray silver brown orange purple pink beige"),
 )
 """Values after "be" that exclude each other."""
 

@@ -15,24 +15,8 @@ MAX_PREDICATE_WORDS: Final = 22
 MAX_RELATIVE_CLAUSE_WORDS: Final = 9
 """Words of the longest relative clause that is kept."""
 
-LEFT_OUT: Final = frozenset(
-    {
-        "conj",
-        "cc",
-        "relcl",
-        "advcl",
-        "ccomp",
-        "parataxis",
-        "intj",
-        "mark",
-        "nsubj",
-        "nsubjpass",
-        "expl",
-        "meta",
-        "preconj",
-        "csubj",
-        "dep",
-    }
+LEFT_OUT: Final = wordlist(
+    "conj cc relcl advcl ccomp parataxis intj mark nsubj nsubjpass expl meta preconj csubj dep"
 )
 
 DISCOURSE: Final = wordlist(

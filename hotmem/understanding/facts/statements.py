@@ -11,10 +11,7 @@ from hotmem.temporal import TimeMention
 from hotmem.types import Statement, Termination
 from hotmem.types.parse import Token
 from hotmem.understanding.facts.clauses import Clause, Tense
-from hotmem.understanding.facts.events import (
-    RELOCATION_VERBS,
-    find_ended_activity,
-)
+from hotmem.understanding.facts.events import RELOCATION_VERBS, find_ended_activity
 from hotmem.understanding.facts.lexicon import EVENT_NOUNS, EXCLUSIVE_VALUES
 from hotmem.understanding.facts.phrases import is_in_mention, is_self_contained, loses_restriction
 from hotmem.understanding.facts.predicates import Fact, first_mention

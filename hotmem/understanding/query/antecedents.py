@@ -7,12 +7,7 @@ from typing import Final
 from hotmem.types.parse import Doc, Token
 from hotmem.understanding.animate_nouns import FEMALE, MALE
 from hotmem.understanding.query.intent import is_question
-from hotmem.understanding.query.mentions import (
-    MAX_TOKENS,
-    Mention,
-    find_heads,
-    make_mention,
-)
+from hotmem.understanding.query.mentions import MAX_TOKENS, Mention, find_heads, make_mention
 
 
 @dataclass(frozen=True, slots=True)
