@@ -10,7 +10,6 @@ from hotmem.types.parse import Doc
 from hotmem.understanding.facts.clauses import Clause, read_clauses
 from hotmem.understanding.facts.copulas import read_copula
 from hotmem.understanding.facts.events import rescheduled_event
-from hotmem.understanding.facts.favourites import read_favourite
 from hotmem.understanding.facts.former_times import current_times
 from hotmem.understanding.facts.general_verbs import read_general_verb
 from hotmem.understanding.facts.lexicon import DETAIL_NOUNS, EVENT_NOUNS
@@ -71,9 +70,6 @@ def read_clause_statements(
         said_at: When it was said.
     """
     for clause in read_clauses(doc):
-        if (favourite := read_favourite(clause, speaker)) is not None:
-            yield favourite
-            continue
         moved = rescheduled_event(clause)
         appointment = resolve(moved, speaker) if moved is not None else None
         if (
