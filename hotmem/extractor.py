@@ -24,15 +24,10 @@ from hotmem.types import (
     Turn,
     Understanding,
 )
-from hotmem.understanding.extraction import (
-    Proposal,
-    ground,
-    read_proposals,
-    write_prompt,
-)
+from hotmem.understanding.doubtful_statements import mark_hearsay
+from hotmem.understanding.extraction import Proposal, ground, read_proposals, write_prompt
 from hotmem.understanding.extraction.grounding import without_instructions
 from hotmem.understanding.facts.classification import classify_statements
-from hotmem.understanding.facts.hearsay import mark_hearsay
 
 ANSWER_TOKENS: Final = 2_000
 """Tokens of an answer at most."""

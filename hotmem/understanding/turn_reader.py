@@ -24,13 +24,12 @@ from hotmem.types import (
     Understanding,
 )
 from hotmem.types.parse import Doc
-from hotmem.understanding.doubtful_statements import in_doubt, is_order, may_be_role
+from hotmem.understanding.doubtful_statements import in_doubt, is_order, mark_hearsay, may_be_role
 from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.facts.answers import completed_answer
 from hotmem.understanding.facts.classification import classify_statements
 from hotmem.understanding.facts.corrections import read_corrections
 from hotmem.understanding.facts.event_times import answered_times
-from hotmem.understanding.facts.hearsay import mark_hearsay
 from hotmem.understanding.facts.jokes import has_laughter
 from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
 from hotmem.understanding.facts.plans import Plan
