@@ -19,7 +19,6 @@ from eval.language.facts import facts
 from eval.language.forgetting import forgetting
 from eval.language.identity import identity
 from eval.language.languages import languages
-from eval.language.live_or_stored import live
 from eval.language.names import names
 from eval.language.need import need
 from eval.language.plans import plans
@@ -32,7 +31,6 @@ from eval.peers.command import peers
 from eval.regimes.command import regimes
 from eval.snapshot import app as snapshot
 from eval.studies.command import COMMANDS as STUDIES
-from eval.tools.asked_again import repeated
 from eval.tools.command import roundtrip, tags, tools
 from eval.tools.contextual import contextual
 from eval.tools.searches import searches
@@ -65,7 +63,6 @@ for command in (
     facts,
     forgetting,
     identity,
-    live,
     names,
     need,
     languages,
@@ -81,7 +78,6 @@ for command in (
     roundtrip,
     contextual,
     searches,
-    repeated,
     summaries,
     usage,
     learn,
