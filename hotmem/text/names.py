@@ -1,12 +1,14 @@
 """Normalization of names, and search for whole names in a text.
 
 "O'Brien" equals "O’Brien", "ANNA  MARIA" equals "Anna-Maria", "José" equals "Jose", "Strauß" equals
-"Strauss", fullwidth "Max" equals "Max"; invisible characters are ignored. "Max" is not found in
-"Maxine" or "Climax"; it is found in "Max's", in "Max-Peter" and between Chinese characters.
+"Strauss", fullwidth "Max" equals "Max", a Cyrillic "о" among Latin letters equals "o"; invisible
+characters are ignored. "Max" is not found in "Maxine" or "Climax"; it is found in "Max's", "M.A.X."
+and "Max-Peter", and between Chinese characters. "Anna Lena" is found in "Annalena", "Dr. Miller" in
+"Doctor Miller", "Müller" in "Mueller".
 
 Scripts without spaces have no word boundaries: a name matches wherever its characters occur, except
-in katakana, where it must be a whole run. A plural ("the Millers") is another word, because it
-cannot be distinguished from common nouns ("the bills" of Bill).
+in katakana, where it must be a whole run. A plural counts if it is written with a capital ("the
+Millers"), as it cannot be distinguished from a common noun otherwise ("the bills" of Bill).
 """
 
 import re
@@ -39,11 +41,42 @@ _LETTERS: Final = str.maketrans(
 """Letters without a Unicode decomposition that are often written without their stroke or dots, and
 the Arabic elongation stroke."""
 
+_LOOK_ALIKE: Final = str.maketrans(
+    "АВЕЅІЈКМНОРСТХаеѕіјорсухһԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορτυχ",
+    "ABESIJKMHOPCTXaesijopcyxhdqwABEZHIKMNOPTYXaiknoptux",
+)
+"""Cyrillic and Greek letters that look like Latin ones, from Unicode's list of confusables."""
+
+_MIXED: Final = re.compile(r"\w*(?:[A-Za-z][\u0370-\u052f]|[\u0370-\u052f][A-Za-z])\w*")
+"""A word of both Latin and other letters, which nobody writes but to deceive."""
+
 _BREAK: Final = "\u200b"
 """A zero-width space: ignored inside a word, a space between words."""
 
-_JOINT: Final = r"(?:\. ?|[ _])"
-"""Separator of the parts of a name: "J. R. Smith", "J.R. Smith", "j.r.smith@example.org"."""
+_JOINT: Final = r"(?:\. ?|[ _])?"
+"""Separator of the parts of a name: "J. R. Smith", "J.R. Smith", "j.r.smith@example.org"; and
+"JRSmith"."""
+
+_TITLES: Final = {
+    title: f"(?:{'|'.join(titles)})"
+    for titles in (
+        ("doctor", "dr"), ("professor", "prof"), ("mister", "mr"), ("missus", "missis", "mrs"),
+        ("saint", "st"), ("father", "fr"), ("sergeant", "sgt"), ("captain", "capt"),
+        ("reverend", "rev"), ("junior", "jr"), ("senior", "sr"),
+    )
+    for title in titles
+}  # fmt: skip
+"""Titles, and all spellings of each."""
+
+_BEFORE_CONSONANT: Final = "(?=[bcdfghjklmnpqrstvwxz])"
+_UMLAUT: Final = re.compile(f"[äöüÄÖÜ]{_BEFORE_CONSONANT}")
+"""An umlaut, also written with an e: "Müller", "Mueller"."""
+
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+"""Where a name may be written as two words: "MacDonald"."""
+
+_INITIALS: Final = 4
+"""Letters of the longest word that is also found as initials: "A.J.", "T-O-M"."""
 
 _EDGES: Final = ' \t\n.,!?;:"“”„«»()[]'
 _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180e\u3164\uffa0")
@@ -76,6 +109,7 @@ def normalize_name(text: str) -> str:
     if text.isascii():
         return " ".join(text.lower().replace("-", " ").replace("`", "'").split())
     text = unicodedata.normalize("NFKC", text.translate(_SAME)).translate(_SAME)
+    text = _MIXED.sub(lambda word: word[0].translate(_LOOK_ALIKE), text)
     text = "".join(character for character in text if not _is_invisible(character))
     text = unicodedata.normalize("NFKD", text.casefold())
     text = unicodedata.normalize("NFC", _unmarked(text)).translate(_LETTERS)
@@ -89,13 +123,19 @@ def name_finder(name: str) -> NameFinder:
     """
     pattern = _pattern(name)
     return lambda text: (
-        any(pattern.search(form) for form in _forms(text)) if pattern is not None else False
+        pattern is not None
+        and any(
+            match["plural"] is None or _has_capital(text, match[0])
+            for form in _forms(text)
+            for match in pattern.finditer(form)
+        )
     )
 
 
-def is_same_name(one: str, other: str) -> bool:
-    """Whether two spellings are of the same name."""
-    return normalize_name(one).strip(_EDGES) == normalize_name(other).strip(_EDGES)
+def _has_capital(text: str, found: str) -> bool:
+    """Whether the last word of what was found is written with a capital."""
+    last = re.escape(found.split()[-1].strip("'"))
+    return any(word[0][0].isupper() for word in re.finditer(last, text, re.IGNORECASE))
 
 
 def is_visible_name(name: str) -> bool:
@@ -126,11 +166,24 @@ _RUN: Final = re.compile(rf"[{_UNSPACED}]+|[{_KATAKANA}]+|[{_HANGUL}]+")
 
 @lru_cache(maxsize=8)
 def _pattern(name: str) -> re.Pattern[str] | None:
+    name = _UMLAUT.sub(r"\g<0>e", name)
     wanted = normalize_name(name).strip(_EDGES) or normalize_name(name)
     if not wanted:
         return None
-    parts = map(re.escape, re.split(r"(?<=\w)(?:\. ?| )(?=\w)", wanted))
-    return re.compile(_before(wanted[0]) + _JOINT.join(parts) + _after(wanted[-1]))
+    parted = normalize_name(_CAMEL.sub(" ", name)).strip(_EDGES)
+    words = re.split(r"(?<=\w)(?:\. ?| )(?=\w)", parted if len(parted) > len(wanted) else wanted)
+    inner = _JOINT.join(_TITLES.get(word) or _spellings(word) for word in words)
+    plural = "(?P<plural>e?s)?" if wanted[-1].isascii() else "(?P<plural>(?!))?"
+    return re.compile(f"{_before(wanted[0])}{inner}{plural}{_after(wanted[-1])}")
+
+
+def _spellings(word: str) -> str:
+    """A pattern of one word of a name: apostrophes, umlauts and initials in all spellings."""
+    letters = "".join(f"{letter}?" if letter == "'" else re.escape(letter) for letter in word)
+    letters = re.sub(f"([aou])e{_BEFORE_CONSONANT}", r"\1e?", letters)
+    if not (word.isascii() and word.isalpha() and 1 < len(word) <= _INITIALS):
+        return letters
+    return rf"(?:{letters}|{'[. -]{1,2}'.join(word)}\.?)"
 
 
 def _before(first: str) -> str:

@@ -12,8 +12,10 @@ from hotmem import InvalidInput, Memory
 from hotmem.models import Language
 from hotmem.operations.suppression import SuppressedTexts
 from hotmem.text.names import name_finder, normalize_name, whole_words
+from tests.attacks.cases import cases
 from tests.conversation import said, turns_told
 from tests.letters import LetterEncoder
+from tests.scored import scored
 
 CASES = json.loads(Path(__file__).with_name("names.json").read_text("utf-8"))
 
@@ -49,6 +51,12 @@ def test_normalisation_is_idempotent(text: str) -> None:
 )
 def test_invisible_characters_do_not_change_a_name(name: str, unseen: str) -> None:
     assert name_finder(name)(f"{unseen}{name}{unseen}, she said.")
+
+
+@scored("case", cases("spellings"), floor=0.99)
+def test_a_spelling_is_of_the_same_name(case: dict[str, Any]) -> None:
+    text = f"I met {case['written']} today"
+    assert name_finder(case["name"])(text) is case["same"]
 
 
 async def test_forgetting_removes_every_spelling_and_no_other_name(memory: Memory) -> None:
