@@ -23,6 +23,7 @@ from eval.language.names import names
 from eval.language.need import need
 from eval.language.plans import plans
 from eval.language.rewriting import rewriting
+from eval.language.secret_training import train_secrets
 from eval.language.small_talk import chat
 from eval.language.time import time
 from eval.language.voice_dialogues import dialogues
@@ -86,6 +87,7 @@ for command in (
     app.command(command.__name__)(command)
 app.command("train-commands")(train_commands)
 app.command("train-antecedents")(train_antecedents)
+app.command("train-secrets")(train_secrets)
 for name, study in STUDIES.items():
     app.command(name)(study)
 

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from hotmem.block.dates import resolve_dates
-from hotmem.block.privacy import is_withheld
+from hotmem.block.privacy import asked_secret
 from hotmem.block.rendering import Layout, frame, reading_order, render, render_line, titles
 from hotmem.block.trimming import trim
 from hotmem.options import RecallOptions
@@ -21,6 +21,7 @@ from hotmem.retrieval.requested_window import requested_window
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.text.timezones import to_named_zone, zone_name
 from hotmem.types import EvidenceKind, Item, Mark, Query, Source
+from hotmem.understanding.private_statements import is_private
 
 LENGTH_EXPONENT: Final = 0.7
 """Weight of length: statements are packed by score / characters ** exponent. 0 ignores length, 1
@@ -88,12 +89,12 @@ def pack(
     chosen: list[Item] = []
     misses = 0
     zone = zone_name(query.at)
-    best = max((one.relevance for one in candidates), default=0.0)
+    asked = asked_secret(query, candidates)
     relevant = (
         one
         for one in candidates
         if one.relevance >= options.semantic_threshold
-        and not is_withheld(query, one.evidence, one.relevance, best)
+        and ((one.evidence.kind, one.evidence.key) in asked or not is_private(one.evidence.text))
     )
     clear = answerability is Answerability.SOMETHING
     needed = _without_expendable(relevant, EXPENDABLE if clear else EXPENDABLE_UNCLEAR)

@@ -1,6 +1,6 @@
 """The memory tools as functions that the bot's LLM can call."""
 
-from typing import Any
+from typing import Any, Final
 
 from pipecat.services.llm_service import FunctionCallParams, LLMService
 
@@ -13,6 +13,7 @@ from hotmem.text.escaping import escape_for_prompt, escape_json_for_prompt
 from hotmem.tools.registry import FOR_MODELS
 from hotmem.tools.tool import Tool
 from hotmem.types import Actor
+from hotmem.understanding.private_statements import is_private
 
 try:
     from pipecat.adapters.llm.schemas.function_schema import FunctionSchema
@@ -20,6 +21,9 @@ try:
 except ImportError:  # pipecat 1.13
     from pipecat.adapters.schemas.function_schema import FunctionSchema
     from pipecat.adapters.schemas.tools_schema import ToolsSchema
+
+
+VEILED: Final = "[a secret: the user is given it only when they ask for it]"
 
 
 def memory_functions(memory: Memory, user_id: str, llm: LLMService[Any]) -> ToolsSchema:
@@ -59,6 +63,15 @@ def _inline_references(node: Any, definitions: dict[str, Any]) -> Any:  # noqa: 
     return node
 
 
+def _veiled(node: Any) -> Any:  # noqa: ANN401 - any part of a JSON answer
+    """An answer without the texts that hold a secret: a block gives one to who asks for it."""
+    if isinstance(node, dict):
+        return {key: _veiled(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_veiled(value) for value in node]
+    return VEILED if isinstance(node, str) and " " in node and is_private(node) else node
+
+
 def _handler(tool: Tool, memory: Memory, user_id: str) -> Any:  # noqa: ANN401 - pipecat's handlers have several forms
     async def handle(params: FunctionCallParams) -> None:
         try:
@@ -69,7 +82,9 @@ def _handler(tool: Tool, memory: Memory, user_id: str) -> Any:  # noqa: ANN401 -
             with acting(Actor.TOOL):
                 answer = {
                     "note": NOTES,
-                    **escape_json_for_prompt(await tool.call(memory, user_id, params.arguments)),
+                    **escape_json_for_prompt(
+                        _veiled(await tool.call(memory, user_id, params.arguments))
+                    ),
                 }
         except HotMemError as error:
             answer = {"error": escape_for_prompt(str(error))}

@@ -30,15 +30,9 @@ BEST_CANDIDATE_FEATURES: Final = (
 """Features whose value for the most relevant candidate counts."""
 
 MAX_FEATURES: Final = (
-    "cosine",
-    "match",
-    "match_least",
-    "overlap",
-    "window_overlap",
-    "cosine_lift",
-    "match_lift",
+    "cosine", "match", "match_least", "overlap", "window_overlap", "cosine_lift", "match_lift",
     "fact",
-)
+)  # fmt: skip
 """Features whose largest value counts, the user's own earlier questions excluded."""
 
 ANSWERABILITY_FEATURES: Final = (

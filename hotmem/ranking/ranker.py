@@ -28,6 +28,7 @@ from hotmem.ranking.time_relevance import (
 from hotmem.retrieval.fusion import Candidate
 from hotmem.text.stemming import stems
 from hotmem.types import Evidence, EvidenceKind, Layer, Query, Weights
+from hotmem.understanding.private_statements import is_private
 
 PLAIN_COSINE, PLAIN_OVERLAP = 0.45, 0.5
 """Cosine, and share of the query's words by rarity, from which a plain search finds a statement."""
@@ -187,7 +188,7 @@ def propagate_relevance(
 ) -> NDArray[np.float32]:
     """Raise the relevance of each current memory to that of the memory it replaced.
 
-    Both answer the same question, and the current one correctly.
+    Both answer the same question, and the current one correctly; but a secret is asked for itself.
     """
     raised = relevances.copy()
     rows = {
@@ -197,7 +198,7 @@ def propagate_relevance(
     }
     for row, candidate in enumerate(candidates):
         successor = rows.get(candidate.evidence.replaced_by or -1)
-        if successor is not None:
+        if successor is not None and not is_private(candidates[successor].evidence.text):
             raised[successor] = max(raised[successor], relevances[row])
     return raised
 

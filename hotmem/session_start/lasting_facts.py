@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from hotmem.block.privacy import is_private
 from hotmem.ranking.confidence import MEDIUM_CONFIDENCE
 from hotmem.session_start.material import Material
 from hotmem.session_start.names import STATES_NAME
@@ -17,6 +16,7 @@ from hotmem.types.session_start import MemoryCandidate
 from hotmem.understanding.facts.lexicon import LASTING_ADJECTIVES
 from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
 from hotmem.understanding.facts.relations import COMPLEMENTS, HAS_CONDITION
+from hotmem.understanding.private_statements import is_private
 
 MAX_FACTS: Final = 6
 

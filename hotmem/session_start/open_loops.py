@@ -4,13 +4,13 @@ from collections.abc import Collection
 from datetime import timedelta
 from typing import Final
 
-from hotmem.block.privacy import is_private
 from hotmem.block.rendering import iso_date
 from hotmem.ranking.confidence import MEDIUM_CONFIDENCE
 from hotmem.session_start.material import Material
 from hotmem.session_start.rendering import Line, shorten
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import EvidenceKind, Item, Layer, Mark
+from hotmem.understanding.private_statements import is_private
 
 MAX_LOOPS: Final = 3
 

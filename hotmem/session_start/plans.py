@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from hotmem.block.privacy import is_private
 from hotmem.block.rendering import iso_date, quoted
 from hotmem.models import Language
 from hotmem.session_start.material import Material
@@ -20,6 +19,7 @@ from hotmem.types import EvidenceKind, Interval, Item
 from hotmem.types.session_start import DatedWords, LaterTurn
 from hotmem.understanding.facts.schedule_changes import CHANGE_WORDS, affects_plan, changed_events
 from hotmem.understanding.facts.time_direction import is_future
+from hotmem.understanding.private_statements import is_private
 
 PRIVACY_MARGIN: Final = 80
 """Characters on each side of a time expression that are checked for private content."""

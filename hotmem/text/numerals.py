@@ -45,6 +45,11 @@ _DIGITS: Final = {str(digit): digit for digit in range(10)} | {
     word: value for word, value in CARDINALS.items() if value < 10
 }
 _TOKEN: Final = re.compile(r"\d+|[a-z]+")
+_LONGEST_RUNS: Final = (1, 2, 3, 4, 6, 8, 12)
+_NUMBERS: Final = frozenset(CARDINALS) | {"oh", "hundred", "double", "treble", "triple"}
+_EDGES: Final = re.compile(r"^\W+|\W+$")
+_MIXED: Final = re.compile(r"[A-Za-z]+\d+|[A-Z][a-z]+[A-Z]|[!$_*]\d|\d[!$_*]|\w[!$*_]\w")
+"""A word as passwords are: "Harbour77", "Herring_Sunday"."""
 
 
 class NumeralKind(StrEnum):
@@ -148,6 +153,42 @@ def numbers(text: str) -> frozenset[str]:
             found.add("30")
         place = numeral.stop if numeral else place + 1
     return frozenset(found)
+
+
+def shape_terms(text: str) -> set[str]:
+    """The terms of a text: words and shapes of numbers, up to three in a row, and long runs."""
+    words = ["<", *map(_shape, text.split()), ">"]
+    merged: list[str] = []
+    for word in words:
+        one = "#" if word.startswith("#") else word
+        if not merged or (merged[-1], one) != ("#", "#"):
+            merged.append(one)
+    run = longest = 0
+    for word in words:
+        run = run + 1 if word.startswith("#") else 0
+        longest = max(longest, run)
+    found = {f"run {size}" for size in _LONGEST_RUNS if longest >= size}
+    found |= {"password"} if _MIXED.search(text) else set()
+    for prefix, row in (("", words), ("merged ", merged)):
+        found |= {
+            prefix + " ".join(row[start : start + size])
+            for size in (1, 2, 3)
+            for start in range(len(row) - size + 1)
+        }
+    return found
+
+
+def _shape(word: str) -> str:
+    """A word in lower case, or the shape of a number or a single letter."""
+    word = _EDGES.sub("", word).replace("’", "'")
+    lower = word.casefold()
+    if word.isdigit():
+        return f"#{min(len(word), 5)}"
+    if any(map(str.isdigit, word)):
+        return "#mixed" if any(map(str.isalpha, word)) else "#number"
+    if lower in _NUMBERS:
+        return "#word"
+    return "#letter" if len(word) == 1 and lower not in ("a", "i") else lower
 
 
 def _word(words: Sequence[str], place: int) -> str:

@@ -1,0 +1,257 @@
+"""`python -m eval train-secrets`: train the models of secrets, and cross-validate them.
+
+`eval/data/secrets` has statements and scenes of six writers: what a user told, and later questions
+with the secret that each asks for. A fold holds out a writer.
+"""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Final
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import track
+
+from eval.arguments import AsJson, print_json
+from eval.language.command_training import NOT_LABELLED, ORDINARY
+from eval.understanding import data
+from hotmem import Memory, Role, Turn, recall
+from hotmem.block import packing
+from hotmem.models import load_encoder, load_language
+from hotmem.options import ModelOptions
+from hotmem.understanding.private_statements import (
+    MIN_ASKED,
+    MIN_SECRET,
+    SecretModel,
+    pair_features,
+    statement_ids,
+)
+from hotmem.understanding.query.command_model import TermIds, term_ids
+
+FOLDER: Final = Path(__file__).parents[1] / "data/secrets"
+START: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)
+MIN_TEXTS: Final = 3
+"""Statements that a term must be in."""
+
+PENALTY: Final = 1 / 3
+SCALE: Final = 3.0
+"""Length of the vector of a text's terms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, and a secret that it might ask for.
+
+    Attributes:
+        writer: Who wrote it.
+        text: The question.
+        number: Its number among all.
+        question: Whether it is a question.
+        relevance: The relevance of the secret.
+        rival: That of the most relevant statement of another turn.
+        asks: Whether it asks for this secret.
+        any: Whether it asks for a secret.
+    """
+
+    writer: str
+    text: str
+    number: int
+    question: bool
+    relevance: float
+    rival: float
+    asks: bool
+    any: bool
+
+
+def statements(limit: int | None = None) -> list[tuple[str, str, bool, float]]:
+    """Writer, text, whether it holds a secret, and weight of each statement."""
+    found = []
+    for file in sorted(FOLDER.glob("*.tsv")):
+        for line in file.read_text("utf-8").splitlines()[: limit and 10 * limit]:
+            _, text, label = line.split("\t")
+            found.append((file.stem, text, label == "secret", 1.0))
+    for writer, scene in scenes(limit):
+        asked = {one["asks"] for one in scene["questions"]}
+        found += [(writer, text, place in asked, 1.0) for place, text in enumerate(scene["told"])]
+    turns = (turn for turn in data.turns(ORDINARY) if turn.reason != NOT_LABELLED)
+    ordinary = [turn.text for turn in turns if all(part.kind != "code" for part in turn.parts)]
+    return found + [
+        ("", text, False, 0.7) for text in list(dict.fromkeys(ordinary))[: limit and 10 * limit]
+    ]
+
+
+def scenes(limit: int | None = None) -> list[tuple[str, dict[str, Any]]]:
+    """Each scene with its writer."""
+    files = sorted(FOLDER.glob("*.json"))
+    return [
+        (file.stem, scene)
+        for file in files
+        for scene in json.loads(file.read_text("utf-8"))[:limit]
+    ]
+
+
+async def asked(rows: Sequence[tuple[str, dict[str, Any]]]) -> list[Asked]:
+    """Tell each scene to a user of its own, and recall its questions."""
+    packed: list[Any] = []
+    original = packing.pack
+
+    def spy(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401 - as it is called
+        packed.append(arguments[:2])
+        return original(*arguments, **named)
+
+    found, places = [], {}
+    with TemporaryDirectory(prefix="hotmem-eval-") as folder:
+        file = Path(folder) / "memory.db"
+        async with Memory.open(
+            file, encoder=load_encoder(ModelOptions()), language=load_language()
+        ) as memory:
+            for user, (_, scene) in enumerate(rows):
+                for place, text in enumerate(scene["told"]):
+                    at = START + timedelta(minutes=place)
+                    turn = Turn(f"{user}", "told", Role.USER, text, at)
+                    places[turn.id] = place
+                    await memory.remember(turn)
+            await memory.settle()
+            setattr(recall, "pack", spy)  # noqa: B010 - to see the candidates
+            numbers = count()
+            for user, (writer, scene) in enumerate(track(rows, console=Console(stderr=True))):
+                secret = {one["asks"] for one in scene["questions"]} - {None}
+                for one in scene["questions"]:
+                    number = next(numbers)
+                    packed.clear()
+                    at = START + timedelta(days=1)
+                    await memory.recall(one["text"], user_id=f"{user}", session_id="now", at=at)
+                    if not packed:
+                        continue
+                    query, candidates = packed[-1]
+                    best: Counter[int] = Counter()
+                    for candidate in candidates:
+                        for turn_id in candidate.evidence.turn_ids:
+                            place = places[turn_id]
+                            best[place] = max(best[place], candidate.relevance)
+                    found += [
+                        Asked(
+                            writer,
+                            one["text"],
+                            number,
+                            query.analysis.question,
+                            best[place],
+                            max([score for other, score in best.items() if other != place] or [0]),
+                            one["asks"] == place,
+                            one["asks"] is not None,
+                        )
+                        for place in secret & best.keys()
+                    ]
+            setattr(recall, "pack", original)  # noqa: B010 - as above
+    return found
+
+
+def _common(ids: Sequence[TermIds]) -> TermIds:
+    counts = Counter(int(one) for own in ids for one in own)
+    return np.array(sorted(one for one, n in counts.items() if n >= MIN_TEXTS), np.uint32)
+
+
+def _regression(
+    rows: NDArray[np.float32], labels: Sequence[bool], weights: Sequence[float] | None = None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Weights and bias of a logistic regression with an L2 penalty."""
+    from sklearn.linear_model import LogisticRegression  # takes a second to import
+
+    model = LogisticRegression(C=1 / PENALTY, max_iter=3000)
+    model.fit(rows, labels, sample_weight=weights)
+    return model.coef_[0].astype(np.float32), model.intercept_.astype(np.float32)
+
+
+def _rows(ids: Sequence[TermIds], terms: TermIds) -> NDArray[np.float32]:
+    known = np.array([np.isin(terms, own, assume_unique=True) for own in ids], dtype=np.float32)
+    length: NDArray[np.float32] = np.sqrt(np.maximum(known.sum(axis=1, keepdims=True), 1))
+    return known / length
+
+
+def trained(
+    told: Sequence[tuple[str, str, bool, float]], pairs: Sequence[Asked]
+) -> dict[str, NDArray[np.generic]]:
+    """Fit the models of statements, of questions, and of both together."""
+    questions = list({one.number: one for one in pairs}.values())
+    asking: dict[str, float] = {}
+    for writer in {one.writer for one in questions}:  # by a model of the other writers
+        others = [one for one in questions if one.writer != writer]
+        rest = [one for one in questions if one.writer == writer]
+        known, weights, bias = _of_words(
+            [term_ids(o.text) for o in others], [o.any for o in others]
+        )
+        rows = _rows([term_ids(one.text) for one in rest], known)
+        asking.update(
+            zip((one.text for one in rest), (rows @ weights + bias).tolist(), strict=True)
+        )
+    pair = _regression(
+        np.stack(
+            [
+                pair_features(asking[one.text], one.relevance, one.rival, question=one.question)
+                for one in pairs
+            ]
+        ),
+        [one.asks for one in pairs],
+    )
+    statement = _of_words(
+        [statement_ids(text) for _, text, _, _ in told],
+        [secret for _, _, secret, _ in told],
+        [weight for *_, weight in told],
+    )
+    question = _of_words([term_ids(one.text) for one in questions], [one.any for one in questions])
+    tensors: dict[str, NDArray[np.generic]] = {"pair_weights": pair[0], "pair_bias": pair[1]}
+    for name, (terms, weights, bias) in (("statement", statement), ("question", question)):
+        tensors[f"{name}_terms"] = terms
+        tensors[f"{name}_weights"], tensors[f"{name}_bias"] = weights.astype(np.float16), bias
+    return tensors
+
+
+def _of_words(
+    ids: Sequence[TermIds], labels: Sequence[bool], weights: Sequence[float] | None = None
+) -> tuple[TermIds, NDArray[np.float32], NDArray[np.float32]]:
+    """Terms, weights and bias of a model of words."""
+    terms = _common(ids)
+    fitted, bias = _regression(SCALE * _rows(ids, terms), labels, weights)
+    return terms, SCALE * fitted, bias
+
+
+def train_secrets(
+    out: Annotated[Path, typer.Option(help="File of the trained models (.safetensors).")],
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Scenes of a writer; all by default.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train the models of secrets, and count errors by writers that they were not trained on."""
+    from safetensors.numpy import save_file
+
+    told, pairs = statements(limit), asyncio.run(asked(scenes(limit)))
+    counts = Counter[str]()
+    for writer in sorted({one.writer for one in pairs}):
+        others = [one for one in told if one[0] != writer]
+        model = SecretModel(trained(others, [one for one in pairs if one.writer != writer]))
+        for _, text, secret, _ in (one for one in told if one[0] == writer):
+            kind = "secrets" if secret else "other statements"
+            counts[kind] += 1
+            counts[f"{kind} taken for the other"] += (model.is_secret(text) >= MIN_SECRET) != secret
+        given: dict[int, list[tuple[float, Asked]]] = {}
+        for one in (one for one in pairs if one.writer == writer):
+            chance = model.asks_for(one.text, one.relevance, one.rival, question=one.question)
+            given.setdefault(one.number, []).append((chance, one))
+        for rows in given.values():
+            chance, best = max(rows, key=lambda row: row[0])
+            counts["questions for a secret" if best.any else "other questions"] += 1
+            if chance >= MIN_ASKED:
+                counts["answered" if best.asks else "given unasked"] += 1
+    save_file(trained(told, pairs), out)
+    Console(stderr=True).print(dict(sorted(counts.items())))
+    print_json(dict(counts), as_json)

@@ -1,0 +1,138 @@
+"""Whether a statement holds a secret, and whether an utterance asks for one.
+
+Two linear models: of the words and the shapes of numbers in a statement, and of an utterance's
+words with the relevance of what it would be given. Trained by `python -m eval train-secrets`.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file
+
+from hotmem.errors import ModelMissing
+from hotmem.models.manifest import check_files, checksum_file
+from hotmem.text.numerals import shape_terms
+from hotmem.types import Evidence
+from hotmem.understanding.query.command_model import FloatArray, TermIds, term_id, term_ids
+
+MIN_SECRET: Final = 0.35
+"""Probability from which a statement holds a secret."""
+
+MIN_ASKED: Final = 0.3
+"""Probability from which an utterance asks for a secret."""
+
+_LABEL: Final = re.compile(
+    r"\b(?:between\s+(?:us|you\s+and\s+me)|surprise|confidential\w*|(?:nobody|no\s+one)\s+knows"
+    r"|keep\s+(?:this|that|it)\s+(?:to\s+yourself|quiet|private|secret)"
+    r"|(?:doesn['’]?t|don['’]?t|must\s*n['’]?t|must\s+not)\s+(?:know|find\s+out)\s+about"
+    r"|(?:pins?|pass\s?(?:words?|codes?|phrase)|security\s+question|puk|api\s+key)\s+(?:is|are))\b",
+    re.IGNORECASE,
+)
+"""Words by which somebody says that something is a code, or told in confidence."""
+
+NAME: Final = "secrets-1"
+_FOLDER: Final = Path(__file__).parents[1] / "models"
+
+
+class SecretModel:
+    """The models of secrets; thread-safe.
+
+    Args:
+        tensors: `statement_terms` and `question_terms` (sorted ids), and the weights and biases of
+            statements, questions and pairs.
+    """
+
+    def __init__(self, tensors: Mapping[str, NDArray[np.generic]]) -> None:
+        self._terms = {name: tensors[f"{name}_terms"] for name in ("statement", "question")}
+        names = ("statement", "question", "pair")
+        self._weights = {name: tensors[f"{name}_weights"].astype(np.float32) for name in names}
+        self._biases = {name: float(tensors[f"{name}_bias"][0]) for name in names}
+
+    @classmethod
+    def load(cls) -> Self:
+        """Load the shipped weights.
+
+        Raises:
+            ModelMissing: If they are missing or not those published.
+        """
+        if problems := check_files(_FOLDER, checksum_file(NAME)):
+            raise ModelMissing(f"{'; '.join(problems)}. Reinstall pipecat-hotmem.")
+        return cls(load_file(_FOLDER / f"{NAME}.safetensors"))
+
+    def is_secret(self, text: str) -> float:
+        """The probability that a statement holds a secret: a code, a number, a confidence."""
+        return _logistic(self._linear("statement", statement_ids(text)))
+
+    def asks(self, text: str) -> float:
+        """How far the words of an utterance ask for a secret, log-odds."""
+        return self._linear("question", term_ids(text))
+
+    def asks_for(self, text: str, relevance: float, rival: float, *, question: bool) -> float:
+        """The probability that an utterance asks for a secret.
+
+        Args:
+            text: The utterance.
+            relevance: The relevance of the secret, 0 to 1.
+            rival: That of the most relevant statement of another turn.
+            question: Whether the utterance is a question.
+        """
+        pair = pair_features(self.asks(text), relevance, rival, question=question)
+        return _logistic(float(pair @ self._weights["pair"] + self._biases["pair"]))
+
+    def _linear(self, name: str, ids: TermIds) -> float:
+        terms = self._terms[name]
+        places = np.searchsorted(terms[:-1], ids)
+        known = places[terms[places] == ids]
+        score = self._weights[name][known].sum() / max(len(known), 1) ** 0.5
+        return float(score + self._biases[name])
+
+
+load_model: Final = lru_cache(maxsize=1)(SecretModel.load)
+"""Loads the models once in a process."""
+
+
+@lru_cache(maxsize=4096)
+def secrecy(text: str) -> float:
+    """The probability that a statement holds a secret."""
+    return load_model().is_secret(text)
+
+
+def is_private(text: str) -> bool:
+    """Whether a statement holds a secret, and is withheld until asked for."""
+    return secrecy(text) >= MIN_SECRET or _LABEL.search(text) is not None
+
+
+def may_hear(asked_by: str | None, session_id: str | None, found: Evidence) -> bool:
+    """Whether who asks may be told a statement.
+
+    Args:
+        asked_by: Another speaker than the user, who hears what was said in this conversation or by
+            themself; "" for one who hears all but secrets; None for the user.
+        session_id: This conversation.
+        found: The statement.
+    """
+    if asked_by is None:
+        return True
+    present = found.session_id == session_id or found.speaker == asked_by
+    return (present or not asked_by) and not is_private(found.text)
+
+
+def statement_ids(text: str) -> TermIds:
+    """The sorted ids of a statement's terms."""
+    return np.unique(np.array([term_id(one) for one in shape_terms(text)], dtype=np.uint32))
+
+
+def pair_features(asks: float, relevance: float, rival: float, *, question: bool) -> FloatArray:
+    """The features of an utterance and a secret; arguments as of `asks_for`."""
+    logit = float(np.log((relevance + 1e-4) / (1 - relevance + 1e-4)))
+    return np.array([asks, logit, float(np.log(rival + 1e-4)), question], dtype=np.float32)
+
+
+def _logistic(logit: float) -> float:
+    return 1 / (1 + math.exp(-logit))

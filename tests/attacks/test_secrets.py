@@ -1,0 +1,61 @@
+"""Secrets: which statements hold one, and which questions get one."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hotmem import Memory, Role, Turn
+from hotmem.understanding.private_statements import is_private
+from tests.attacks.cases import cases
+from tests.scored import scored
+
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+QUESTIONS = [
+    (scene, question) for scene in cases("secret_scenes") for question in scene["questions"]
+]
+
+
+@scored("case", [one for one in cases("secret_statements") if one["secret"]], floor=0.83)
+def test_a_secret_is_recognised(case: dict[str, Any]) -> None:
+    assert is_private(case["text"])
+
+
+@scored("case", [one for one in cases("secret_statements") if not one["secret"]], floor=0.9)
+def test_an_open_statement_is_none(case: dict[str, Any]) -> None:
+    assert not is_private(case["text"])
+
+
+async def given(memory: Memory, scene: dict[str, Any], question: str) -> set[int]:
+    """Places of the statements of a scene that a block for a question has."""
+    places = {}
+    for place, text in enumerate(scene["told"]):
+        at = START + timedelta(minutes=place)
+        turn = Turn(scene["told"][0], "told", Role.USER, text, at, id=f"{scene['told'][0]} {place}")
+        places[turn.id] = place
+        await memory.remember(turn)
+    await memory.settle()
+    asked = {"user_id": scene["told"][0], "session_id": "now", "at": START + timedelta(days=1)}
+    block = await memory.recall(question, **asked)
+    return {places[turn] for item in block.items for turn in item.turn_ids if turn in places}
+
+
+def secrets(scene: dict[str, Any]) -> set[int]:
+    return {one["asks"] for one in scene["questions"]} - {None}
+
+
+@scored(("scene", "question"), [one for one in QUESTIONS if one[1]["asks"] is None], floor=0.85)
+async def test_a_question_for_something_else_gets_no_secret(
+    scene: dict[str, Any], question: dict[str, Any], memory: Memory
+) -> None:
+    assert not await given(memory, scene, question["text"]) & secrets(scene)
+
+
+@scored(("scene", "question"), [one for one in QUESTIONS if one[1]["asks"] is not None], floor=0.7)
+async def test_a_question_for_a_secret_gets_it(
+    scene: dict[str, Any], question: dict[str, Any], memory: Memory
+) -> None:
+    assert question["asks"] in await given(memory, scene, question["text"])
+
+
+async def test_a_new_secret_inherits_no_relevance(memory: Memory) -> None:
+    told = ["We are flying to Porto in August.", "I just changed my password to Harbour77."]
+    assert await given(memory, {"told": told}, "Where are we flying in August?") == {0}
