@@ -216,9 +216,8 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         session_id = validate_id(session_id, "session_id")
         self._suppressed.clear(user_id)
         self._off_record.clear(user_id)
-        ended = user is not None and await self._database.write(
-            queries.summaries.end, user, session_id
-        )
+        end = queries.summaries.end
+        ended = user is not None and await self._database.write(end, user, session_id)
         self.runtime.worker.wake()
         return ended
 
@@ -249,6 +248,7 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         max_tokens: int | None = None,
         deadline_ms: float | None = None,
         visible: Sequence[str] = (),
+        asked_by: str | None = None,
     ) -> ContextBlock:
         """The context block for an utterance.
 
@@ -257,10 +257,10 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
             user_id: Whose memory; an unknown user has none.
             session_id: The live session.
             at: When it was said, in the user's time zone; now, in the options' zone, if not given.
-            max_tokens: Tokens of the block at most; the options' limit, if not given.
-            deadline_ms: Milliseconds after which what is not ready is left out; the options', if
-                not given.
+            max_tokens: Tokens of the block at most; the options', if not given.
+            deadline_ms: Milliseconds after which what is not ready is left out; the options' too.
             visible: Texts that the language model's context holds already; they are not repeated.
+            asked_by: Another speaker than the user, as `may_hear` takes it.
 
         Raises:
             InvalidInput: If an argument cannot be used.
@@ -290,7 +290,7 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         with self._priority.foreground(), timed_search("recall"):
             try:
                 block = await runtime.threads.recalls.run(
-                    recall(runtime.recall, request), request.timeout_s
+                    recall(runtime.recall, request, asked_by), request.timeout_s
                 )
             except TimeoutError:
                 block = late_block(request)

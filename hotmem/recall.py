@@ -6,6 +6,7 @@ compose:   features ─▶ ranking ─▶ distinct statements ─▶ packed bloc
 
 import asyncio
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from hotmem.block.assembly import Composition, finished_block, late_block
@@ -27,6 +28,7 @@ from hotmem.retrieval.fanout import search_layers
 from hotmem.retrieval.query import build_query
 from hotmem.text.languages import ENGLISH
 from hotmem.types import NO_OFFSET, ContextBlock, Interval
+from hotmem.understanding.private_statements import may_hear
 
 QUERY_SHARE: Final = 0.4
 LAYERS_SHARE: Final = 0.8
@@ -46,7 +48,9 @@ class RecallContext(RetrievalContext):
     model: RelevanceModel
 
 
-async def recall(context: RecallContext, request: RecallRequest) -> ContextBlock:
+async def recall(
+    context: RecallContext, request: RecallRequest, asked_by: str | None = None
+) -> ContextBlock:
     """Make the context block for an utterance.
 
     By the deadline it holds what is ready. `hotmem.Memory` runs it on a worker thread, where its
@@ -57,6 +61,9 @@ async def recall(context: RecallContext, request: RecallRequest) -> ContextBlock
         retrieved = await retrieve(context, request, timer)
     except (TimeoutError, DeadlineExceeded):
         return late_block(request, timer.stages)
+    hears = partial(may_hear, asked_by, request.session_id)
+    heard = [one for one in retrieved.candidates if hears(one.evidence)]
+    retrieved = replace(retrieved, candidates=heard)
     count_hits("recall", {report.layer.value: report.hits for report in retrieved.reports})
     composition = compose(context, request, retrieved)
     timer.mark("context")
@@ -101,11 +108,10 @@ async def retrieve(
 def compose(context: RecallContext, request: RecallRequest, retrieved: Retrieved) -> Composition:
     """Rank the candidates and pack the best into a block."""
     query, candidates, budget = retrieved.query, retrieved.candidates, request.max_tokens
-    model, weights = context.model, retrieved.profile.weights
     if not query.analysis.needs_memory:
         return Composition(Packed(), "The utterance needs no memory.")
-    features = candidate_features(query, candidates)
-    ranking = rank(query, candidates, features, model, weights, budget)
+    features, weights = candidate_features(query, candidates), retrieved.profile.weights
+    ranking = rank(query, candidates, features, context.model, weights, budget)
     statements, merged = deduplicate(ranking.candidates)
     known, count = ranking.answerability, context.tokens.count
     if query.analysis.language != ENGLISH:  # the model, fitted on English, cannot tell
@@ -113,6 +119,8 @@ def compose(context: RecallContext, request: RecallRequest, retrieved: Retrieved
     packed = Packed()
     if known is not Answerability.NOTHING:
         packed = pack(query, statements, known, budget, count, context.options)
+    if known is Answerability.SOMETHING and not packed.items:  # what answers it is withheld
+        known = Answerability.DOUBTFUL
     if packed.items:
         reason = f"Candidates in the block: {len(packed.items)} of {len(candidates)}."
     elif _answered_by_visible(context, retrieved):

@@ -13,12 +13,7 @@ from typing import Annotated, Any, Final, Self
 from zoneinfo import ZoneInfo
 
 from dotenv import dotenv_values
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    PlainValidator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from hotmem.core.location import Location, locate

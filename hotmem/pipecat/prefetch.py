@@ -45,16 +45,18 @@ class RecallRequest:
         text: The utterance.
         visible: The conversation the language model sees besides it.
         turn: The number of the user's turn.
+        guest: Who asks, if it is another speaker than the user.
     """
 
     text: str
     visible: tuple[str, ...] = ()
     turn: int = 0
+    guest: str | None = None
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for two requests that have the same block as answer."""
-        return speech_key(self.text), self.visible, self.turn
+        return speech_key(self.text), self.visible, self.turn, self.guest
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 from uuid import uuid4
 
 from pipecat.frames.frames import (
@@ -38,18 +38,18 @@ from hotmem.pipecat.context_injector import ContextInjector
 from hotmem.pipecat.memory_handle import MemoryHandle
 from hotmem.pipecat.realtime import RealtimeDelivery
 from hotmem.pipecat.recall_session import RecallResult, RecallSession
-from hotmem.pipecat.session_settings import SessionSettings, resolve_deadline_ms
+from hotmem.pipecat.session_settings import Guests, SessionSettings, resolve_deadline_ms
 from hotmem.pipecat.session_start import SessionStart
 from hotmem.pipecat.shutdown import Shutdown
 from hotmem.pipecat.taps import AfterModel, Listener
 from hotmem.pipecat.telemetry import log_opening, log_recall, recall_metrics, trace_recall
 from hotmem.pipecat.transcript import Transcript
-from hotmem.pipecat.turn_retention import TurnRetention
 from hotmem.pipecat.turn_writer import TurnWriter
 from hotmem.pipecat.voice_commands import VoiceCommands
 from hotmem.pipecat.write_queue import WriteQueue
 from hotmem.types import ContextBlock
 from hotmem.understanding.query.command_finder import CommandFinder
+from hotmem.understanding.turn_retention import TurnRetention
 
 EVENTS: Final = (
     "on_memory_opened",
@@ -116,6 +116,7 @@ class HotMemProcessor(FrameProcessor):
         user_name: str | None = None,
         bot_name: str | None = None,
         speakers: Mapping[str, str] | None = None,
+        guests: Literal["none", "shared", "all"] = "shared",
         deadline_ms: float | None = None,
         max_tokens: int | None = None,
         opening_tokens: int | None = None,
@@ -133,9 +134,11 @@ class HotMemProcessor(FrameProcessor):
             user_name: The user's name, the speaker of their turns.
             bot_name: The bot's name.
             speakers: Names by the transport's ids of the people in the room. It is read at each
-                turn, so people who join later can be added. A speaker without a
-                name here, or with the user's name, is the user. Other speakers cannot delete or
-                list the user's memories.
+                turn, so people who join later can be added. Who has the user's
+                name here is the user; without it, the only speaker without a name is, and of
+                several nobody. Other speakers cannot delete or list the user's memories.
+            guests: What the questions of other speakers get: "none"; "shared", what was said in
+                this conversation and what they said themselves; "all". Never a secret.
             deadline_ms: Maximum time a context frame waits for its block, in milliseconds; 0 takes
                 only what is ready. None for the recall deadline of the memory's options, else
                 HOTMEM_RECALL_DEADLINE_MS, else 150.
@@ -167,6 +170,7 @@ class HotMemProcessor(FrameProcessor):
             user_name=user_name,
             bot_name=bot_name,
             speakers={} if speakers is None else speakers,
+            guests=Guests(guests),
         )
         self.session_id = settings.session_id
         self._transcript = Transcript()

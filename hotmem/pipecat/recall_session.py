@@ -22,14 +22,14 @@ from hotmem.pipecat.context import (
 )
 from hotmem.pipecat.memory_handle import MemoryHandle
 from hotmem.pipecat.prefetch import Prefetch, RecallRequest, RecallTask
-from hotmem.pipecat.session_settings import LONG_DEADLINE_MS, SessionSettings
+from hotmem.pipecat.session_settings import LONG_DEADLINE_MS, UNNAMED, Guests, SessionSettings
 from hotmem.pipecat.session_start import SessionStart
 from hotmem.pipecat.telemetry import log_deadline_missed
 from hotmem.pipecat.transcript import SpeakerSegment, speech_key
-from hotmem.pipecat.turn_retention import TurnRetention
 from hotmem.pipecat.turn_state import RecallTiming, TurnState, find_replied_turn, now_ms
 from hotmem.pipecat.voice_commands import CommandRequest, VoiceCommands
 from hotmem.types import ContextBlock, Item
+from hotmem.understanding.turn_retention import TurnRetention
 
 BEFORE_ANY_REPLY: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -53,8 +53,7 @@ class RecallSession:
         session_start: The opening block.
         create_task: Creates the tasks of recalls.
         report_failure: Reports failures.
-        drain_writes: Waits until every write so far is done, so that nothing is stored after a
-            command has deleted it.
+        drain_writes: Waits until every write so far is done, before a command deletes.
 
     Attributes:
         deadlines_missed: Number of turns whose block was late or incomplete.
@@ -87,6 +86,7 @@ class RecallSession:
         self._prefetch = Prefetch()
         self._turns: deque[TurnState] = deque(maxlen=2)
         self._ended_turns = 0
+        self._guest: str | None = None
         self._context: LLMContext | None = None
 
     def prefetch(self, transcript: str, *, paused: bool, final: bool) -> None:
@@ -126,6 +126,8 @@ class RecallSession:
             Ids of stored turns to remove.
         """
         self._ended_turns += 1
+        guests = [one.speaker for one in segments if self._settings.is_guest(one.speaker)]
+        self._guest = self._settings.user_speaker_name(guests[-1]) if guests else None
         own, others = (
             " ".join(
                 collapse_spaces(segment.text)
@@ -136,7 +138,8 @@ class RecallSession:
         )
         number, text = self._ended_turns, collapse_spaces(text)
         await self._retention.find.prepare(text, own, others)
-        removed = self._retention.end_turn(number, text, others, own=own if segments else None)
+        said, at = own if segments else None, self._settings.clock()
+        removed = self._retention.end_turn(number, text, others, own=said, at=at)
         turn = self.latest_turn
         if (
             turn is not None
@@ -175,7 +178,9 @@ class RecallSession:
             return None
         await self._retention.find.prepare(message.text)
         if not self._turns or self._turns[-1].message != message:
-            request = RecallRequest(message.text, visible_besides(context, message), message.turn)
+            guest = UNNAMED if speculative and self._settings.in_room else self._guest
+            seen = visible_besides(context, message)
+            request = RecallRequest(message.text, seen, message.turn, guest)
             self._append(self._start_turn(memory, message, request, speculative=speculative))
         else:
             self.resume_reply()
@@ -346,6 +351,8 @@ class RecallSession:
         self, memory: Memory, request: RecallRequest, deadline_ms: float
     ) -> ContextBlock | None:
         settings = self._settings
+        if request.guest is not None and settings.guests is Guests.NONE:
+            return None
         try:
             return await memory.recall(
                 request.text,
@@ -355,6 +362,7 @@ class RecallSession:
                 max_tokens=settings.max_tokens,
                 deadline_ms=deadline_ms,
                 visible=(*request.visible, request.text),
+                asked_by=request.guest and settings.heard_as(request.guest),
             )
         except Exception as error:  # the turn continues without a block
             await self._report_failure("recall", error)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Final
 
 from hotmem.core.validation import validate_number, validate_type
@@ -14,8 +15,23 @@ from hotmem.text.validation import validate_id, validate_name
 MEMORY_SHARE: Final = 0.95
 """Share of the deadline that the memory gets, so that a partial block still arrives in time."""
 
+UNNAMED: Final = "somebody else"
+"""The name of a speaker without a name who is not the user."""
+
 LONG_DEADLINE_MS: Final = 2000.0
 """Deadline of a recall that no frame waits for, in milliseconds."""
+
+
+class Guests(StrEnum):
+    """What the questions of other speakers than the user get from the user's memory.
+
+    NONE: nothing. SHARED: what was said in this conversation, and what they said themselves. ALL:
+    what the user would get. None of them ever gets a secret.
+    """
+
+    NONE = "none"
+    SHARED = "shared"
+    ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +50,8 @@ class SessionSettings:
         user_name: The user's name.
         bot_name: The bot's name.
         speakers: Names by the transport's ids of the speakers.
+        guests: What the questions of other speakers get.
+        heard: Ids of speakers without a name that were heard.
 
     Raises:
         InvalidInput: If a value is not valid.
@@ -48,6 +66,8 @@ class SessionSettings:
     user_name: str | None = None
     bot_name: str | None = None
     speakers: Mapping[str, str] = field(default_factory=dict)
+    guests: Guests = Guests.SHARED
+    heard: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         validate_id(self.user_id, "user_id")
@@ -66,20 +86,39 @@ class SessionSettings:
         if not callable(self.clock):
             raise InvalidInput("clock is no function. Pass a function that returns the time.")
 
+    def heard_as(self, guest: str) -> str:
+        """Who another speaker counts as when they ask, for `Memory.recall`."""
+        return "" if self.guests is Guests.ALL else guest
+
+    @property
+    def in_room(self) -> bool:
+        """Whether others than the user may be speaking."""
+        return len(self.heard) > 1 or any(one != self.user_name for one in self.speakers.values())
+
     @property
     def recall_ms(self) -> float:
         """Deadline of a recall that a context frame waits for, in milliseconds."""
         return self.deadline_ms * MEMORY_SHARE or LONG_DEADLINE_MS
 
     def is_guest(self, speaker: str | None) -> bool:
-        """Whether a speaker is known not to be the user."""
-        if speaker is None or speaker not in self.speakers:
+        """Whether a speaker is not known to be the user.
+
+        Of the speakers without a name, the only one is the user unless another is named so; of
+        several, nobody is.
+        """
+        if speaker is None:
             return False
-        return self.speakers[speaker] != self.user_name
+        if speaker in self.speakers:
+            return self.speakers[speaker] != self.user_name
+        if self.user_name in self.speakers.values():
+            return True
+        self.heard.add(speaker)
+        return len(self.heard) > 1
 
     def user_speaker_name(self, speaker: str | None) -> str | None:
         """The name of the speaker of a user turn."""
-        return self.speakers.get(speaker or "", self.user_name)
+        guest = self.is_guest(speaker)
+        return self.speakers.get(speaker or "", UNNAMED) if guest else self.user_name
 
 
 def resolve_deadline_ms(given: float | None, options: Options) -> float:

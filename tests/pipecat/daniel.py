@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 from pipecat.frames.frames import Frame, LLMContextFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -35,6 +36,7 @@ def daniels(
     speakers: Mapping[str, str] | None = None,
     clock: Callable[[], datetime] = lambda: THURSDAY,
     opening_tokens: int | None = 0,
+    guests: Literal["none", "shared", "all"] = "shared",
 ) -> HotMemProcessor:
     """A processor for the next session, by default without an opening block."""
     return HotMemProcessor(
@@ -45,6 +47,7 @@ def daniels(
         deadline_ms=deadline_ms,
         opening_tokens=opening_tokens,
         speakers=speakers,
+        guests=guests,
         clock=clock,
     )
 
