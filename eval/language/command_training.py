@@ -1,12 +1,13 @@
 """`python -m eval train-commands`: train the model of voice commands, and cross-validate it.
 
 The batches of `eval/data/understanding/commands/` are trained on, with the turns of the reader's
-training batches as ordinary utterances; `unseen/commands.tsv` never is. A fold holds out a batch
-of commands and one of ordinary turns, each by a writer of its own.
+training batches and of everyday talk as ordinary utterances; `unseen/commands.tsv` never is. A fold
+holds out a batch of commands and one of ordinary turns, each by a writer of its own.
 """
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
@@ -28,22 +29,19 @@ from hotmem.understanding.query.command_model import (
     CommandModel,
     TermIds,
     features,
-    term_id,
     term_ids,
 )
-from hotmem.understanding.query.utterance import END, normalize
+from hotmem.understanding.query.utterance import normalize
 from hotmem.understanding.query.voice_commands import CommandKind, find_command
 
 FOLDER: Final = data.FOLDER / "commands"
 ORDINARY: Final = data.TRAINING + data.CALIBRATION
+EVERYDAY: Final = tuple(data.FOLDER.parent.glob("everyday/batch_[1-5].json"))
 NOT_LABELLED: Final = "none-command"
 """Requests to the bot among the ordinary turns, some of which are to its memory."""
 
 MIN_UTTERANCES: Final = 3
 """Utterances of the command batches that a term must be in."""
-
-CUE_RATIO: Final = 4.0
-"""How much more frequent a cue is in commands than in ordinary turns."""
 
 EFFECTIVE: Final = 2.0
 """Weight of an utterance of the command batches; 1 of an ordinary turn."""
@@ -100,11 +98,20 @@ def examples(encoder: Encoder, limit: int | None = None) -> list[Example]:
         for line in file.read_text("utf-8").splitlines()[:limit]:
             style, text, meant = line.split("\t")
             add(number, False, style, text, meant)
-    for number, batch in enumerate(ORDINARY):
-        turns = (turn for turn in data.turns((batch,)) if turn.reason != NOT_LABELLED)
-        for text in list(dict.fromkeys(turn.text for turn in turns))[:limit]:
+    batches: tuple[str | Path, ...] = (*ORDINARY, *EVERYDAY)
+    for number, batch in enumerate(batches):
+        for text in list(dict.fromkeys(_ordinary(batch)))[:limit]:
             add(number, True, "", text, NONE)
     return found
+
+
+def _ordinary(batch: str | Path) -> Iterator[str]:
+    """The ordinary turns of a batch of the reader's, or of a file of everyday talk."""
+    if isinstance(batch, str):
+        return (turn.text for turn in data.turns((batch,)) if turn.reason != NOT_LABELLED)
+    sessions = json.loads(batch.read_text("utf-8"))["sessions"]
+    turns = (turn for session in sessions for turn in session["turns"])
+    return (turn["text"] for turn in turns if turn["role"] == "user")
 
 
 def trained(chosen: Sequence[Example], penalty: float) -> dict[str, NDArray[np.generic]]:
@@ -127,7 +134,7 @@ def trained(chosen: Sequence[Example], penalty: float) -> dict[str, NDArray[np.g
     weights = np.zeros((len(CLASSES), model.coef_.shape[1]), np.float16)
     bias = np.full(len(CLASSES), -np.inf, np.float32)
     weights[model.classes_], bias[model.classes_] = model.coef_, model.intercept_
-    return {"terms": terms, "cues": _cues(chosen), "weights": weights, "bias": bias}
+    return {"terms": terms, "weights": weights, "bias": bias}
 
 
 def _terms(chosen: Sequence[Example], ids: Sequence[TermIds]) -> TermIds:
@@ -139,25 +146,6 @@ def _terms(chosen: Sequence[Example], ids: Sequence[TermIds]) -> TermIds:
     )
     return np.array(
         sorted(one for one, count in counts.items() if count >= MIN_UTTERANCES), np.uint32
-    )
-
-
-def _cues(chosen: Sequence[Example]) -> TermIds:
-    """The ids of words that commands have far more often than ordinary turns."""
-    by_kind = {True: Counter[str](), False: Counter[str]()}
-    totals = Counter[bool]()
-    for one in chosen:
-        if one.ordinary or one.label:
-            by_kind[one.ordinary].update(set(normalize(one.text).split()) - {END})
-            totals[one.ordinary] += 1
-    return np.array(
-        sorted(
-            term_id(word)
-            for word, count in by_kind[False].items()
-            if count >= MIN_UTTERANCES
-            and count / totals[False] > CUE_RATIO * (by_kind[True][word] + 1) / totals[True]
-        ),
-        np.uint32,
     )
 
 

@@ -23,9 +23,9 @@ from eval.report import table
 from hotmem import Memory, Role, Turn
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
-from hotmem.pipecat.turn_retention import TurnRetention
 from hotmem.pipecat.voice_commands import CommandRequest, VoiceCommands
 from hotmem.understanding.query.command_finder import CommandFinder
+from hotmem.understanding.turn_retention import TurnRetention
 
 FILE: Final = Path(__file__).parents[1] / "data/trial/forgetting.jsonl"
 SESSION: Final = "conversation"

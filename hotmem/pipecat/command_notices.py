@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from hotmem.block.privacy import is_private
 from hotmem.block.rendering import iso_date, render_notice
 from hotmem.core.counts import counted
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import ForgetResult, Item, Leftovers, Mark, StoredMemory
+from hotmem.understanding.private_statements import is_private
 from hotmem.understanding.query.cues import DIRECT_QUESTION
 from hotmem.understanding.query.voice_commands import CommandKind
+from hotmem.understanding.turn_retention import TurnRetention
 
 MAX_SOURCES: Final = 5
 """Maximum number of items in the answer to "how do you know that?"."""
@@ -51,11 +52,20 @@ RECORD_CHANGED: Final = {
         "The user asks that this is not kept."
         " Nothing is stored from here on until they ask to remember again. Say so briefly."
     ),
+    CommandKind.LEAVE_OUT: (
+        "The user asks that something is never kept. You cannot tell what that covers, and it is"
+        " kept as before: say so, and that they can say “off the record” when they speak of it."
+    ),
     CommandKind.ON_RECORD: "What is said is kept again from here on. Say so briefly.",
 }
 UNDO_EXPIRED: Final = (
     "The user asks to bring back what was deleted, but its time is over and it is gone. Say so."
 )
+
+
+def retention_notice(retention: TurnRetention) -> str:
+    """Notice to inject if the latest turn is not stored, else ""."""
+    return OFF_RECORD_TURN if retention.off_record else SKIPPED_TURN * retention.skips_turn
 
 
 def nothing_to_delete(target: str) -> str:
@@ -156,7 +166,8 @@ def stored_facts(
         return "Nothing is known of the user yet."
     lines = ["What is known of the user from what they said:"]
     remaining = max_tokens - count(render_notice(lines[0]))
-    for memory in sorted(memories, key=lambda one: (-one.importance, -one.said_at.timestamp())):
+    shown = [memory for memory in memories if not is_private(memory.text)]
+    for memory in sorted(shown, key=lambda one: (-one.importance, -one.said_at.timestamp())):
         line = f"- {escape_for_prompt(memory.text)} ({iso_date(memory.said_at)})"
         remaining -= count(f"{line}\n")
         if remaining < 0:

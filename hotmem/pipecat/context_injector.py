@@ -11,15 +11,16 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 
 from hotmem.core.loop_thread import run_off_loop
 from hotmem.pipecat.callbacks import ReportFailure
+from hotmem.pipecat.command_notices import retention_notice
 from hotmem.pipecat.context import UserMessage, inject_blocks, visible_texts
 from hotmem.pipecat.memory_handle import MemoryHandle
 from hotmem.pipecat.recall_session import RecallResult, RecallSession
 from hotmem.pipecat.redaction import Redaction
 from hotmem.pipecat.session_settings import SessionSettings
 from hotmem.pipecat.session_start import SessionStart
-from hotmem.pipecat.turn_retention import TurnRetention
 from hotmem.pipecat.turn_state import TurnState, is_command_outcome
 from hotmem.types import ContextBlock
+from hotmem.understanding.turn_retention import TurnRetention
 
 ReportOpening: TypeAlias = Callable[[ContextBlock], Awaitable[None]]
 ReportRecall: TypeAlias = Callable[[RecallResult, float], Awaitable[None]]
@@ -78,7 +79,7 @@ class ContextInjector:
         block = None if result is None else result.block
         texts = [one.text for one in (opening, block) if one is not None and one.text]
         is_outcome = block is not None and is_command_outcome(block)
-        notice = "" if is_outcome else self._retention.notice
+        notice = "" if is_outcome else retention_notice(self._retention)
         context = await self.redact(frame.context)
         if texts or notice or context is not frame.context:
             frame = replace(frame, context=inject_blocks(context, *texts, notice=notice))

@@ -1,18 +1,23 @@
 """What a voice command would delete: the arguments of `Memory.forget`, and words for them."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Final
 
 from hotmem.memory import Memory
-from hotmem.pipecat.turn_retention import UserTurn
+from hotmem.operations.described import DescribedStatement
 from hotmem.text.escaping import escape_for_prompt
-from hotmem.text.language_detection import is_english
+from hotmem.types import ForgetResult
+from hotmem.understanding.private_statements import is_private
 from hotmem.understanding.query.described_deletions import (
     DescribedDeletion,
-    find_described_deletion,
+    find_period,
+    is_conversation,
 )
 from hotmem.understanding.query.voice_commands import Command, CommandKind
+from hotmem.understanding.turn_retention import UserTurn
 
 MIN_FIT, MIN_PLAIN_FIT = 0.6, 0.5
 """Fit from which a statement is what the user asks to forget: in general, and where the wording
@@ -24,12 +29,6 @@ to milk" is not "I'm allergic to eggs"."""
 
 MIN_LEAD: Final = 0.05
 """How much better a statement must fit than the next one."""
-
-_MAY_DESCRIBE: Final = frozenset(
-    {None, CommandKind.FORGET_FACT, CommandKind.FORGET_LAST, CommandKind.SKIP_TURN}
-)
-"""Commands that may mean a statement which the same utterance describes: "I am not vegan, forget
-that". None: no command was found."""
 
 _DENIAL: Final = re.compile(r"\b(?:not|never|cannot|no longer)\b|n['’]t\b", re.IGNORECASE)
 
@@ -52,27 +51,13 @@ class DeletionTarget:
     turn: UserTurn | None = None
 
 
-def described_deletion(text: str, command: Command | None) -> DescribedDeletion | None:
-    """The statement that an English utterance may ask to forget.
-
-    Args:
-        text: The utterance.
-        command: The command that was found in it.
-    """
-    if (None if command is None else command.kind) not in _MAY_DESCRIBE or not is_english(text):
-        return None
-    found = find_described_deletion(text)
-    if found is None and command is not None and command.kind is CommandKind.FORGET_FACT:
-        return DescribedDeletion(command.about, states=True)
-    return found
-
-
-async def find_statement(
+async def find_statements(
     memory: Memory, user_id: str, described: DescribedDeletion, turn: UserTurn | None = None
 ) -> DeletionTarget | None:
-    """The statement that somebody asks to forget; None if no statement clearly fits best.
+    """The statements that somebody asks to forget; None if none clearly fits best.
 
-    If they say what it states, it is every turn that states it.
+    Of "my locker number and where I parked" it is one of each. If they say what a statement states,
+    it is every turn that states it.
 
     Args:
         memory: The memory.
@@ -80,26 +65,43 @@ async def find_statement(
         described: What they ask to forget.
         turn: The turn in which they do. It stays if it says what holds instead.
     """
-    found = await memory.find_described(described.about, user_id=user_id)
-    if not found or found[0].fit < _min_fit(described, complete=found[0].complete):
+    chosen: list[DescribedStatement] = []
+    for part in described.parts:
+        found = await memory.find_described(part, user_id=user_id)
+        chosen += _meant(found, replace(described, about=part))
+    if not chosen:
         return None
+    turns = tuple(dict.fromkeys(turn for one in chosen for turn in one.turn_ids))
+    return DeletionTarget(
+        {"turn_ids": turns} if turns else {"memory_id": chosen[0].memory_id},
+        f"{quoted(chosen)}, with what was said in the same turn",
+        described.about,
+        None if described.restated else turn,
+    )
+
+
+def quoted(statements: Sequence[DescribedStatement]) -> str:
+    """Statements as quotations in a prompt, without those that are secret."""
+    texts = dict.fromkeys(one.text for one in statements)
+    return ", ".join(
+        "a secret" if is_private(text) else f"“{escape_for_prompt(text)}”" for text in texts
+    )
+
+
+def _meant(
+    found: Sequence[DescribedStatement], described: DescribedDeletion
+) -> list[DescribedStatement]:
+    """The statements that are described: the best, and others that hold all words of it."""
+    if not found or found[0].fit < _min_fit(described, complete=found[0].complete):
+        return []
     best, *others = found
     if described.states and _denies(described.about) and not _denies(best.text):
-        return None
-    same = [
-        one
-        for one in others
-        if described.states and one.complete and one.fit >= MIN_FIT_IN_OTHER_WORDS
-    ]
+        return []
+    least = MIN_FIT_IN_OTHER_WORDS if described.states else max(MIN_FIT, best.fit - 2 * MIN_LEAD)
+    same = [one for one in others if best.complete and one.complete and one.fit >= least]
     if any(best.fit - one.fit < MIN_LEAD for one in others if one not in same):
-        return None
-    turns = tuple(dict.fromkeys(turn for one in (best, *same) for turn in one.turn_ids))
-    return DeletionTarget(
-        {"turn_ids": turns} if turns else {"memory_id": best.memory_id},
-        f"“{escape_for_prompt(best.text)}”, with what was said in the same turn",
-        described.about,
-        None if described.corrected else turn,
-    )
+        return []
+    return [best, *same]
 
 
 def _denies(text: str) -> bool:
@@ -113,25 +115,39 @@ def _min_fit(described: DescribedDeletion, *, complete: bool) -> float:
     return MIN_PLAIN_FIT if described.plain else MIN_FIT
 
 
-def command_target(command: Command, last: UserTurn | None) -> DeletionTarget | None:
-    """What a command asks to delete; None if it can mean nothing.
-
-    A fact that is in no statement found may be one that ended: what contains its words.
+async def find_target(
+    memory: Memory, user_id: str, session_id: str, command: Command, at: datetime
+) -> DeletionTarget | None:
+    """What a command that names something asks to delete; None if nothing of it is stored.
 
     Args:
+        memory: The memory.
+        user_id: The user.
+        session_id: The conversation.
         command: A command that deletes.
-        last: The user's last turn before it.
+        at: When it was said, in the user's time zone.
     """
-    about, words = command.about, escape_for_prompt(command.about)
-    match command.kind:
-        case CommandKind.FORGET_FACT:
-            return DeletionTarget({"entity": about}, f"that “{words}”", about)
-        case CommandKind.FORGET_ABOUT:
-            return DeletionTarget({"entity": about}, f"everything about “{words}”", about)
-        case CommandKind.FORGET_ALL:
-            return DeletionTarget({"everything": True}, "everything that is known of them")
-        case _:
-            if last is None:
-                return None
-            ids = tuple(last.stored_ids)
-            return DeletionTarget({"turn_ids": ids}, "what they said last, and the reply to it")
+    about = command.about
+    if command.kind is CommandKind.FORGET_ALL:
+        return DeletionTarget({"everything": True}, "everything that is known of them")
+    if is_conversation(about):
+        return DeletionTarget({"session_id": session_id}, "all of this conversation", about)
+    if (period := find_period(about, at)) is not None:
+        arguments = {"after": period.start, "before": min(period.end, at)}
+        return DeletionTarget(arguments, f"what was said then: “{about}”", about)
+    states = command.kind is CommandKind.FORGET_FACT
+    described = DescribedDeletion(about, plain=not states, states=states)
+    named = [DeletionTarget({"entity": name}, "", about) for name in described.names]
+    previews = [await preview(memory, user_id, one) for one in named]
+    words = f"everything about “{escape_for_prompt(about)}”"
+    if len(named) == 1 and previews[0].anything:
+        return replace(named[0], description=words)
+    if all(one.anything for one in previews):
+        ids = tuple(sorted(frozenset[str]().union(*(one.ids for one in previews))))
+        return DeletionTarget({"turn_ids": ids}, words, about)
+    return await find_statements(memory, user_id, described)
+
+
+async def preview(memory: Memory, user_id: str, target: DeletionTarget) -> ForgetResult:
+    """What a deletion would remove."""
+    return await memory.forget(user_id=user_id, dry_run=True, **target.arguments)

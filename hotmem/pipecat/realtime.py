@@ -26,6 +26,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMes
 
 from hotmem.core.logs import log
 from hotmem.pipecat.callbacks import CreateTask, ReportFailure
+from hotmem.pipecat.command_notices import retention_notice
 from hotmem.pipecat.context import insert_messages, message_role
 from hotmem.pipecat.context_injector import ContextInjector
 from hotmem.pipecat.memory_handle import MemoryHandle
@@ -33,10 +34,10 @@ from hotmem.pipecat.recall_session import RecallResult, RecallSession
 from hotmem.pipecat.session_settings import SessionSettings
 from hotmem.pipecat.session_start import SessionStart
 from hotmem.pipecat.taps import MemoryAppendFrame
-from hotmem.pipecat.turn_retention import TurnRetention
 from hotmem.pipecat.turn_state import TurnState, is_command_outcome, now_ms, parse_time
 from hotmem.pipecat.voice_commands import VoiceCommands
 from hotmem.types import ContextBlock
+from hotmem.understanding.turn_retention import TurnRetention
 
 GRACE_S: Final = 0.1
 """Seconds after the end of a response before a block is appended: its text is still on the way
@@ -236,7 +237,7 @@ class RealtimeDelivery:
             return
         turn = await self._recalls.turn_of(context, speculative=False)
         if turn is not None:
-            self._start(self._deliver(turn, self._retention.notice))
+            self._start(self._deliver(turn, retention_notice(self._retention)))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = self._create_task(work, "hotmem-realtime")

@@ -10,17 +10,18 @@ from hotmem.core.metrics import count_lost, count_spooled
 from hotmem.errors import HotMemError, SpoolFull, StoreError, StoreReadOnly
 from hotmem.memory import Memory
 from hotmem.pipecat.callbacks import EmitEvent, ReportFailure
+from hotmem.pipecat.command_notices import retention_notice
 from hotmem.pipecat.context import collapse_spaces
 from hotmem.pipecat.memory_handle import MemoryHandle
 from hotmem.pipecat.session_settings import SessionSettings
 from hotmem.pipecat.session_start import SessionStart
 from hotmem.pipecat.transcript import SpeakerSegment
-from hotmem.pipecat.turn_retention import TurnRetention
 from hotmem.pipecat.turn_state import TurnState
 from hotmem.pipecat.voice_commands import VoiceCommands
 from hotmem.pipecat.write_queue import WriteQueue
 from hotmem.storage.spool import Removal
 from hotmem.types import ContextBlock, Role, Turn
+from hotmem.understanding.turn_retention import TurnRetention
 
 
 class TurnWriter:
@@ -85,14 +86,16 @@ class TurnWriter:
             elif self._handle.retrying:
                 self._queue.put("remove turns", spool)
         if not self._retention.stores_turn:
-            if memory is not None and self._retention.notice:
+            if memory is not None and retention_notice(self._retention):
                 self._queue.put("withhold", partial(memory.withhold, text, user_id=user_id))
             return
         if memory is not None:
             await run_off_loop(len(text), partial(memory.speaks_of, text, user_id=user_id))
+        left = self._retention.restated
         for segment in segments:
-            name = self._settings.user_speaker_name(segment.speaker)
-            await self._add(Role.USER, segment.text, name)
+            own = not self._settings.is_guest(segment.speaker)
+            words, left = (left, "") if own and self._retention.restated else (segment.text, left)
+            await self._add(Role.USER, words, self._settings.user_speaker_name(segment.speaker))
 
     async def add_reply(self, text: str, timestamp: str, turn: TurnState | None) -> None:
         """Queue the spoken part of a reply, and feedback on the block it was made from.

@@ -4,7 +4,6 @@ A deletion waits until the user has confirmed it.
 """
 
 import asyncio
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,14 +16,23 @@ from hotmem.operations.actor import acting
 from hotmem.pipecat import command_notices as notices
 from hotmem.pipecat.deletion_targets import (
     DeletionTarget,
-    command_target,
-    described_deletion,
-    find_statement,
+    find_statements,
+    find_target,
+    preview,
+    quoted,
 )
-from hotmem.pipecat.turn_retention import TurnRetention, UserTurn
-from hotmem.types import Actor, ContextBlock, ForgetResult, Item, Trace
-from hotmem.understanding.query.consent import confirms, confirms_deletion
-from hotmem.understanding.query.described_deletions import DescribedDeletion
+from hotmem.text.escaping import escape_for_prompt
+from hotmem.types import Actor, ContextBlock, Item, Trace
+from hotmem.understanding.query.consent import (
+    asks_to_delete_it,
+    confirms,
+    confirms_deletion,
+)
+from hotmem.understanding.query.described_deletions import (
+    described_deletion,
+    find_period,
+    is_conversation,
+)
 from hotmem.understanding.query.voice_commands import (
     DELETIONS,
     NOT_STORED,
@@ -32,20 +40,15 @@ from hotmem.understanding.query.voice_commands import (
     Command,
     CommandKind,
 )
+from hotmem.understanding.turn_retention import TurnRetention, UserTurn
+
+MAX_QUOTES: Final = 3
+"""Number of statements that a question about a deletion quotes."""
 
 UNDO_TURNS: Final = 5
 """Number of user turns within which "undo that" needs no confirmation."""
 
 _ANSWERED_BY_ANY_REPLY: Final = NOT_STORED | {CommandKind.REMEMBER, CommandKind.ON_RECORD}
-
-_ASKED: Final = re.compile(
-    r"^(?!\s*(?:wh|how)|.*[.!]\s+(?:wh|how)|.*\b(?:or(?! no)|keep|mind|remember|why|who"
-    r"|(?:do|is|wo)n['’]t|exactly|and (?:do|shall|would|can|what))\b)[^?]*\b(?:delet|forg[eo]t|eras"
-    r"|remov|wip|sure\b|gone\b|bring|permanent|restor|undo|drop|get rid|take)[^.!?]*\?[^?]*$",
-    re.IGNORECASE | re.DOTALL,
-)
-"""A reply as it was heard that asks one question: whether to delete, or to undo it. It
-holds no word that makes it another question, to which a plain yes means something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ class _PendingConfirmation:
 
     def is_confirmed_by(self, answer: str) -> bool:
         """Whether the bot asked, as it was heard, and the answer is a plain yes."""
-        if not (self.delivered and _ASKED.search(self.reply)):
+        if not (self.delivered and asks_to_delete_it(self.reply)):
             return False
         target = self.target
         return confirms(answer) if target is None else confirms_deletion(answer, target.topic)
@@ -172,10 +175,17 @@ class VoiceCommands:
             if await self._is_reserved(request.memory, turn, pending):
                 return self._block(request, notices.USER_ONLY_COMMAND)
             command = turn.by_others
-        elif described := described_deletion(turn.own, command):
-            target = await find_statement(request.memory, self._user_id, described, turn)
+        elif (described := described_deletion(turn.own, command)) is None:
+            pass
+        elif is_conversation(described.about) or find_period(described.about, request.at):
+            command = Command(CommandKind.FORGET_ABOUT, described.about)
+        else:
+            target = await find_statements(request.memory, self._user_id, described, turn)
             if target is not None:
                 return await self._ask_confirmation(request, target)
+            if command is not None and command.kind is CommandKind.FORGET_LAST:
+                about = f"“{escape_for_prompt(described.about)}”"
+                return self._block(request, notices.nothing_to_delete(about))
         return None if command is None else await self._execute(request, command, turn.number)
 
     async def _execute_confirmed(
@@ -235,40 +245,46 @@ class VoiceCommands:
                 notice = notices.TURNS_NOT_REMOVED if retention.removing else notices.TURNS_REMOVED
             case CommandKind.REMEMBER:
                 notice = notices.STORED_OFF_RECORD if retention.off_record else notices.STORED
-            case CommandKind.OFF_RECORD | CommandKind.ON_RECORD:
-                notice = notices.RECORD_CHANGED[command.kind]
+            case kind if kind in notices.RECORD_CHANGED:
+                notice = notices.RECORD_CHANGED[kind]
             case _:
                 return None
         return self._block(request, notice)
 
     async def _ask_about(self, request: CommandRequest, command: Command) -> ContextBlock | None:
         """Have the bot ask the user to confirm a command; None if it can mean nothing."""
-        target = command_target(command, self._retention.last_own_turn())
-        if target is None:
-            return None
-        if command.kind is CommandKind.FORGET_ABOUT:
-            found = await self._preview(request.memory, target)
-            if not (found.turns or found.memories):
-                described = DescribedDeletion(command.about, plain=True)
-                statement = await find_statement(request.memory, self._user_id, described)
-                target = statement or target
-        return await self._ask_confirmation(request, target)
+        if command.kind is CommandKind.FORGET_LAST:
+            last = self._retention.last_own_turn()
+            if last is None:
+                return None
+            words = f"what they said last, “{escape_for_prompt(last.own)}”, and the reply to it"
+            target = DeletionTarget({"turn_ids": tuple(last.stored_ids)}, words)
+            return await self._ask_confirmation(request, target)
+        found = await find_target(
+            request.memory, self._user_id, self._session_id, command, request.at
+        )
+        if found is None:
+            about = f"everything about “{escape_for_prompt(command.about)}”"
+            return self._block(request, notices.nothing_to_delete(about))
+        return await self._ask_confirmation(request, found)
 
     async def _ask_confirmation(
         self, request: CommandRequest, target: DeletionTarget
     ) -> ContextBlock:
-        """Have the bot ask the user to confirm a deletion."""
-        preview = await self._preview(request.memory, target)
-        if not (preview.turns or preview.memories):
+        """Have the bot ask the user to confirm a deletion, naming what will go."""
+        memory = request.memory
+        found = await preview(memory, self._user_id, target)
+        if not (found.turns or found.memories):
             return self._block(request, notices.nothing_to_delete(target.description))
-        question = notices.deletion_question(target.description, preview, _grace(request.memory))
+        description = target.description
+        if "entity" in target.arguments:
+            near = await memory.find_described(target.topic, user_id=self._user_id)
+            named = [one for one in near if found.ids.issuperset(one.turn_ids)][:MAX_QUOTES]
+            description += f", such as {quoted(named)}" if named else ""
+        question = notices.deletion_question(description, found, _grace(memory))
         block = self._block(request, question)
-        self._pending = _PendingConfirmation(target, block.id, preview.ids)
+        self._pending = _PendingConfirmation(target, block.id, found.ids)
         return block
-
-    async def _preview(self, memory: Memory, target: DeletionTarget) -> ForgetResult:
-        """What a deletion would remove."""
-        return await memory.forget(user_id=self._user_id, dry_run=True, **target.arguments)
 
     async def _undo_or_ask(self, request: CommandRequest, number: int) -> ContextBlock | None:
         """Undo a recent deletion; ask for confirmation of an earlier one.

@@ -1,44 +1,22 @@
 """Requests not to store something, in dialogues, and utterances that only sound like one."""
 
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from hotmem.pipecat.turn_retention import TurnRetention
+from hotmem.models import load_encoder
+from hotmem.options import ModelOptions
 from hotmem.understanding.query.command_finder import CommandFinder
+from hotmem.understanding.query.off_record import RecordRequest, Scope, find_record_request
+from hotmem.understanding.query.voice_commands import NOT_STORED, CommandKind
+from hotmem.understanding.turn_retention import TurnRetention
 from tests.attacks.cases import cases
-
-UNHEARD = {
-    "don't write this down ok about the chlamydia": (
-        "heard for this turn, and not for the one before"
-    ),
-    "housing but strike that don't note where i work exactly": "an order without a stop before it",
-    "I failed the exam again. Ugh, forget it.": "in doubt: may mean never mind",
-    "no no don't save that lord have mercy": "heard for this turn, and not for the one before",
-    "yeah the bit about the arrest shouldn't be in there. keep the train time": "of two things one",
-    "this is just for now don't file it away i'm thinking of putting mum in the care home on elm "
-    "road": "in doubt: not for what comes later",
-    "i dey send my brother five hundred every month my wife no know abeg no keep "
-    "am": "Nigerian Pidgin",
-    "I'm gonna vent and I want zero of it retained, got it? Until I say I'm "
-    "done.": "heard for this turn, and not for those to come",
-    "we got a settlement of forty thousand from the crash and the lawyer says we can't have that "
-    "down anywhere so don't": "the order is left out",
-    "yes he's out. he uses this speaker too so please there can't be any trace of what i just told "
-    "you": "heard for this turn, and not before",
-    "i don't want you keeping anything about my health from now on": "for one topic",
-    "The car thing, pretend you never heard that.": "of an earlier turn, by its topic",
-    "let's talk about something but it doesn't leave this "
-    "room": "in doubt: heard for this turn, and not for those to come",
-    "me nah want dis save but mi blood pressure did one eighty over one ten dis "
-    "mawnin": "Jamaican Patois",
-}
-"""Requests that are not detected, or only in part."""
-
-HEARD_WRONGLY = {
-    "Between you and me, which film would you pick? I like westerns.": "in doubt, and so not stored"
-}
-"""False positives."""
+from tests.scored import scored
 
 
 def stored(turns: list[dict[str, str]], find: CommandFinder | None = None) -> list[int]:
@@ -57,18 +35,151 @@ def stored(turns: list[dict[str, str]], find: CommandFinder | None = None) -> li
     return sorted(map(int, kept))
 
 
-@pytest.mark.parametrize("case", cases("off_record"), ids=lambda case: case["turns"][0]["say"][:60])
-def test_turns_off_the_record_are_not_stored(case: dict[str, Any]) -> None:
-    said = {turn["say"] for turn in case["turns"]}
-    leaked = [place for place in stored(case["turns"]) if place in case["not_kept"]]
-    assert bool(leaked) is bool(said & UNHEARD.keys())
+@pytest.fixture(scope="module")
+def find(model_options: ModelOptions) -> CommandFinder:
+    encoder = load_encoder(model_options)
+    return CommandFinder(lambda: encoder)
 
 
-@pytest.mark.parametrize(
-    "case",
-    [case for case in cases("off_record") if not case["not_kept"]],
-    ids=lambda case: case["turns"][0]["say"][:60],
+@scored("case", [case for case in cases("off_record") if case["not_kept"]], floor=0.83)
+def test_turns_off_the_record_are_not_stored(case: dict[str, Any], find: CommandFinder) -> None:
+    assert not set(stored(case["turns"], find)) & set(case["not_kept"])
+
+
+@scored("case", [case for case in cases("off_record") if not case["not_kept"]], floor=0.97)
+def test_turns_that_only_sound_like_a_request_are_stored(
+    case: dict[str, Any], find: CommandFinder
+) -> None:
+    assert len(stored(case["turns"], find)) == len(case["turns"])
+
+
+EFFECTS = {
+    "off": {CommandKind.OFF_RECORD, CommandKind.SKIP_TURN},
+    "on": {CommandKind.ON_RECORD},
+    "topic": {CommandKind.LEAVE_OUT},
+}
+
+
+def requests(effect: str, wording: str = "") -> list[str]:
+    """Single requests with an effect, in an ordinary or an oblique wording."""
+    return [
+        case["text"]
+        for case in cases("record_requests")
+        if case["effect"] == effect and wording in ("", case["wording"])
+    ]
+
+
+@scored("said", requests("off", "ordinary"), floor=0.86)
+def test_an_ordinary_request_is_heard(said: str, find: CommandFinder) -> None:
+    assert getattr(find(said), "kind", None) in EFFECTS["off"]
+
+
+@scored("said", requests("off", "oblique"), floor=0.7)
+def test_an_oblique_request_is_heard(said: str, find: CommandFinder) -> None:
+    assert getattr(find(said), "kind", None) in EFFECTS["off"]
+
+
+@scored("said", requests("none"), floor=0.98)
+def test_a_look_alike_switches_nothing_off(said: str, find: CommandFinder) -> None:
+    assert getattr(find(said), "kind", None) not in EFFECTS["off"]
+
+
+@scored("said", requests("topic"), floor=0.93)
+def test_a_request_about_one_thing_switches_nothing_off(said: str, find: CommandFinder) -> None:
+    assert getattr(find(said), "kind", None) not in EFFECTS["off"]
+
+
+@scored("said", requests("on"), floor=0.8)
+def test_a_request_to_store_again_is_heard(said: str, find: CommandFinder) -> None:
+    assert getattr(find(said), "kind", None) in EFFECTS["on"]
+
+
+WORDINGS = json.loads((Path(__file__).parent / "record_wordings.json").read_text("utf-8"))
+"""Wordings by what they ask for."""
+
+KINDS = {
+    "turn": {CommandKind.SKIP_TURN},
+    "before": {CommandKind.SKIP_LAST, CommandKind.FORGET_LAST},
+    "off": {CommandKind.OFF_RECORD},
+    "on": {CommandKind.ON_RECORD},
+}
+
+
+@scored(("scope", "said"), [(scope, one) for scope in KINDS for one in WORDINGS[scope]], floor=0.9)
+def test_request_with_its_scope(scope: str, said: str, find: CommandFinder) -> None:
+    for written in (said, said.lower().strip(".?!"), f"um {said}"):
+        command = find(written)
+        assert command is not None and command.kind in KINDS[scope], written
+
+
+@scored("said", WORDINGS["none"], floor=0.97)
+def test_similar_utterances_are_not_requests(said: str, find: CommandFinder) -> None:
+    assert getattr(find(said), "kind", None) not in NOT_STORED
+
+
+@scored("case", cases("told_off_record"))
+def test_separately_written_conversations(case: dict[str, Any], find: CommandFinder) -> None:
+    retention, kept = TurnRetention(find), dict[str, bool]()
+    for number, text in enumerate(case["turns"]):
+        for gone in retention.end_turn(number, text):
+            kept[gone] = False
+        kept[str(number)] = retention.stores_turn
+        if retention.stores_turn:
+            retention.add_stored(str(number))
+    assert list(kept.values()) == case["kept"]
+
+
+def test_number_of_withdrawn_turns() -> None:
+    assert find_record_request("Please don't save those last two things I said.") == RecordRequest(
+        Scope.BEFORE, 2
+    )
+    assert find_record_request("forget the last thing i said") == RecordRequest(Scope.BEFORE, 1)
+
+
+@scored(
+    "said",
+    [
+        "I'm not back on the record yet.",
+        "Let's not be back on the record until I say so.",
+        "He said we're back on the record, but that's not me talking.",
+    ],
+    floor=1.0,
 )
-def test_turns_that_only_sound_like_a_request_are_stored(case: dict[str, Any]) -> None:
-    whole = len(stored(case["turns"])) == len(case["turns"])
-    assert whole is not bool({turn["say"] for turn in case["turns"]} & HEARD_WRONGLY.keys())
+def test_a_stretch_does_not_end_by_what_is_denied_or_reported(said: str) -> None:
+    found = find_record_request(said)
+    assert found is None or found.scope is not Scope.ON
+
+
+def test_content_after_resuming() -> None:
+    assert find_record_request("OK, back on the record, I bought a kite.") == RecordRequest(
+        Scope.ON, continues=True
+    )
+    assert find_record_request("He drinks. OK, back on the record.") == RecordRequest(Scope.ON)
+
+
+def test_request_at_either_end_of_a_long_turn() -> None:
+    tale = "and then we walked on along the river until the old bridge " * 20
+    for said in (f"Don't save this. {tale}", f"{tale}. Please don't keep that."):
+        assert find_record_request(said) == RecordRequest(Scope.TURN)
+
+
+@settings(deadline=None)
+@given(st.text(max_size=200))
+def test_any_text_is_accepted(said: str) -> None:
+    find_record_request(said)
+
+
+def test_a_request_for_a_time_ends_with_it(find: CommandFinder) -> None:
+    start = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    for said, minutes in (
+        ("I want the next ten minutes off the record.", 10),
+        ("Don't store anything for half an hour.", 30),
+    ):
+        retention = TurnRetention(find)
+        for minute, stored_then in ((0, False), (minutes - 1, False), (minutes + 1, True)):
+            at = start + timedelta(minutes=minute)
+            retention.end_turn(minute, said if minute == 0 else "I bought a kite.", at=at)
+            assert retention.stores_turn is stored_then, (said, minute)
+    retention.end_turn(0, "Off the record for a minute.", at=start)
+    retention.end_turn(1, "I bought a kite.", at=start + timedelta(hours=1))
+    assert not retention.stores_turn

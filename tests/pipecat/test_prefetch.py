@@ -12,9 +12,9 @@ from hotmem.pipecat.prefetch import SETTLE_TIME, Prefetch, RecallRequest, Recall
 from hotmem.pipecat.recall_session import RecallSession
 from hotmem.pipecat.session_settings import SessionSettings
 from hotmem.pipecat.session_start import SessionStart
-from hotmem.pipecat.turn_retention import TurnRetention
 from hotmem.pipecat.voice_commands import VoiceCommands
 from hotmem.types import ContextBlock
+from hotmem.understanding.turn_retention import TurnRetention
 from tests.clock import VirtualClock
 from tests.pipecat.daniel import PATIENT_MS, SMALL_TALK, THURSDAY, asking, tell
 

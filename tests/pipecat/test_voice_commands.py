@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -14,10 +14,10 @@ from hotmem import Memory, Turn
 from hotmem.models import EncodedText, Encoder, encode_tokens
 from hotmem.pipecat import HotMemProcessor, write_queue
 from hotmem.pipecat.deletion_targets import DeletionTarget
-from hotmem.pipecat.turn_retention import TurnRetention
 from hotmem.pipecat.voice_commands import _PendingConfirmation
 from hotmem.storage.sqlite.connection import connect
 from hotmem.understanding.query import command_finder
+from hotmem.understanding.turn_retention import TurnRetention
 from tests.attacks.cases import cases
 from tests.pipecat.daniel import THURSDAY, TOLD, blocks, daniels, tell
 from tests.pipecat.scene import scene, turns_in
@@ -315,6 +315,35 @@ async def in_a_room(memory: Memory, *said: tuple[str, str]) -> list[list[dict[st
             await bot.reply()
     await memory.settle()
     return bot.model.shown
+
+
+@pytest.mark.parametrize(
+    ("guests", "sister", "own", "secret"),
+    [("none", False, False, False), ("shared", False, True, False), ("all", True, True, False)],
+)
+async def test_what_a_guest_is_told(
+    memory: Memory, guests: Literal["none", "shared", "all"], sister: bool, own: bool, secret: bool
+) -> None:
+    await tell(memory)
+    at = datetime(2026, 3, 2, tzinfo=UTC)
+    for text, speaker in (("My PIN is 4471.", "Daniel"), ("I love mangos.", "Guest")):
+        await memory.remember(Turn("daniel", "before", "user", text, at, speaker=speaker))
+    await memory.settle()
+    told: dict[str, str] = {}
+    bot_of_room = daniels(memory, speakers={"d": "Daniel", "g": "Guest"}, guests=guests)
+    async with scene(bot_of_room) as bot:
+        for speaker, text in (
+            ("g", "Where does Daniel's sister live?"),
+            ("g", "Which fruit does Guest love?"),
+            ("g", "What is Daniel's PIN?"),
+            ("d", "Where does my sister live?"),
+        ):
+            await bot.speak(final=text, speaker=speaker, pause_s=0.0)
+            await bot.reply()
+            told[text] = "".join(blocks(bot.model.shown[-1]))
+    first, second, third, last = told.values()
+    assert ("Boston" in first, "mangos" in second, "4471" in third) == (sister, own, secret)
+    assert "Boston" in last
 
 
 async def test_a_guest_cannot_delete(memory: Memory, database: Path) -> None:

@@ -1,18 +1,19 @@
 """Finds voice commands by the rules and a trained model together."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
-
-import numpy as np
 
 from hotmem.core.logs import log
 from hotmem.models import Encoder, encode_tokens
 from hotmem.models.preparation import TURNS
 from hotmem.text.language_detection import is_english
 from hotmem.understanding.query.command_model import CLASSES, CommandModel, class_of, term_ids
+from hotmem.understanding.query.described_deletions import find_described_deletion
 from hotmem.understanding.query.voice_commands import (
+    DELETIONS,
     MAX_WORDS,
     NOT_STORED,
     Command,
@@ -20,23 +21,34 @@ from hotmem.understanding.query.voice_commands import (
     asks_to_delete,
     find_command,
     find_topic,
+    keeps,
     means_everything,
+    split_restatement,
 )
 
 MIN_COMMAND: Final = 0.7
 """Probability from which an utterance is a command that the rules do not find."""
 
+MIN_WITHHELD: Final = 0.5
+"""The same of a request not to store the turn or those to come: in doubt, nothing is stored."""
+
 MAX_NONE: Final = 0.7
 """Probability of no command up to which a command that the rules find is one."""
 
 MAX_NONE_KEPT: Final = 0.97
-"""The same of a request not to store something: in doubt, nothing is stored."""
+"""The same of a request about what is stored."""
 
 MIN_OTHER: Final = 0.9
 """Probability from which such a request is another command instead."""
 
+MIN_ALL: Final = 0.2
+"""The same of a request to forget everything, which must have a word for it and no other object."""
+
 RECORD: Final = NOT_STORED | {CommandKind.ON_RECORD}
 """Requests about what is stored, whose scope the rules decide."""
+
+WITHHELD: Final = (CommandKind.SKIP_TURN, CommandKind.OFF_RECORD)
+"""Requests that keep what is said from being stored."""
 
 MAX_REMEMBERED: Final = 4
 """Number of utterances whose result is remembered: a turn, by speaker, and the one before it."""
@@ -48,8 +60,8 @@ load_model: Final = lru_cache(maxsize=1)(CommandModel.load)
 class CommandFinder:
     """Finds the voice command in an utterance; blocking, some 2 ms, unless it was prepared.
 
-    The encoder is asked only about short utterances with a cue, and with the text that the recall
-    encodes, so that a caching encoder encodes it once.
+    The encoder is asked only about short utterances, and with the text that the recall encodes, so
+    that a caching encoder encodes it once.
 
     Args:
         encoder: Returns the encoder, or None while there is none. Without the encoder that the
@@ -96,6 +108,11 @@ class CommandFinder:
         """The command, and whether it can be remembered: an encoder was there or not needed."""
         if not is_english(text):
             return None, True
+        request, restated = split_restatement(text)
+        if restated:
+            found, settled = self._find(request)
+            if found is not None and found.kind in DELETIONS:
+                return replace(found, restated=restated), settled
         ruled = find_command(text)
         if not 0 < len(text.split()) <= MAX_WORDS:
             return ruled, True
@@ -106,50 +123,60 @@ class CommandFinder:
             return ruled, True
 
     def _decided(self, text: str, ruled: Command | None) -> tuple[Command | None, bool]:
-        ids = term_ids(text)
         model = self._model()
-        if model is None or not model.has_cue(ids):
+        if model is None:
             return ruled, True
         encoder = self._encoder()
         if encoder is None or encoder.name != TURNS.name:
             return ruled, encoder is not None
         vector = encode_tokens(encoder, [text])[0].vector
-        chances = model.probabilities(ids, vector, None if ruled is None else ruled.kind)
-        best = 1 + int(np.argmax(chances[1:]))
-        likely = CLASSES[best]
-        assert likely is not None
-        return decide(text, ruled, likely, float(chances[best]), float(chances[0])), True
+        chances = model.probabilities(term_ids(text), vector, None if ruled is None else ruled.kind)
+        return decide(text, ruled, dict(zip(CLASSES, chances.tolist(), strict=True))), True
 
 
 def decide(
-    text: str, ruled: Command | None, likely: CommandKind, chance: float, none: float
+    text: str, ruled: Command | None, chances: Mapping[CommandKind | None, float]
 ) -> Command | None:
     """Decide between the rules and the model.
 
     Args:
         text: The utterance.
         ruled: The command that the rules found.
-        likely: The most likely kind of command.
-        chance: Its probability.
-        none: The probability that it is no command.
+        chances: The probability of each class.
     """
     if ruled is not None and ruled.kind is CommandKind.FORGET_FACT:
         return ruled
+    none = chances[None]
+    clear = ruled is None and "off the record" in text.casefold()  # and reported, say the rules
+    withheld = 0.0 if clear else sum(chances[kind] for kind in WITHHELD)
+    likely = max(WITHHELD if withheld >= MIN_WITHHELD else CLASSES[1:], key=chances.__getitem__)
+    assert likely is not None
     if ruled is None:
-        if 1 - none < MIN_COMMAND or (likely is CommandKind.REMEMBER and asks_to_delete(text)):
+        unlikely = withheld < MIN_WITHHELD if likely in WITHHELD else 1 - none < MIN_COMMAND
+        if unlikely or (likely is CommandKind.REMEMBER and asks_to_delete(text)):
             return None
-    elif ruled.kind in RECORD:
-        if none > MAX_NONE_KEPT:
-            return None
-        if likely in RECORD or class_of(ruled.kind) is likely or chance < MIN_OTHER:
-            return ruled
-    elif none > MAX_NONE:
+    elif none > (MAX_NONE_KEPT if ruled.kind in RECORD else MAX_NONE):
         return None
-    elif class_of(ruled.kind) is likely or 1 - none < MIN_COMMAND:
+    elif (
+        class_of(ruled.kind) is likely
+        or 1 - none < MIN_COMMAND
+        or _is_kept(ruled, likely, chances[likely])
+    ):
         return ruled
-    if likely is CommandKind.FORGET_ALL and not means_everything(text):
-        likely = CommandKind.FORGET_ABOUT
+    if likely in DELETIONS and keeps(text):
+        return None
+    if likely in (CommandKind.FORGET_ALL, CommandKind.FORGET_ABOUT):
+        everything = chances[CommandKind.FORGET_ALL] >= MIN_ALL and means_everything(text)
+        likely = CommandKind.FORGET_ALL if everything else CommandKind.FORGET_ABOUT
     if likely is not CommandKind.FORGET_ABOUT:
         return Command(likely)
+    if find_described_deletion(text) is not None:
+        return ruled  # it names a statement, not everything about something
     topic = find_topic(text)
     return Command(likely, topic) if topic else ruled
+
+
+def _is_kept(ruled: Command, likely: CommandKind, chance: float) -> bool:
+    """Whether a request about what is stored that the rules found is no other command instead."""
+    other = likely is not CommandKind.LEAVE_OUT and chance < MIN_OTHER
+    return ruled.kind in RECORD and (likely in RECORD or other)

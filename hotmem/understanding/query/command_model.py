@@ -20,17 +20,10 @@ from hotmem.understanding.query.utterance import END, normalize
 from hotmem.understanding.query.voice_commands import CommandKind
 
 CLASSES: Final = (
-    None,
-    CommandKind.REMEMBER,
-    CommandKind.FORGET_LAST,
-    CommandKind.FORGET_ABOUT,
-    CommandKind.FORGET_ALL,
-    CommandKind.UNDO,
-    CommandKind.LIST_ALL,
-    CommandKind.EXPLAIN_SOURCE,
-    CommandKind.OFF_RECORD,
-    CommandKind.ON_RECORD,
-)
+    None, CommandKind.REMEMBER, CommandKind.FORGET_LAST, CommandKind.FORGET_ABOUT,
+    CommandKind.FORGET_ALL, CommandKind.UNDO, CommandKind.LIST_ALL, CommandKind.EXPLAIN_SOURCE,
+    CommandKind.SKIP_TURN, CommandKind.OFF_RECORD, CommandKind.ON_RECORD, CommandKind.LEAVE_OUT,
+)  # fmt: skip
 """What the model tells apart; None is no command."""
 
 MAX_TERM_WORDS: Final = 3
@@ -43,22 +36,17 @@ all."""
 TERM_SCALE: Final = 2.5
 """Length of the vector of terms, likewise."""
 
-_NAME: Final = "commands-1"
+_NAME: Final = "commands-2"
 WEIGHTS: Final = Path(__file__).parents[2] / "models" / f"{_NAME}.safetensors"
 """The shipped weights."""
-
-_MERGED: Final = {
-    CommandKind.SKIP_TURN: CommandKind.FORGET_LAST,
-    CommandKind.SKIP_LAST: CommandKind.FORGET_LAST,
-}
 
 FloatArray = NDArray[np.float32]
 TermIds = NDArray[np.uint32]
 
 
 def class_of(kind: CommandKind | None) -> CommandKind | None:
-    """Return the class of a kind: requests not to keep a turn count as requests to forget it."""
-    return kind if kind is None else _MERGED.get(kind, kind)
+    """The class of a kind: a request not to keep the turn before is one to forget it."""
+    return CommandKind.FORGET_LAST if kind is CommandKind.SKIP_LAST else kind
 
 
 def term_ids(text: str) -> TermIds:
@@ -100,12 +88,11 @@ class CommandModel:
     """Tells commands from other utterances; thread-safe.
 
     Args:
-        tensors: `terms` and `cues` (sorted ids), `weights` (classes × features), `bias`.
+        tensors: `terms` (sorted ids), `weights` (classes × features), `bias`.
     """
 
     def __init__(self, tensors: Mapping[str, NDArray[np.generic]]) -> None:
         self._terms = tensors["terms"].astype(np.uint32)
-        self._cues = tensors["cues"].astype(np.uint32)
         self._weights = tensors["weights"].astype(np.float32)
         self._bias = tensors["bias"].astype(np.float32)
 
@@ -123,10 +110,6 @@ class CommandModel:
             log.warning("voice commands are found by rules alone", reason="; ".join(problems))
             return None
         return cls(load_file(file))
-
-    def has_cue(self, ids: TermIds) -> bool:
-        """Whether an utterance has a word that commands have far more often than others."""
-        return bool(np.isin(self._cues, ids, assume_unique=True).any())
 
     def probabilities(self, ids: TermIds, vector: Vector, ruled: CommandKind | None) -> FloatArray:
         """Return the probability of each of `CLASSES`; arguments as of `features`."""

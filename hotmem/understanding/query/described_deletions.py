@@ -7,16 +7,24 @@ description.
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
+from hotmem.temporal import find_times
+from hotmem.text.language_detection import is_english
 from hotmem.text.truncation import truncate_middle
+from hotmem.types import Interval
+from hotmem.understanding.animate_nouns import ACQUAINTANCES, FAMILY
 from hotmem.understanding.query.utterance import normalize
 from hotmem.understanding.query.voice_commands import (
     AFTERTHOUGHT,
     MAX_WORDS,
     OPENING,
+    Command,
+    CommandKind,
     as_said,
+    split_restatement,
 )
 
 
@@ -28,13 +36,24 @@ class DescribedDeletion:
         about: The description, or the statement, as it was said.
         plain: Whether the wording itself says that something told is meant ("what I said about").
         states: Whether it is a whole statement ("forget that I have two cats").
-        corrected: Whether it also says what holds instead.
+        restated: What the utterance says holds instead; "" for nothing.
     """
 
     about: str
     plain: bool = False
     states: bool = False
-    corrected: bool = False
+    restated: str = ""
+
+    @property
+    def parts(self) -> list[str]:
+        """The descriptions of the several things that it may name: "my PIN and my address"."""
+        named = _KEPT_INSTEAD.sub("", self.about)
+        return [part for part in _AND.split(named) if not _EMPTY.match(part)] or [named]
+
+    @property
+    def names(self) -> list[str]:
+        """The parts as names: "Ned" of "my cousin Ned"."""
+        return [_RELATION.sub("", part).strip(".,;: ") or self.about for part in self.parts]
 
 
 _FORGET: Final = r"(?:forget|unlearn|unremember)"
@@ -100,12 +119,32 @@ _ASKING: Final = (
     r"|i(?:d| would) like you to|i want you to|so|just|now|ok|okay|actually)"
 )
 
+_KEPT_INSTEAD: Final = re.compile(
+    r",? (?:but|and|just)(?: please)? (?:keep|leave|not|don['’]t|remind|remember)\b.*$",
+    re.IGNORECASE,
+)
+_AND: Final = re.compile(
+    rf",? and (?:also )?(?:{_ANY_VERB} )?(?:(?:on|about|of) )?(?=(?:my|our|the|where|what|how|when"
+    r"|who|that)\b|[A-Z])"
+)
+"""What separates two things that are to be forgotten."""
+
+_RELATION: Final = re.compile(
+    rf"^(?:(?:my|our|the) )?(?:{'|'.join(sorted(FAMILY | ACQUAINTANCES))})\.? (?=[A-Z])"
+)
+"""A relation before a name."""
+
+_REMINDED: Final = re.compile(
+    r"^(?:that )?i(?:ve| have)? (?:ever |just |once )?(?:told you|said|mentioned|gave you)"
+    r"(?: (?P<about>about)| that)? (?=\w)"
+)
+"""Of a clause that names what was told: "I told you about the spare key"."""
+
 _WITH_PART: Final = re.compile(
     rf"^{OPENING}{_ANY_VERB} (?:(?:that|this|it) )?{_PART} {_ABOUT}{_POLITE}{_ASIDE}{_POLITE} \|"
 )
 _CLAUSE: Final = re.compile(
-    rf"^{OPENING}{_VERB} that (?P<about>\w+ [^|]+?){_POLITE}{_ASIDE} \| ?(?:{AFTERTHOUGHT}"
-    r"|(?P<corrected>(?:its|it is|it|they|theyre|im|i|he|hes|she|shes|were|we)\b[^|]*\|))$"
+    rf"^{OPENING}{_VERB} that (?P<about>\w+ [^|]+?){_POLITE}{_ASIDE} \| ?{AFTERTHOUGHT}$"
 )
 _NAMED: Final = re.compile(
     rf"^{OPENING}{_VERB}(?: about)? (?P<about>(?:(?:the|my|our|that|this) |\w+s )[^|]+?)"
@@ -142,13 +181,63 @@ _IMPERATIVE: Final = re.compile(
 """The beginning of an order, a wish or a question, which states nothing."""
 
 
+_MAY_DESCRIBE: Final = frozenset(
+    {None, CommandKind.FORGET_FACT, CommandKind.FORGET_LAST, CommandKind.SKIP_TURN}
+)
+"""Commands that may mean a statement which the same utterance describes: "I am not vegan, forget
+that". None: no command was found."""
+
+_CONVERSATION: Final = re.compile(r"\b(?:this|our|the) (?:\w+ )?(?:conversation|chat|talk|call)$")
+_WHEN: Final = re.compile(
+    r"^(?:(?:everything|anything|all|whatever|what)\b(?: of)?(?: (?:that |which )?(?:(?:i|we|you)"
+    r"(?:ve| have)? (?:\w+ )??(?:said|told|mentioned|talked|discussed|heard|learn\w+|stored|saved)"
+    r"(?: you| about| to you)?))? ?)",
+    re.IGNORECASE,
+)
+"""A topic that is all that was said at some time: "everything I told you yesterday"."""
+
+
+def described_deletion(text: str, command: Command | None) -> DescribedDeletion | None:
+    """The statement that an English utterance may ask to forget.
+
+    Args:
+        text: The utterance.
+        command: The command that was found in it.
+    """
+    if (None if command is None else command.kind) not in _MAY_DESCRIBE or not is_english(text):
+        return None
+    found = find_described_deletion(text)
+    if found is None and command is not None and command.kind is CommandKind.FORGET_FACT:
+        return DescribedDeletion(command.about, states=True)
+    return found
+
+
+def is_conversation(about: str) -> bool:
+    """Whether what is to be forgotten is the present conversation."""
+    return _CONVERSATION.search(about.lower()) is not None
+
+
+def find_period(about: str, at: datetime) -> Interval | None:
+    """The time of all that is to be forgotten, of "everything I told you yesterday"; or None.
+
+    Args:
+        about: What is to be forgotten.
+        at: When it was said, in the user's time zone.
+    """
+    when = _WHEN.sub("", about)
+    times = find_times(when, at)
+    if not times or times[0].start or times[-1].stop < len(when):
+        return None
+    return Interval(times[0].interval.start, times[-1].interval.end)
+
+
 @lru_cache(maxsize=4)
 def find_described_deletion(text: str) -> DescribedDeletion | None:
     """Find what an utterance may ask to forget; None if it asks for nothing of the kind.
 
     Cached, as several stages ask for the same turn.
     """
-    text = truncate_middle(text)
+    text, restated = split_restatement(truncate_middle(text))
     if not 2 <= len(text.split()) <= MAX_WORDS:
         return None
     words = normalize(text)
@@ -164,8 +253,8 @@ def find_described_deletion(text: str) -> DescribedDeletion | None:
             not plain and (_DEVICES.search(about) or _IMPERATIVE.match(about))
         ):
             return None
-        corrected = match.groupdict().get("corrected") is not None
-        return DescribedDeletion(
-            as_said(about, text), plain, states=pattern is _CLAUSE, corrected=corrected
-        )
+        states = pattern is _CLAUSE
+        if states and (opening := _REMINDED.match(about)) is not None:
+            about, plain, states = about[opening.end() :], True, opening["about"] is None
+        return DescribedDeletion(as_said(about, text), plain, states, restated)
     return None

@@ -6,17 +6,29 @@ only a request, the request applies to that turn alone.
 
 import re
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
+from hotmem.temporal import find_times
 from hotmem.understanding.query import off_record_patterns as patterns
 from hotmem.understanding.query.utterance import END, normalize
 
 EDGE_WORDS: Final = 60
 """Number of words at each end of a long utterance that are searched for a request."""
 
-_FORWARD: Final = re.compile(r"\b(?:NEXT|ALL|NONE|this|these|between)\b")
+LONGEST: Final = timedelta(hours=12)
+"""The longest time that a request is for."""
+
+_FORWARD: Final = re.compile(r"\b(?:NEXT|this|these|between)\b")
 _BACKWARD: Final = re.compile(r"\b(?:that|thats|it|its|those|them|hear|heard)\b")
+
+
+_SPAN: Final = re.compile(
+    r"\b(?:for|next) (?:the )?(?:next )?((?!a (?:minute|second))(?:[\w-]+ ){1,4}?"
+    r"(?:minute|hour)s?)\b"
+)
+"""A time that a request is for; "a minute" is none."""
 
 
 class Scope(StrEnum):
@@ -43,6 +55,19 @@ class RecordRequest:
     continues: bool = False
 
 
+def end_of_request(text: str, at: datetime) -> datetime | None:
+    """When a request that names a time ends, UTC: "for the next ten minutes"; or None.
+
+    Args:
+        text: The request.
+        at: When it was made, in the user's time zone.
+    """
+    found = _SPAN.search(normalize(text))
+    times = [] if found is None else find_times(f"in {found[1]}", at)
+    end = times[0].exact_moment if times else None
+    return end if end is not None and end - at <= LONGEST else None
+
+
 def find_record_request(text: str) -> RecordRequest | None:
     """Find a request about what is stored in an utterance."""
     words = _without_middle(normalize(text))
@@ -53,17 +78,13 @@ def find_record_request(text: str) -> RecordRequest | None:
     for pattern, placeholder in patterns.REFERENCES:
         words = pattern.sub(placeholder, words)
     words = patterns.REPORTED.sub("reported", words)
-    if patterns.REGRET.search(words):
-        words = patterns.REGRETTED.sub(r"\1 BEFORE", words)
     if patterns.ERASURE.search(words):
         return RecordRequest(Scope.BEFORE)
     lasting, asked, withdrawn = (
         pattern.search(words)
         for pattern in (patterns.FROM_NOW_ON, patterns.REQUEST, patterns.WITHDRAWAL)
     )
-    if not (lasting or asked or withdrawn) or (
-        patterns.ASKS_MEANING.search(words) and text.rstrip().endswith("?")
-    ):
+    if not (lasting or asked or withdrawn):
         return None
     if lasting:
         return RecordRequest(Scope.OFF)
@@ -72,8 +93,7 @@ def find_record_request(text: str) -> RecordRequest | None:
         if patterns.THAT_AND_MORE.match(words, last_word):
             return RecordRequest(Scope.BEFORE)
     if _has_other_content(words):
-        reworded = withdrawn and not asked and patterns.REWORDING.match(withdrawn[0])
-        return None if reworded else RecordRequest(Scope.TURN)
+        return RecordRequest(Scope.TURN)
     if withdrawn or several or _refers_back(words):
         return RecordRequest(Scope.BEFORE, patterns.NUMBERS[several[1]] if several else 1)
     return RecordRequest(Scope.OFF)
@@ -110,25 +130,16 @@ def _refers_back(words: str) -> bool:
 
 
 def _find_resume_request(words: str) -> RecordRequest | None:
-    """Find a request to store turns again.
-
-    Unambiguous wordings count anywhere, the others only as a sentence of their own: in doubt,
-    nothing is stored.
-    """
-    for pattern in (patterns.BACK_ON_RECORD, patterns.RESUME):
-        match = pattern.search(words)
-        if (
-            match is None
-            or patterns.CONDITION.search(words[: match.end()])
-            or patterns.INFINITIVE.search(words[: match.start()])
-            or patterns.DENIED_OR_REPORTED.search(words[: match.start()])
-        ):
-            continue
-        before, after = (
-            patterns.COURTESY.sub(" ", part).replace(END, " ").strip()
-            for part in (words[: match.start()], words[match.end() :])
-        )
-        ends_sentence = words[match.end() :].lstrip().startswith(END)
-        if pattern is patterns.BACK_ON_RECORD or (not before and (not after or ends_sentence)):
-            return RecordRequest(Scope.ON, continues=bool(after) and not before)
-    return None
+    """Find a clear request to store turns again; others are for the model to find."""
+    match = patterns.BACK_ON_RECORD.search(words)
+    if (
+        match is None
+        or patterns.CONDITION.search(words[: match.end()])
+        or patterns.DENIED_OR_REPORTED.search(words[: match.start()])
+    ):
+        return None
+    before, after = (
+        patterns.COURTESY.sub(" ", part).replace(END, " ").strip()
+        for part in (words[: match.start()], words[match.end() :])
+    )
+    return RecordRequest(Scope.ON, continues=bool(after) and not before)

@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
+from hotmem.text.stemming import STOP_STEMS, terms
 from hotmem.text.truncation import truncate_middle
 from hotmem.understanding.query.off_record import Scope, find_record_request
 from hotmem.understanding.query.utterance import normalize
@@ -28,6 +29,7 @@ class CommandKind(StrEnum):
     OFF_RECORD = "off record"
     ON_RECORD = "on record"
     SKIP_TURN = "skip turn"
+    LEAVE_OUT = "leave out"
     SKIP_LAST = "skip last"
 
 
@@ -64,12 +66,14 @@ class Command:
         about: Of `FORGET_ABOUT`, the topic, without a determiner; of `FORGET_FACT`, the statement.
         turns: Of `SKIP_LAST`, the number of the user's turns.
         continues: Of `ON_RECORD`, whether the rest of the utterance is to be stored.
+        restated: Of one that deletes, what the utterance says holds instead.
     """
 
     kind: CommandKind
     about: str = ""
     turns: int = 1
     continues: bool = False
+    restated: str = ""
 
 
 _ASK: Final = (
@@ -123,7 +127,7 @@ _ALL: Final = (
     r"(?:everything|anything|whatever|what|all(?: (?:of )?(?:the |that |this )?(?:stuff|things?))?)"
 )
 _KNOWN: Final = (
-    r"(?: (?:that )?(?:you (?:know|have|remember|(?:have |ve |ever )*(?:stored|saved|learnt"
+    r"(?: (?:that )?(?:you(?:ve)? (?:know|have|remember|(?:have |ve |ever )*(?:stored|saved|learnt"
     rf"|learned|heard)|ve got|have got|got)|{_SAID}))?(?: {_MEMORY})?"
 )
 _TOPIC: Final = r"(?P<about>[^|]+?)"
@@ -264,7 +268,9 @@ _NAMED_TOPIC: Final = tuple(
         r"\b(?:about|regarding|concerning|(?:relat(?:ing|ed)|references|refers) to|to do with"
         r"|(?:mention|records?) of)",
         rf"\b{_ALL}{_KNOWN} (?:on|of)",
-        rf"\b{_DELETE}",
+        rf"\b(?:{_DELETE}|get rid of|lose|drop|clear|purge|destroy|dump|discard|unlearn"
+        r"|know(?:ing)?|(?:hold|hang)(?:ing)? on ?to|stor(?:e|ing)|sav(?:e|ing)|keep(?:ing)?"
+        r"|remember(?:ing)?)",
     )
 )
 """A topic in an utterance that is known to ask to forget one, the clearest form first."""
@@ -282,19 +288,68 @@ def find_topic(text: str) -> str:
 
 _EVERYTHING: Final = re.compile(
     rf"^(?!.*\b(?:dont|never|not|if i) (?:\w+ ){{0,3}}?{_DELETE}\b)(?!.*\b(?:(?:about|of|from|on"
-    rf"|off|for|with|at|in|{_DELETE}|clear) (?:(?:my|our|the|his|her) )?|(?:my|our|his|her|their) )"
-    r"(?!(?:(?:all|whole|entire|personal|own|your|of|that|this|these) )*(?:data|memor(?:y|ies)"
-    r"|info\w*|records?|profile|details|facts?|things?|stuff|lot|slate|scratch|me|myself|us|you|all"
-    r"|\w+thing|it|them|the|my|what\w*|mind|head|system|notes|now|today|good|zero|please)\b)\w+)"
+    rf"|off|for|with|at|in|concerning|regarding|around|{_DELETE}|clear) (?:(?:my|our|the|his|her)"
+    r" )?|(?:my|our|his|her|their) )(?!(?:(?:all|whole|entire|personal|own|your|of|that|this|these)"
+    r" )*(?:data|memor(?:y|ies)|info\w*|records?|profile|details|facts?|things?|stuff|lot|slate"
+    r"|scratch|(?:me|myself|us|you)\b(?! \w+ing\b)|all|\w+thing|it|them|the|my|what\w*|mind|head"
+    r"|system|notes|now|today|good|zero|please)\b)\w+)"
     r".*\b(?:everything|anything|all|whole|entire|every|none|whatever|any|the lot|scratch|zero"
     rf"|clean slate|(?:my|your) (?:data|memor(?:y|ies)|profile|information)|{_DELETE} me)\b"
 )
 """An utterance with a word for everything, which is not about something in particular."""
 
 
+_IN_TIME: Final = re.compile(
+    r"\b(?:today|yesterday|tonight|earlier|since|ago|(?:this|last|past|next|previous|whole|entire)"
+    r"(?: \w+)?? (?:\w*day|\w*night|morning|afternoon|evening|minutes?|hours?|days?|weeks?|weekend"
+    r"|months?|years?)|conversation|chat|call|session|talk(?:ed)?)\b"
+)
+"""A period or a conversation, which is not everything."""
+
+_CLAUSE_END: Final = re.compile(r"(?<=[.!?;,:—])\s+")
+_REQUEST: Final = re.compile(
+    rf"\b(?:{_DELETE}|scrap|drop|lose|unlearn|get rid of|take)\b (?!it from the|me\b)\w"
+)
+_EXCUSE: Final = re.compile(
+    r"^(?:and |but |so )?(?:please|thanks|thank|sorry|ok|okay|now|again|because|cause|cos|since"
+    r"|(?:that|it|this) (?:was|wasnt|isnt)|thats|its (?:not|no|wrong|private|over|out)|would you"
+    r"|can you|could you|will you|i (?:shouldnt|made|got|mixed|misspoke|never|take|changed|didnt"
+    r"|wasnt|dont|only|was))\b"
+)
+_DENIED: Final = re.compile(r"\b(?:not|isnt|arent|wasnt|dont|doesnt|no longer|never|wrong)\b")
+
+
+def split_restatement(text: str) -> tuple[str, str]:
+    """Split "Forget that it is Monday. It is Tuesday." into the request and what holds instead.
+
+    The second part is "" if there is none: it must speak of the same, or follow a denial.
+    """
+    clauses = _CLAUSE_END.split(text)
+    at = next((n for n, one in enumerate(clauses) if _REQUEST.search(normalize(one))), len(clauses))
+    before, after = " ".join(clauses[: at + 1]), " ".join(clauses[at + 1 :])
+    said, now = normalize(before), normalize(after)
+    if len(now.split()) < 4 or now.startswith("dont") or after.endswith("?") or _EXCUSE.match(now):
+        return text, ""
+    denied = _DENIED.search(said) is not None
+    shared = set(terms(before)) & set(terms(after)) - STOP_STEMS
+    starts = r"(?:its?|hes?|shes?|they(?:re)?) (?!up|all)" + r"|(?:im?|my|we|our)\b" * denied
+    if not (shared or re.match(starts, now)):
+        return text, ""
+    return before, after
+
+
+_KEEPS: Final = re.compile(rf"\b(?:dont|do not|never|not to|wont)(?: \w+)?? {_DELETE}\b")
+
+
 def means_everything(text: str) -> bool:
     """Whether a request to forget has everything as its object, and nothing in particular."""
-    return _EVERYTHING.match(normalize(truncate_middle(text))) is not None
+    words = normalize(truncate_middle(text))
+    return _EVERYTHING.match(words) is not None and _IN_TIME.search(words) is None
+
+
+def keeps(text: str) -> bool:
+    """Whether an utterance asks not to forget: "Whatever you do, don't forget my insulin"."""
+    return _KEEPS.search(normalize(truncate_middle(text))) is not None
 
 
 def as_said(topic: str, text: str) -> str:

@@ -17,8 +17,8 @@ from tests.scored import scored
         ("please delete my phone number", DescribedDeletion("my phone number")),
         ("Forget that Maria plays chess.", DescribedDeletion("Maria plays chess", states=True)),
         (
-            "Forget that I have two cats: it's one.",
-            DescribedDeletion("I have two cats", states=True, corrected=True),
+            "Forget that I have two cats: I have one cat.",
+            DescribedDeletion("I have two cats", states=True, restated="I have one cat."),
         ),
         (
             "Forget that I have two cats, that was wrong.",

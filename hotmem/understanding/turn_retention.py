@@ -3,11 +3,13 @@
 from collections import deque
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import islice
 from typing import Final
 
-from hotmem.pipecat.command_notices import OFF_RECORD_TURN, SKIPPED_TURN
 from hotmem.understanding.query.command_finder import CommandFinder
+from hotmem.understanding.query.described_deletions import find_described_deletion
+from hotmem.understanding.query.off_record import end_of_request
 from hotmem.understanding.query.voice_commands import DELETIONS, NOT_STORED, Command, CommandKind
 
 MAX_TURNS: Final = 16
@@ -33,6 +35,7 @@ class UserTurn:
         command: The user's voice command in it.
         by_others: The voice command that other speakers gave.
         stored: Whether the turn and its reply are stored.
+        restated: The only part to store, where the rest asks to forget what it names; or "".
         stored_ids: Ids of its stored turns, including the reply's.
     """
 
@@ -43,6 +46,7 @@ class UserTurn:
     command: Command | None = None
     by_others: Command | None = None
     stored: bool = True
+    restated: str = ""
     stored_ids: list[str] = field(default_factory=list)
 
 
@@ -60,12 +64,19 @@ class TurnRetention:
     def __init__(self, find: CommandFinder | None = None) -> None:
         self.find = find or CommandFinder(lambda: None)
         self.off_record = False
+        self._until: datetime | None = None
         self._last: UserTurn | None = None
         self._turns: deque[UserTurn] = deque(maxlen=MAX_TURNS)
         self._removing: set[str] = set()
 
     def end_turn(
-        self, number: int, text: str, others: str = "", *, own: str | None = None
+        self,
+        number: int,
+        text: str,
+        others: str = "",
+        *,
+        own: str | None = None,
+        at: datetime | None = None,
     ) -> tuple[str, ...]:
         """Add a turn that has ended, and decide whether it is stored.
 
@@ -76,6 +87,7 @@ class TurnRetention:
             text: The whole text.
             others: The part other speakers said.
             own: The part the user said; None for the whole text.
+            at: When, in the user's time zone, for requests that name a time.
 
         Returns:
             Ids of stored turns to remove.
@@ -83,15 +95,25 @@ class TurnRetention:
         turn = UserTurn(number, text, text if own is None else own, others)
         turn.command = command = self._find_command(turn.own)
         turn.by_others = by_others = self.find(others)
+        if at is not None and self._until is not None and at >= self._until:
+            self.off_record, self._until = False, None
         kinds = {one.kind for one in (command, by_others) if one is not None}
         on_again = command is not None and command.kind is CommandKind.ON_RECORD and self.off_record
         if on_again:
             self.off_record = False
-        elif CommandKind.OFF_RECORD in kinds:
-            self.off_record = True
+        else:
+            end = end_of_request(text, at) if kinds & NOT_STORED and at is not None else None
+            if CommandKind.OFF_RECORD in kinds or end is not None:
+                self.off_record, self._until = True, end
         continues = on_again and command is not None and command.continues
+        if command is None or command.kind in DELETIONS:
+            named = find_described_deletion(turn.own)
+            turn.restated = (command and command.restated) or (named.restated if named else "")
         turn.stored = continues or not (
-            self.off_record or on_again or kinds & (NOT_STORED | DELETIONS)
+            self.off_record
+            or on_again
+            or kinds & NOT_STORED
+            or (kinds & DELETIONS and not turn.restated)
         )
         removed: tuple[str, ...] = ()
         if command is not None and command.kind is CommandKind.SKIP_LAST:
@@ -132,6 +154,11 @@ class TurnRetention:
         """Whether the latest turn is stored."""
         return self._last is None or self._last.stored
 
+    @property
+    def restated(self) -> str:
+        """The only part of the latest turn to store; "" for all of it."""
+        return "" if self._last is None else self._last.restated
+
     def stores_reply(self, number: int | None = None) -> bool:
         """Whether the reply to a turn is stored.
 
@@ -142,11 +169,12 @@ class TurnRetention:
         return turn.stored if turn is not None else self._last is None
 
     @property
-    def notice(self) -> str:
-        """Notice to inject if the latest turn is not stored, else ""."""
-        if self.off_record:
-            return OFF_RECORD_TURN
-        return SKIPPED_TURN if self._last is not None and _skips_itself(self._last) else ""
+    def skips_turn(self) -> bool:
+        """Whether the latest turn asks not to be stored itself."""
+        return self._last is not None and any(
+            command is not None and command.kind is CommandKind.SKIP_TURN
+            for command in (self._last.command, self._last.by_others)
+        )
 
     def turn_of(self, text: str) -> UserTurn:
         """The latest turn if it has this text, else an utterance outside the conversation."""
@@ -178,10 +206,3 @@ class TurnRetention:
         if number is None or self._last is None:
             return self._last
         return next((turn for turn in (self._last, *self._turns) if turn.number == number), None)
-
-
-def _skips_itself(turn: UserTurn) -> bool:
-    return any(
-        command is not None and command.kind is CommandKind.SKIP_TURN
-        for command in (turn.command, turn.by_others)
-    )
