@@ -28,7 +28,7 @@ from hotmem.retrieval.fanout import search_layers
 from hotmem.retrieval.query import build_query
 from hotmem.text.languages import ENGLISH
 from hotmem.types import NO_OFFSET, ContextBlock, Interval
-from hotmem.understanding.private_statements import may_hear
+from hotmem.understanding.private_statements import is_private, may_hear
 
 QUERY_SHARE: Final = 0.4
 LAYERS_SHARE: Final = 0.8
@@ -61,7 +61,9 @@ async def recall(
         retrieved = await retrieve(context, request, timer)
     except (TimeoutError, DeadlineExceeded):
         return late_block(request, timer.stages)
-    hears = partial(may_hear, asked_by, request.session_id)
+    evidence = [one.evidence for one in retrieved.candidates]
+    secret = {turn for one in evidence if is_private(one.text) for turn in one.turns}
+    hears = partial(may_hear, asked_by, request.session_id, secret)
     heard = [one for one in retrieved.candidates if hears(one.evidence)]
     retrieved = replace(retrieved, candidates=heard)
     count_hits("recall", {report.layer.value: report.hits for report in retrieved.reports})
@@ -130,7 +132,7 @@ def compose(context: RecallContext, request: RecallRequest, retrieved: Retrieved
     else:
         reason = "No relevant memory was found."
         if context.options.say_unknown and query.analysis.question:
-            text = render_nothing_known(query.topics)
+            text = render_nothing_known(query.analysis.terms)
             if (tokens := count(text)) <= budget:
                 packed = Packed((), text, tokens)
     return Composition(packed, reason, merged, known)

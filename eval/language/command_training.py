@@ -22,6 +22,7 @@ from eval.language.commands import CASES, NAMES, NONE, Heard, heard, shares
 from eval.understanding import data
 from hotmem.models import Encoder, encode_tokens, load_encoder
 from hotmem.options import ModelOptions
+from hotmem.text.utterance import normalize
 from hotmem.types import Vector
 from hotmem.understanding.query.command_finder import CommandFinder
 from hotmem.understanding.query.command_model import (
@@ -31,7 +32,6 @@ from hotmem.understanding.query.command_model import (
     features,
     term_ids,
 )
-from hotmem.understanding.query.utterance import normalize
 from hotmem.understanding.query.voice_commands import CommandKind, find_command
 
 FOLDER: Final = data.FOLDER / "commands"
@@ -99,6 +99,9 @@ def examples(encoder: Encoder, limit: int | None = None) -> list[Example]:
             style, text, meant = line.split("\t")
             add(number, False, style, text, meant)
     batches: tuple[str | Path, ...] = (*ORDINARY, *EVERYDAY)
+    wishes = (data.FOLDER / "wishes" / "a.tsv").read_text("utf-8").splitlines()
+    for line in wishes[:limit]:
+        add(0, True, "", line.split("\t")[1], NONE)
     for number, batch in enumerate(batches):
         for text in list(dict.fromkeys(_ordinary(batch)))[:limit]:
             add(number, True, "", text, NONE)

@@ -4,6 +4,7 @@ A deletion waits until the user has confirmed it.
 """
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -23,11 +24,7 @@ from hotmem.pipecat.deletion_targets import (
 )
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import Actor, ContextBlock, Item, Trace
-from hotmem.understanding.query.consent import (
-    asks_to_delete_it,
-    confirms,
-    confirms_deletion,
-)
+from hotmem.understanding.query.consent import confirms, confirms_deletion
 from hotmem.understanding.query.described_deletions import (
     described_deletion,
     find_period,
@@ -49,6 +46,17 @@ UNDO_TURNS: Final = 5
 """Number of user turns within which "undo that" needs no confirmation."""
 
 _ANSWERED_BY_ANY_REPLY: Final = NOT_STORED | {CommandKind.REMEMBER, CommandKind.ON_RECORD}
+
+
+_ASKED: Final = re.compile(
+    r"^(?!\s*(?:wh|how)|.*[.!]\s+(?:wh|how)|.*\b(?:or(?! no)|keep|mind|remember|why|who"
+    r"|(?:do|is|wo)n['’]t|exactly|and (?:do|shall|would|can|what))\b)[^?]*\b(?:delet|forg[eo]t|eras"
+    r"|remov|wip|sure(?=(?: about (?:it|this|that))?\s*\?)|gone\b|bring|permanent|restor|undo"
+    r"|drop|get rid|take)[^.!?]*\?[^?]*$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A reply as it was heard that asks one question: whether to delete, or to undo it. It
+holds no word that makes it another question, to which a plain yes means something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +98,7 @@ class _PendingConfirmation:
 
     def is_confirmed_by(self, answer: str) -> bool:
         """Whether the bot asked, as it was heard, and the answer is a plain yes."""
-        if not (self.delivered and asks_to_delete_it(self.reply)):
+        if not (self.delivered and _ASKED.search(self.reply)):
             return False
         target = self.target
         return confirms(answer) if target is None else confirms_deletion(answer, target.topic)

@@ -6,7 +6,7 @@ words with the relevance of what it would be given. Trained by `python -m eval t
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Self
@@ -28,7 +28,7 @@ MIN_ASKED: Final = 0.3
 """Probability from which an utterance asks for a secret."""
 
 _LABEL: Final = re.compile(
-    r"\b(?:between\s+(?:us|you\s+and\s+me)|surprise|confidential\w*|(?:nobody|no\s+one)\s+knows"
+    r"\b(?:don['’]?t\s+(?:tell|repeat)|between\s+(?:us|you\s+and\s+me)|surprise|confidential\w*|(?:nobody|no\s+one)\s+knows"
     r"|keep\s+(?:this|that|it)\s+(?:to\s+yourself|quiet|private|secret)"
     r"|(?:doesn['’]?t|don['’]?t|must\s*n['’]?t|must\s+not)\s+(?:know|find\s+out)\s+about"
     r"|(?:pins?|pass\s?(?:words?|codes?|phrase)|security\s+question|puk|api\s+key)\s+(?:is|are))\b",
@@ -108,19 +108,23 @@ def is_private(text: str) -> bool:
     return secrecy(text) >= MIN_SECRET or _LABEL.search(text) is not None
 
 
-def may_hear(asked_by: str | None, session_id: str | None, found: Evidence) -> bool:
+def may_hear(
+    asked_by: str | None, session_id: str | None, secret: Collection[int], found: Evidence
+) -> bool:
     """Whether who asks may be told a statement.
 
     Args:
         asked_by: Another speaker than the user, who hears what was said in this conversation or by
             themself; "" for one who hears all but secrets; None for the user.
         session_id: This conversation.
+        secret: Row numbers of the turns that hold a secret.
         found: The statement.
     """
     if asked_by is None:
         return True
     present = found.session_id == session_id or found.speaker == asked_by
-    return (present or not asked_by) and not is_private(found.text)
+    private = is_private(found.text) or not set(secret).isdisjoint(found.turns)
+    return (present or not asked_by) and not private
 
 
 def statement_ids(text: str) -> TermIds:

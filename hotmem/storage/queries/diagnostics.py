@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from hotmem.storage.database import Connection
-from hotmem.text.ascii_case import ascii_lower
+from hotmem.text.utterance import ascii_lower
 from hotmem.types import EvidenceKind, LocatedRow, UserKey
 
 MEMORY: Final = """

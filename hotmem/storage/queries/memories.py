@@ -6,8 +6,8 @@ from datetime import datetime
 
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.text.ascii_case import ascii_lower
 from hotmem.text.tag_keys import tag_key
+from hotmem.text.utterance import ascii_lower
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Category,

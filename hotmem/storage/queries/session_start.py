@@ -7,7 +7,7 @@ from typing import Final
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.text.ascii_case import ascii_lower
+from hotmem.text.utterance import ascii_lower
 from hotmem.types import Interval, UserKey
 from hotmem.types.session_start import (
     DatedWords,

@@ -12,6 +12,7 @@ from hotmem.models.preparation import TURNS
 from hotmem.text.language_detection import is_english
 from hotmem.understanding.query.command_model import CLASSES, CommandModel, class_of, term_ids
 from hotmem.understanding.query.described_deletions import find_described_deletion
+from hotmem.understanding.query.off_record import is_elsewhere
 from hotmem.understanding.query.voice_commands import (
     DELETIONS,
     MAX_WORDS,
@@ -23,6 +24,7 @@ from hotmem.understanding.query.voice_commands import (
     find_topic,
     keeps,
     means_everything,
+    names_other,
     split_restatement,
 )
 
@@ -41,7 +43,7 @@ MAX_NONE_KEPT: Final = 0.97
 MIN_OTHER: Final = 0.9
 """Probability from which such a request is another command instead."""
 
-MIN_ALL: Final = 0.2
+MIN_ALL: Final = 0.05
 """The same of a request to forget everything, which must have a word for it and no other object."""
 
 RECORD: Final = NOT_STORED | {CommandKind.ON_RECORD}
@@ -144,13 +146,15 @@ def decide(
         ruled: The command that the rules found.
         chances: The probability of each class.
     """
-    if ruled is not None and ruled.kind is CommandKind.FORGET_FACT:
+    if ruled is not None and ruled.kind in (CommandKind.FORGET_FACT, CommandKind.ON_RECORD):
         return ruled
     none = chances[None]
-    clear = ruled is None and "off the record" in text.casefold()  # and reported, say the rules
-    withheld = 0.0 if clear else sum(chances[kind] for kind in WITHHELD)
+    clear = ruled is None and "on the record" in text.casefold().replace(" off ", " on ")
+    withheld = 0.0 if clear or is_elsewhere(text) else sum(chances[kind] for kind in WITHHELD)
     likely = max(WITHHELD if withheld >= MIN_WITHHELD else CLASSES[1:], key=chances.__getitem__)
     assert likely is not None
+    if clear and likely is CommandKind.ON_RECORD:
+        return None  # a clear wording, which is reported or asked, as the rules found
     if ruled is None:
         unlikely = withheld < MIN_WITHHELD if likely in WITHHELD else 1 - none < MIN_COMMAND
         if unlikely or (likely is CommandKind.REMEMBER and asks_to_delete(text)):
@@ -168,6 +172,8 @@ def decide(
     if likely in (CommandKind.FORGET_ALL, CommandKind.FORGET_ABOUT):
         everything = chances[CommandKind.FORGET_ALL] >= MIN_ALL and means_everything(text)
         likely = CommandKind.FORGET_ALL if everything else CommandKind.FORGET_ABOUT
+    if likely is CommandKind.FORGET_LAST and names_other(text) and find_topic(text):
+        likely = CommandKind.FORGET_ABOUT
     if likely is not CommandKind.FORGET_ABOUT:
         return Command(likely)
     if find_described_deletion(text) is not None:

@@ -15,8 +15,8 @@ from safetensors.numpy import load_file
 from hotmem.core.logs import log
 from hotmem.models.files import sha256
 from hotmem.models.manifest import check_files, checksum_file
+from hotmem.text.utterance import END, normalize
 from hotmem.types import Vector
-from hotmem.understanding.query.utterance import END, normalize
 from hotmem.understanding.query.voice_commands import CommandKind
 
 CLASSES: Final = (

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from hotmem.text.truncation import truncate_middle
-from hotmem.understanding.query.utterance import END, normalize
+from hotmem.text.utterance import END, normalize
 
 MAX_WORDS: Final = 20
 """Maximum number of words; a longer answer has other content."""
@@ -40,21 +40,6 @@ _NEUTRAL: Final = (
 
 _INCOMPLETE_ENDINGS: Final = frozenset({"just", "well", "oh", "and", "so", "then"})
 """Words that a complete answer does not end with."""
-
-
-_ASKED: Final = re.compile(
-    r"^(?!\s*(?:wh|how)|.*[.!]\s+(?:wh|how)|.*\b(?:or(?! no)|keep|mind|remember|why|who"
-    r"|(?:do|is|wo)n['’]t|exactly|and (?:do|shall|would|can|what))\b)[^?]*\b(?:delet|forg[eo]t|eras"
-    r"|remov|wip|sure\b|gone\b|bring|permanent|restor|undo|drop|get rid|take)[^.!?]*\?[^?]*$",
-    re.IGNORECASE | re.DOTALL,
-)
-"""A reply as it was heard that asks one question: whether to delete, or to undo it. It
-holds no word that makes it another question, to which a plain yes means something else."""
-
-
-def asks_to_delete_it(reply: str) -> bool:
-    """Whether a reply, as it was heard, asks whether to delete, or to undo it, and nothing else."""
-    return _ASKED.search(reply) is not None
 
 
 def confirms_deletion(text: str, about: str = "") -> bool:

@@ -14,9 +14,9 @@ from typing import Final
 from hotmem.temporal import find_times
 from hotmem.text.language_detection import is_english
 from hotmem.text.truncation import truncate_middle
+from hotmem.text.utterance import normalize
 from hotmem.types import Interval
 from hotmem.understanding.animate_nouns import ACQUAINTANCES, FAMILY
-from hotmem.understanding.query.utterance import normalize
 from hotmem.understanding.query.voice_commands import (
     AFTERTHOUGHT,
     MAX_WORDS,
@@ -24,6 +24,7 @@ from hotmem.understanding.query.voice_commands import (
     Command,
     CommandKind,
     as_said,
+    keeps,
     split_restatement,
 )
 
@@ -238,7 +239,7 @@ def find_described_deletion(text: str) -> DescribedDeletion | None:
     Cached, as several stages ask for the same turn.
     """
     text, restated = split_restatement(truncate_middle(text))
-    if not 2 <= len(text.split()) <= MAX_WORDS:
+    if keeps(text) or not 2 <= len(text.split()) <= MAX_WORDS:
         return None
     words = normalize(text)
     if _CUE.search(words) is None:

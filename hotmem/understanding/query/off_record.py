@@ -11,14 +11,23 @@ from enum import StrEnum
 from typing import Final
 
 from hotmem.temporal import find_times
+from hotmem.text.utterance import END, normalize
 from hotmem.understanding.query import off_record_patterns as patterns
-from hotmem.understanding.query.utterance import END, normalize
 
 EDGE_WORDS: Final = 60
 """Number of words at each end of a long utterance that are searched for a request."""
 
 LONGEST: Final = timedelta(hours=12)
 """The longest time that a request is for."""
+
+_UNTIL: Final = re.compile(r"\boff (?:the )?record (?:until|till|while|as long as)\b")
+_ELSEWHERE: Final = re.compile(
+    r"\b(?:recording|recorder|notes|record) (?:of|in|on|from) (?!(?:this|that|it|what|us|me)\b"
+    r"|(?:the |our |this )?(?:conversation|chat|call|talk)\b)"
+    r"|\bfrom (?:now|here|today) on(?:wards)? (?:\w+ ){0,2}?(?:speak|talk|answer|reply|respond|call"
+    r"|address|use|be|give|greet)\b"
+)
+"""A recording or notes that are not ours, or a wish about how the bot speaks."""
 
 _FORWARD: Final = re.compile(r"\b(?:NEXT|this|these|between)\b")
 _BACKWARD: Final = re.compile(r"\b(?:that|thats|it|its|those|them|hear|heard)\b")
@@ -55,6 +64,11 @@ class RecordRequest:
     continues: bool = False
 
 
+def is_elsewhere(text: str) -> bool:
+    """Whether an utterance is about a recording or notes that are not the memory's."""
+    return _ELSEWHERE.search(normalize(text)) is not None
+
+
 def end_of_request(text: str, at: datetime) -> datetime | None:
     """When a request that names a time ends, UTC: "for the next ten minutes"; or None.
 
@@ -71,6 +85,8 @@ def end_of_request(text: str, at: datetime) -> datetime | None:
 def find_record_request(text: str) -> RecordRequest | None:
     """Find a request about what is stored in an utterance."""
     words = _without_middle(normalize(text))
+    if is_elsewhere(text):
+        return None
     if (resumed := _find_resume_request(words)) is not None:
         return resumed
     words = patterns.PARTITIVE.sub("", words)
@@ -93,7 +109,7 @@ def find_record_request(text: str) -> RecordRequest | None:
         if patterns.THAT_AND_MORE.match(words, last_word):
             return RecordRequest(Scope.BEFORE)
     if _has_other_content(words):
-        return RecordRequest(Scope.TURN)
+        return RecordRequest(Scope.OFF if _UNTIL.search(words) else Scope.TURN)
     if withdrawn or several or _refers_back(words):
         return RecordRequest(Scope.BEFORE, patterns.NUMBERS[several[1]] if several else 1)
     return RecordRequest(Scope.OFF)
@@ -138,8 +154,9 @@ def _find_resume_request(words: str) -> RecordRequest | None:
         or patterns.DENIED_OR_REPORTED.search(words[: match.start()])
     ):
         return None
-    before, after = (
+    said = words[: match.start()]
+    clause, before, after = (
         patterns.COURTESY.sub(" ", part).replace(END, " ").strip()
-        for part in (words[: match.start()], words[match.end() :])
+        for part in (said.rpartition(END)[2], said, words[match.end() :])
     )
-    return RecordRequest(Scope.ON, continues=bool(after) and not before)
+    return None if clause else RecordRequest(Scope.ON, continues=bool(after) and not before)

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from hotmem.understanding.query.utterance import END
+from hotmem.text.utterance import END
 
 _SAID: Final = r"(?:said|told you|mentioned|shared|admitted|confessed|let slip)"
 _SAY: Final = r"(?:say|tell you|share|saying|telling you|sharing)"
@@ -218,23 +218,11 @@ REGRET: Final = re.compile(
 )
 COURTESY: Final = re.compile(
     r"\b(?:(?:can|could|would|will|should) (?:you|we|i)(?: (?:talk|speak|chat|say something"
-    r"|tell you something))?|(?:would|do) you mind"
-    r"|if (?:you can|you could|you dont mind|possible|thats ok(?:ay)?)"
-    r"|(?:i|id|i would) (?:want|need|like|love|prefer|appreciate"
-    r"|ask)(?: it)?(?: if)?(?: you)?(?: to)?|id rather|make sure|be sure|promise(?: me)?"
-    r"|i mean|you know|hang on|hold on|one (?:sec|second|moment)"
-    r"|will you|would you|thank you|from (?:now|here) on|for (?:a|one) (?:bit|while|minute|moment"
-    r"|second|sec)|this time|kind of|sort of"
-    r"|the following|remember that"
-    r"|please|ok|okay|never ?mind|ugh|oops|oh (?:god|dear|no)"
-    r"|stays?|for|do me a favou?r|i need to vent|allowed|feel free|i|id|lets|you (?:can|could"
-    r"|may)|so|and|but|or|that|this|it|to"
-    r"|you|im|were|now|then|just|hey|hi|oh|well|also|right|yeah|yes"
-    r"|yep|no|nope|wait|stop|actually|thanks|sorry|look|listen|alright|like|really|maybe|again"
-    r"|there"
-    r"|is|was|here|today|mate|dear|love|buddy|computer|assistant|the|though|let|lets|go|keep"
-    r"|everything|all|strictly|a|is that ok|good|great|fine"
-    r"|cool|BEFORE|NEXT)\b"
+    r"|tell you something))?|(?:would|do) you mind|make sure|(?:from|for) (?:now|here) on|please"
+    r"|ok|okay|never ?mind|stays?|for|do me a favou?r|thanks|thank you|sorry|i(?:d|m|ll)?|lets|so"
+    r"|and|but|or|that|this|it|to|you|we|were|then|well|also|now|just|hey|hi|oh|right|alright|yeah"
+    r"|yes|yep|no|nope|wait|stop|actually|look|listen|really|again|there|is|was|here|today|the|let"
+    r"|go|keep|everything|all|a|BEFORE|NEXT)\b"
 )
 
 BACK_ON_RECORD: Final = re.compile(

@@ -8,8 +8,8 @@ from typing import Final
 
 from hotmem.text.stemming import STOP_STEMS, terms
 from hotmem.text.truncation import truncate_middle
+from hotmem.text.utterance import normalize
 from hotmem.understanding.query.off_record import Scope, find_record_request
-from hotmem.understanding.query.utterance import normalize
 
 MAX_WORDS: Final = 25
 """Maximum number of words of a command; a longer utterance has other content."""
@@ -223,7 +223,7 @@ _RECORD_COMMANDS: Final = {
     Scope.BEFORE: CommandKind.SKIP_LAST,
 }
 _DETERMINER: Final = re.compile(r"^(?:my|our|the|that|this|a|an)\s+", re.IGNORECASE)
-_NO_TOPIC: Final = frozenset({"it", "that", "this", "her", "him", "them"})
+_NO_TOPIC: Final = frozenset({"it", "that", "this", "her", "him", "them", "me", "us", "myself"})
 
 
 @lru_cache(maxsize=4)
@@ -247,6 +247,12 @@ def find_command(text: str) -> Command | None:
         topic = next(filter(None, match.groupdict().values()), "")
         if topic in _NO_TOPIC or _REPORTED.search(words[: match.start()]):
             continue
+        if kind in DELETIONS and keeps(text):
+            return None
+        if (kind is CommandKind.FORGET_ALL and not means_everything(text)) or (
+            kind is CommandKind.FORGET_LAST and names_other(text)
+        ):
+            return Command(CommandKind.FORGET_ABOUT, other) if (other := find_topic(text)) else None
         about = as_said(topic, text)
         return Command(
             kind, about if kind is CommandKind.FORGET_FACT else _DETERMINER.sub("", about)
@@ -268,7 +274,7 @@ _NAMED_TOPIC: Final = tuple(
         r"\b(?:about|regarding|concerning|(?:relat(?:ing|ed)|references|refers) to|to do with"
         r"|(?:mention|records?) of)",
         rf"\b{_ALL}{_KNOWN} (?:on|of)",
-        rf"\b(?:{_DELETE}|get rid of|lose|drop|clear|purge|destroy|dump|discard|unlearn"
+        rf"\b(?:{_DELETE}|get rid of|scrap|lose|drop|clear|purge|destroy|dump|discard|unlearn"
         r"|know(?:ing)?|(?:hold|hang)(?:ing)? on ?to|stor(?:e|ing)|sav(?:e|ing)|keep(?:ing)?"
         r"|remember(?:ing)?)",
     )
@@ -276,9 +282,14 @@ _NAMED_TOPIC: Final = tuple(
 """A topic in an utterance that is known to ask to forget one, the clearest form first."""
 
 
+_BUT: Final = re.compile(r" (?:\| )?but (?:keep|leave|not) .*")
+
+
 def find_topic(text: str) -> str:
     """Find what an utterance that asks to forget a topic names; "" if it names none."""
-    words = normalize(truncate_middle(text))
+    words = (
+        re.split(r" (?:\| )?but (?:keep|leave|not) ", normalize(truncate_middle(text)))[0] + " |"
+    )
     for pattern in _NAMED_TOPIC:
         match = pattern.search(words)
         if match is not None and match["about"] not in _NO_TOPIC:
@@ -291,8 +302,8 @@ _EVERYTHING: Final = re.compile(
     rf"|off|for|with|at|in|concerning|regarding|around|{_DELETE}|clear) (?:(?:my|our|the|his|her)"
     r" )?|(?:my|our|his|her|their) )(?!(?:(?:all|whole|entire|personal|own|your|of|that|this|these)"
     r" )*(?:data|memor(?:y|ies)|info\w*|records?|profile|details|facts?|things?|stuff|lot|slate"
-    r"|scratch|(?:me|myself|us|you)\b(?! \w+ing\b)|all|\w+thing|it|them|the|my|what\w*|mind|head"
-    r"|system|notes|now|today|good|zero|please)\b)\w+)"
+    r"|scratch|(?:me|myself|us|you)\b(?! (?:and \w+|\w+ing)\b)|all|\w+thing|it"
+    r"|them|the|my|what\w*|mind|head|system|notes|now|today|good|zero|please)\b)\w+)"
     r".*\b(?:everything|anything|all|whole|entire|every|none|whatever|any|the lot|scratch|zero"
     rf"|clean slate|(?:my|your) (?:data|memor(?:y|ies)|profile|information)|{_DELETE} me)\b"
 )
@@ -338,7 +349,21 @@ def split_restatement(text: str) -> tuple[str, str]:
     return before, after
 
 
-_KEEPS: Final = re.compile(rf"\b(?:dont|do not|never|not to|wont)(?: \w+)?? {_DELETE}\b")
+_KEEPS: Final = re.compile(
+    rf"\b(?:dont|never|not|wont|mustnt|shouldnt|nobody|no one|wouldnt|bad if|why) (?:\w+ ){{0,5}}?"
+    rf"{_DELETE}d?\b|^(?:{OPENING})?(?:did|have|has|had|are|is|was|were|do|does|why|when|who) "
+    rf"(?:\w+ ){{0,6}}?(?:{_DELETE}d?|forgotten)\b|\b(?:except|apart from|other than|besides"
+    r"|(?:all|every|everything|anything) but|but (?:hang|hold) on)\b"
+)
+_NOT_LAST: Final = re.compile(
+    rf"(?!.*\b(?:just now|(?:moment|second|minute) ago)\b).*(?:{_IN_TIME.pattern}"
+    r"|\b(?:about|to) (?!it\b|that\b|this\b|you\b|me\b)\w)"
+)
+
+
+def names_other(text: str) -> bool:
+    """Whether a request to forget what was said names a time or a topic, and not what came last."""
+    return _NOT_LAST.match(normalize(truncate_middle(text))) is not None
 
 
 def means_everything(text: str) -> bool:
@@ -348,7 +373,7 @@ def means_everything(text: str) -> bool:
 
 
 def keeps(text: str) -> bool:
-    """Whether an utterance asks not to forget: "Whatever you do, don't forget my insulin"."""
+    """Whether an utterance asks not to forget, or not all: "don't forget", "all but my name"."""
     return _KEEPS.search(normalize(truncate_middle(text))) is not None
 
 

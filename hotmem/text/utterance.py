@@ -1,11 +1,13 @@
-"""Normalisation of utterances for pattern matching."""
+"""Normalisation of utterances for pattern matching, and case folding as `lower` does in SQL."""
 
 import re
+import string
 from typing import Final
 
 END: Final = "|"
 """The word that replaces punctuation, and ends every normalised utterance."""
 
+_LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _APOSTROPHE: Final = re.compile(r"['’ʼ]")
 _TOKEN: Final = re.compile(r"\w+(?:-\w+)*%?|[.?!,;:…—–()]+|(?<!\w)-+(?!\w)")
 _HESITATIONS: Final = frozenset(
@@ -30,3 +32,8 @@ def normalize(text: str) -> str:
         if token != END or (place and spoken[place - 1] != END)
     ]
     return " ".join([*(kept[:-1] if kept and kept[-1] == END else kept), END])
+
+
+def ascii_lower(text: str) -> str:
+    """The text with A to Z in lower case, and every other character as it is."""
+    return text.translate(_LOWER)
