@@ -310,6 +310,7 @@ async def test_merges_edits_and_tags_come_back(memory: Memory, database: Path) -
     await memory.runtime.storage.database.write(
         queries.decisions.merge, user, edited.id, [other.id], "the same", START
     )
+    await memory.settle()
     held = await asyncio.to_thread(rows, database)
     await memory.forget(user_id="ana", entity=SECRET, grace=DAY)
     assert await memory.restore(user_id="ana") is not None
