@@ -59,6 +59,10 @@ _ASKED: Final = re.compile(
 holds no word that makes it another question, to which a plain yes means something else."""
 
 
+_QUOTED: Final = re.compile(r"“[^”]*”|\"[^\"]*\"")
+"""What the bot quotes in its question, whatever it says."""
+
+
 @dataclass(frozen=True, slots=True)
 class CommandRequest:
     """An utterance that may be a voice command.
@@ -98,7 +102,7 @@ class _PendingConfirmation:
 
     def is_confirmed_by(self, answer: str) -> bool:
         """Whether the bot asked, as it was heard, and the answer is a plain yes."""
-        if not (self.delivered and _ASKED.search(self.reply)):
+        if not (self.delivered and _ASKED.search(_QUOTED.sub("", self.reply))):
             return False
         target = self.target
         return confirms(answer) if target is None else confirms_deletion(answer, target.topic)
