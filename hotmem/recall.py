@@ -61,11 +61,12 @@ async def recall(
         retrieved = await retrieve(context, request, timer)
     except (TimeoutError, DeadlineExceeded):
         return late_block(request, timer.stages)
-    evidence = [one.evidence for one in retrieved.candidates]
-    secret = {turn for one in evidence if is_private(one.text) for turn in one.turns}
-    hears = partial(may_hear, asked_by, request.session_id, secret)
-    heard = [one for one in retrieved.candidates if hears(one.evidence)]
-    retrieved = replace(retrieved, candidates=heard)
+    if asked_by is not None:
+        found = [(one, one.evidence) for one in retrieved.candidates]
+        secret = {turn for _, one in found if is_private(one.text) for turn in one.turns}
+        hears = partial(may_hear, asked_by, request.session_id)
+        heard = [one for one, said in found if hears(said) and secret.isdisjoint(said.turns)]
+        retrieved = replace(retrieved, candidates=heard)
     count_hits("recall", {report.layer.value: report.hits for report in retrieved.reports})
     composition = compose(context, request, retrieved)
     timer.mark("context")

@@ -242,7 +242,7 @@ def train_secrets(
         for _, text, secret, _ in (one for one in told if one[0] == writer):
             kind = "secrets" if secret else "other statements"
             counts[kind] += 1
-            counts[f"{kind} taken for the other"] += (model.is_secret(text) >= MIN_SECRET) != secret
+            counts[f"{kind} taken for the other"] += (model.secrecy(text) >= MIN_SECRET) != secret
         given: dict[int, list[tuple[float, Asked]]] = {}
         for one in (one for one in pairs if one.writer == writer):
             chance = model.asks_for(one.text, one.relevance, one.rival, question=one.question)

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from hotmem.block.dates import resolve_dates
-from hotmem.block.privacy import asked_secret
+from hotmem.block.privacy import MOST_COMPARED, withheld
 from hotmem.block.rendering import Layout, frame, reading_order, render, render_line, titles
 from hotmem.block.trimming import trim
 from hotmem.options import RecallOptions
@@ -89,17 +89,18 @@ def pack(
     chosen: list[Item] = []
     misses = 0
     zone = zone_name(query.at)
-    asked = asked_secret(query, candidates)
+    hidden = withheld(query, candidates)
+    unchecked = {id(one) for one in candidates[MOST_COMPARED:]}
     relevant = (
         one
         for one in candidates
         if one.relevance >= options.semantic_threshold
-        and ((one.evidence.kind, one.evidence.key) in asked or not is_private(one.evidence.text))
+        and (one.evidence.kind, one.evidence.key) not in hidden
     )
     clear = answerability is Answerability.SOMETHING
     needed = _without_expendable(relevant, EXPENDABLE if clear else EXPENDABLE_UNCLEAR)
     for one in sorted(needed, key=_priority, reverse=True):
-        if not limit.allows(one):
+        if not limit.allows(one) or (id(one) in unchecked and is_private(one.evidence.text)):
             continue
         item = _item(query, one, _mark(one, answerability, best=one is candidates[0]), zone)
         new = [title for title in titles(item, layout) if title not in titles_used]

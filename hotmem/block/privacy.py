@@ -10,33 +10,39 @@ from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.types import EvidenceKind, Query
 from hotmem.understanding.private_statements import MIN_ASKED, is_private, load_model, secrecy
 
-MOST_COMPARED: Final = 50
+MOST_COMPARED: Final = 20
 """Number of the most relevant statements among which the secret that is asked for must be."""
 
 
-def asked_secret(
+def withheld(
     query: Query, candidates: Sequence[ScoredCandidate]
 ) -> frozenset[tuple[EvidenceKind, int]]:
-    """The statements of the one secret that an utterance asks for; none if it asks for none.
+    """The secrets that an utterance does not ask for, with all that is of the same turns.
+
+    It asks for one at most.
 
     Args:
         query: The analysed utterance.
         candidates: Distinct statements, best first.
 
     Returns:
-        Their kinds and row numbers.
+        Their kinds and row numbers. Of less relevant statements than `MOST_COMPARED`, it says
+        nothing.
     """
-    best, asked = 0.0, frozenset[tuple[EvidenceKind, int]]()
+    best, asked, secret = 0.0, set[tuple[EvidenceKind, int]](), set[tuple[EvidenceKind, int]]()
     for one in candidates[:MOST_COMPARED]:
         if not is_private(one.evidence.text):
             continue
         turns = set(one.evidence.turns)
         same = [o for o in candidates if o is one or not turns.isdisjoint(o.evidence.turns)]
-        rival = max((o.relevance for o in candidates if o not in same), default=0.0)
+        own = {(o.evidence.kind, o.evidence.key) for o in same}
+        rivals = (o for o in candidates if (o.evidence.kind, o.evidence.key) not in own)
+        rival = max((o.relevance for o in rivals), default=0.0)
         chance = load_model().asks_for(
             query.text, one.relevance, rival, question=query.analysis.question
         )
         fit = chance * secrecy(one.evidence.text)
         if chance >= MIN_ASKED and fit > best:
-            best, asked = fit, frozenset((o.evidence.kind, o.evidence.key) for o in same)
-    return asked
+            best, asked = fit, own
+        secret |= own
+    return frozenset(secret - asked)

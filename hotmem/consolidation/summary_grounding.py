@@ -81,7 +81,7 @@ class Unsupported(StrEnum):
     ALONE = "cannot be understood alone"
     SPEECH = "first or second person"
     ORDER = "tells the bot or somebody what to do"
-    SECRET = "a secret without the word for it, by which it would be withheld"
+    SECRET = "a secret"
     FILLER = "says nothing"
     NAME = "a name that the turns do not hold"
     NUMBER = "a number that the turns do not hold"

@@ -7,7 +7,8 @@ from hotmem.consolidation.equivalence import features
 from hotmem.models import CachedEncoder
 from hotmem.recall import RecallContext
 from hotmem.text import language_detection, stemming
-from hotmem.understanding.query import consent, coreference, voice_commands
+from hotmem.understanding import private_statements
+from hotmem.understanding.query import consent, coreference, described_deletions, voice_commands
 
 CACHED_FUNCTIONS: Final = (
     stemming.stems,
@@ -16,6 +17,8 @@ CACHED_FUNCTIONS: Final = (
     trimming.sentence_content,
     features.statement_features,
     voice_commands.find_command,
+    described_deletions.find_described_deletion,
+    private_statements.secrecy,
     consent.answer_pattern,
     coreference.read_turn,
 )

@@ -17,7 +17,8 @@ MAX_SOURCES: Final = 5
 """Maximum number of items in the answer to "how do you know that?"."""
 
 OFF_RECORD_TURN: Final = render_notice(
-    "The user is off the record: nothing is stored until they ask to remember again."
+    "The user is off the record: nothing is stored until they ask to remember again, or until the"
+    " time that they named is over."
     " Do not say that you will remember."
 )
 """Injected on every turn off the record, as blocks of earlier turns leave the context."""
@@ -50,7 +51,8 @@ TURNS_NOT_REMOVED: Final = (
 RECORD_CHANGED: Final = {
     CommandKind.OFF_RECORD: (
         "The user asks that this is not kept."
-        " Nothing is stored from here on until they ask to remember again. Say so briefly."
+        " Nothing is stored from here on until they ask to remember again, or until the time that"
+        " they named is over. Say so briefly."
     ),
     CommandKind.LEAVE_OUT: (
         "The user asks that something is never kept. You cannot tell what that covers, and it is"

@@ -74,17 +74,17 @@ async def find_statements(
     turns = tuple(dict.fromkeys(turn for one in chosen for turn in one.turn_ids))
     return DeletionTarget(
         {"turn_ids": turns} if turns else {"memory_id": chosen[0].memory_id},
-        f"{quoted(chosen)}, with what was said in the same turn",
+        f"{quoted([one.text for one in chosen])}, with what was said in the same turn",
         described.about,
         None if described.restated else turn,
     )
 
 
-def quoted(statements: Sequence[DescribedStatement]) -> str:
-    """Statements as quotations in a prompt, without those that are secret."""
-    texts = dict.fromkeys(one.text for one in statements)
+def quoted(texts: Sequence[str]) -> str:
+    """Statements as quotations in a prompt; of a secret, only that it is one."""
     return ", ".join(
-        "a secret" if is_private(text) else f"“{escape_for_prompt(text)}”" for text in texts
+        "a secret" if is_private(text) else f"“{escape_for_prompt(text)}”"
+        for text in dict.fromkeys(texts)
     )
 
 
@@ -138,12 +138,12 @@ async def find_target(
     states = command.kind is CommandKind.FORGET_FACT
     described = DescribedDeletion(about, plain=not states, states=states)
     named = [DeletionTarget({"entity": name}, "", about) for name in described.names]
-    previews = [await preview(memory, user_id, one) for one in named]
+    previews = [await preview(memory, user_id, target) for target in named]
     words = f"everything about “{escape_for_prompt(about)}”"
     if len(named) == 1 and previews[0].anything:
         return replace(named[0], description=words)
-    if all(one.anything for one in previews):
-        ids = tuple(sorted(frozenset[str]().union(*(one.ids for one in previews))))
+    if all(found.anything for found in previews):
+        ids = tuple(sorted(frozenset[str]().union(*(found.ids for found in previews))))
         return DeletionTarget({"turn_ids": ids}, words, about)
     return await find_statements(memory, user_id, described)
 

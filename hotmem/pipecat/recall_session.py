@@ -390,6 +390,8 @@ class RecallSession:
         if memory is None or len(self._turns) < 2:
             return None
         block = self._turns[0].late_block
+        if self._turns[0].request.guest != self._turns[1].request.guest:
+            return None
         return None if block is None or memory.outdated(block) else block
 
 

@@ -18,6 +18,9 @@ MEMORY_SHARE: Final = 0.95
 UNNAMED: Final = "somebody else"
 """The name of a speaker without a name who is not the user."""
 
+STRANGER: Final = "?"
+"""Who asks without a name: what another nameless speaker said once is not theirs."""
+
 LONG_DEADLINE_MS: Final = 2000.0
 """Deadline of a recall that no frame waits for, in milliseconds."""
 
@@ -88,7 +91,9 @@ class SessionSettings:
 
     def heard_as(self, guest: str) -> str:
         """Who another speaker counts as when they ask, for `Memory.recall`."""
-        return "" if self.guests is Guests.ALL else guest
+        if self.guests is Guests.ALL:
+            return ""
+        return STRANGER if guest == UNNAMED else guest
 
     @property
     def in_room(self) -> bool:

@@ -269,7 +269,7 @@ class VoiceCommands:
             last = self._retention.last_own_turn()
             if last is None:
                 return None
-            words = f"what they said last, “{escape_for_prompt(last.own)}”, and the reply to it"
+            words = f"what they said last, {quoted([last.own])}, and the reply to it"
             target = DeletionTarget({"turn_ids": tuple(last.stored_ids)}, words)
             return await self._ask_confirmation(request, target)
         found = await find_target(
@@ -291,7 +291,7 @@ class VoiceCommands:
         description = target.description
         if "entity" in target.arguments:
             near = await memory.find_described(target.topic, user_id=self._user_id)
-            named = [one for one in near if found.ids.issuperset(one.turn_ids)][:MAX_QUOTES]
+            named = [one.text for one in near if found.ids.issuperset(one.turn_ids)][:MAX_QUOTES]
             description += f", such as {quoted(named)}" if named else ""
         question = notices.deletion_question(description, found, _grace(memory))
         block = self._block(request, question)

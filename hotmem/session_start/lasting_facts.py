@@ -72,8 +72,8 @@ def fact_lines(material: Material) -> list[Line]:
         (
             (order, -row.confirmations, -row.order_time, row)
             for row in (*stored.facts, *stored.notes)
-            if not is_private(f"{row.text}\n{row.source_text}")
-            and (order := _order(row, stored.speaker)) is not None
+            if (order := _order(row, stored.speaker)) is not None
+            and not is_private(f"{row.text}\n{row.source_text}")
         ),
         key=lambda each: each[:3],
     )

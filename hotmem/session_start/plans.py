@@ -100,7 +100,7 @@ def _spoken_plans(material: Material, language: Language) -> Iterator[_Plan]:
     """Plans that were said, as the facts extracted from them or else as quotes."""
     for dated in material.stored.dated:
         context = dated.text[max(dated.start - PRIVACY_MARGIN, 0) : dated.stop + PRIVACY_MARGIN]
-        if is_private(context) or not _is_ahead(dated, language):
+        if not _is_ahead(dated, language) or is_private(context):
             continue
         start, words = dated.interval.start, shorten(_sentence_at(dated)[1].strip())
         for key in dated.memories:
@@ -118,7 +118,7 @@ def _stored_plans(material: Material) -> Iterator[_Plan]:
     """Memories that were stored explicitly and name a time today or tomorrow."""
     days = today_and_tomorrow(material.request.at)
     for row in material.stored.notes:
-        if is_private(row.text) or not _TIME_HINT.search(row.text):
+        if not _TIME_HINT.search(row.text) or is_private(row.text):
             continue
         text, said_at = truncate(row.text, MAX_QUERY_CHARACTERS), material.local(row.said_at)
         for mention in find_times(text, said_at, ahead=True):

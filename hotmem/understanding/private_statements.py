@@ -6,7 +6,7 @@ words with the relevance of what it would be given. Trained by `python -m eval t
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Self
@@ -28,7 +28,8 @@ MIN_ASKED: Final = 0.3
 """Probability from which an utterance asks for a secret."""
 
 _LABEL: Final = re.compile(
-    r"\b(?:don['’]?t\s+(?:tell|repeat)|between\s+(?:us|you\s+and\s+me)|surprise|confidential\w*|(?:nobody|no\s+one)\s+knows"
+    r"\b(?:don['’]?t\s+(?:tell|repeat)|between\s+(?:us|you\s+and\s+me)|surprise"
+    r"|confidential\w*|(?:nobody|no\s+one)\s+knows"
     r"|keep\s+(?:this|that|it)\s+(?:to\s+yourself|quiet|private|secret)"
     r"|(?:doesn['’]?t|don['’]?t|must\s*n['’]?t|must\s+not)\s+(?:know|find\s+out)\s+about"
     r"|(?:pins?|pass\s?(?:words?|codes?|phrase)|security\s+question|puk|api\s+key)\s+(?:is|are))\b",
@@ -36,7 +37,7 @@ _LABEL: Final = re.compile(
 )
 """Words by which somebody says that something is a code, or told in confidence."""
 
-NAME: Final = "secrets-1"
+_NAME: Final = "secrets-1"
 _FOLDER: Final = Path(__file__).parents[1] / "models"
 
 
@@ -61,11 +62,11 @@ class SecretModel:
         Raises:
             ModelMissing: If they are missing or not those published.
         """
-        if problems := check_files(_FOLDER, checksum_file(NAME)):
+        if problems := check_files(_FOLDER, checksum_file(_NAME)):
             raise ModelMissing(f"{'; '.join(problems)}. Reinstall pipecat-hotmem.")
-        return cls(load_file(_FOLDER / f"{NAME}.safetensors"))
+        return cls(load_file(_FOLDER / f"{_NAME}.safetensors"))
 
-    def is_secret(self, text: str) -> float:
+    def secrecy(self, text: str) -> float:
         """The probability that a statement holds a secret: a code, a number, a confidence."""
         return _logistic(self._linear("statement", statement_ids(text)))
 
@@ -100,7 +101,7 @@ load_model: Final = lru_cache(maxsize=1)(SecretModel.load)
 @lru_cache(maxsize=4096)
 def secrecy(text: str) -> float:
     """The probability that a statement holds a secret."""
-    return load_model().is_secret(text)
+    return load_model().secrecy(text)
 
 
 def is_private(text: str) -> bool:
@@ -108,23 +109,17 @@ def is_private(text: str) -> bool:
     return secrecy(text) >= MIN_SECRET or _LABEL.search(text) is not None
 
 
-def may_hear(
-    asked_by: str | None, session_id: str | None, secret: Collection[int], found: Evidence
-) -> bool:
-    """Whether who asks may be told a statement.
+def may_hear(asked_by: str, session_id: str | None, found: Evidence) -> bool:
+    """Whether another speaker than the user may be told a statement.
 
     Args:
-        asked_by: Another speaker than the user, who hears what was said in this conversation or by
-            themself; "" for one who hears all but secrets; None for the user.
+        asked_by: The speaker, who is told what was said in this conversation or by themself; ""
+            for one who is told everything but secrets.
         session_id: This conversation.
-        secret: Row numbers of the turns that hold a secret.
         found: The statement.
     """
-    if asked_by is None:
-        return True
     present = found.session_id == session_id or found.speaker == asked_by
-    private = is_private(found.text) or not set(secret).isdisjoint(found.turns)
-    return (present or not asked_by) and not private
+    return (present or not asked_by) and not is_private(found.text)
 
 
 def statement_ids(text: str) -> TermIds:

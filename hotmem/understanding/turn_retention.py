@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Final
 
 from hotmem.understanding.query.command_finder import CommandFinder
-from hotmem.understanding.query.described_deletions import find_described_deletion
 from hotmem.understanding.query.off_record import end_of_request
 from hotmem.understanding.query.voice_commands import DELETIONS, NOT_STORED, Command, CommandKind
 
@@ -106,9 +105,7 @@ class TurnRetention:
             if CommandKind.OFF_RECORD in kinds or end is not None:
                 self.off_record, self._until = True, end
         continues = on_again and command is not None and command.continues
-        if command is None or command.kind in DELETIONS:
-            named = find_described_deletion(turn.own)
-            turn.restated = (command and command.restated) or (named.restated if named else "")
+        turn.restated = "" if command is None else command.restated
         turn.stored = continues or not (
             self.off_record
             or on_again

@@ -82,16 +82,13 @@ def test_private_statements_are_withheld_until_they_are_asked_for(
 
 def test_another_speaker_hears_what_was_said_to_them_and_no_secret() -> None:
     here = replace_evidence(session_id="now", speaker="Ana")
-    assert may_hear(None, "now", (), replace_evidence(text="My PIN is 4471."))
-    assert may_hear("Tom", "now", (), here) and may_hear(
-        "Tom", "now", (), replace_evidence(speaker="Tom")
-    )
-    assert not may_hear("Tom", "now", (), replace_evidence(speaker="Ana"))
-    assert may_hear("", "now", (), replace_evidence(speaker="Ana"))
+    assert may_hear("Tom", "now", here)
+    assert may_hear("Tom", "now", replace_evidence(speaker="Tom"))
+    assert not may_hear("Tom", "now", replace_evidence(speaker="Ana"))
+    assert may_hear("", "now", replace_evidence(speaker="Ana"))
     for asked_by in ("Tom", ""):
         secret = replace_evidence(text="My PIN is 4471.", session_id="now")
-        assert not may_hear(asked_by, "now", (), secret)
-        assert not may_hear(asked_by, "now", here.turns, here)
+        assert not may_hear(asked_by, "now", secret)
 
 
 def replace_evidence(text: str = "I like tea.", **values: str) -> Evidence:

@@ -1,6 +1,7 @@
 """Finds voice commands by the rules and a trained model together."""
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -20,11 +21,11 @@ from hotmem.understanding.query.voice_commands import (
     Command,
     CommandKind,
     asks_to_delete,
+    asks_to_keep,
     find_command,
     find_topic,
-    keeps,
     means_everything,
-    names_other,
+    names_time_or_topic,
     split_restatement,
 )
 
@@ -54,6 +55,9 @@ WITHHELD: Final = (CommandKind.SKIP_TURN, CommandKind.OFF_RECORD)
 
 MAX_REMEMBERED: Final = 4
 """Number of utterances whose result is remembered: a turn, by speaker, and the one before it."""
+
+_RECORD_WORDS: Final = re.compile(r"\bo(?:n|ff) the record\b", re.IGNORECASE)
+"""Clear words of a request about what is stored: without one, somebody reports or asks."""
 
 load_model: Final = lru_cache(maxsize=1)(CommandModel.load)
 """Loads the model once in a process."""
@@ -149,7 +153,7 @@ def decide(
     if ruled is not None and ruled.kind in (CommandKind.FORGET_FACT, CommandKind.ON_RECORD):
         return ruled
     none = chances[None]
-    clear = ruled is None and "on the record" in text.casefold().replace(" off ", " on ")
+    clear = ruled is None and _RECORD_WORDS.search(text) is not None
     withheld = 0.0 if clear or is_elsewhere(text) else sum(chances[kind] for kind in WITHHELD)
     likely = max(WITHHELD if withheld >= MIN_WITHHELD else CLASSES[1:], key=chances.__getitem__)
     assert likely is not None
@@ -167,12 +171,12 @@ def decide(
         or _is_kept(ruled, likely, chances[likely])
     ):
         return ruled
-    if likely in DELETIONS and keeps(text):
+    if likely in DELETIONS and asks_to_keep(text):
         return None
     if likely in (CommandKind.FORGET_ALL, CommandKind.FORGET_ABOUT):
         everything = chances[CommandKind.FORGET_ALL] >= MIN_ALL and means_everything(text)
         likely = CommandKind.FORGET_ALL if everything else CommandKind.FORGET_ABOUT
-    if likely is CommandKind.FORGET_LAST and names_other(text) and find_topic(text):
+    if likely is CommandKind.FORGET_LAST and names_time_or_topic(text) and find_topic(text):
         likely = CommandKind.FORGET_ABOUT
     if likely is not CommandKind.FORGET_ABOUT:
         return Command(likely)

@@ -24,7 +24,7 @@ from hotmem.understanding.query.voice_commands import (
     Command,
     CommandKind,
     as_said,
-    keeps,
+    asks_to_keep,
     split_restatement,
 )
 
@@ -209,7 +209,7 @@ def described_deletion(text: str, command: Command | None) -> DescribedDeletion 
         return None
     found = find_described_deletion(text)
     if found is None and command is not None and command.kind is CommandKind.FORGET_FACT:
-        return DescribedDeletion(command.about, states=True)
+        return DescribedDeletion(command.about, states=True, restated=command.restated)
     return found
 
 
@@ -239,7 +239,7 @@ def find_described_deletion(text: str) -> DescribedDeletion | None:
     Cached, as several stages ask for the same turn.
     """
     text, restated = split_restatement(truncate_middle(text))
-    if keeps(text) or not 2 <= len(text.split()) <= MAX_WORDS:
+    if not 2 <= len(text.split()) <= MAX_WORDS or asks_to_keep(text):
         return None
     words = normalize(text)
     if _CUE.search(words) is None:

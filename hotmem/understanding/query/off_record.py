@@ -85,7 +85,7 @@ def end_of_request(text: str, at: datetime) -> datetime | None:
 def find_record_request(text: str) -> RecordRequest | None:
     """Find a request about what is stored in an utterance."""
     words = _without_middle(normalize(text))
-    if is_elsewhere(text):
+    if _ELSEWHERE.search(words):
         return None
     if (resumed := _find_resume_request(words)) is not None:
         return resumed

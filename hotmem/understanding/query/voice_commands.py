@@ -247,10 +247,10 @@ def find_command(text: str) -> Command | None:
         topic = next(filter(None, match.groupdict().values()), "")
         if topic in _NO_TOPIC or _REPORTED.search(words[: match.start()]):
             continue
-        if kind in DELETIONS and keeps(text):
+        if kind in DELETIONS and asks_to_keep(text):
             return None
         if (kind is CommandKind.FORGET_ALL and not means_everything(text)) or (
-            kind is CommandKind.FORGET_LAST and names_other(text)
+            kind is CommandKind.FORGET_LAST and names_time_or_topic(text)
         ):
             return Command(CommandKind.FORGET_ABOUT, other) if (other := find_topic(text)) else None
         about = as_said(topic, text)
@@ -287,9 +287,7 @@ _BUT: Final = re.compile(r" (?:\| )?but (?:keep|leave|not) .*")
 
 def find_topic(text: str) -> str:
     """Find what an utterance that asks to forget a topic names; "" if it names none."""
-    words = (
-        re.split(r" (?:\| )?but (?:keep|leave|not) ", normalize(truncate_middle(text)))[0] + " |"
-    )
+    words = _BUT.sub(" |", normalize(truncate_middle(text)))
     for pattern in _NAMED_TOPIC:
         match = pattern.search(words)
         if match is not None and match["about"] not in _NO_TOPIC:
@@ -335,6 +333,8 @@ def split_restatement(text: str) -> tuple[str, str]:
 
     The second part is "" if there is none: it must speak of the same, or follow a denial.
     """
+    if len(text.split()) > 2 * MAX_WORDS:
+        return text, ""
     clauses = _CLAUSE_END.split(text)
     at = next((n for n, one in enumerate(clauses) if _REQUEST.search(normalize(one))), len(clauses))
     before, after = " ".join(clauses[: at + 1]), " ".join(clauses[at + 1 :])
@@ -349,7 +349,7 @@ def split_restatement(text: str) -> tuple[str, str]:
     return before, after
 
 
-_KEEPS: Final = re.compile(
+_KEEP: Final = re.compile(
     rf"\b(?:dont|never|not|wont|mustnt|shouldnt|nobody|no one|wouldnt|bad if|why) (?:\w+ ){{0,5}}?"
     rf"{_DELETE}d?\b|^(?:{OPENING})?(?:did|have|has|had|are|is|was|were|do|does|why|when|who) "
     rf"(?:\w+ ){{0,6}}?(?:{_DELETE}d?|forgotten)\b|\b(?:except|apart from|other than|besides"
@@ -361,7 +361,7 @@ _NOT_LAST: Final = re.compile(
 )
 
 
-def names_other(text: str) -> bool:
+def names_time_or_topic(text: str) -> bool:
     """Whether a request to forget what was said names a time or a topic, and not what came last."""
     return _NOT_LAST.match(normalize(truncate_middle(text))) is not None
 
@@ -372,9 +372,9 @@ def means_everything(text: str) -> bool:
     return _EVERYTHING.match(words) is not None and _IN_TIME.search(words) is None
 
 
-def keeps(text: str) -> bool:
+def asks_to_keep(text: str) -> bool:
     """Whether an utterance asks not to forget, or not all: "don't forget", "all but my name"."""
-    return _KEEPS.search(normalize(truncate_middle(text))) is not None
+    return _KEEP.search(normalize(truncate_middle(text))) is not None
 
 
 def as_said(topic: str, text: str) -> str:
