@@ -14,9 +14,7 @@ MOST_COMPARED: Final = 20
 """Number of the most relevant statements among which the secret that is asked for must be."""
 
 
-def withheld(
-    query: Query, candidates: Sequence[ScoredCandidate]
-) -> frozenset[tuple[EvidenceKind, int]]:
+def withheld(query: Query, candidates: Sequence[ScoredCandidate]) -> set[tuple[EvidenceKind, int]]:
     """The secrets that an utterance does not ask for, with all that is of the same turns.
 
     It asks for one at most.
@@ -45,4 +43,4 @@ def withheld(
         if chance >= MIN_ASKED and fit > best:
             best, asked = fit, own
         secret |= own
-    return frozenset(secret - asked)
+    return secret - asked
