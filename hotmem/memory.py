@@ -260,7 +260,8 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
             max_tokens: Tokens of the block at most; the options', if not given.
             deadline_ms: Milliseconds after which what is not ready is left out; the options' too.
             visible: Texts that the language model's context holds already; they are not repeated.
-            asked_by: Another speaker than the user, as `may_hear` takes it.
+            asked_by: Another speaker who asks: they are told what was said in this session or by
+                them, and no secret; "" for one who is told all but secrets; None for the user.
 
         Raises:
             InvalidInput: If an argument cannot be used.
@@ -269,10 +270,9 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         runtime, defaults = self.runtime, self.options.recall
         validate_type(text, str, "The query", "Pass the words that were said.")
         if len(text) > MAX_TEXT_CHARACTERS:
-            raise InvalidInput(
-                f"The query has {len(text):,} characters, at most {MAX_TEXT_CHARACTERS:,} are read."
-                " Pass what was said last."
-            )
+            most = f"at most {MAX_TEXT_CHARACTERS:,} are read. Pass what was said last."
+            raise InvalidInput(f"The query has {len(text):,} characters, {most}")
+        validate_type(asked_by, str | None, "asked_by", 'Pass a name, "" or None.')
         request = RecallRequest(
             text=clean_text(text),
             user_id=validate_id(user_id, "user_id"),

@@ -147,6 +147,7 @@ def test_what_attackers_found_is_no_command(said: str, encoder_of_turns: Encoder
         "delete what i said two weeks ago",
         "forget what i said to carol about the wedding",
         "Forget Pete's debt, but keep what I said about the divorce.",
+        "Do me a favour, delete everything about Tom.",
     ],
     floor=1.0,
 )

@@ -351,7 +351,7 @@ def split_restatement(text: str) -> tuple[str, str]:
 
 _KEEP: Final = re.compile(
     rf"\b(?:dont|never|not|wont|mustnt|shouldnt|nobody|no one|wouldnt|bad if|why) (?:\w+ ){{0,5}}?"
-    rf"{_DELETE}d?\b|^(?:{OPENING})?(?:did|have|has|had|are|is|was|were|do|does|why|when|who) "
+    rf"{_DELETE}d?\b|^(?:{OPENING})?(?:did|have|has|had|are|is|was|were|do(?! me)|does|why|who) "
     rf"(?:\w+ ){{0,6}}?(?:{_DELETE}d?|forgotten)\b|\b(?:except|apart from|other than|besides"
     r"|(?:all|every|everything|anything) but|but (?:hang|hold) on)\b"
 )
