@@ -53,6 +53,7 @@ from hotmem.types import (
     UserKey,
     Vector,
 )
+from hotmem.understanding.private_statements import is_private
 from hotmem.understanding.query.ngrams import word_ngrams
 from hotmem.understanding.turn_reader import MIN_KEPT, TurnReader, parsed_text
 
@@ -230,16 +231,19 @@ async def _candidates(
     key: int | None,
     speaker: str | None,
 ) -> list[StoredMemory]:
-    """Current memories that a text may change: near to it, and not about others."""
+    """Current memories that a text may change: near to it, as secret, and not about others."""
     vectors = await asyncio.to_thread(_query_vectors, context, text)
     engine = context.storage.engine
     found = await context.storage.database.read(
         find_candidates, user, key, terms(text), vectors, engine.indexes(user)
     )
+    secret = is_private(text)
     known = [
         memory
         for memory in found
-        if context.reader.reads(memory.text) and not about_another(memory, named, text, speaker)
+        if context.reader.reads(memory.text)
+        and is_private(memory.text) is secret
+        and not about_another(memory, named, text, speaker)
     ]
     texts = [memory.text for memory in known]
     nearness = await asyncio.to_thread(context.encoder.encode, texts) if texts else ()

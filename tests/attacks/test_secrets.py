@@ -59,3 +59,10 @@ async def test_a_question_for_a_secret_gets_it(
 async def test_a_new_secret_inherits_no_relevance(memory: Memory) -> None:
     told = ["We are flying to Porto in August.", "I just changed my password to Harbour77."]
     assert await given(memory, {"told": told}, "Where are we flying in August?") == {0}
+
+
+async def test_a_secret_puts_nothing_open_in_doubt(memory: Memory) -> None:
+    told = ["We are flying to Porto in August.", "I just changed my password to Harbour77."]
+    await given(memory, {"told": told}, "Hello.")
+    known = await memory.memories(told[0])
+    assert not [(one.text, one.doubted_by) for one in known if one.doubted_at]
