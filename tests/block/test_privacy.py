@@ -91,5 +91,7 @@ def test_another_speaker_hears_what_was_said_to_them_and_no_secret() -> None:
         assert not may_hear(asked_by, "now", secret)
 
 
-def replace_evidence(text: str = "I like tea.", **values: str) -> Evidence:
-    return evidence(text)._replace(**{"session_id": "earlier", **values})
+def replace_evidence(
+    text: str = "I like tea.", session_id: str = "earlier", speaker: str | None = None
+) -> Evidence:
+    return evidence(text)._replace(session_id=session_id, speaker=speaker)

@@ -177,9 +177,9 @@ def test_a_failing_encoder_leaves_it_to_the_rules() -> None:
 
 def test_decisions_between_rules_and_model() -> None:
     def decided(said: str, ruled: Command | None, **chances: float) -> Command | None:
-        left = {CommandKind[name]: chance for name, chance in chances.items()}
-        unlikely = dict.fromkeys(command_model.CLASSES, 0.0)
-        return decide(said, ruled, {**unlikely, **left, None: 1 - sum(left.values())})
+        of = dict.fromkeys(command_model.CLASSES, 0.0) | {None: 1 - sum(chances.values())}
+        of.update((CommandKind[name], chance) for name, chance in chances.items())
+        return decide(said, ruled, of)
 
     skip = Command(CommandKind.SKIP_TURN)
     said = "Don't keep this."
