@@ -237,12 +237,11 @@ async def _candidates(
     found = await context.storage.database.read(
         find_candidates, user, key, terms(text), vectors, engine.indexes(user)
     )
-    secret = is_private(text)
     known = [
         memory
         for memory in found
         if context.reader.reads(memory.text)
-        and is_private(memory.text) is secret
+        and is_private(memory.text) == is_private(text)
         and not about_another(memory, named, text, speaker)
     ]
     texts = [memory.text for memory in known]
