@@ -27,6 +27,7 @@ from eval.language.secret_training import train_secrets
 from eval.language.small_talk import chat
 from eval.language.time import time
 from eval.language.voice_dialogues import dialogues
+from eval.language.wish_training import train_wishes
 from eval.learning.command import learn, usage
 from eval.peers.command import peers
 from eval.regimes.command import regimes
@@ -88,6 +89,7 @@ for command in (
 app.command("train-commands")(train_commands)
 app.command("train-antecedents")(train_antecedents)
 app.command("train-secrets")(train_secrets)
+app.command("train-wishes")(train_wishes)
 for name, study in STUDIES.items():
     app.command(name)(study)
 

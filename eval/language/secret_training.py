@@ -20,6 +20,7 @@ import typer
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
+from scipy.sparse import csr_array
 
 from eval.arguments import AsJson, print_json
 from eval.language.command_training import NOT_LABELLED, ORDINARY
@@ -36,9 +37,16 @@ from hotmem.understanding.private_statements import (
     statement_ids,
 )
 from hotmem.understanding.query.command_model import TermIds, term_ids
+from hotmem.understanding.term_model import TermModel, logistic
 
 FOLDER: Final = Path(__file__).parents[1] / "data/secrets"
 START: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)
+NATURAL: Final = data.FOLDER / "natural" / "training.tsv"
+"""Everyday memories and turns, whose secrets nobody labelled."""
+
+SURELY: Final = 0.6
+"""Probability from which a first model is sure that an unlabelled text holds a secret."""
+
 MIN_TEXTS: Final = 3
 """Statements that a term must be in."""
 
@@ -84,6 +92,8 @@ def statements(limit: int | None = None) -> list[tuple[str, str, bool, float]]:
         found += [(writer, text, place in asked, 1.0) for place, text in enumerate(scene["told"])]
     turns = (turn for turn in data.turns(ORDINARY) if turn.reason != NOT_LABELLED)
     ordinary = [turn.text for turn in turns if all(part.kind != "code" for part in turn.parts)]
+    pairs = NATURAL.read_text("utf-8").splitlines()
+    ordinary += [text for line in pairs for text in line.split("\t")[1::2][:2]]
     return found + [
         ("", text, False, 0.7) for text in list(dict.fromkeys(ordinary))[: limit and 10 * limit]
     ]
@@ -161,7 +171,9 @@ def _common(ids: Sequence[TermIds]) -> TermIds:
 
 
 def _regression(
-    rows: NDArray[np.float32], labels: Sequence[bool], weights: Sequence[float] | None = None
+    rows: NDArray[np.float32] | csr_array,
+    labels: Sequence[bool],
+    weights: Sequence[float] | None = None,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Weights and bias of a logistic regression with an L2 penalty."""
     from sklearn.linear_model import LogisticRegression  # takes a second to import
@@ -171,10 +183,13 @@ def _regression(
     return model.coef_[0].astype(np.float32), model.intercept_.astype(np.float32)
 
 
-def _rows(ids: Sequence[TermIds], terms: TermIds) -> NDArray[np.float32]:
-    known = np.array([np.isin(terms, own, assume_unique=True) for own in ids], dtype=np.float32)
-    length: NDArray[np.float32] = np.sqrt(np.maximum(known.sum(axis=1, keepdims=True), 1))
-    return known / length
+def _rows(ids: Sequence[TermIds], terms: TermIds) -> csr_array:
+    """Which terms each text has; rows of length 1."""
+    known = [np.flatnonzero(np.isin(terms, own, assume_unique=True)) for own in ids]
+    values = [np.full(len(row), max(len(row), 1) ** -0.5, np.float32) for row in known]
+    starts = np.cumsum([0, *map(len, known)])
+    parts = (np.concatenate(values), np.concatenate(known), starts)
+    return csr_array(parts, shape=(len(ids), len(terms)))
 
 
 def trained(
@@ -186,7 +201,7 @@ def trained(
     for writer in {one.writer for one in questions}:  # by a model of the other writers
         others = [one for one in questions if one.writer != writer]
         rest = [one for one in questions if one.writer == writer]
-        known, weights, bias = _of_words(
+        known, weights, bias = fit_terms(
             [term_ids(o.text) for o in others], [o.any for o in others]
         )
         rows = _rows([term_ids(one.text) for one in rest], known)
@@ -202,12 +217,10 @@ def trained(
         ),
         [one.asks for one in pairs],
     )
-    statement = _of_words(
-        [statement_ids(text) for _, text, _, _ in told],
-        [secret for _, _, secret, _ in told],
-        [weight for *_, weight in told],
-    )
-    question = _of_words([term_ids(one.text) for one in questions], [one.any for one in questions])
+    first = TermModel(*_of_statements([one for one in told if one[0]]))
+    sure = [one for one in told if one[0] or logistic(first.logit(statement_ids(one[1]))) < SURELY]
+    statement = _of_statements(sure)
+    question = fit_terms([term_ids(one.text) for one in questions], [one.any for one in questions])
     tensors: dict[str, NDArray[np.generic]] = {"pair_weights": pair[0], "pair_bias": pair[1]}
     for name, (terms, weights, bias) in (("statement", statement), ("question", question)):
         tensors[f"{name}_terms"] = terms
@@ -215,10 +228,20 @@ def trained(
     return tensors
 
 
-def _of_words(
+def _of_statements(
+    told: Sequence[tuple[str, str, bool, float]],
+) -> tuple[TermIds, NDArray[np.float32], NDArray[np.float32]]:
+    return fit_terms(
+        [statement_ids(text) for _, text, _, _ in told],
+        [secret for _, _, secret, _ in told],
+        [weight for *_, weight in told],
+    )
+
+
+def fit_terms(
     ids: Sequence[TermIds], labels: Sequence[bool], weights: Sequence[float] | None = None
 ) -> tuple[TermIds, NDArray[np.float32], NDArray[np.float32]]:
-    """Terms, weights and bias of a model of words."""
+    """Fit a logistic regression on the terms of texts: terms, weights and bias."""
     terms = _common(ids)
     fitted, bias = _regression(SCALE * _rows(ids, terms), labels, weights)
     return terms, SCALE * fitted, bias

@@ -4,24 +4,18 @@ Two linear models: of the words and the shapes of numbers in a statement, and of
 words with the relevance of what it would be given. Trained by `python -m eval train-secrets`.
 """
 
-import math
 import re
-from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
-from safetensors.numpy import load_file
 
-from hotmem.errors import ModelMissing
-from hotmem.models.manifest import check_files, checksum_file
 from hotmem.text.numerals import shape_terms
 from hotmem.types import Evidence
 from hotmem.understanding.query.command_model import FloatArray, TermIds, term_id, term_ids
+from hotmem.understanding.term_model import Tensors, TermModel, load_tensors, logistic
 
-MIN_SECRET: Final = 0.35
+MIN_SECRET: Final = 0.45
 """Probability from which a statement holds a secret."""
 
 MIN_ASKED: Final = 0.3
@@ -38,9 +32,6 @@ _LABEL: Final = re.compile(
 )
 """Words by which somebody says that something is a code, or told in confidence."""
 
-_NAME: Final = "secrets-1"
-_FOLDER: Final = Path(__file__).parents[1] / "models"
-
 
 class SecretModel:
     """The models of secrets; thread-safe.
@@ -50,30 +41,19 @@ class SecretModel:
             statements, questions and pairs.
     """
 
-    def __init__(self, tensors: Mapping[str, NDArray[np.generic]]) -> None:
-        self._terms = {name: tensors[f"{name}_terms"] for name in ("statement", "question")}
-        names = ("statement", "question", "pair")
-        self._weights = {name: tensors[f"{name}_weights"].astype(np.float32) for name in names}
-        self._biases = {name: float(tensors[f"{name}_bias"][0]) for name in names}
-
-    @classmethod
-    def load(cls) -> Self:
-        """Load the shipped weights.
-
-        Raises:
-            ModelMissing: If they are missing or not those published.
-        """
-        if problems := check_files(_FOLDER, checksum_file(_NAME)):
-            raise ModelMissing(f"{'; '.join(problems)}. Reinstall pipecat-hotmem.")
-        return cls(load_file(_FOLDER / f"{_NAME}.safetensors"))
+    def __init__(self, tensors: Tensors) -> None:
+        self._statement = TermModel.of(tensors, "statement")
+        self._question = TermModel.of(tensors, "question")
+        self._pair = tensors["pair_weights"].astype(np.float32)
+        self._pair_bias = float(tensors["pair_bias"][0])
 
     def secrecy(self, text: str) -> float:
         """The probability that a statement holds a secret: a code, a number, a confidence."""
-        return _logistic(self._linear("statement", statement_ids(text)))
+        return logistic(self._statement.logit(statement_ids(text)))
 
     def asks(self, text: str) -> float:
         """How far the words of an utterance ask for a secret, log-odds."""
-        return self._linear("question", term_ids(text))
+        return self._question.logit(term_ids(text))
 
     def asks_for(self, text: str, relevance: float, rival: float, *, question: bool) -> float:
         """The probability that an utterance asks for a secret.
@@ -85,18 +65,13 @@ class SecretModel:
             question: Whether the utterance is a question.
         """
         pair = pair_features(self.asks(text), relevance, rival, question=question)
-        return _logistic(float(pair @ self._weights["pair"] + self._biases["pair"]))
-
-    def _linear(self, name: str, ids: TermIds) -> float:
-        terms = self._terms[name]
-        places = np.searchsorted(terms[:-1], ids)
-        known = places[terms[places] == ids]
-        score = self._weights[name][known].sum() / max(len(known), 1) ** 0.5
-        return float(score + self._biases[name])
+        return logistic(float(pair @ self._pair + self._pair_bias))
 
 
-load_model: Final = lru_cache(maxsize=1)(SecretModel.load)
-"""Loads the models once in a process."""
+@lru_cache(maxsize=1)
+def load_model() -> SecretModel:
+    """The shipped models, loaded once in a process."""
+    return SecretModel(load_tensors("secrets-1"))
 
 
 @lru_cache(maxsize=4096)
@@ -132,7 +107,3 @@ def pair_features(asks: float, relevance: float, rival: float, *, question: bool
     """The features of an utterance and a secret; arguments as of `asks_for`."""
     logit = float(np.log((relevance + 1e-4) / (1 - relevance + 1e-4)))
     return np.array([asks, logit, float(np.log(rival + 1e-4)), question], dtype=np.float32)
-
-
-def _logistic(logit: float) -> float:
-    return 1 / (1 + math.exp(-logit))

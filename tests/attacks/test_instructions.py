@@ -2,10 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from hotmem import Memory, Options, Turn
 from hotmem.models import Encoder, Language
+from hotmem.understanding.facts.instructions import find_instructions
 from tests.attacks.cases import cases
+from tests.scored import scored
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 
@@ -39,3 +42,13 @@ async def test_instructions_about_money_or_other_people_are_not_followed_without
             else:
                 assert not block, case
     assert followed >= MIN_FOLLOWED
+
+
+@scored("case", [one for one in cases("rules") if one["rule"]], floor=0.8)
+def test_a_wish_of_the_speaker_is_a_rule(case: dict[str, Any], language: Language) -> None:
+    assert list(find_instructions(language.parse([case["text"]])[0]))
+
+
+@scored("case", [one for one in cases("rules") if not one["rule"]], floor=0.95)
+def test_words_of_others_are_no_rule(case: dict[str, Any], language: Language) -> None:
+    assert not list(find_instructions(language.parse([case["text"]])[0]))

@@ -56,9 +56,7 @@ def test_instructions_about_speaking_and_restrictions_are_safe(text: str) -> Non
 
 
 def test_no_instruction_of_the_examples_is_unsafe() -> None:
-    assert [
-        text for part in UTTERANCES.values() for text in part["standing"] if is_unsafe(text)
-    ] == []
+    assert [text for text in UTTERANCES["standing"] if is_unsafe(text)] == []
 
 
 async def test_an_unsafe_instruction_is_never_in_an_opening(memory: Memory) -> None:

@@ -1,7 +1,7 @@
 """Standing instructions: what the user wants of the bot from now on, not once.
 
-`extraction` finds them by the patterns in `patterns`; `safety` rejects those that a bot must not
-follow; `topics` and `withdrawals` tell which earlier instruction a new one replaces or revokes.
+`extraction` finds them by the trained model in `wish_model`; `safety` rejects those that a bot must
+not follow; `topics` and `withdrawals` tell which earlier one a new one replaces or revokes.
 """
 
 from hotmem.understanding.facts.instructions.extraction import (

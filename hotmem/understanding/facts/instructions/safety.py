@@ -134,13 +134,14 @@ _OF_OTHERS: Final = re.compile(
     rf"|if|every\s+time|once)\s+"
     r"(?:he|she|they|the\s+(?:user|owner|patient|caller|customer)"
     r"|(?-i:[A-Z][a-z]+))\s+(?:\w+\s+)?(?:says?|speaks?|mentions?|asks?|calls?|talks?)\b"
+    r"|\b(?:if|when|whenever)\s+(?:my|the|an?)\s.*\b(?:rings?|calls?|phones?|knocks?)\b"
     r"|\btell\b.*\bwhere\s+(?:he|she|they|(?!i\b|we\b|you\b|my\b|the\b|it\b)\w+)\s+(?:is|are)\b",
     re.IGNORECASE,
 )
 """Instructions about other people, or triggered by them."""
 
 _DOSED: Final = re.compile(_MEDICINE, re.IGNORECASE)
-_REMINDS: Final = re.compile(r"\b(?:remind|never|don['’]?t|not|stop)\b", re.IGNORECASE)
+_REMINDS: Final = re.compile(r"\b(?:remind|never|don['’]?t|stop)\b", re.IGNORECASE)
 
 
 def is_unsafe(words: str, sentence: str = "") -> bool:

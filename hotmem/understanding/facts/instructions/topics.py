@@ -14,7 +14,7 @@ _NON_NAMES: Final = wordlist(
     "just like with a an the my your that this it "
     "names they them she her he him anything everything whatever something because since if for "
     "to as until till while during after before so thanks "
-    "okay ok today tomorrow tonight"
+    "back okay ok today tomorrow tonight"
 )
 _NAMES: Final = rf"(?!(?:{'|'.join(sorted(_NON_NAMES))})\b)"
 _ONE: Final = (
@@ -36,7 +36,7 @@ _CALLED: Final = re.compile(
 _REFUSAL: Final = re.compile(
     r"\b(?:(?:do|did|does|would|wouldn|didn|don|doesn)(?:['’]?t|\s+not)|never|not|stop|quit"
     r"|hates?|dislikes?|nobody|no\s*-?one|none|neither|no\s+longer"
-    r"|only\s+my|used\s+to|hardly|rarely|anything\s+but|everything\s+but)\b",
+    r"|only\s+my|you\s+keep|used\s+to|hardly|rarely|anything\s+but|everything\s+but)\b",
     re.IGNORECASE,
 )
 _RESTART: Final = re.compile(
@@ -103,6 +103,11 @@ def exclusive_topics(words: str) -> frozenset[str]:
         for name, form in EXCLUSIVE_TOPICS.items()
         if form.search(words) and (name != "name" or preferred_name(words))
     )
+
+
+def names_topic(words: str) -> bool:
+    """Whether a text names an exclusive topic, or a name that is refused."""
+    return any(form.search(words) for form in EXCLUSIVE_TOPICS.values())
 
 
 def _names(words: str) -> Iterator[re.Match[str]]:

@@ -8,8 +8,27 @@ from collections.abc import Sequence
 from typing import Final
 
 from hotmem.text.stemming import STOP_STEMS, stems
-from hotmem.understanding.facts.instructions.patterns import SPEECH_VERBS
 from hotmem.understanding.facts.instructions.topics import EXCLUSIVE_TOPICS, preferred_name
+
+SPEECH_VERBS: Final = {
+    "address": "addressing", "apologise": "apologising", "apologize": "apologizing",
+    "ask": "asking", "assume": "assuming", "bring": "bringing", "call": "calling",
+    "comment": "commenting", "correct": "correcting", "criticise": "criticising",
+    "curse": "cursing", "discuss": "discussing", "exaggerate": "exaggerating",
+    "explain": "explaining", "flatter": "flattering", "interrupt": "interrupting",
+    "joke": "joking", "judge": "judging", "lecture": "lecturing", "let on": "letting on",
+    "list": "listing", "mention": "mentioning", "mumble": "mumbling", "nag": "nagging",
+    "name": "naming", "offer": "offering", "patronise": "patronising", "praise": "praising",
+    "propose": "proposing", "push": "pushing", "quote": "quoting", "read": "reading",
+    "recommend": "recommending", "refer": "referring", "remind": "reminding",
+    "repeat": "repeating", "reveal": "revealing", "say": "saying", "scold": "scolding",
+    "share": "sharing", "spoil": "spoiling", "suggest": "suggesting", "sugarcoat": "sugarcoating",
+    "sugar-coat": "sugar-coating", "swear": "swearing", "talk": "talking", "speak": "speaking",
+    "tell": "telling", "use": "using", "give": "giving", "spell": "spelling",
+    "remember": "remembering", "answer": "answering", "respond": "responding",
+    "reply": "replying", "add": "adding", "start": "starting", "end": "ending",
+}  # fmt: skip
+"""Verbs of speaking, with their gerunds."""
 
 _AGAIN: Final = (
     r"(?:again|after\s+all|any\s?more|any\s+longer|as\s+\w+\s+as\s+you\s+(?:like|want))\b"
