@@ -7,6 +7,7 @@ from eval.answers.command import answers
 from eval.bench.command import bench
 from eval.command import run, train
 from eval.encoder.command import encoder
+from eval.frontier.command import frontier
 from eval.language.antecedents import train_antecedents
 from eval.language.changes import changes
 from eval.language.command_training import train_commands
@@ -30,7 +31,6 @@ from eval.language.voice_dialogues import dialogues
 from eval.language.wish_training import train_wishes
 from eval.learning.command import learn, usage
 from eval.peers.command import peers
-from eval.regimes.command import regimes
 from eval.snapshot import app as snapshot
 from eval.studies.command import COMMANDS as STUDIES
 from eval.tools.command import roundtrip, tags, tools
@@ -55,7 +55,7 @@ for command in (
     run,
     train,
     answers,
-    regimes,
+    frontier,
     peers,
     changes,
     chat,

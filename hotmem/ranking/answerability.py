@@ -53,11 +53,11 @@ TOP_CANDIDATES: Final = 5
 
 NOTHING_BELOW: Final = 0.1
 """Probability below which the block states that nothing is known, unless a plain search finds
-something (`python -m eval regimes`)."""
+something (`python -m eval frontier`)."""
 
 DOUBTFUL_BELOW: Final = (0.3, 0.7)
 """Probability below which every item is marked low, for one candidate and for `MANY_CANDIDATES`.
-In between it rises with the logarithm of their number (`python -m eval regimes`)."""
+In between it rises with the logarithm of their number (`python -m eval frontier`)."""
 
 MANY_CANDIDATES: Final = 180
 """Number of candidates of a question to a long memory."""

@@ -215,7 +215,7 @@ CASES: Mapping[str, Case] = {
         check=check_answers,
     ),
     "train": Case("hotmem={data} --jobs 1 --out {folder}/relevance.json"),
-    "regimes": Case("hotmem={data} --limit 1 --jobs 1 --json"),
+    "frontier": Case("hotmem={data} --limit 1 --jobs 1 --json"),
     "peers": Case("hotmem {data} --environments {folder}", PeerMissing),
     "changes": Case("--limit 4 --json"),
     "chat": Case("--limit 4 --misses --json", check=check_chat),

@@ -7,6 +7,7 @@ import pytest
 
 from eval.datasets import everyday, locomo_plus
 from eval.datasets.base import Conversation
+from eval.frontier.command import OWN
 from eval.histories import (
     MAX_UNKNOWN_QUESTIONS,
     NOT_YET_KNOWN,
@@ -16,7 +17,6 @@ from eval.histories import (
     histories,
     training_groups,
 )
-from eval.regimes.command import OWN
 from hotmem.types import Role
 
 DATA = Path(OWN.partition("=")[2])

@@ -1,0 +1,1 @@
+"""Evidence against tokens: HotMem and the baselines at many budgets."""
