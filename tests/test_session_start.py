@@ -155,7 +155,7 @@ async def test_a_stored_plan(memory: Memory) -> None:
         ("Call me Annie.", "Call me Ann.", ["call me Ann"]),
         ("Call me Bob.", "Don't call me Bob.", ["don't call me Bob"]),
         ("Use Celsius.", "Use Fahrenheit from now on.", ["use Fahrenheit from now on"]),
-        ("Answer in German.", "From now on answer in English.", ["from now on answer in English"]),
+        ("Answer in German.", "Always answer in English.", ["always answer in English"]),
         (
             "Use Celsius.",
             "Give me distances in miles.",

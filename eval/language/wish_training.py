@@ -1,10 +1,12 @@
 """`python -m eval train-wishes`: train the model of standing wishes, and cross-validate it.
 
 `eval/data/understanding/wishes` has a file of each writer. A fold holds out one. Turns of the
-reader's training batches are added as ordinary talk; as nobody labelled the wishes among them,
-those that name a topic of wishes are left out, and those that a first model is sure of.
+reader's training batches and everyday questions are added as ordinary talk; as nobody labelled the
+wishes among them, those that name a topic of wishes are left out, and those that a first model is
+sure of.
 """
 
+import json
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -14,12 +16,12 @@ import typer
 from rich.console import Console
 
 from eval.arguments import AsJson, print_json
-from eval.language.command_training import NOT_LABELLED, ORDINARY
+from eval.language.command_training import EVERYDAY, NOT_LABELLED, ORDINARY
 from eval.language.secret_training import fit_terms
 from eval.understanding import data
 from hotmem.models import load_language
 from hotmem.understanding.facts.instructions.extraction import MIN_WISH
-from hotmem.understanding.facts.instructions.topics import names_topic
+from hotmem.understanding.facts.instructions.topics import exclusive_topics
 from hotmem.understanding.facts.instructions.wish_model import wish_ids
 from hotmem.understanding.query.command_model import TermIds
 from hotmem.understanding.term_model import Tensors, TermModel, logistic
@@ -40,7 +42,8 @@ def examples(limit: int | None = None) -> list[Example]:
             _, text, label = line.split("\t")
             rows.append((file.stem, text, label == "wish"))
     turns = (turn.text for turn in data.turns(ORDINARY) if turn.reason != NOT_LABELLED)
-    ordinary = (text for text in dict.fromkeys(turns) if not names_topic(text))
+    asked = (one["text"] for file in EVERYDAY for one in json.loads(file.read_text())["questions"])
+    ordinary = (text for text in dict.fromkeys((*turns, *asked)) if not exclusive_topics(text))
     rows += [("", text, False) for text in islice(ordinary, limit)]
     docs = load_language().parse([text for _, text, _ in rows])
     return [

@@ -19,7 +19,7 @@ from hotmem.text.truncation import truncate, truncate_start
 from hotmem.types import Analysis, EvidenceKind, Profile, Query, Rewrite, Role, Turn, UserKey
 from hotmem.types.index_state import IndexState
 from hotmem.types.parse import Doc
-from hotmem.understanding.facts.instructions import is_instruction
+from hotmem.understanding.facts.instructions import is_setting
 from hotmem.understanding.facts.third_person import FIRST_PERSON_POSSESSIVES
 from hotmem.understanding.facts.truecasing import lacks_case
 from hotmem.understanding.query.analyzer import analyse
@@ -161,7 +161,7 @@ def _is_only_instruction(doc: Doc, analysis: Analysis) -> bool:
     One that refers to something of the user's may need memory.
     """
     own = analysis.ambiguous or any(token.lower_ in FIRST_PERSON_POSSESSIVES for token in doc)
-    return not (own or analysis.question or len(list(doc.sents)) > 1) and is_instruction(doc)
+    return not (own or analysis.question or len(list(doc.sents)) > 1) and is_setting(doc)
 
 
 async def _expand(

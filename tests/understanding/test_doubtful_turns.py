@@ -56,7 +56,7 @@ async def test_what_others_order_is_no_instruction_of_the_user(said: str, memory
     [
         "My dog barks at night and please always keep it short",
         "My wife is asleep, so always speak quietly at night",
-        "my name is sarah please call me Sally",
+        "my name is sarah, please always call me Sally",
     ],
 )
 async def test_what_the_user_orders_after_a_statement_is(said: str, memory: Memory) -> None:

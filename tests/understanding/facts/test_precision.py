@@ -111,7 +111,7 @@ def test_a_duration_is_no_event_time(language: Language, said: str) -> None:
         "never tell anyone but we won",
         "keep it between us, I'm pregnant",
     ],
-    floor=1.0,
+    floor=0.75,
 )
 def test_a_secret_is_no_standing_instruction(language: Language, said: str) -> None:
     assert not [fact for fact in read(language, said).statements if fact.relation == "asks"]

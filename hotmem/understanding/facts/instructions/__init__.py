@@ -7,7 +7,8 @@ not follow; `topics` and `withdrawals` tell which earlier one a new one replaces
 from hotmem.understanding.facts.instructions.extraction import (
     find_instructions,
     is_instruction,
+    is_setting,
     read_instructions,
 )
 
-__all__ = ["find_instructions", "is_instruction", "read_instructions"]
+__all__ = ["find_instructions", "is_instruction", "is_setting", "read_instructions"]

@@ -13,7 +13,7 @@ from typing import Final
 from hotmem.types import Statement, Termination
 from hotmem.types.parse import Doc, Span
 from hotmem.understanding.facts.instructions.safety import is_unsafe
-from hotmem.understanding.facts.instructions.topics import names_topic, refused_name
+from hotmem.understanding.facts.instructions.topics import exclusive_topics, refused_name
 from hotmem.understanding.facts.instructions.wish_model import wish
 from hotmem.understanding.facts.instructions.withdrawals import find_withdrawal, revokes_explicitly
 from hotmem.understanding.facts.relations import ASKS, IS_CALLED
@@ -39,9 +39,8 @@ MAX_WORDS: Final = 32
 MAX_SENTENCE_CHARACTERS: Final = 1000
 """Characters of the longest sentence that is read."""
 
-MIN_WISH: Final = 0.65
-MIN_ON_TOPIC: Final = 0.3
-"""Probabilities from which a sentence is a wish: any, and one that names a topic of wishes."""
+MIN_WISH: Final = 0.6
+"""Probability from which a sentence is a wish."""
 
 MIN_AROUND: Final = 0.4
 """Probability that a wish must have together with the sentences before and after it."""
@@ -114,9 +113,15 @@ def _instruction(text: str, start: int) -> Iterator[Instruction]:
 
 
 def _is_wish(sentence: Span, around: Span) -> bool:
-    """Whether a sentence is a wish, alone and beside those around it."""
-    least = MIN_ON_TOPIC if names_topic(sentence.text) else MIN_WISH
-    return wish(sentence) >= least and (around == sentence or wish(around) >= MIN_AROUND)
+    """Whether a sentence is a wish, alone and beside those around it.
+
+    Beside what is unsafe, only one on a known topic is.
+    """
+    if wish(sentence) < MIN_WISH:
+        return False
+    if is_unsafe(around.text) and not exclusive_topics(sentence.text):
+        return False
+    return around == sentence or wish(around) >= MIN_AROUND
 
 
 def is_instruction(doc: Doc) -> bool:
@@ -128,6 +133,11 @@ def is_instruction(doc: Doc) -> bool:
         return True
     first = next(find_instructions(doc), None)
     return first is not None and first.span[0] == 0
+
+
+def is_setting(doc: Doc) -> bool:
+    """Whether an utterance is an instruction on a known topic, which no memory helps to follow."""
+    return bool(exclusive_topics(doc.text)) and is_instruction(doc)
 
 
 def _clean(text: str) -> str:

@@ -105,11 +105,6 @@ def exclusive_topics(words: str) -> frozenset[str]:
     )
 
 
-def names_topic(words: str) -> bool:
-    """Whether a text names an exclusive topic, or a name that is refused."""
-    return any(form.search(words) for form in EXCLUSIVE_TOPICS.values())
-
-
 def _names(words: str) -> Iterator[re.Match[str]]:
     return (
         match for match in _CALLED.finditer(words) if match["name"].casefold() not in _NON_NAMES
