@@ -60,7 +60,7 @@ async def test_a_turn_that_cannot_be_parsed_is_retried_on_the_next_open(
     async with Memory.open(
         database, options, encoder=encoder, language=Choking(language)
     ) as memory:
-        await memory.remember(said(f"I live in Porto. The {POISON} is in the cupboard."))
+        await memory.remember(said(f"I live in Porto. The {POISON} is blue."))
         await memory.remember(said("My dog is called Potola."))
         async with asyncio.timeout(30):
             await memory.settle()
@@ -82,7 +82,7 @@ async def test_one_failing_turn_of_a_batch_does_not_affect_the_others(
         database, AT_ONCE, encoder=encoder, language=Choking(language)
     ) as memory:
         await memory.remember(said("My dog is called Potola."))
-        await memory.remember(said(f"The {POISON} is in the cupboard."))
+        await memory.remember(said(f"The {POISON} is blue."))
         await memory.remember(said("I live in Porto."))
         async with asyncio.timeout(30):
             await memory.settle()
@@ -94,7 +94,7 @@ async def test_a_failing_encoder_does_not_block_settle_and_is_retried(
 ) -> None:
     encoder = Failing()
     async with Memory.open(database, AT_ONCE, encoder=encoder, language=language) as memory:
-        await memory.remember(said(f"The {POISON} is in the cupboard."))
+        await memory.remember(said(f"The {POISON} is blue."))
         async with asyncio.timeout(30):
             await memory.settle()
     encoder.broken = False

@@ -6,6 +6,7 @@ with the secret that each asks for. A fold holds out a writer.
 
 import asyncio
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +43,9 @@ from hotmem.understanding.term_model import TermModel, logistic
 FOLDER: Final = Path(__file__).parents[1] / "data/secrets"
 START: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)
 NATURAL: Final = data.FOLDER / "natural" / "training.tsv"
-"""Everyday memories and turns, whose secrets nobody labelled."""
+"""Everyday memories and turns, whose secrets nobody labelled; those with digits are left out."""
+
+_DIGIT: Final = re.compile(r"\d")
 
 SURELY: Final = 0.6
 """Probability from which a first model is sure that an unlabelled text holds a secret."""
@@ -93,7 +96,8 @@ def statements(limit: int | None = None) -> list[tuple[str, str, bool, float]]:
     turns = (turn for turn in data.turns(ORDINARY) if turn.reason != NOT_LABELLED)
     ordinary = [turn.text for turn in turns if all(part.kind != "code" for part in turn.parts)]
     pairs = NATURAL.read_text("utf-8").splitlines()
-    ordinary += [text for line in pairs for text in line.split("\t")[1::2][:2]]
+    texts = (text for line in pairs for text in line.split("\t")[1::2][:2])
+    ordinary += [text for text in texts if not _DIGIT.search(text)]
     return found + [
         ("", text, False, 0.7) for text in list(dict.fromkeys(ordinary))[: limit and 10 * limit]
     ]
