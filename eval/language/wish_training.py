@@ -8,7 +8,7 @@ sure of.
 
 import json
 from collections.abc import Sequence
-from itertools import islice
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
@@ -30,6 +30,15 @@ FOLDER: Final = data.FOLDER / "wishes"
 SURELY: Final = 0.95
 """Probability from which the first model is sure of a wish."""
 
+REQUESTS: Final = (
+    "Tell me",
+    "Tell me everything about",
+    "Give me the list:",
+    "List all:",
+    "Show me",
+)
+"""How a request to tell something begins, put before the questions."""
+
 Example: TypeAlias = tuple[str, TermIds, bool]
 """Who wrote a text ("" for an ordinary turn), the ids of its terms, and whether it is a wish."""
 
@@ -42,7 +51,8 @@ def examples(limit: int | None = None) -> list[Example]:
             _, text, label = line.split("\t")
             rows.append((file.stem, text, label == "wish"))
     turns = (turn.text for turn in data.turns(ORDINARY) if turn.reason != NOT_LABELLED)
-    asked = (one["text"] for file in EVERYDAY for one in json.loads(file.read_text())["questions"])
+    asked = [one["text"] for file in EVERYDAY for one in json.loads(file.read_text())["questions"]]
+    asked += [f"{start} {text}" for start, text in zip(cycle(REQUESTS), asked, strict=False)]
     ordinary = (text for text in dict.fromkeys((*turns, *asked)) if not exclusive_topics(text))
     rows += [("", text, False) for text in islice(ordinary, limit)]
     docs = load_language().parse([text for _, text, _ in rows])
