@@ -26,10 +26,10 @@ _LABEL: Final = re.compile(
     r"|confidential\w*|(?:nobody|no\s+one)\s+knows"
     r"|keep\s+(?:this|that|it)\s+(?:to\s+yourself|quiet|private|secret)"
     r"|(?:doesn['’]?t|don['’]?t|must\s*n['’]?t|must\s+not)\s+(?:know|find\s+out)\s+about"
-    r"|(?:pins?|pass\s?(?:words?|codes?|phrase)|security\s+question|puk|api\s+key)\s+(?:is|are)\b"
+    r"|(?:pins?|pass\s?(?:words?|codes?|phrase)|security\s+question|puk|api\s+key)\s+(?:is|are)"
     r"|(?:chang|set|reset|updat|switch)\w*\s(?:[\w']+\s){1,4}(?:pin|code|password|passcode)\s+to"
     r"|(?<!\bzip\s)(?<!\barea\s)(?<!\bpost\s)(?<!al\s)(?<!ling\s)code\s(?:is|are)"
-    r"\s[\w\s]{,9}\d)",
+    r"\s[\w\s]{,9}\d)\b",
     re.IGNORECASE,
 )
 """Words by which somebody says that something is a code, or told in confidence."""

@@ -61,6 +61,11 @@ async def test_a_new_secret_inherits_no_relevance(memory: Memory) -> None:
     assert await given(memory, {"told": told}, "Where are we flying in August?") == {0}
 
 
+def test_a_code_is_known_by_its_form_and_a_surprised_person_has_no_secret() -> None:
+    assert is_private("The gate code is 4417.") and is_private("I changed the code to 4417.")
+    assert not is_private("I was surprised by the weather in Leeds.")
+
+
 async def test_a_secret_puts_nothing_open_in_doubt(memory: Memory) -> None:
     told = ["We are flying to Porto in August.", "I just changed my password to Harbour77."]
     await given(memory, {"told": told}, "Hello.")
