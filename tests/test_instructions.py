@@ -18,7 +18,7 @@ CASES: Final[list[dict[str, Any]]] = json.loads(
     Path(__file__).with_name("instructions.json").read_text("utf-8")
 )
 
-RIGHT: Final = 0.75
+RIGHT: Final = 0.775
 """Share of conversations after which instructions and name are right."""
 
 
@@ -89,8 +89,8 @@ def test_the_instructions_that_hold_at_the_end(opened: list[tuple[list[str], str
             "Tom Reed",
         ),
         (
-            ["Never suggest pork to me.", "You can swear now."],
-            ["you can swear now", "never suggest pork to me"],
+            ["Never suggest pork.", "You can swear now."],
+            ["you can swear now", "never suggest pork"],
             "",
         ),
         (["Nobody calls me Bob."], [], ""),

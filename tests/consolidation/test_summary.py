@@ -271,4 +271,4 @@ def test_duration_for_thirty_turns(language: Language, encoder: CachedEncoder) -
         start = thread_time()
         summarise(turns, docs, vectors)
         times.append(thread_time() - start)
-    assert min(times) < 0.03
+    assert min(times) < 0.02

@@ -181,7 +181,7 @@ def test_extracts_what_is_stated(language: Language, text: str, expected: list[s
         )
 
 
-@scored("text", NOTHING, floor=0.94)
+@scored("text", NOTHING)
 def test_extracts_nothing_where_nothing_is_stated(language: Language, text: str) -> None:
     assert read(language, text).statements == ()
 
