@@ -146,6 +146,8 @@ class Transactions:
             StoreError: If the database cannot be read.
         """
         until = time.monotonic() + CONNECT_S if deadline is None else deadline
+        if time.monotonic() > until:
+            raise DeadlineExceeded("A search could not begin in its time.")
         with metrics.timed("read"), mapped_errors(self._location):
             while True:
                 lent = self._take_warm() or self._lend(until)

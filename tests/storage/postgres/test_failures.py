@@ -49,6 +49,8 @@ async def test_a_restart_of_the_server_is_survived(own_server: PostgresServer, m
         with pytest.raises((StoreUnreachable, DeadlineExceeded)):
             await inline.read_until(started + 0.3, texts_of, ana)
         assert time.monotonic() - started < 1
+        with pytest.raises(DeadlineExceeded):
+            await inline.read_until(started - 1, texts_of, ana)
         with pytest.raises(StoreUnreachable):
             await database.write_all(say, "Nobody hears this.", session="lost")
         own_server.start()
