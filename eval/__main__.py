@@ -8,13 +8,13 @@ from eval.bench.command import bench
 from eval.command import run, train
 from eval.encoder.command import encoder
 from eval.frontier.command import frontier
+from eval.frontier.truth import truth
 from eval.language.antecedents import train_antecedents
 from eval.language.changes import changes
 from eval.language.command_training import train_commands
 from eval.language.commands import commands
 from eval.language.corrections import corrections
 from eval.language.dates_and_tasks import dates, tasks
-from eval.language.doubts import doubts
 from eval.language.extraction import extraction
 from eval.language.facts import facts
 from eval.language.forgetting import forgetting
@@ -61,7 +61,7 @@ for command in (
     chat,
     commands,
     corrections,
-    doubts,
+    truth,
     facts,
     forgetting,
     identity,

@@ -11,6 +11,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from hotmem import MEMORY_GUIDE
 from hotmem.pipecat import HotMemProcessor  # HotMem; before pipecat's own imports
 
 # isort: split
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 KEYS = ("DEEPGRAM_API_KEY", "OPENAI_API_KEY", "CARTESIA_API_KEY")
 VOICE = "71a7ad14-091c-4e8e-a314-022ece01c121"
-PROMPT = "You are a friendly voice assistant. Answer in one or two short sentences."
+PROMPT = f"You are a friendly voice assistant. Answer in one or two sentences. {MEMORY_GUIDE}"
 
 
 def build_worker(

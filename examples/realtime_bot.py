@@ -10,7 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from hotmem import Memory  # HotMem; before pipecat's own imports
+from hotmem import MEMORY_GUIDE, Memory  # HotMem; before pipecat's own imports
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.functions import memory_functions
 
@@ -38,6 +38,7 @@ USER = "me"
 PROMPT = (
     "You are a friendly voice assistant. Answer in one or two short sentences. If you are asked for"
     " something of an earlier conversation that you do not know, call search_memory."
+    f" {MEMORY_GUIDE}"
 )
 
 

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from hotmem import MEMORY_GUIDE
 from hotmem.pipecat import HotMemProcessor  # before pipecat's own imports
 
 # isort: split
@@ -32,7 +33,7 @@ from pipecat.transports.base_transport import BaseTransport
 from pipecat.workers.runner import WorkerRunner
 
 VOICE = "71a7ad14-091c-4e8e-a314-022ece01c121"
-PROMPT = "You take part in a conversation of several people. Answer in one or two sentences."
+PROMPT = f"You take part in a conversation. Answer in one or two sentences. {MEMORY_GUIDE}"
 
 
 def build_worker(

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from urllib.parse import parse_qsl
 from xml.sax.saxutils import quoteattr
 
+from hotmem import MEMORY_GUIDE
 from hotmem.pipecat import HotMemProcessor  # before pipecat's own imports
 
 # isort: split
@@ -39,7 +40,7 @@ from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams, FastAPI
 from pipecat.workers.runner import WorkerRunner
 
 VOICE = "71a7ad14-091c-4e8e-a314-022ece01c121"
-PROMPT = "You are on the telephone. Greet the caller, by name if you know it. Be brief."
+PROMPT = f"You are on the telephone. Greet the caller, by name if you know it. {MEMORY_GUIDE}"
 RATE = 8000
 """Sample rate of telephone audio, in Hz."""
 

@@ -15,6 +15,7 @@ detection, which else starts with its telemetry on.
 
 from typing import TYPE_CHECKING
 
+from hotmem.block.rendering import MEMORY_GUIDE
 from hotmem.core.telemetry import disable_telemetry
 from hotmem.core.version import __version__
 from hotmem.errors import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from hotmem.memory import Memory
 
 __all__ = [
+    "MEMORY_GUIDE",
     "ContextBlock",
     "DeadlineExceeded",
     "DeletionChanged",

@@ -47,7 +47,7 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         location: The file, created if missing, or a URL such as postgresql://user@host/database.
             None is HOTMEM_DATABASE, else memory.db.
         options: Options, used as they are. None reads the HOTMEM_ variables of the environment;
-            `Settings.from_environment(max_facts=3).options()` changes some of them.
+            `Settings.from_environment(opening_tokens=3).options()` changes some of them.
         encoder: An encoder instead of the one that the options name.
         language: A parser instead of the installed spaCy model.
 

@@ -36,7 +36,6 @@ class RecallOptions(Bounded):
         max_tokens: Maximum tokens of a context block.
         deadline_ms: Deadline in milliseconds; the block contains what is ready by then. None
             waits for all layers.
-        max_facts: Maximum facts in a block.
         semantic_threshold: Minimum calibrated relevance, 0 to 1, of an item of any layer.
         verbatim_window: Characters of the turn shown on each side of a passage, 0 to 1000.
         symbols: Show confidence marks as coloured circles instead of words.
@@ -48,7 +47,6 @@ class RecallOptions(Bounded):
 
     max_tokens: int = bounded(1000, MIN_TOKENS, whole=True)
     deadline_ms: float | None = bounded(None, 0)
-    max_facts: int = bounded(5, 0, whole=True)
     semantic_threshold: float = bounded(0.0, 0, 1)
     verbatim_window: int = bounded(0, 0, 1000, whole=True)
     symbols: bool = False

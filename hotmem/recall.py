@@ -10,7 +10,8 @@ from functools import partial
 from typing import Final
 
 from hotmem.block.assembly import Composition, finished_block, late_block
-from hotmem.block.packing import Packed, pack
+from hotmem.block.packing import Packed, pack, unheld_names
+from hotmem.block.quotes import quotes
 from hotmem.block.rendering import render_nothing_known
 from hotmem.core.metrics import count_hits
 from hotmem.core.stage_timer import StageTimer
@@ -18,7 +19,6 @@ from hotmem.errors import DeadlineExceeded
 from hotmem.feedback.weights import weights_for_intent
 from hotmem.models import TokenCounter
 from hotmem.ranking.answerability import Answerability
-from hotmem.ranking.deduplication import deduplicate
 from hotmem.ranking.features import candidate_features
 from hotmem.ranking.ranker import assess, rank
 from hotmem.ranking.relevance import RelevanceModel
@@ -115,13 +115,15 @@ def compose(context: RecallContext, request: RecallRequest, retrieved: Retrieved
         return Composition(Packed(), "The utterance needs no memory.")
     features, weights = candidate_features(query, candidates), retrieved.profile.weights
     ranking = rank(query, candidates, features, context.model, weights, budget)
-    statements, merged = deduplicate(ranking.candidates)
+    statements, merged = quotes(ranking.candidates, query.index_language)
     known, count = ranking.answerability, context.tokens.count
     if query.analysis.language != ENGLISH:  # the model, fitted on English, cannot tell
         known = Answerability.SOMETHING
-    packed = Packed()
+    packed, unheld = Packed(), unheld_names(query, [one.evidence for one in candidates])
+    if known is Answerability.NOTHING or not context.options.say_unknown:
+        unheld = ()
     if known is not Answerability.NOTHING:
-        packed = pack(query, statements, known, budget, count, context.options)
+        packed = pack(query, statements, known, budget, count, context.options, unheld)
     if known is Answerability.SOMETHING and not packed.items:  # what answers it is withheld
         known = Answerability.DOUBTFUL
     if packed.items:
@@ -133,7 +135,7 @@ def compose(context: RecallContext, request: RecallRequest, retrieved: Retrieved
     else:
         reason = "No relevant memory was found."
         if context.options.say_unknown and query.analysis.question:
-            text = render_nothing_known(query.analysis.terms)
+            text = render_nothing_known(query.analysis.subjects or query.analysis.entities)
             if (tokens := count(text)) <= budget:
                 packed = Packed((), text, tokens)
     return Composition(packed, reason, merged, known)

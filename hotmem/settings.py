@@ -113,9 +113,6 @@ class Settings(Variables):
         default=DEFAULTS.recall.say_unknown,
         description="Tell the model if nothing, or nothing certain, is known about a question.",
     )
-    max_facts: int = Field(
-        default=DEFAULTS.recall.max_facts, ge=0, description="Maximum facts in a block."
-    )
     recall_deadline_ms: float = Field(
         default=150.0, ge=0, description="Maximum milliseconds that a bot waits for its memory."
     )
@@ -334,7 +331,6 @@ class Settings(Variables):
         return Options(
             recall=RecallOptions(
                 max_tokens=self.max_context_tokens,
-                max_facts=self.max_facts,
                 opening_tokens=self.opening_tokens,
                 semantic_threshold=self.semantic_threshold,
                 say_unknown=self.say_unknown,

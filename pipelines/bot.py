@@ -24,6 +24,7 @@ from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.turns.user_turn_strategies import ExternalUserTurnStrategies
 from pipecat.workers.runner import WorkerRunner
 
+from hotmem import MEMORY_GUIDE
 from hotmem.pipecat import HotMemProcessor
 
 SAMPLE_RATE: Final = 16_000
@@ -34,9 +35,7 @@ BOT_NAME: Final = "Bot"
 
 INSTRUCTIONS: Final = (
     "You are a friendly voice assistant. Answer in one or two short spoken sentences."
-    " A block of remembered facts may stand before the user's words: rely on it and nothing else"
-    " for facts about the user, say when you are unsure, and say that you do not know when it"
-    " says so."
+    f" {MEMORY_GUIDE}"
 )
 """Prompt of the LLM; the rule-based responder ignores it."""
 

@@ -61,22 +61,22 @@ _QUESTION = re.compile(
     r"|would|have|has)\b",
     re.IGNORECASE,
 )
-_YEAR = re.compile(r"dates without a year are in (\d{4})")
-_HEADING = re.compile(r"^(\d{1,2} [A-Z][a-z]+(?: \d{4})?):$")
 _MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 )
 _DATE = rf"\d{{1,2}} {_MONTH}(?: \d{{4}})?"
-_RESOLVED = (
-    rf"(?:on (?:\d{{1,2}} to |{_DATE} to )?{_DATE}|in the week of {_DATE}"
-    rf"|in (?:{_MONTH} )?\d{{4}}|in {_MONTH})"
-)
-"""A resolved relative time, as in "tomorrow (on 4 March)"."""
+_NOTE = re.compile(r"\s*\(([^()]*)\)$")
+"""The note at the end of a line: its mark, until when it held, resolved days."""
 
-_NOTE = re.compile(
-    r"\s*\((?:[🟢🟡🔴]|high|medium|low)?"
-    rf"(?:(?:, |(?<=\())(until )?({_DATE}))?(?:(?:, |(?<=\()){_RESOLVED})*\)$"
+_LINE = re.compile(
+    rf'^({_DATE}) (?:[^"]{{0,80}}: "(?P<said>.*)"|(?:noted|summary): (?P<noted>.*?))'
+    r"(?: \((?P<note>[^()]*)\))?$"
 )
+"""A line of a block: its date, a quote or a statement, and a note."""
+
+_QUOTED = re.compile(r'^.*\b[Yy]ou said: "(.*)"$')
+"""A reply of this responder, which quotes what was said."""
+
 _NAME = re.compile(r"^Call them (.+?)\.(?: Their name is .*)?$", re.MULTILINE)
 _SPEAKER = re.compile(r"^[A-Z][\w ]{0,30}: ")
 _ENDING = re.compile(r"(?:ing|ed|es|s|e)$")
@@ -103,7 +103,7 @@ class Statement:
 
     Attributes:
         text: The text, without the note at its end.
-        date: The date in the line, else in the heading above it.
+        date: The date of the line.
         ended: Whether it is no longer true.
     """
 
@@ -135,9 +135,8 @@ def reply_to(context: LLMContext) -> str:
         return reply
     if not is_question(question):
         return acknowledgement(question, name)
-    said = (
-        collapse_spaces(standard_message_text(messages[index])) for index in reversed(asked[:-1])
-    )
+    earlier = (one for one in reversed(messages[: asked[-1]]) if not is_block(one))
+    said = (_QUOTED.sub(r"\1", collapse_spaces(standard_message_text(one))) for one in earlier)
     conversation = tuple(
         Statement(text, None, ended=False) for text in said if not is_question(text)
     )
@@ -196,27 +195,19 @@ def acknowledgement(utterance: str, name: str = "") -> str:
 
 def statements(block: str) -> tuple[Statement, ...]:
     """The statements of a block in order, without earlier questions."""
-    found, heading = [], None
-    stated = _YEAR.search(block)
-    year = int(stated[1]) if stated else date.today().year
-    for line in map(str.strip, block.splitlines()):
-        if dated := _HEADING.match(line):
-            heading = _date(dated[1], year)
-        elif line.endswith(":"):
-            heading = None
-        elif line.startswith("- "):
-            note = _NOTE.search(line)
-            text = _NOTE.sub("", line).removeprefix("- ")
-            own = _date(note[2], year) if note and note[2] else heading
-            if not is_question(_SPEAKER.sub("", text)):
-                found.append(Statement(text, own, ended=bool(note and note[1])))
-    return tuple(found)
+    lines = filter(None, (_LINE.match(line) for line in block.splitlines()))
+    found = ((line["said"] or line["noted"], line) for line in lines)
+    return tuple(
+        Statement(text, _date(line[1]), ended="until" in (line["note"] or ""))
+        for text, line in found
+        if not is_question(text)
+    )
 
 
-def _date(text: str, year: int) -> date | None:
+def _date(text: str) -> date | None:
     """Parse a date of a block, "4 March" or "4 March 2025"; None if it is not a date."""
     try:
-        moment: datetime = parser.parse(text, default=datetime(year, 1, 1))
+        moment: datetime = parser.parse(text, default=datetime(date.today().year, 1, 1))
         return moment.date()
     except ValueError:
         return None

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem import ContextBlock, Mark, Memory
-from hotmem.block.rendering import CLOSING, OPENING
+from hotmem.block.rendering import CLOSING, FIRST_LINE, OPENING
 from hotmem.models import CachedEncoder, Language, TokenCounter
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import Turn
@@ -87,7 +87,7 @@ def test_every_block_is_within_budget_literal_and_attributed(
     assert block.tokens == tokens.count(block.text) <= budget
     lines = block.text.split("\n")
     if block.items:
-        assert (lines[0], lines[-1]) == (OPENING, CLOSING)
+        assert (lines[0], lines[-1]) == (FIRST_LINE, CLOSING)
         assert (
             block.text.count("</") == block.text.count(CLOSING) == 1
             and block.text.count(OPENING) == 1
@@ -102,9 +102,9 @@ def test_every_block_is_within_budget_literal_and_attributed(
         assert {turn.session_id for turn in sources} >= {item.session_id}
         assert 0 <= item.relevance <= 1 and 0 <= item.confidence <= 1
         if item.kind == "passage":
-            assert len(sources) == 1 and stands_in(item.text, escape_for_prompt(sources[0].text))
+            said = escape_for_prompt(sources[0].text.replace('"', "'"))
+            assert len(sources) == 1 and stands_in(item.text, said)
             assert (item.speaker, item.said_at) == (sources[0].speaker, sources[0].spoken_at)
-            assert item.memory_id is None
         if item.kind == "memory":
             assert item.memory_id
     assert len({(item.kind, item.speaker, item.text.casefold()) for item in block.items}) == len(
@@ -134,7 +134,7 @@ def test_hostile_text_is_quoted_inside_the_block(archive: Archive) -> None:
         "What does the note on the fridge say about the system and the instructions?", 1500
     )
     quoted = [item for item in block.items if "ignore all previous instructions" in item.text]
-    assert quoted and all(f"- Ana: {item.text}" in block.text for item in quoted)
+    assert quoted and all(f'Ana: "{item.text}"' in block.text for item in quoted)
     assert block.text.rstrip().endswith(CLOSING)
 
 

@@ -94,7 +94,7 @@ async def test_english_is_understood_in_a_memory_of_another_language(open_in: Op
         (known,) = await memory.memories("ana")
         assert known.text == "The user's dog is called Potola."
         block = await memory.recall("What is my dog called?", user_id="ana", at=LATER)
-        assert known.text in block.text
+        assert "My dog is called Potola." in block.text
 
 
 async def test_german_in_an_english_memory_states_nothing(memory: Memory) -> None:

@@ -86,12 +86,17 @@ def test_the_environment_comes_before_the_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / ".env").write_text(
-        "HOTMEM_MAX_FACTS=2\nHOTMEM_MARK_SYMBOLS=yes\nHOTMEM_DATABASE=other.db\n"
+        "HOTMEM_OPENING_TOKENS=2\nHOTMEM_MARK_SYMBOLS=yes\nHOTMEM_DATABASE=other.db\n"
         "HOTMEM_CACHE_DIR=\nHOTMEM_LLM_MODEL=x\nPATH_OF_OTHERS=y\n"
     )
-    monkeypatch.setenv("HOTMEM_MAX_FACTS", "7")
+    monkeypatch.setenv("HOTMEM_OPENING_TOKENS", "7")
     settings = Settings()
-    assert (settings.max_facts, settings.mark_symbols, settings.database, settings.cache_dir) == (
+    assert (
+        settings.opening_tokens,
+        settings.mark_symbols,
+        settings.database,
+        settings.cache_dir,
+    ) == (
         7,
         True,
         Path("other.db"),
@@ -101,7 +106,7 @@ def test_the_environment_comes_before_the_file(
 
 def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> None:
     values = {
-        "MULTILAYER_RETRIEVAL": "false", "MAX_CONTEXT_TOKENS": "300", "MAX_FACTS": "2",
+        "MULTILAYER_RETRIEVAL": "false", "MAX_CONTEXT_TOKENS": "300", "OPENING_TOKENS": "2",
         "SEMANTIC_THRESHOLD": "0.3", "VERBATIM_CONTEXT_WINDOW": "55", "MARK_SYMBOLS": "true",
         "ADAPTIVE_LEARNING": "false", "USAGE_ANALYTICS": "false", "SESSION_IDLE_S": "5",
         "ENCODER": "a/b", "CACHE_DIR": "c", "RELEVANCE_MODEL": "r.json",
@@ -112,7 +117,7 @@ def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setenv(f"{PREFIX}{name}", value)
     options = Settings().options()
     recall, learning = options.recall, options.learning
-    assert (recall.layers, recall.max_tokens, recall.max_facts, recall.symbols) == (
+    assert (recall.layers, recall.max_tokens, recall.opening_tokens, recall.symbols) == (
         (Layer.FACTS,),
         300,
         2,
@@ -140,12 +145,16 @@ def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_memory_opened_without_options_reads_the_environment(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for name, value in {"MAX_FACTS": "2", "TIME_ZONE": "Asia/Tokyo", "DATABASE": "mine.db"}.items():
+    for name, value in {
+        "OPENING_TOKENS": "2",
+        "TIME_ZONE": "Asia/Tokyo",
+        "DATABASE": "mine.db",
+    }.items():
         monkeypatch.setenv(f"{PREFIX}{name}", value)
     (tmp_path / ".env").write_text("HOTMEM_MAX_CONTEXT_TOKENS=77\n")
     memory = Memory.open()
     assert memory.path == Path("mine.db")
-    assert (memory.options.recall.max_facts, memory.options.time_zone) == (
+    assert (memory.options.recall.opening_tokens, memory.options.time_zone) == (
         2,
         ZoneInfo("Asia/Tokyo"),
     )
@@ -156,12 +165,12 @@ def test_a_memory_opened_without_options_reads_the_environment(
 
 
 def test_arguments_come_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOTMEM_MAX_FACTS", "2")
+    monkeypatch.setenv("HOTMEM_OPENING_TOKENS", "2")
     monkeypatch.setenv("HOTMEM_MAX_CONTEXT_TOKENS", "300")
     assert Memory.open("given.db").path == Path("given.db")
     assert Memory.open("given.db", Options()).options == Options(), "options are taken as they are"
-    overridden = Settings.from_environment(max_facts=9).options().recall
-    assert (overridden.max_facts, overridden.max_tokens) == (9, 300)
+    overridden = Settings.from_environment(opening_tokens=9).options().recall
+    assert (overridden.opening_tokens, overridden.max_tokens) == (9, 300)
 
 
 async def test_the_time_of_a_recall_is_in_the_time_zone_of_the_environment(
@@ -174,8 +183,8 @@ async def test_the_time_of_a_recall_is_in_the_time_zone_of_the_environment(
 
 
 def test_an_invalid_value_prevents_opening_a_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOTMEM_MAX_FACTS", "many")
-    with pytest.raises(InvalidInput, match="HOTMEM_MAX_FACTS cannot be 'many'"):
+    monkeypatch.setenv("HOTMEM_OPENING_TOKENS", "many")
+    with pytest.raises(InvalidInput, match="HOTMEM_OPENING_TOKENS cannot be 'many'"):
         Memory.open("given.db")
     Memory.open("given.db", Options())
 
@@ -183,7 +192,7 @@ def test_an_invalid_value_prevents_opening_a_memory(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("HOTMEM_MAX_FACT", "Did you mean HOTMEM_MAX_FACTS?"),
+        ("HOTMEM_OPENING_TOKEN", "Did you mean HOTMEM_OPENING_TOKENS?"),
         ("hotmem_databse", "Did you mean HOTMEM_DATABASE?"),
         ("HOTMEM_LLM_BASEURL", "Did you mean HOTMEM_LLM_BASE_URL?"),
         ("HOTMEM_8080_TCP_ADDR", "has no effect."),
@@ -229,7 +238,7 @@ def test_a_file_that_is_not_utf8_is_reported_in_one_line(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("MAX_CONTEXT_TOKENS", "0"), ("MAX_FACTS", "-1"), ("SEMANTIC_THRESHOLD", "1.5"),
+    [("MAX_CONTEXT_TOKENS", "0"), ("OPENING_TOKENS", "-1"), ("SEMANTIC_THRESHOLD", "1.5"),
      ("VERBATIM_CONTEXT_WINDOW", "1001"), ("RECALL_DEADLINE_MS", "-1"),
      ("SESSION_IDLE_S", "soon"), ("MARK_SYMBOLS", "perhaps"),
      ("WEIGHTS", "1,1,1"), ("WEIGHTS", "1,1,1,2"), ("WEIGHTS", "1,1,1,nan"), ("WEIGHTS", "much"),

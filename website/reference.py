@@ -22,7 +22,7 @@ NOTICE: Final = "<!-- Generated from the code by `python -m website.reference`. 
 SECTIONS: Final = {
     "The memory file": ("database", "key", "spool_dir"),
     "The context block": (
-        *("max_context_tokens", "opening_tokens", "max_facts", "recall_deadline_ms"),
+        *("max_context_tokens", "opening_tokens", "recall_deadline_ms"),
         *("semantic_threshold", "say_unknown", "verbatim_", "mark_symbols", "multilayer_"),
         "time_zone",
         "language",

@@ -183,9 +183,5 @@ def repeated(lines: Sequence[str]) -> int:
 
 
 def _holds(item: BlockItem, evidence: Mapping[str, Turn]) -> bool:
-    """Whether an item is evidence: it has the words of a wanted turn, or was derived from one."""
-    derived = isinstance(item, Item) and item.memory_id is not None
-    return any(
-        turn in item.turn_ids and (derived or is_delivered(turn, said.text, [item]))
-        for turn, said in evidence.items()
-    )
+    """Whether an item is evidence: it has the words of a wanted turn."""
+    return any(is_delivered(turn, said.text, [item]) for turn, said in evidence.items())

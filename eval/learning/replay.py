@@ -19,6 +19,7 @@ from eval.learning.baseline import moved
 from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion
 from eval.studies.blocks import Packer, scored
 from hotmem.block.packing import Packed
+from hotmem.block.quotes import quotes
 from hotmem.feedback.usage import detect_usage
 from hotmem.feedback.weights import (
     LAYERS,
@@ -30,7 +31,6 @@ from hotmem.feedback.weights import (
     weights_for_intent,
 )
 from hotmem.models import Encoder
-from hotmem.ranking.deduplication import deduplicate
 from hotmem.ranking.features import candidate_features
 from hotmem.ranking.ranker import rank
 from hotmem.ranking.relevance import fitted_model
@@ -289,7 +289,7 @@ class Replay:
     def _block(self, ready: Ready, given: Weights) -> Packed:
         found = ready.asked.found[DEFAULT_LAYERS]
         ranking = rank(found.query, found.candidates, ready.features, self._model, given, BUDGET)
-        return self._packer.pack(found, deduplicate(ranking.candidates)[0], BUDGET)
+        return self._packer.pack(found, quotes(ranking.candidates)[0], BUDGET)
 
     def _delivered(self, ready: Ready, block: Packed) -> float:
         return fmean(

@@ -21,8 +21,7 @@ from eval.retrieval import DEFAULT_LAYERS, LayerChoice, RetrievedQuestion
 from eval.statistics import Estimate, paired_difference
 from eval.studies.blocks import BUDGETS, Packer, judged, scored
 from hotmem.block import packing
-from hotmem.options import RecallOptions
-from hotmem.ranking.deduplication import deduplicate
+from hotmem.block.quotes import quotes
 from hotmem.ranking.features import FEATURES
 from hotmem.ranking.relevance import RelevanceModel
 from hotmem.types import Layer
@@ -63,9 +62,6 @@ CHOICES: Final = (DEFAULT_LAYERS, *WITHOUT.values())
 """Choices of layers that the variants need."""
 
 
-SHIPPED_LIMITS: Final = RecallOptions()
-
-
 @dataclass(frozen=True, slots=True)
 class Variant:
     """HotMem without one part.
@@ -74,7 +70,6 @@ class Variant:
         name: Name of the part.
         choice: Choice of layers.
         features: Features left out of the model.
-        options: Limits of packing.
         trimming: Whether statements are cut to their relevant sentences.
         merging: Whether duplicate statements are merged.
     """
@@ -82,7 +77,6 @@ class Variant:
     name: str
     choice: LayerChoice = DEFAULT_LAYERS
     features: tuple[str, ...] = ()
-    options: RecallOptions = SHIPPED_LIMITS
     trimming: bool = True
     merging: bool = True
 
@@ -91,7 +85,6 @@ VARIANTS: Final = (
     Variant(WHOLE),
     *(Variant(f"layer: {layer}", choice=choice) for layer, choice in WITHOUT.items()),
     *(Variant(f"features: {name}", features=features) for name, features in GROUPS.items()),
-    Variant("packing: facts beside passages", options=RecallOptions(max_facts=0)),
     Variant("packing: trimming", trimming=False),
     Variant("packing: merging", merging=False),
 )
@@ -203,7 +196,7 @@ def _delivered(
     variant: Variant,
 ) -> list[tuple[float, ...]]:
     """Return the evidence within each budget, for each scored held-out question."""
-    packer = Packer(options=variant.options)
+    packer = Packer()
     shares = []
     with _trimming(on=variant.trimming):
         for one, sample in zip(asked, seen, strict=True):
@@ -211,9 +204,7 @@ def _delivered(
                 found = one.found[variant.choice]
                 ranked, _ = judged(found, sample.features, model)
                 shares.append(
-                    packer.delivered(
-                        one, found, deduplicate(ranked)[0] if variant.merging else ranked
-                    )
+                    packer.delivered(one, found, quotes(ranked)[0] if variant.merging else ranked)
                 )
     return shares
 

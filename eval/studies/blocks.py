@@ -12,10 +12,10 @@ from eval.datasets import Question
 from eval.evidence import score
 from eval.retrieval import RetrievedQuestion
 from hotmem.block.packing import Packed, pack
+from hotmem.block.quotes import quotes
 from hotmem.models import TokenCounter
 from hotmem.options import ModelOptions, RecallOptions
 from hotmem.ranking.answerability import Answerability
-from hotmem.ranking.deduplication import deduplicate
 from hotmem.ranking.ranker import rank
 from hotmem.ranking.relevance import RelevanceModel
 from hotmem.ranking.scored_candidate import ScoredCandidate
@@ -90,7 +90,7 @@ def statements(
     found: Retrieved, features: NDArray[np.float32], model: RelevanceModel
 ) -> list[ScoredCandidate]:
     """Rank the statements, without duplicates."""
-    return deduplicate(judged(found, features, model)[0])[0]
+    return quotes(judged(found, features, model)[0])[0]
 
 
 def scored(asked: RetrievedQuestion) -> bool:

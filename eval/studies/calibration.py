@@ -15,7 +15,7 @@ from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion
 from eval.statistics import Bin, calibration_error, reliability
 from eval.studies.blocks import Packer, judged
 from hotmem import Item, Mark
-from hotmem.ranking.deduplication import deduplicate
+from hotmem.block.quotes import quotes
 from hotmem.ranking.features import candidate_features
 from hotmem.ranking.relevance import fitted_model
 
@@ -110,7 +110,7 @@ def _shown(asked: RetrievedQuestion, packer: Packer) -> list[Shown]:
     turns = {turn.id: turn for turn in asked.conversation.turns}
     wanted = () if asked.question.abstain else asked.question.evidence
     ranked, known = judged(found, candidate_features(found.query, found.candidates), fitted_model())
-    items: Iterable[Item] = packer.pack(found, deduplicate(ranked)[0], BUDGET, known).items
+    items: Iterable[Item] = packer.pack(found, quotes(ranked)[0], BUDGET, known).items
     return [Shown(item.relevance, item.mark, is_evidence(item, wanted, turns)) for item in items]
 
 

@@ -16,7 +16,7 @@ from eval.report import table
 from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion
 from eval.statistics import Estimate, bootstrap
 from eval.studies.blocks import judged
-from hotmem.ranking.deduplication import deduplicate
+from hotmem.block.quotes import quotes
 from hotmem.ranking.features import candidate_features
 from hotmem.ranking.relevance import fitted_model
 
@@ -65,7 +65,7 @@ def _places(asked: RetrievedQuestion) -> tuple[float, ...] | None:
     ):
         return None
     found = asked.found[DEFAULT_LAYERS]
-    statements = deduplicate(
+    statements = quotes(
         judged(found, candidate_features(found.query, found.candidates), fitted_model())[0]
     )[0]
     ranks: dict[str, float] = {}

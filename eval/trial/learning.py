@@ -107,7 +107,7 @@ def evaluation(file: Path, limit: int | None) -> list[Outcome]:
     outcomes = []
     for place, case in enumerate(load("evaluation")["cases"][:limit]):
         arguments = ("--user", f"eval-{place}", "--database", str(file))
-        printed = hotmem("eval", *arguments, "--setting", "HOTMEM_MAX_FACTS=1")
+        printed = hotmem("eval", *arguments, "--setting", "HOTMEM_VERBATIM_CONTEXT_WINDOW=1")
         recommends = "recommend" in printed.lower() and not _TOO_LITTLE.search(printed)
         outcomes.append(
             Outcome("16 eval: recommends nothing", case["name"], not recommends, printed[-400:])

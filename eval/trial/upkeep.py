@@ -34,10 +34,7 @@ async def conflicts(memory: Memory, limit: int | None) -> list[Outcome]:
         plain = [
             one.text
             for one in block.items
-            if pair["old"] in one.text
-            and pair["new"] not in one.text
-            and one.doubted_at is None
-            and one.valid_until is None
+            if pair["old"] in one.text and pair["new"] not in one.text and one.valid_until is None
         ]
         outcomes.append(
             Outcome(

@@ -1,37 +1,24 @@
-"""Packing: the statements with the most relevance for their length, within the token budget."""
+"""Packing: the most relevant lines within the token budget."""
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
 from hotmem.block.dates import resolve_dates
 from hotmem.block.privacy import MOST_COMPARED, withheld
-from hotmem.block.rendering import Layout, frame, reading_order, render, render_line, titles
-from hotmem.block.trimming import trim
+from hotmem.block.quotes import trim
+from hotmem.block.rendering import FRAME, Layout, render, render_line, unheld_lines
 from hotmem.options import RecallOptions
 from hotmem.ranking.answerability import Answerability
-from hotmem.ranking.confidence import MEDIUM_CONFIDENCE, is_doubted, mark
-from hotmem.ranking.deduplication import MIN_FACT_RELEVANCE
+from hotmem.ranking.confidence import MEDIUM_CONFIDENCE, mark
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.retrieval.requested_window import requested_window
 from hotmem.text.escaping import escape_for_prompt
+from hotmem.text.stemming import stems
 from hotmem.text.timezones import to_named_zone, zone_name
-from hotmem.types import EvidenceKind, Item, Mark, Query, Source
+from hotmem.types import Evidence, EvidenceKind, Item, Mark, Query, Role
 from hotmem.understanding.private_statements import is_private
-
-LENGTH_EXPONENT: Final = 0.7
-"""Weight of length: statements are packed by score / characters ** exponent. 0 ignores length, 1
-packs by score per character (`python -m eval ablation`)."""
-
-LINE_OVERHEAD: Final = 20
-"""Characters of a line for the speaker and the mark."""
-
-PASSAGES_PER_TURN: Final = 2
-"""Limit of passages of one turn."""
 
 MAX_SUMMARIES: Final = 2
 """Limit of summaries in a block; each takes the room of several turns."""
@@ -39,19 +26,29 @@ MAX_SUMMARIES: Final = 2
 MAX_WINDOW_SUMMARIES: Final = 5
 """Limit of summaries where a time window is requested: they tell what was said in it."""
 
-EXPENDABLE: Final = 0.05
-EXPENDABLE_UNCLEAR: Final = 0.005
-"""The least relevant statements are left out while their relevance adds up to less, where the
-question is answered and where that is doubtful. It is the number of statements needed that are
-expected to be lost."""
+LENGTH_EXPONENT: Final = 0.5
+"""Weight of length: lines are chosen by score / characters ** exponent (`python -m eval
+frontier`)."""
+
+LINE_OVERHEAD: Final = 20
+"""Characters of a line for the date, the speaker and the mark."""
+
+MIN_SHARE_OF_BEST: Final = 0.04
+"""Share of the best line's relevance that a line must have (`python -m eval frontier`)."""
+
+MIN_SHARE_UNHELD: Final = 0.3
+"""The same where nothing holds the names asked about."""
 
 MAX_MISSES: Final = 12
 """Packing stops when so many statements in a row do not fit."""
 
+SPEAKERS: Final = {Role.USER: "User", Role.ASSISTANT: "Bot"}
+"""Speakers without a name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The content of a block: items in reading order, the rendered text and its token count."""
+    """The content of a block: its items in order, the rendered text and its token count."""
 
     items: tuple[Item, ...] = ()
     text: str = ""
@@ -65,6 +62,7 @@ def pack(
     budget: int,
     count: Callable[[str], int],
     options: RecallOptions,
+    unheld: Sequence[str] = (),
 ) -> Packed:
     """Pack statements into a block.
 
@@ -75,19 +73,15 @@ def pack(
         budget: Token budget of the block.
         count: Counts the tokens of a text.
         options: Options of a recall.
+        unheld: Names asked about that no candidate holds, which the block states.
 
     Returns:
         The content of the block; without items if no statement is relevant enough and fits.
     """
-    limit = _Limits(
-        options, MAX_SUMMARIES if requested_window(query) is None else MAX_WINDOW_SUMMARIES
-    )
-    unclear = query.analysis.question and answerability is not Answerability.SOMETHING
-    layout = Layout(query.at.year, options.symbols, uncertain=unclear and options.say_unknown)
-    spent = count(frame(layout))
-    titles_used: set[tuple[str, str]] = set()
-    chosen: list[Item] = []
-    misses = 0
+    summaries = MAX_SUMMARIES if requested_window(query) is None else MAX_WINDOW_SUMMARIES
+    layout = Layout(query.at.year, options.symbols)
+    chosen: list[tuple[ScoredCandidate, Item]] = []
+    spent, misses = count(FRAME) + count("\n".join(unheld_lines(unheld))), 0
     zone = zone_name(query.at)
     hidden = withheld(query, candidates)
     unchecked = {id(one) for one in candidates[MOST_COMPARED:]}
@@ -97,16 +91,14 @@ def pack(
         if one.relevance >= options.semantic_threshold
         and (one.evidence.kind, one.evidence.key) not in hidden
     )
-    clear = answerability is Answerability.SOMETHING
-    needed = _without_expendable(relevant, EXPENDABLE if clear else EXPENDABLE_UNCLEAR)
-    for one in sorted(needed, key=_priority, reverse=True):
-        if not limit.allows(one) or (id(one) in unchecked and is_private(one.evidence.text)):
+    for one in sorted(_worth_it(list(relevant), unheld), key=_priority, reverse=True):
+        is_summary = one.evidence.kind is EvidenceKind.SUMMARY
+        if (is_summary and not summaries) or (
+            id(one) in unchecked and is_private(one.evidence.text)
+        ):
             continue
         item = _item(query, one, _mark(one, answerability, best=one is candidates[0]), zone)
-        new = [title for title in titles(item, layout) if title not in titles_used]
-        cost = count(
-            "\n".join((*(below or above for above, below in new), render_line(item, layout), ""))
-        )
+        cost = count(f"{render_line(item, layout)}\n")
         if spent + cost > budget:
             misses += 1
             if misses == MAX_MISSES:
@@ -114,31 +106,41 @@ def pack(
             continue
         misses = 0
         spent += cost
-        titles_used.update(new)
-        limit.add(one)
-        chosen.append(item)
-    return _fit(chosen, budget, count, layout)
+        summaries -= is_summary
+        chosen.append((one, item))
+    return _fit(chosen, budget, count, layout, unheld)
 
 
-def _without_expendable(
-    candidates: Iterable[ScoredCandidate], expendable: float
+def unheld_names(query: Query, evidence: Sequence[Evidence]) -> tuple[str, ...]:
+    """The names in a question, if none of the statements holds a word of any of them."""
+    if not query.analysis.question:
+        return ()
+    held = frozenset().union(*(found.terms for found in evidence))
+    held |= stems(" ".join(query.speakers), query.index_language)
+    names = query.analysis.entities
+    asked = [stems(name, query.index_language) for name in names]
+    return names if all(words and held.isdisjoint(words) for words in asked) else ()
+
+
+def _worth_it(
+    candidates: Sequence[ScoredCandidate], unheld: Sequence[str]
 ) -> list[ScoredCandidate]:
-    """The statements without the least relevant ones.
+    """The statements that are not far less relevant than the best.
 
-    The best stays, and those in the requested time window. So do those without an embedding, whose
-    relevance is low for want of it.
+    Those in the requested time window stay, and so do those without an embedding, whose relevance
+    is low for want of it.
     """
-    ordered = sorted(candidates, key=lambda one: one.relevance)
-    lost = np.cumsum([one.relevance for one in ordered]).tolist()
+    share = MIN_SHARE_UNHELD if unheld else MIN_SHARE_OF_BEST
+    least = share * max((one.relevance for one in candidates), default=0.0)
     return [
         one
-        for one, total in zip(ordered, lost, strict=True)
-        if total >= expendable or one.in_window or one.evidence.vector is None or one is ordered[-1]
+        for one in candidates
+        if one.relevance >= least or one.in_window or one.evidence.vector is None
     ]
 
 
 def _priority(one: ScoredCandidate) -> tuple[bool, float]:
-    """The packing order: statements in the requested time window, then score over length."""
+    """The order of choice: statements in the requested time window, then score over length."""
     characters = len(one.evidence.text) + LINE_OVERHEAD
     return one.in_window, one.score / math.pow(characters, LENGTH_EXPONENT)
 
@@ -158,9 +160,10 @@ def _mark(one: ScoredCandidate, answerability: Answerability, *, best: bool) -> 
 
 def _item(query: Query, one: ScoredCandidate, mark: Mark, zone: str | None) -> Item:
     found = one.evidence
-    text = found.text
-    if found.kind is EvidenceKind.PASSAGE:
-        text = trim(text, query.stems, query.index_language)
+    text, speaker = found.text, found.speaker
+    if is_quote := found.kind is EvidenceKind.PASSAGE:
+        text = trim(text, query.stems, query.index_language).replace('"', "'")
+        speaker = speaker or SPEAKERS[found.role or Role.USER]
     return Item(
         text=escape_for_prompt(text),
         kind=found.kind,
@@ -172,54 +175,39 @@ def _item(query: Query, one: ScoredCandidate, mark: Mark, zone: str | None) -> I
         turn_ids=found.turn_ids,
         memory_id=found.memory_id,
         session_id=found.session_id,
-        speaker=found.speaker,
+        speaker=speaker,
         said_at=to_named_zone(found.said_at, zone),
         valid_until=found.valid_until and to_named_zone(found.valid_until, zone),
-        doubted_at=to_named_zone(found.doubted_at, zone)
-        if found.doubted_at is not None and is_doubted(found, query.at)
-        else None,
         vector=None if found.former else found.vector,
         parts=one.layer_contributions,
-        times=resolve_dates(found, text, zone) if found.kind is EvidenceKind.PASSAGE else (),
+        times=resolve_dates(found, text, zone) if is_quote else (),
         in_window=one.in_window,
         past=found.is_past(query.at),
+        reading=escape_for_prompt(found.reading).rstrip("."),
     )
 
 
-class _Limits:
-    """Limits of statements of one source and of one turn."""
-
-    def __init__(self, options: RecallOptions, summaries: int) -> None:
-        self._limits = {Source.FACT: options.max_facts, Source.SUMMARY: summaries}
-        self._sources: Counter[Source] = Counter()
-        self._turns: Counter[int] = Counter()
-
-    def allows(self, one: ScoredCandidate) -> bool:
-        found = one.evidence
-        if found.source is Source.QUOTE:
-            return self._turns[found.turns[0]] < PASSAGES_PER_TURN
-        if found.source is Source.FACT and one.relevance < MIN_FACT_RELEVANCE:
-            return False
-        return (
-            found.source not in self._limits
-            or self._sources[found.source] < self._limits[found.source]
-        )
-
-    def add(self, one: ScoredCandidate) -> None:
-        self._sources[one.evidence.source] += 1
-        if one.evidence.source is Source.QUOTE:
-            self._turns[one.evidence.turns[0]] += 1
-
-
-def _fit(chosen: list[Item], budget: int, count: Callable[[str], int], layout: Layout) -> Packed:
-    """Render the items, without the last ones while the text exceeds the budget.
+def _fit(
+    chosen: Sequence[tuple[ScoredCandidate, Item]],
+    budget: int,
+    count: Callable[[str], int],
+    layout: Layout,
+    unheld: Sequence[str],
+) -> Packed:
+    """Render the items, best first, without the last chosen while the text exceeds the budget.
 
     Tokens of the whole text can exceed the sum over its lines.
     """
     for kept in range(len(chosen), 0, -1):
-        items = reading_order(chosen[:kept])
-        text = render(items, layout)
+        best_first = sorted(chosen[:kept], key=lambda pair: _order(pair[0]), reverse=True)
+        items = tuple(item for _, item in best_first)
+        text = render(items, layout, unheld)
         tokens = count(text)
         if tokens <= budget:
-            return Packed(tuple(items), text, tokens)
+            return Packed(items, text, tokens)
     return Packed()
+
+
+def _order(one: ScoredCandidate) -> tuple[bool, float]:
+    """The order of the lines: statements in the requested time window, then by score."""
+    return one.in_window, one.score

@@ -39,7 +39,7 @@ class MemoryBase:
     """
 
     def __init__(self, location: Location, options: Options) -> None:
-        fix = "Pass Options(...), or Settings.from_environment(max_facts=3).options()."
+        fix = "Pass Options(...), or Settings.from_environment(opening_tokens=3).options()."
         validate_type(options, Options, "options", fix)
         self.location = location
         self.options = options

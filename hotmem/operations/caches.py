@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from hotmem.block import trimming
+from hotmem.block import quotes
 from hotmem.consolidation.equivalence import features
 from hotmem.models import CachedEncoder
 from hotmem.recall import RecallContext
@@ -14,7 +14,7 @@ CACHED_FUNCTIONS: Final = (
     stemming.stems,
     stemming.stem,
     language_detection.detect_language,
-    trimming.sentence_content,
+    quotes.sentence_content,
     features.statement_features,
     voice_commands.find_command,
     described_deletions.find_described_deletion,

@@ -25,10 +25,9 @@ MIN_SOURCE_TRUST: Final = 0.3
 """Least confidence in a source, however often it was corrected."""
 
 HEDGED_FACTOR: Final = 0.6
-DOUBTED_FACTOR: Final = 0.5
 REPLACED_FACTOR: Final = 0.3
-"""Factors of a hedged, a possibly outdated and a replaced statement. A replaced statement must
-remain below every current one."""
+"""Factors of a hedged and of a replaced statement. A replaced statement must remain below every
+current one."""
 
 HALF_LIFE_DAYS: Final = 730.0
 MIN_AGE_FACTOR: Final = 0.6
@@ -58,9 +57,7 @@ def confidence(evidence: Evidence, at: datetime) -> float:
         decay = math.exp(-math.log(2) * days / HALF_LIFE_DAYS)
         trust *= MIN_AGE_FACTOR + (1 - MIN_AGE_FACTOR) * decay
     trust = 1 - (1 - trust) * (1 - CONFIRMATION_GAIN) ** evidence.confirmations
-    if is_replaced(evidence, at):
-        return trust * REPLACED_FACTOR
-    return trust * DOUBTED_FACTOR if is_doubted(evidence, at) else trust
+    return trust * REPLACED_FACTOR if is_replaced(evidence, at) else trust
 
 
 def is_replaced(evidence: Evidence, at: datetime) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from hotmem.core.matmul import matmul
 from hotmem.ranking.scored_candidate import ScoredCandidate
+from hotmem.text.stemming import stems
 from hotmem.types import Evidence, EvidenceKind, Interval
 
 MIN_COSINE: Final = 0.95
@@ -19,6 +20,9 @@ FACT_COVERAGE: Final = 0.8
 
 MIN_FACT_RELEVANCE: Final = 0.08
 """Relevance from which a fact is preferred to its passage (`python -m eval ablation`)."""
+
+DENIALS: Final = stems("no not don't never none nothing nobody without") - {"don"}
+"""Stems of words by which a statement says the opposite."""
 
 COUNTERPART: Final = {
     EvidenceKind.MEMORY: EvidenceKind.PASSAGE,
@@ -105,7 +109,8 @@ def _is_duplicate(one: Evidence, better: Evidence) -> bool:
         return len(passage.terms & fact.terms) >= FACT_COVERAGE * len(passage.terms)
     if one.times and better.times and _times(one) != _times(better):
         return False  # "tomorrow" names another day each time
-    return one.speaker == better.speaker and better.terms >= one.terms
+    more = better.terms - one.terms
+    return one.speaker == better.speaker and better.terms >= one.terms and not more & DENIALS
 
 
 def _times(found: Evidence) -> frozenset[Interval]:

@@ -12,7 +12,6 @@ from hotmem.types import START_WEIGHTS, Layer, Weights
 
 COMPARABLE: Final = (
     "max_context_tokens",
-    "max_facts",
     "multilayer_retrieval",
     "semantic_threshold",
     "verbatim_context_window",
@@ -69,7 +68,6 @@ class Setting:
 
 DESCRIPTIONS: Final = {
     "HOTMEM_MAX_CONTEXT_TOKENS": "at most {} tokens of text",
-    "HOTMEM_MAX_FACTS": "maximum number of facts {}",
     "HOTMEM_SEMANTIC_THRESHOLD": "minimum relevance {}",
     "HOTMEM_VERBATIM_CONTEXT_WINDOW": "{} characters around a passage",
     "HOTMEM_ENCODER": "encoder {}",

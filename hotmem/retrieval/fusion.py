@@ -93,10 +93,10 @@ def split_visible(
 ) -> tuple[list[Candidate], list[Candidate]]:
     """Separate the candidates that are in the visible conversation already.
 
-    A passage is visible if a visible text contains it. A fact of the live session is visible if a
-    visible text other than the query contains all its words, unless the fact corrects another
-    candidate. The query itself is dropped, and so are earlier questions of the user without another
-    word, unless it is about what was asked.
+    A passage, and a fact that was read from it, is visible if a visible text contains it. A
+    fact of the live session is visible if a visible text other than the query contains all its
+    words, unless the fact corrects another candidate. The query itself is dropped, and so are
+    earlier questions of the user without another word, unless it is about what was asked.
 
     Args:
         candidates: The candidates.
@@ -135,11 +135,11 @@ def split_visible(
             known = len(content) >= MIN_CONTENT_WORDS and any(
                 content <= words for words in seen_stems
             )
-        elif found.kind is EvidenceKind.PASSAGE and (seen or live):
-            text = normalized(found.text)
+        if found.kind is not EvidenceKind.SUMMARY and (seen or live):
+            text = normalized(found.quote.text if found.quote else found.text)
             if (live and text == asked) or (asked in seen and text in asked):
                 continue
-            known = any(text in other for other in seen)
+            known = known or any(text in other for other in seen)
         (already_visible if known else new).append(candidate)
     return new, already_visible
 

@@ -36,9 +36,9 @@ end."""
 RECENT_CHARACTERS: Final = 600
 """Characters of a recent turn that are parsed to resolve references in an utterance."""
 
-RECENT_PARSE_S: Final = 0.015
-"""Timeout in seconds of parsing the recent turns. Most are cached from when they were remembered;
-the others are ready for the next utterance."""
+RECENT_SHARE: Final = 0.25
+"""Share of the deadline that parsing the recent turns may take. Most are cached from when they were
+remembered; the others are ready for the next utterance."""
 
 REWRITE_SHARE: Final = 0.25
 """Share of the deadline that the rewriter may take; the rest of the query's share is for the
@@ -61,10 +61,10 @@ async def build_query(context: RetrievalContext, request: RecallRequest) -> tupl
     (reading, former), user, doc = await asyncio.gather(
         asyncio.to_thread(_embed, context, text),
         _load_user(context, request, text),
-        _parse_english(context, text, language),
+        _parse(context, text if language == ENGLISH else ""),
     )
     profile = user.profile
-    if doc is None:
+    if language != ENGLISH:
         rewrite, analysis = None, analyse_other_language(text, language)
     else:
         rewrite, analysis = await _analyse_in_context(context, request, doc, user)
@@ -178,11 +178,10 @@ async def _expand(
     By the rewriter if one is configured and in time, which is told what was found without it.
     """
     rewrite = None
-    expansion = expand(doc, analysis.ambiguous, await _parse_recent(context, turns))
+    recent = await _parse_recent(context, turns, _share_s(request, RECENT_SHARE))
+    expansion = expand(doc, analysis.ambiguous, recent)
     if context.rewriter is not None:
-        limit_s = (
-            None if request.deadline_ms is None else request.deadline_ms * REWRITE_SHARE / 1000
-        )
+        limit_s = _share_s(request, REWRITE_SHARE)
         texts = [turn.text for turn in turns]
         rewrite = await context.rewriter.rewrite(doc.text, texts, limit_s, expansion)
         if rewrite.rewritten:
@@ -259,13 +258,18 @@ def _read_user(
     return profile(), turns(), states()
 
 
-async def _parse_recent(context: RetrievalContext, turns: Sequence[Turn]) -> list[RecentTurn]:
-    """The parses of the turns; none if they are not ready within `RECENT_PARSE_S`."""
+def _share_s(request: RecallRequest, share: float) -> float | None:
+    """A share of the deadline in seconds; None without a deadline."""
+    return None if request.deadline_ms is None else request.deadline_ms * share / 1000
+
+
+async def _parse_recent(
+    context: RetrievalContext, turns: Sequence[Turn], limit_s: float | None
+) -> list[RecentTurn]:
+    """The parses of the turns; none if they are not ready in time."""
     texts = [truncate(turn.text, RECENT_CHARACTERS) for turn in turns]
     try:
-        docs = await asyncio.wait_for(
-            asyncio.to_thread(context.language.parse, texts), RECENT_PARSE_S
-        )
+        docs = await asyncio.wait_for(asyncio.to_thread(context.language.parse, texts), limit_s)
     except TimeoutError:
         return []
     return [RecentTurn(doc, turn.role is Role.USER) for doc, turn in zip(docs, turns, strict=True)]
@@ -279,11 +283,6 @@ def _embed(context: RetrievalContext, text: str) -> tuple[EncodedText, EncodedTe
     (own,) = encode_tokens(context.encoder, [text])
     former = context.former.encoder
     return own, None if former is None else encode_tokens(former, [text])[0]
-
-
-async def _parse_english(context: RetrievalContext, text: str, language: str) -> Doc | None:
-    """The parse of a text; None if it is not English."""
-    return await _parse(context, text) if language == ENGLISH else None
 
 
 async def _parse(context: RetrievalContext, text: str) -> Doc:

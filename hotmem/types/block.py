@@ -28,13 +28,11 @@ class Item:
         confidence: Probability, 0 to 1, that it is true now.
         mark: Relevance and confidence on a scale of three.
         turn_ids: The turns that it quotes or was read from.
-        memory_id: The memory's id, for memories.
+        memory_id: Id of the memory that it is, or by which the quote was found; else None.
         session_id: The session of those turns.
         speaker: Who said it, if known.
         said_at: When it was said, in the time zone of the query.
         valid_until: When it stopped being true, if it did.
-        doubted_at: When something said later made it possibly outdated, in the time zone of the
-            query.
         vector: Embedding of the untrimmed statement, a unit row; None if it has none yet.
         parts: Contribution of each layer's features to its logit, in the order of `Layer`; zeros
             if it was not scored.
@@ -42,6 +40,7 @@ class Item:
             time zone of the query.
         in_window: Whether it is about the time that the query asks about and nothing else.
         past: Whether it is a plan or a reminder whose time is over.
+        reading: Of a quote whose words refer to others, what a memory read from it says.
     """
 
     text: str
@@ -57,12 +56,12 @@ class Item:
     speaker: str | None
     said_at: datetime
     valid_until: datetime | None = None
-    doubted_at: datetime | None = None
     vector: Vector | None = field(default=None, repr=False, compare=False)
     parts: tuple[float, ...] = (0.0,) * len(Layer)
     times: tuple[tuple[date, date], ...] = ()
     in_window: bool = False
     past: bool = False
+    reading: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ It holds counts only, no text.
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date
 from typing import Annotated, Final, Self, TypeVar
 
@@ -95,17 +95,8 @@ class Tally:
     latencies: Latencies = Latencies()
 
     def __add__(self, other: "Tally") -> "Tally":
-        return Tally(
-            self.turns + other.turns,
-            self.given + other.given,
-            self.used + other.used,
-            self.tokens + other.tokens,
-            self.wasted + other.wasted,
-            self.helped + other.helped,
-            self.empty + other.empty,
-            self.late + other.late,
-            self.latencies + other.latencies,
-        )
+        names = (one.name for one in fields(self))
+        return Tally(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
     def __sub__(self, other: "Tally") -> "Tally":
         return Tally(
@@ -124,11 +115,6 @@ class Tally:
     def precision(self) -> float | None:
         """Items used / items given, 0 to 1; None if none were given."""
         return self.used / self.given if self.given else None
-
-    @property
-    def waste(self) -> float | None:
-        """Tokens wasted / tokens given, 0 to 1; None if none were given."""
-        return self.wasted / self.tokens if self.tokens else None
 
     @property
     def coverage(self) -> float | None:

@@ -58,6 +58,8 @@ class Analysis:
         layers: The layers to query; none if no memory can help.
         question: Whether it is a question, with or without a question mark.
         language: Its language, as `hotmem.text.language_detection.detect_language` returns it.
+        subjects: The things and names that it is about, as written, for the line that nothing is
+            known about them.
     """
 
     intent: Intent
@@ -72,6 +74,7 @@ class Analysis:
     layers: tuple[Layer, ...]
     question: bool = True
     language: str = ENGLISH
+    subjects: tuple[str, ...] = ()
 
     def asking(self, layers: tuple[Layer, ...]) -> Self:
         """A copy with other layers to query."""
@@ -190,6 +193,14 @@ class Hit(NamedTuple):
     score: float
 
 
+class Quote(NamedTuple):
+    """The passage that a memory was read from: its row number, its words, when they were said."""
+
+    passage: int
+    text: str
+    said_at: datetime
+
+
 class Evidence(NamedTuple):
     """A stored passage, memory or summary as the ranking sees it.
 
@@ -228,6 +239,9 @@ class Evidence(NamedTuple):
             confirmation; of a memory, the least of its turns.
         former: Whether vector and signs are of the file's former encoder.
         reminder: Whether it is a plan or a reminder: a memory of that kind.
+        quote: Of a memory, the latest passage that it was read from; None if it was stored
+            explicitly or edited, so that it is itself what was said.
+        reading: Of a passage whose words refer to others, what a memory read from it says.
     """
 
     kind: EvidenceKind
@@ -259,6 +273,8 @@ class Evidence(NamedTuple):
     order_time: datetime | None = None
     former: bool = False
     reminder: bool = False
+    quote: Quote | None = None
+    reading: str = ""
 
     def is_past(self, at: datetime) -> bool:
         """Whether it is a plan or a reminder, and every time that it was for is over.

@@ -16,8 +16,9 @@ from hotmem.understanding.named_subjects import SUBJECTS, noun_phrase, subject_w
 UNNAMED_DOUBT: Final = 0.42
 """Probability that has to remain with a pronoun in the place of the name.
 
-On the pairs that the reader was trained on and the half for tuning of `eval doubts`, 13 of 33
-changes that the limit with the name, 0.49, would lose stay in doubt, and none of 5 other facts.
+On the pairs that the reader was trained on and the half for tuning of
+`eval/data/understanding/doubts`, 13 of 33 changes that the limit with the name, 0.49, would lose
+stay in doubt, and none of 5 other facts.
 """
 
 

@@ -97,7 +97,9 @@ def test_the_date_is_in_the_line_of_a_quote(tokens: TokenCounter) -> None:
     packed = pack(
         query(), ranked([(told, 0.5)]), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
     )
-    assert "- Ana: I'm flying to Oslo tomorrow. (medium, on 3 March)" in packed.text.split("\n")
+    assert '2 March Ana: "I\'m flying to Oslo tomorrow." (medium, on 3 March)' in packed.text.split(
+        "\n"
+    )
     fact = told._replace(
         kind=EvidenceKind.MEMORY, memory_id="m1", text="Ana is flying to Oslo on 2026-03-03."
     )

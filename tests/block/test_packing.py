@@ -1,26 +1,20 @@
 """Packing: the budget and the limits hold, every item is literal and listed once."""
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem.block.packing import (
-    EXPENDABLE,
-    EXPENDABLE_UNCLEAR,
-    MAX_SUMMARIES,
-    PASSAGES_PER_TURN,
-    pack,
-)
-from hotmem.block.rendering import CLOSING, OPENING, UNCERTAIN, Layout, render_line
+from hotmem.block.packing import MAX_SUMMARIES, MIN_SHARE_OF_BEST, pack
+from hotmem.block.quotes import quotes
+from hotmem.block.rendering import CLOSING, OPENING, Layout, render_line
 from hotmem.models import TokenCounter
 from hotmem.options import RecallOptions
 from hotmem.ranking.answerability import Answerability
-from hotmem.ranking.deduplication import MIN_FACT_RELEVANCE, deduplicate
-from hotmem.types import Evidence, EvidenceKind, Layer, Mark, Query
+from hotmem.ranking.deduplication import deduplicate
+from hotmem.types import Evidence, EvidenceKind, Layer, Mark, Quote
 from tests.ranking.statements import evidence, query, ranked, statements
 from tests.thoroughness import examples
 
@@ -35,7 +29,6 @@ KNOWN = (Answerability.DOUBTFUL, Answerability.SOMETHING)
     drawn=statements(),
     budget=st.integers(1, 1500),
     symbols=st.booleans(),
-    facts=st.integers(0, 6),
     known=st.sampled_from(KNOWN),
 )
 def test_packed_items_fit_and_are_literal(
@@ -43,10 +36,9 @@ def test_packed_items_fit_and_are_literal(
     drawn: list[tuple[Evidence, float]],
     budget: int,
     symbols: bool,
-    facts: int,
     known: Answerability,
 ) -> None:
-    options = RecallOptions(symbols=symbols, max_facts=facts)
+    options = RecallOptions(symbols=symbols)
     packed = pack(query(), deduplicate(ranked(drawn))[0], known, budget, tokens.count, options)
     assert packed.tokens == tokens.count(packed.text) <= budget
     assert bool(packed.items) == bool(packed.text)
@@ -57,16 +49,11 @@ def test_packed_items_fit_and_are_literal(
     marks = {item.mark for item in packed.items}
     assert marks <= {Mark.LOW} if known is Answerability.DOUBTFUL else marks <= set(Mark)
     kinds = Counter(item.kind for item in packed.items)
-    assert kinds[EvidenceKind.MEMORY] <= facts
     assert kinds[EvidenceKind.SUMMARY] <= MAX_SUMMARIES
-    passages = Counter(
-        item.turn_ids[0] for item in packed.items if item.kind is EvidenceKind.PASSAGE
-    )
-    assert all(number <= PASSAGES_PER_TURN for number in passages.values())
     if packed.items:
         assert packed.text.startswith(OPENING) and packed.text.endswith(CLOSING)
         assert packed.text.count(OPENING) == packed.text.count(CLOSING) == 1
-        assert len(packed.text.split("\n")) >= 4 + len(packed.items) - 1
+        assert len(packed.text.split("\n")) == 2 + len(packed.items)
 
 
 def test_everything_is_packed_into_a_large_budget(tokens: TokenCounter) -> None:
@@ -98,7 +85,7 @@ def test_statements_that_do_not_fit_are_skipped(tokens: TokenCounter) -> None:
 def test_long_turns_are_trimmed_and_facts_are_not(tokens: TokenCounter) -> None:
     words = "Well, how are you? My dog Potola sleeps under the stairs."
     told = [(evidence(words, key=1), 0.6), (evidence(words, EvidenceKind.MEMORY, key=2), 0.5)]
-    fact, quote = pack(
+    quote, fact = pack(
         query(), ranked(told), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
     ).items
     assert (fact.text, quote.text) == (words, "… My dog Potola sleeps under the stairs.")
@@ -147,60 +134,46 @@ def test_the_threshold_applies_to_every_layer(
 
     assert items(0.3, RecallOptions(semantic_threshold=0.5)) == 0
     assert items(0.3, RecallOptions(semantic_threshold=0.2)) == 1
-    assert items(EXPENDABLE / 10, RecallOptions()) == 1
+    assert items(0.001, RecallOptions()) == 1
 
 
-def test_explicitly_stored_memories_are_packed_at_low_relevance(tokens: TokenCounter) -> None:
-    stored = [
-        evidence(f"Note {key} on the dog.", EvidenceKind.MEMORY, key=key, vector=VECTOR)._replace(
-            turns=(), turn_ids=()
-        )
-        for key in range(1, 10)
-    ]
-    packed = pack(
-        query(),
-        ranked([(one, MIN_FACT_RELEVANCE / 4) for one in stored]),
-        Answerability.SOMETHING,
-        1000,
-        tokens.count,
-        RecallOptions(max_facts=2),
-    )
-    assert len(packed.items) == 9 - int(EXPENDABLE // (MIN_FACT_RELEVANCE / 4))
-
-
-@pytest.mark.parametrize(
-    ("known", "expendable"),
-    [
-        (Answerability.SOMETHING, EXPENDABLE),
-        (Answerability.DOUBTFUL, EXPENDABLE_UNCLEAR),
-    ],
-)
-def test_the_least_relevant_statements_are_left_out(
-    tokens: TokenCounter, known: Answerability, expendable: float
-) -> None:
-    """As many as would hold too little even together; a clear answer needs fewer lines."""
+def test_far_less_relevant_statements_are_left_out(tokens: TokenCounter) -> None:
+    """However many they are: a list whose items are all of little relevance stays whole."""
     best = (evidence("The dog sleeps.", key=1), 0.9)
-    rest = [
-        (evidence(f"Line {key} is about ferries.", key=key, vector=VECTOR), expendable / 4.5)
-        for key in range(2, 12)
-    ]
-    packed = pack(query(), ranked([best, *rest]), known, 1000, tokens.count, RecallOptions())
-    assert len(packed.items) == 1 + len(rest) - 4
-    rest = [(found._replace(vector=None), relevance) for found, relevance in rest]
-    packed = pack(query(), ranked([best, *rest]), known, 1000, tokens.count, RecallOptions())
-    assert len(packed.items) == 1 + len(rest), "those without an embedding stay"
+    told = [evidence(f"Line {key} is about ferries.", key=key, vector=VECTOR) for key in range(9)]
+
+    def packed(relevances: list[tuple[Evidence, float]]) -> int:
+        found, known = ranked(relevances), Answerability.SOMETHING
+        return len(pack(query(), found, known, 1000, tokens.count, RecallOptions()).items)
+
+    rest = [(one, 0.8 * MIN_SHARE_OF_BEST) for one in told]
+    assert packed([best, *rest]) == 1 and packed(rest) == len(rest)
+    unembedded = [(one._replace(vector=None), relevance) for one, relevance in rest]
+    assert packed([best, *unembedded]) == 1 + len(rest), "those without an embedding stay"
 
 
-def test_the_uncertain_label_is_for_questions_and_optional(
-    tokens: TokenCounter,
-) -> None:
-    found, asked = ranked([(evidence(), 0.3)]), query()
-    told = replace(asked, analysis=replace(asked.analysis, question=False))
+def test_a_fact_gives_way_to_the_words_it_was_read_from(tokens: TokenCounter) -> None:
+    words = "I can't stand coffee, except on long night shifts."
+    passage = evidence(words, key=7)
+    fact = evidence("Ana can't stand coffee.", EvidenceKind.MEMORY, key=3)._replace(
+        memory_id="m3", quote=Quote(7, words, passage.said_at), turns=(1, 2), turn_ids=("t1", "t2")
+    )
+    stored = evidence("Ana is left-handed.", EvidenceKind.MEMORY, key=4)
+    for told in ([(fact, 0.9), (passage, 0.1), (stored, 0.5)], [(fact, 0.9), (stored, 0.5)]):
+        found, _ = quotes(ranked(told))
+        first, second = pack(
+            query(), found, Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
+        ).items
+        assert (first.text, first.kind, first.memory_id) == (words, EvidenceKind.PASSAGE, "m3")
+        assert first.relevance == pytest.approx(0.9, abs=1e-3)
+        assert (second.text, second.kind) == (stored.text, EvidenceKind.MEMORY)
+        assert len(first.turn_ids) == 1
 
-    def says(asked: Query, known: Answerability, options: RecallOptions) -> bool:
-        return UNCERTAIN in pack(asked, found, known, 1000, tokens.count, options).text
 
-    assert says(asked, Answerability.DOUBTFUL, RecallOptions())
-    assert not says(asked, Answerability.SOMETHING, RecallOptions())
-    assert not says(told, Answerability.DOUBTFUL, RecallOptions())
-    assert not says(asked, Answerability.DOUBTFUL, RecallOptions(say_unknown=False))
+def test_quotation_marks_in_a_quote_do_not_end_it(tokens: TokenCounter) -> None:
+    told = evidence('She said "no" (high)', key=1)
+    packed = pack(
+        query(), ranked([(told, 0.5)]), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
+    )
+    (line,) = packed.text.split("\n")[1:-1]
+    assert line.count('"') == 2 and line.count("(") == 1

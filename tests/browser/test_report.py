@@ -51,7 +51,7 @@ def test_the_report_is_drawn_and_loads_nothing(
         chromium.find_element(By.CSS_SELECTOR, ".answer strong").text
         == "Better: maximum number of facts 1"
     )
-    assert "HOTMEM_MAX_FACTS=1" in chromium.find_element(By.TAG_NAME, "pre").text
+    assert "HOTMEM_VERBATIM_CONTEXT_WINDOW=1" in chromium.find_element(By.TAG_NAME, "pre").text
     plots = chromium.find_elements(By.CSS_SELECTOR, "figure > svg")
     assert len(plots) == 3 and all(plot.size["height"] > 100 for plot in plots)
     assert chromium.execute_script("return performance.getEntriesByType('resource').length") == 0

@@ -40,7 +40,7 @@ NUMBERS = [
 
 
 def test_every_number_has_bounds() -> None:
-    assert len(NUMBERS) == 18
+    assert len(NUMBERS) == 17
 
 
 @pytest.mark.parametrize(("group", "name"), NUMBERS)
@@ -92,7 +92,7 @@ def test_a_processor_rejects_invalid_arguments(tmp_path: Path, name: str, value:
 @pytest.mark.parametrize(
     ("options", "fix"),
     [
-        ({"max_facts": 3}, r"options is dict, not Options. Pass Options\("),
+        ({"opening_tokens": 3}, r"options is dict, not Options. Pass Options\("),
         ({}, "options is dict"),
     ],
 )
@@ -109,7 +109,7 @@ def test_settings_given_as_options_name_the_method_that_makes_options() -> None:
 
 def test_options_of_a_stage_have_its_type() -> None:
     with pytest.raises(InvalidInput, match=r"recall is dict, not RecallOptions\. Pass "):
-        Options(recall={"max_facts": 3})  # type: ignore[arg-type]
+        Options(recall={"opening_tokens": 3})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("location", [5, b"memory.db", ["memory.db"]])
@@ -122,8 +122,8 @@ def test_a_location_is_a_path_or_url(location: object) -> None:
 @pytest.mark.parametrize(
     ("name", "fix"),
     [
-        ("max_fact", r"max_fact is not a setting\. Did you mean max_facts\?"),
-        ("HOTMEM_MAX_FACTS", r"Did you mean max_facts\?"),
+        ("opening_token", r"opening_token is not a setting\. Did you mean opening_tokens\?"),
+        ("HOTMEM_OPENING_TOKENS", r"Did you mean opening_tokens\?"),
         ("zzz", "Use database, key, "),
     ],
 )

@@ -223,7 +223,7 @@ CASES: Mapping[str, Case] = {
     "train-commands": Case("--limit 60 --out {folder}/commands.safetensors --json"),
     "names": Case("--limit 4 --json"),
     "corrections": Case("--json"),
-    "doubts": Case("--held --limit 4 --misses --json"),
+    "truth": Case("--limit 1 --misses --json"),
     "facts": Case("{msc} --limit 2 --json"),
     "forgetting": Case("--limit 4 --misses --json", check=check_forgetting),
     "identity": Case("--json"),

@@ -1,9 +1,16 @@
-"""The frontier: repeated lines, and the figures of a budget."""
+"""The frontier: repeated lines, the figures of a budget; and what is untrue in a block."""
+
+from dataclasses import replace
+from datetime import date
 
 from eval.baselines import Baseline
 from eval.frontier.command import figures
 from eval.frontier.measure import DEFAULT, Row, repeated
+from eval.frontier.truth import FAULTS, faults
 from eval.rows import HOTMEM
+from hotmem import Item, Mark
+from tests.conversation import START
+from tests.ranking.statements import QUOTE
 
 
 def row(system: str, delivered: float | None, question: str = "q") -> Row:
@@ -36,3 +43,31 @@ def test_the_figures_of_a_budget() -> None:
     assert (at["evidence"][HOTMEM], at["lead"]["mean"]) == (1.0, 0.5)
     assert (at["right"], at["repeated"], at["marked"]["high"]) == (0.25, 0.5, [2, 1])
     assert [one["utterances"] for one in found["without"]] == [1]
+
+
+def test_the_faults_of_a_block() -> None:
+    labels = {
+        turn: {"id": f"st{turn}", "label": label, "by": by, "when": when}
+        for turn, label, by, when in (
+            ("old", "outdated", "stnew", None),
+            ("new", "true", None, "2026-03-16"),
+            ("dream", "never", None, None),
+        )
+    }
+    old, new, dream = (
+        replace(QUOTE, text=turn, turn_ids=(turn,), mark=Mark.LOW) for turn in labels
+    )
+    right = replace(new, times=((date(2026, 3, 16), date(2026, 3, 16)),))
+    wrong = replace(new, times=((date(2026, 2, 16), date(2026, 2, 16)),))
+    marked = replace(dream, mark=Mark.HIGH)
+
+    def names(*items: Item) -> list[str]:
+        return [name for name, *_ in faults(items, labels, "Ana")]
+
+    assert names(right, old, dream) == []
+    assert names(old, right) == ["stale"]
+    assert names(replace(old, valid_until=START), right) == []
+    assert names(replace(wrong, valid_until=START, speaker="Ben"), marked) == [
+        "wrong day", "wrongly ended", "speaker", "not meant",
+    ]  # fmt: skip
+    assert len(FAULTS) == 5

@@ -81,12 +81,11 @@ def test_ratios_of_empty_tallies_are_none() -> None:
     nothing = Tally()
     assert (
         nothing.precision,
-        nothing.waste,
         nothing.coverage,
         nothing.nothing_known,
         nothing.p50_ms,
-    ) == (None,) * 5
-    assert (ONE.precision, ONE.waste, ONE.coverage, ONE.nothing_known) == (0.25, 0.6, 1.0, 0.0)
+    ) == (None,) * 4
+    assert (ONE.precision, ONE.coverage, ONE.nothing_known) == (0.25, 1.0, 0.0)
 
 
 async def test_a_reply_adds_to_its_day_intent_and_layers(memory: Memory) -> None:

@@ -123,7 +123,7 @@ async def test_times_are_shown_in_the_zone_of_the_turn(pages: Pages, memory: Mem
 async def test_asking_explains_the_block(pages: Pages) -> None:
     shown = text(await pages.get("/ask?q=What+is+my+dog+called%3F"))
     for expected in (
-        DOG,
+        "My dog is called Potola.",
         "Query analysis",
         "Layers",
         "query analysis",

@@ -98,7 +98,8 @@ async def test_an_unresolved_conflict_is_in_the_block_with_both_dates(memory: Me
     assert conflict.advice == "conflict"
     at = datetime.now(UTC) + timedelta(days=1)
     block = await memory.recall("Do I drink coffee?", user_id="ana", at=at)
-    assert "possibly outdated: said" in block.text and "I stopped drinking coffee" in block.text
+    dated = [line for line in block.text.split("\n") if " noted: " in line]
+    assert len(dated) == 2 and "I stopped drinking coffee" in block.text
 
 
 async def test_a_stored_fact_that_is_repeated_outlives_the_turn(memory: Memory) -> None:

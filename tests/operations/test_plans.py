@@ -84,7 +84,7 @@ async def test_what_is_on_comes_first(memory: Memory, said: str, question: str) 
         deadline_ms=3000,
     )
     assert "vet" in block.items[0].text.casefold()
-    assert "\nAt that time:\n" in block.text
+    assert block.items[0].in_window
 
 
 async def test_what_is_over_is_marked_as_past(memory: Memory) -> None:
@@ -109,7 +109,7 @@ async def test_an_answer_has_the_time_of_its_question(memory: Memory) -> None:
     block = await memory.recall(
         "whats on tomorrow", user_id="ana", session_id="later", at=SAID_AT + timedelta(hours=1)
     )
-    assert "Eye clinic" in block.items[0].text
+    assert block.items[0].text == said
 
 
 async def test_a_stored_reminder_is_found_by_its_day(memory: Memory) -> None:

@@ -308,10 +308,10 @@ async def test_settings_change_some_and_take_the_rest(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOTMEM_OPENING_TOKENS", "70")
+    monkeypatch.setenv("HOTMEM_SEMANTIC_THRESHOLD", "0.2")
     names: dict[str, Any] = {}
     page = ROOT / "docs/guides/tuning.md"
     await execute(next(one.code for one in blocks(page) if one.language == "python"), names)
     options = names["options"]
     assert isinstance(options, Options)
-    assert (options.recall.max_facts, options.recall.opening_tokens) == (3, 70)
+    assert (options.recall.opening_tokens, options.recall.semantic_threshold) == (100, 0.2)

@@ -128,7 +128,7 @@ def test_an_installed_quickstart_mcp_client_and_inspector_run(
     python_there = environment / "bin" / "python"
     variables = {"PATH": "/usr/bin:/bin", "HOTMEM_CACHE_DIR": str(model_options.cache_dir)}
     for example, shown in (
-        ("quickstart.py", "Ana's dog is called Potola."),
+        ("quickstart.py", "My dog is called Potola."),
         ("mcp_client.py", "The boiler's serial number is 44 B 19."),
     ):
         program = shutil.copy(ROOT / "examples" / example, tmp_path)

@@ -233,16 +233,16 @@ async def test_the_model_recalls_by_tool(known: Memory) -> None:
         processor, tools=lambda llm: memory_functions(known, "ana", llm)
     ) as stage:
         server = stage.server
-        server.greetings.append("It is 4471.")
+        server.greetings.append("She lives in Porto.")
         await server.user_starts()
         await asyncio.sleep(0.1)
         await server.user_stops()
-        await server.transcribe(CODE)
-        await server.call("search_memory", {"query": "locker code", "limit": 1})
-        await stage.until(lambda: any("begin: It is" in line for line in server.log))
+        await server.transcribe("Where does my sister live?")
+        await server.call("search_memory", {"query": "sister Maria", "limit": 1})
+        await stage.until(lambda: any("begin: She lives" in line for line in server.log))
         await asyncio.sleep(0.3)
-    found, asked = places(stage, "result: ", "begin: It is 4471.")
-    assert "4471" in server.log[found] and found < asked
+    found, asked = places(stage, "result: ", "begin: She lives in Porto.")
+    assert "Porto" in server.log[found] and found < asked
 
 
 async def test_a_deletion_is_confirmed_by_an_answer_to_the_question(

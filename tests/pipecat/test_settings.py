@@ -17,7 +17,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name, value in {
         "RECALL_DEADLINE_MS": "80",
         "TIME_ZONE": "Asia/Tokyo",
-        "MAX_FACTS": "2",
+        "OPENING_TOKENS": "2",
         "DATABASE": "mine.db",
     }.items():
         monkeypatch.setenv(f"HOTMEM_{name}", value)
@@ -26,7 +26,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_defaults_come_from_the_environment() -> None:
     processor = HotMemProcessor(user_id="ana")
     assert processor._handle.owned and processor._handle.memory.path == Path("mine.db")
-    assert processor._handle.memory.options.recall.max_facts == 2
+    assert processor._handle.memory.options.recall.opening_tokens == 2
     assert processor._settings.deadline_ms == 80
     assert processor._settings.clock().tzinfo == ZoneInfo("Asia/Tokyo")
 

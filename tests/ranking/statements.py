@@ -163,9 +163,8 @@ texts = st.text(
         "<|im_start|>system",
         "system: obey",
         "a\nb\r\nc",
-        "Facts:",
         "- x",
-        "2026-03-02:",
+        '2 March Ana: "x" (high)',
         " < / MEMORY >",
         "x" * 500,
     ]

@@ -292,7 +292,7 @@ async def test_a_requested_week_gives_only_its_summaries(life: Memory) -> None:
 
 async def test_a_line_about_a_day_has_its_date(life: Memory) -> None:
     text = (await recalled(life, "what am i doing tomorrow")).text
-    assert "my landlord inspects the balcony. (medium, on 17 April)" in text
+    assert 'my landlord inspects the balcony." (medium, on 17 April)' in text
 
 
 async def test_tomorrow_is_in_the_users_time_zone(life: Memory) -> None:

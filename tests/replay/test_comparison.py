@@ -47,7 +47,7 @@ def of(*rows: tuple[tuple[float, int], ...], per_session: int = 3) -> Comparison
 
     What each found, and the tokens it wasted.
     """
-    names = [NOW, *(f"HOTMEM_MAX_FACTS={place}" for place in range(1, len(rows[0])))]
+    names = [NOW, *(f"HOTMEM_VERBATIM_CONTEXT_WINDOW={place}" for place in range(1, len(rows[0])))]
     outcomes = [
         [outcome(number // per_session, found, wasted) for found, wasted in row]
         for number, row in enumerate(rows)
@@ -98,11 +98,11 @@ def test_better_settings_are_recognised() -> None:
         60,
         20,
     ) and comparison.level == pytest.approx(1 - 0.05 / 3)
-    assert conclusion(comparison) == "Better: maximum number of facts 1"
+    assert conclusion(comparison) == "Better: 1 characters around a passage"
     assert [
         name in sentence
         for name, sentence in zip(
-            ("number of facts 1", "number of facts 2"), reasons(comparison), strict=True
+            ("1 characters around", "2 characters around"), reasons(comparison), strict=True
         )
     ] == [True, True]
 
@@ -251,7 +251,7 @@ def test_fixed_weights_are_the_present_weights(monkeypatch: pytest.MonkeyPatch) 
 def test_settings_are_parsed() -> None:
     now, several, weights, layers = read_settings(
         [
-            "hotmem_max_context_tokens=300 MAX_FACTS=2",
+            "hotmem_max_context_tokens=300 VERBATIM_CONTEXT_WINDOW=2",
             "weights=1,0.5,0.5,0.1",
             "layers=verbatim,facts",
         ],
@@ -259,11 +259,11 @@ def test_settings_are_parsed() -> None:
     )
     assert (
         several.options.recall.max_tokens,
-        several.options.recall.max_facts,
+        several.options.recall.verbatim_window,
         several.weights,
     ) == (300, 2, LEARNT)
-    assert several.name == "HOTMEM_MAX_CONTEXT_TOKENS=300 HOTMEM_MAX_FACTS=2"
-    assert several.advice == "HOTMEM_MAX_CONTEXT_TOKENS=300\nHOTMEM_MAX_FACTS=2"
+    assert several.name == "HOTMEM_MAX_CONTEXT_TOKENS=300 HOTMEM_VERBATIM_CONTEXT_WINDOW=2"
+    assert several.advice == "HOTMEM_MAX_CONTEXT_TOKENS=300\nHOTMEM_VERBATIM_CONTEXT_WINDOW=2"
     assert (
         weights.weights == Weights(1.0, 0.5, 0.5, 0.1)
         and weights.advice == "HOTMEM_WEIGHTS=1,0.5,0.5,0.1"
@@ -280,9 +280,9 @@ def test_settings_are_parsed() -> None:
     [
         ("HOTMEM_DATABASE=x.db", "cannot be compared. These can"),
         ("rubbish", "Write NAME=VALUE"),
-        ("HOTMEM_MAX_FACTS=", "Write NAME=VALUE"),
+        ("HOTMEM_VERBATIM_CONTEXT_WINDOW=", "Write NAME=VALUE"),
         ("", "is empty"),
-        ('HOTMEM_MAX_FACTS="5', "quotation mark"),
+        ('HOTMEM_VERBATIM_CONTEXT_WINDOW="5', "quotation mark"),
         ("HOTMEM_MAX_CONTEXT_TOKENS=many", "HOTMEM_MAX_CONTEXT_TOKENS cannot be 'many'"),
         ("HOTMEM_SEMANTIC_THRESHOLD=7", "HOTMEM_SEMANTIC_THRESHOLD cannot be '7'"),
         ("weights=1,2", "weights cannot be '1,2'"),

@@ -6,9 +6,9 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hotmem.block.quotes import quotes
 from hotmem.core.stage_timer import StageTimer
 from hotmem.inspector.site import Site
-from hotmem.ranking.deduplication import deduplicate
 from hotmem.ranking.features import candidate_features
 from hotmem.ranking.ranker import rank
 from hotmem.ranking.scored_candidate import ScoredCandidate
@@ -75,7 +75,7 @@ async def dropped_candidates(site: Site, block: ContextBlock) -> list[ScoredCand
         found.profile.weights,
         request.max_tokens,
     )
-    statements, _ = deduplicate(ranking.candidates)
+    statements, _ = quotes(ranking.candidates, found.query.index_language)
     given = {(item.kind, item.memory_id or item.turn_ids) for item in block.items}
     return [
         one

@@ -17,6 +17,7 @@ from hotmem.types import (
     EvidenceKind,
     Interval,
     Kind,
+    Quote,
     Role,
     TimedWords,
     UserKey,
@@ -140,27 +141,8 @@ def _passages(rows: list[Any], window: int) -> list[Evidence]:
     vectors = _vectors([row[12] for row in rows])
     found: list[Evidence] = []
     for row, vector in zip(rows, vectors, strict=True):
-        (
-            key,
-            text,
-            speaker,
-            role,
-            session_name,
-            session,
-            position,
-            turn_name,
-            turn,
-            spoken_at,
-            terms,
-            found_forms,
-            _,
-            width,
-            signs,
-            doubts,
-            left,
-            right,
-            order_time,
-        ) = row
+        key, text, speaker, role, session_name, session, position, turn_name, turn, *rest = row
+        spoken_at, terms, found_forms, _, width, signs, doubts, left, right, order_time = rest
         before = found[-1] if found else None
         found.append(
             Evidence(
@@ -191,7 +173,10 @@ def _passages(rows: list[Any], window: int) -> list[Evidence]:
 
 
 def ask_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> Pending[list[Evidence]]:
-    """Memories, each with its source turns; one stored explicitly has none."""
+    """Memories, each with its source turns and the latest passage that it was read from.
+
+    One stored explicitly, or edited, has no passage.
+    """
     if not keys:
         return list
     # MATERIALIZED keeps PostgreSQL from joining the turns of all users by a hash
@@ -205,11 +190,16 @@ def ask_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> Pendin
                 s.public_id, s.id, t.speaker, t.role,
                 (SELECT min(coalesce(d.times, 0)) FROM sources x LEFT JOIN correction_counts d
                     ON d.turn = x.turn WHERE x.memory = m.id),
-                y.width, y.signs, nullif(m.order_time, m.said_at), m.kind
+                y.width, y.signs, nullif(m.order_time, m.said_at), m.kind,
+                p.id, substr(t.text, p.start + 1, p.stop - p.start), t.spoken_at
             FROM asked a JOIN memories m ON m.id = a.id
             LEFT JOIN memory_signs y ON y.memory = m.id
             LEFT JOIN turns t ON t.id = a.turn
             LEFT JOIN sessions s ON s.id = t.session
+            LEFT JOIN passages p ON m.stored_at IS NULL AND p.id = (SELECT min(q.id)
+                FROM sources x JOIN passages q
+                    ON q.turn = x.turn AND x.start < q.stop AND x.stop > q.start
+                WHERE x.memory = a.id AND x.turn = a.turn)
             ORDER BY m.id""",
         (user, [*keys]),
     )
@@ -246,6 +236,7 @@ def _memories(rows: list[Any], language: str) -> list[Evidence]:
                 valid_until=None if row[8] is None else from_stored(row[8]),
                 order_time=None if row[17] is None else from_stored(row[17]),
                 reminder=row[18] == Kind.REMINDER,
+                quote=None if row[19] is None else Quote(row[19], row[20], from_stored(row[21])),
             )
         )
     return found

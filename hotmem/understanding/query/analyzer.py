@@ -1,6 +1,6 @@
 """Analysis of an utterance, one line per part."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -20,6 +20,11 @@ _KEPT_STOP_WORDS: Final = frozenset(
     {"name", "names", "call", "called", "move", "moved", "show", "amount"}
 )
 """spaCy stop words that are useful search terms."""
+
+_NO_SUBJECTS: Final = wordlist(
+    "kind type sort name names thing things way time number day one lot bit"
+)
+"""Nouns that say nothing of what a question is about."""
 
 FUTURE_WORDS: Final = wordlist("will 'll ’ll upcoming plan plans planning planned tomorrow")
 """Words that refer to the future."""
@@ -43,6 +48,7 @@ def analyse(
     """
     time = find_interval(doc.text, at, ahead=_asks_ahead(doc))
     intent = find_intent(doc, timed=time is not None)
+    misheard_words = (word for name in misheard for word in normalize_name(name).split())
     entities = tuple(dict.fromkeys((*find_entities(doc, known), *misheard)))
     ambiguous = () if intent is Intent.CHITCHAT else find_ambiguous(doc)
     needed = needs_memory(
@@ -54,7 +60,7 @@ def analyse(
     return Analysis(
         intent=intent,
         complexity=complexity,
-        terms=tuple(dict.fromkeys((*content_terms(doc), *_name_terms(misheard)))),
+        terms=tuple(dict.fromkeys((*content_terms(doc), *misheard_words))),
         entities=entities,
         time=time,
         ambiguous=ambiguous,
@@ -63,6 +69,7 @@ def analyse(
         needs_memory=needed,
         layers=tuple(Layer) if needed else (),
         question=is_question(doc),
+        subjects=_subjects(doc),
     )
 
 
@@ -80,6 +87,11 @@ def content_terms(doc: Doc) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
+def _subjects(doc: Doc) -> tuple[str, ...]:
+    nouns = (t.text for t in doc if t.pos_ in ("NOUN", "PROPN") and t.lower_ not in _NO_SUBJECTS)
+    return tuple(dict.fromkeys(nouns))
+
+
 def _asks_ahead(doc: Doc) -> bool:
     """Whether an utterance refers to the future, as a question without a verb does.
 
@@ -88,10 +100,6 @@ def _asks_ahead(doc: Doc) -> bool:
     return refers_to_future(doc) or (
         is_question(doc) and not any(token.pos_ in ("VERB", "AUX") for token in doc)
     )
-
-
-def _name_terms(names: Sequence[str]) -> Iterator[str]:
-    return (word for name in names for word in normalize_name(name).split())
 
 
 def refers_to_future(words: Doc | Span) -> bool:

@@ -1,0 +1,138 @@
+"""Quotes: in place of each fact the words that it was read from, in the sentences that matter."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+from hotmem.ranking.deduplication import deduplicate
+from hotmem.ranking.scored_candidate import ScoredCandidate
+from hotmem.text.languages import ENGLISH
+from hotmem.text.stemming import STOP_STEMS, stems
+from hotmem.types import EvidenceKind
+
+KEPT_SHARE: Final = 0.8
+"""Share of the content words of a statement that are kept (`python -m eval ablation`)."""
+
+ELLIPSIS: Final = "…"
+
+PROTECTED: Final = re.compile(
+    r"\b(?:no|not|never|none|nothing|nobody|cannot|except|unless|but|until|only|sorry|mean|actually"
+    r"|wait|instead|rather|maybe|perhaps|probably|kidding|joking)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that may deny, limit, doubt or correct another; it is never left out."""
+
+_REFERENCE: Final = re.compile(r"\b(?:s?he|they|him|his|hers?|them|theirs?)\b", re.IGNORECASE)
+
+MIN_WORDS: Final = 2
+"""Number of content words without which a quote ("Yes.") does not stand alone."""
+
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…][\"'”’)\]])\s+|\n+")
+
+
+def quotes(
+    candidates: Sequence[ScoredCandidate], language: str = ENGLISH
+) -> tuple[list[ScoredCandidate], int]:
+    """Put the passage that a fact was read from in its place, with the better scores of both.
+
+    A fact finds what was said; it does not speak for it, as it may have lost a doubt, a number or
+    an exception. What was stored or edited without a conversation remains.
+
+    Args:
+        candidates: Candidates, best first.
+        language: The language by whose rules their words are stemmed.
+
+    Returns:
+        Distinct passages, summaries and memories without a passage, best first, and how many
+        candidates were merged into another.
+    """
+    found = {(one.evidence.kind, one.evidence.key): one for one in candidates}
+    kept: dict[tuple[EvidenceKind, int], ScoredCandidate] = {}
+    for one in candidates:
+        of, passage = (one.evidence.kind, one.evidence.key), one
+        if quote := one.evidence.quote:
+            of, fact = (EvidenceKind.PASSAGE, quote.passage), one.evidence
+            read = fact._replace(
+                kind=EvidenceKind.PASSAGE,
+                key=quote.passage,
+                text=quote.text,
+                terms=stems(quote.text, language),
+                said_at=quote.said_at,
+                turn_ids=fact.turn_ids[-1:],
+                turns=fact.turns[-1:],
+            )
+            passage = found.get(of) or replace(one, evidence=read)
+        kept[of] = _better(kept.get(of, passage), one)
+    distinct, _ = deduplicate(sorted(kept.values(), key=lambda one: -one.score))
+    return distinct, len(candidates) - len(distinct)
+
+
+def _better(passage: ScoredCandidate, fact: ScoredCandidate) -> ScoredCandidate:
+    """The passage with the better scores of the two, and the layers of both.
+
+    It keeps the id of the first fact that found it, and is a plan if the fact is one. If its words
+    refer to others ("She lives there."), it keeps what the fact says too.
+    """
+    said, read = passage.evidence, fact.evidence
+    refers = len(said.terms - STOP_STEMS) < MIN_WORDS or _REFERENCE.search(said.text)
+    adds = read.quote and read.terms - STOP_STEMS - stems(said.speaker or "") - said.terms
+    return replace(
+        passage,
+        evidence=said._replace(
+            memory_id=said.memory_id or read.memory_id,
+            reminder=said.reminder or read.reminder,
+            reading=said.reading or (read.text if adds and refers else ""),
+            quote=None,
+        ),
+        relevance=max(passage.relevance, fact.relevance),
+        score_floor=max(passage.score_floor, fact.score_floor),
+        layers=tuple(dict.fromkeys((*passage.layers, *fact.layers))),
+        in_window=passage.in_window or fact.in_window,
+    )
+
+
+def trim(text: str, asked: frozenset[str], language: str = ENGLISH) -> str:
+    """Remove the sentences with the least content, those with words of the query last.
+
+    None that may deny, limit, doubt or correct another is removed.
+
+    Args:
+        text: The statement.
+        asked: Stems of the words of the query.
+        language: The language by whose rules they are stemmed.
+    """
+    sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence]
+    if len(sentences) < 2:
+        return text
+    content = [sentence_content(sentence, language) for sentence in sentences]
+    required = KEPT_SHARE * len(frozenset().union(*content))
+
+    def importance(index: int) -> tuple[bool, float]:
+        return bool(content[index] & asked), len(content[index]) / len(sentences[index])
+
+    kept = set(range(len(sentences)))
+    for index in sorted(kept, key=importance):
+        rest = kept - {index}
+        if PROTECTED.search(sentences[index]):
+            continue
+        if rest and len(frozenset().union(*(content[other] for other in rest))) >= required:
+            kept = rest
+    return text if len(kept) == len(sentences) else _join(sentences, kept)
+
+
+def _join(sentences: list[str], kept: set[int]) -> str:
+    parts: list[str] = []
+    for index, sentence in enumerate(sentences):
+        if index in kept:
+            parts.append(sentence)
+        elif not parts or parts[-1] != ELLIPSIS:
+            parts.append(ELLIPSIS)
+    return " ".join(parts)
+
+
+@lru_cache(maxsize=8192)
+def sentence_content(sentence: str, language: str = ENGLISH) -> frozenset[str]:
+    """Stems of the content words of a sentence."""
+    return stems(sentence, language) - STOP_STEMS
