@@ -40,7 +40,7 @@ class RecallOptions(Bounded):
         verbatim_window: Characters of the turn shown on each side of a passage, 0 to 1000.
         symbols: Show confidence marks as coloured circles instead of words.
         layers: The enabled layers.
-        say_unknown: State in the block that nothing, or nothing certain, is known of a question.
+        say_unknown: State in the block that nothing is known of a question or the names in it.
         opening_tokens: Maximum tokens of what is given without a question: user profile, standing
             instructions, current matters and open ends. 0 disables it.
     """

@@ -111,7 +111,7 @@ class Settings(Variables):
     )
     say_unknown: bool = Field(
         default=DEFAULTS.recall.say_unknown,
-        description="Tell the model if nothing, or nothing certain, is known about a question.",
+        description="Tell the model if nothing is known about a question or the names in it.",
     )
     recall_deadline_ms: float = Field(
         default=150.0, ge=0, description="Maximum milliseconds that a bot waits for its memory."
