@@ -76,9 +76,7 @@ async def test_a_final_transcript_without_interims_is_prefetched_immediately(
         await bot.speak(final=QUESTION)
         await bot.reply()
     assert "Rocky" in blocks(bot.model.shown[0])[0]
-    assert recalls[0][1].prefetch_ms > 0, (
-        "it began when the transcript came, not when the context did"
-    )
+    assert recalls[0][1].prefetch_hit, "it began with the transcript, not with the context"
 
 
 async def test_a_different_final_transcript_starts_another_recall(memory: Memory) -> None:
