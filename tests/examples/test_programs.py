@@ -61,7 +61,7 @@ def from_block(messages: Sequence[dict[str, Any]]) -> Answer:
 
 def test_quickstart(run: Run) -> None:
     shown = run("quickstart.py")
-    assert shown.startswith("<memory>") and "Ana's dog is called Potola." in shown
+    assert shown.startswith("<memory>") and "My dog is called Potola." in shown
 
 
 def test_the_keyboard_bot_remembers_in_the_next_session(run: Run) -> None:
