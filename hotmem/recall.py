@@ -28,7 +28,7 @@ from hotmem.retrieval.fanout import search_layers
 from hotmem.retrieval.query import build_query
 from hotmem.text.languages import ENGLISH
 from hotmem.types import NO_OFFSET, ContextBlock, Interval
-from hotmem.understanding.private_statements import is_private, may_hear
+from hotmem.understanding.private_statements import holds_secret, may_hear
 
 QUERY_SHARE: Final = 0.4
 LAYERS_SHARE: Final = 0.8
@@ -63,7 +63,7 @@ async def recall(
         return late_block(request, timer.stages)
     if asked_by is not None:
         found = [(one, one.evidence) for one in retrieved.candidates]
-        secret = {turn for _, one in found if is_private(one.text) for turn in one.turns}
+        secret = {turn for _, one in found if holds_secret(one) for turn in one.turns}
         hears = partial(may_hear, asked_by, request.session_id)
         heard = [one for one, said in found if hears(said) and secret.isdisjoint(said.turns)]
         retrieved = replace(retrieved, candidates=heard)

@@ -18,7 +18,7 @@ from hotmem.text.escaping import escape_for_prompt
 from hotmem.text.stemming import stems
 from hotmem.text.timezones import to_named_zone, zone_name
 from hotmem.types import Evidence, EvidenceKind, Item, Mark, Query, Role
-from hotmem.understanding.private_statements import is_private
+from hotmem.understanding.private_statements import holds_secret
 
 MAX_SUMMARIES: Final = 2
 """Limit of summaries in a block; each takes the room of several turns."""
@@ -93,9 +93,7 @@ def pack(
     )
     for one in sorted(_worth_it(list(relevant), unheld), key=_priority, reverse=True):
         is_summary = one.evidence.kind is EvidenceKind.SUMMARY
-        if (is_summary and not summaries) or (
-            id(one) in unchecked and is_private(one.evidence.text)
-        ):
+        if (is_summary and not summaries) or (id(one) in unchecked and holds_secret(one.evidence)):
             continue
         item = _item(query, one, _mark(one, answerability, best=one is candidates[0]), zone)
         cost = count(f"{render_line(item, layout)}\n")
@@ -113,11 +111,11 @@ def pack(
 
 def unheld_names(query: Query, evidence: Sequence[Evidence]) -> tuple[str, ...]:
     """The names in a question, if none of the statements holds a word of any of them."""
-    if not query.analysis.question:
+    names = query.analysis.entities
+    if not (names and query.analysis.question):
         return ()
     held = frozenset().union(*(found.terms for found in evidence))
     held |= stems(" ".join(query.speakers), query.index_language)
-    names = query.analysis.entities
     asked = [stems(name, query.index_language) for name in names]
     return names if all(words and held.isdisjoint(words) for words in asked) else ()
 
@@ -199,15 +197,12 @@ def _fit(
     Tokens of the whole text can exceed the sum over its lines.
     """
     for kept in range(len(chosen), 0, -1):
-        best_first = sorted(chosen[:kept], key=lambda pair: _order(pair[0]), reverse=True)
+        best_first = sorted(
+            chosen[:kept], key=lambda pair: (pair[0].in_window, pair[0].score), reverse=True
+        )
         items = tuple(item for _, item in best_first)
         text = render(items, layout, unheld)
         tokens = count(text)
         if tokens <= budget:
             return Packed(items, text, tokens)
     return Packed()
-
-
-def _order(one: ScoredCandidate) -> tuple[bool, float]:
-    """The order of the lines: statements in the requested time window, then by score."""
-    return one.in_window, one.score

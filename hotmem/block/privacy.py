@@ -8,7 +8,7 @@ from typing import Final
 
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.types import EvidenceKind, Query
-from hotmem.understanding.private_statements import MIN_ASKED, is_private, load_model, secrecy
+from hotmem.understanding.private_statements import MIN_ASKED, holds_secret, load_model, secrecy
 
 MOST_COMPARED: Final = 20
 """Number of the most relevant statements among which the secret that is asked for must be."""
@@ -29,7 +29,7 @@ def withheld(query: Query, candidates: Sequence[ScoredCandidate]) -> set[tuple[E
     """
     best, asked, secret = 0.0, set[tuple[EvidenceKind, int]](), set[tuple[EvidenceKind, int]]()
     for one in candidates[:MOST_COMPARED]:
-        if not is_private(one.evidence.text):
+        if not holds_secret(one.evidence):
             continue
         turns = set(one.evidence.turns)
         same = [o for o in candidates if o is one or not turns.isdisjoint(o.evidence.turns)]
@@ -39,7 +39,7 @@ def withheld(query: Query, candidates: Sequence[ScoredCandidate]) -> set[tuple[E
         chance = load_model().asks_for(
             query.text, one.relevance, rival, question=query.analysis.question
         )
-        fit = chance * secrecy(one.evidence.text)
+        fit = chance * max(map(secrecy, (one.evidence.text, one.evidence.reading)))
         if chance >= MIN_ASKED and fit > best:
             best, asked = fit, own
         secret |= own

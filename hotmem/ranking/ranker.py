@@ -28,7 +28,7 @@ from hotmem.ranking.time_relevance import (
 from hotmem.retrieval.fusion import Candidate
 from hotmem.text.stemming import stems
 from hotmem.types import Evidence, EvidenceKind, Layer, Query, Weights
-from hotmem.understanding.private_statements import is_private
+from hotmem.understanding.private_statements import holds_secret
 
 PLAIN_COSINE, PLAIN_OVERLAP = 0.45, 0.5
 """Cosine, and share of the query's words by rarity, from which a plain search finds a statement."""
@@ -198,7 +198,7 @@ def propagate_relevance(
     }
     for row, candidate in enumerate(candidates):
         successor = rows.get(candidate.evidence.replaced_by or -1)
-        if successor is not None and not is_private(candidates[successor].evidence.text):
+        if successor is not None and not holds_secret(candidates[successor].evidence):
             raised[successor] = max(raised[successor], relevances[row])
     return raised
 

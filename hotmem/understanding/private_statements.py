@@ -87,6 +87,12 @@ def is_private(text: str) -> bool:
     return secrecy(text) >= MIN_SECRET or _LABEL.search(text) is not None
 
 
+def holds_secret(found: Evidence) -> bool:
+    """Whether any of the words that a line of this statement may show holds a secret."""
+    texts = (found.text, found.reading, found.quote.text if found.quote else "")
+    return any(text and is_private(text) for text in texts)
+
+
 def may_hear(asked_by: str, session_id: str | None, found: Evidence) -> bool:
     """Whether another speaker than the user may be told a statement.
 
@@ -97,7 +103,7 @@ def may_hear(asked_by: str, session_id: str | None, found: Evidence) -> bool:
         found: The statement.
     """
     present = found.session_id == session_id or found.speaker == asked_by
-    return (present or not asked_by) and not is_private(found.text)
+    return (present or not asked_by) and not holds_secret(found)
 
 
 def statement_ids(text: str) -> TermIds:

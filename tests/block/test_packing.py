@@ -61,14 +61,8 @@ def test_everything_is_packed_into_a_large_budget(tokens: TokenCounter) -> None:
         (evidence(f"The dog {deed}.", key=key), 0.5)
         for key, deed in enumerate(("sleeps", "eats", "barks", "runs away"))
     ]
-    assert (
-        len(
-            pack(
-                query(), ranked(told), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
-            ).items
-        )
-        == 4
-    )
+    found, known = ranked(told), Answerability.SOMETHING
+    assert len(pack(query(), found, known, 1000, tokens.count, RecallOptions()).items) == 4
 
 
 def test_statements_that_do_not_fit_are_skipped(tokens: TokenCounter) -> None:

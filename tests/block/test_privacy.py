@@ -9,7 +9,7 @@ from hotmem.block.packing import pack
 from hotmem.models import TokenCounter
 from hotmem.options import RecallOptions
 from hotmem.ranking.answerability import Answerability
-from hotmem.types import Evidence
+from hotmem.types import Evidence, Quote
 from hotmem.understanding.private_statements import is_private, may_hear
 from tests.ranking.statements import evidence, query, ranked
 
@@ -89,6 +89,15 @@ def test_another_speaker_hears_what_was_said_to_them_and_no_secret() -> None:
     for asked_by in ("Tom", ""):
         secret = replace_evidence(text="My PIN is 4471.", session_id="now")
         assert not may_hear(asked_by, "now", secret)
+        words = Quote(1, secret.text, here.said_at)
+        assert not may_hear(asked_by, "now", here._replace(quote=words)), "its words would be shown"
+
+
+def test_a_secret_that_only_the_reading_of_a_quote_holds_is_withheld(tokens: TokenCounter) -> None:
+    answer = evidence("It's 4471.", key=2)._replace(reading="Ana's PIN is 4471.")
+    found = ranked([(evidence("The dog barks.", key=1), 0.3), (answer, 0.25)])
+    packed = pack(query(), found, Answerability.SOMETHING, 1000, tokens.count, RecallOptions())
+    assert "4471" not in packed.text and "barks" in packed.text
 
 
 def replace_evidence(

@@ -21,9 +21,7 @@ _KEPT_STOP_WORDS: Final = frozenset(
 )
 """spaCy stop words that are useful search terms."""
 
-_NO_SUBJECTS: Final = wordlist(
-    "kind type sort name names thing things way time number day one lot bit"
-)
+_NO_SUBJECTS: Final = wordlist("kind type sort name thing way time number day one lot bit")
 """Nouns that say nothing of what a question is about."""
 
 FUTURE_WORDS: Final = wordlist("will 'll ’ll upcoming plan plans planning planned tomorrow")

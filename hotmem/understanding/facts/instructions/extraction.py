@@ -119,9 +119,8 @@ def _is_wish(sentence: Span, around: Span) -> bool:
     """
     if wish(sentence) < MIN_WISH:
         return False
-    if is_unsafe(around.text) and not exclusive_topics(sentence.text):
-        return False
-    return around == sentence or wish(around) >= MIN_AROUND
+    safe = bool(exclusive_topics(sentence.text)) or not is_unsafe(around.text)
+    return safe and (around == sentence or wish(around) >= MIN_AROUND)
 
 
 def is_instruction(doc: Doc) -> bool:
