@@ -197,10 +197,8 @@ def _fit(
     Tokens of the whole text can exceed the sum over its lines.
     """
     for kept in range(len(chosen), 0, -1):
-        best_first = sorted(
-            chosen[:kept], key=lambda pair: (pair[0].in_window, pair[0].score), reverse=True
-        )
-        items = tuple(item for _, item in best_first)
+        best = sorted(chosen[:kept], key=lambda one: (one[0].in_window, one[0].score), reverse=True)
+        items = tuple(item for _, item in best)
         text = render(items, layout, unheld)
         tokens = count(text)
         if tokens <= budget:

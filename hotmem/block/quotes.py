@@ -10,7 +10,7 @@ from hotmem.ranking.deduplication import deduplicate
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.text.languages import ENGLISH
 from hotmem.text.stemming import STOP_STEMS, stems
-from hotmem.types import EvidenceKind
+from hotmem.types import EvidenceKind, Quote
 
 KEPT_SHARE: Final = 0.8
 """Share of the content words of a statement that are kept (`python -m eval ablation`)."""
@@ -53,20 +53,25 @@ def quotes(
     for one in candidates:
         of, passage = (one.evidence.kind, one.evidence.key), one
         if quote := one.evidence.quote:
-            of, fact = (EvidenceKind.PASSAGE, quote.passage), one.evidence
-            read = fact._replace(
-                kind=EvidenceKind.PASSAGE,
-                key=quote.passage,
-                text=quote.text,
-                terms=stems(quote.text, language),
-                said_at=quote.said_at,
-                turn_ids=fact.turn_ids[-1:],
-                turns=fact.turns[-1:],
-            )
-            passage = found.get(of) or replace(one, evidence=read)
+            of = (EvidenceKind.PASSAGE, quote.passage)
+            passage = found.get(of) or _passage(one, quote, language)
         kept[of] = _better(kept.get(of, passage), one)
     distinct, _ = deduplicate(sorted(kept.values(), key=lambda one: -one.score))
     return distinct, len(candidates) - len(distinct)
+
+
+def _passage(one: ScoredCandidate, quote: Quote, language: str) -> ScoredCandidate:
+    """The passage that a fact was read from, where no layer found it."""
+    read = one.evidence._replace(
+        kind=EvidenceKind.PASSAGE,
+        key=quote.passage,
+        text=quote.text,
+        terms=stems(quote.text, language),
+        said_at=quote.said_at,
+        turn_ids=one.evidence.turn_ids[-1:],
+        turns=one.evidence.turns[-1:],
+    )
+    return replace(one, evidence=read)
 
 
 def _better(passage: ScoredCandidate, fact: ScoredCandidate) -> ScoredCandidate:

@@ -139,7 +139,8 @@ def split_visible(
             text = normalized(found.quote.text if found.quote else found.text)
             if (live and text == asked) or (asked in seen and text in asked):
                 continue
-            known = known or any(text in other for other in seen)
+            stands_alone = not found.quote or len(stems(text) - STOP_STEMS) >= MIN_CONTENT_WORDS
+            known = known or (stands_alone and any(text in other for other in seen))
         (already_visible if known else new).append(candidate)
     return new, already_visible
 
