@@ -129,9 +129,8 @@ def split_visible(
             continue
         known = False
         if found.kind is EvidenceKind.MEMORY and live and found.key not in corrections:
-            content = (
-                found.terms - REPHRASED_WORDS - stems(found.speaker or "", query.index_language)
-            )
+            own = stems(found.speaker or "", query.index_language)
+            content = found.terms - REPHRASED_WORDS - own
             known = len(content) >= MIN_CONTENT_WORDS and any(
                 content <= words for words in seen_stems
             )
@@ -139,8 +138,8 @@ def split_visible(
             text = normalized(found.quote.text if found.quote else found.text)
             if (live and text == asked) or (asked in seen and text in asked):
                 continue
-            stands_alone = not found.quote or len(stems(text) - STOP_STEMS) >= MIN_CONTENT_WORDS
-            known = known or (stands_alone and any(text in other for other in seen))
+            if not found.quote or len(stems(text) - STOP_STEMS) >= MIN_CONTENT_WORDS:
+                known = known or any(text in other for other in seen)
         (already_visible if known else new).append(candidate)
     return new, already_visible
 

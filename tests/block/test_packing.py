@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem.block.packing import MAX_SUMMARIES, MIN_SHARE_OF_BEST, pack
+from hotmem.block.packing import MAX_SUMMARIES, MIN_SHARE_OF_BEST, Packed, pack
 from hotmem.block.quotes import quotes
 from hotmem.block.rendering import CLOSING, OPENING, Layout, render_line
 from hotmem.models import TokenCounter
@@ -20,6 +20,12 @@ from tests.thoroughness import examples
 
 VECTOR = np.eye(1, 16, dtype=np.float32)[0]
 """An embedding."""
+
+
+def packed_for(told: list[tuple[Evidence, float]], tokens: TokenCounter, budget: int) -> Packed:
+    known = Answerability.SOMETHING
+    return pack(query(), ranked(told), known, budget, tokens.count, RecallOptions())
+
 
 KNOWN = (Answerability.DOUBTFUL, Answerability.SOMETHING)
 
@@ -61,8 +67,7 @@ def test_everything_is_packed_into_a_large_budget(tokens: TokenCounter) -> None:
         (evidence(f"The dog {deed}.", key=key), 0.5)
         for key, deed in enumerate(("sleeps", "eats", "barks", "runs away"))
     ]
-    found, known = ranked(told), Answerability.SOMETHING
-    assert len(pack(query(), found, known, 1000, tokens.count, RecallOptions()).items) == 4
+    assert len(packed_for(told, tokens, 1000).items) == 4
 
 
 def test_statements_that_do_not_fit_are_skipped(tokens: TokenCounter) -> None:
@@ -70,18 +75,14 @@ def test_statements_that_do_not_fit_are_skipped(tokens: TokenCounter) -> None:
         (evidence("The dog " + "sleeps and " * 300 + "eats.", key=1), 0.9),
         (evidence("The dog barks.", key=2), 0.5),
     ]
-    packed = pack(
-        query(), ranked(told), Answerability.SOMETHING, 100, tokens.count, RecallOptions()
-    )
+    packed = packed_for(told, tokens, 100)
     assert [item.text for item in packed.items] == ["The dog barks."]
 
 
 def test_long_turns_are_trimmed_and_facts_are_not(tokens: TokenCounter) -> None:
     words = "Well, how are you? My dog Potola sleeps under the stairs."
     told = [(evidence(words, key=1), 0.6), (evidence(words, EvidenceKind.MEMORY, key=2), 0.5)]
-    quote, fact = pack(
-        query(), ranked(told), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
-    ).items
+    quote, fact = packed_for(told, tokens, 1000).items
     assert (fact.text, quote.text) == (words, "… My dog Potola sleeps under the stairs.")
 
 
@@ -137,8 +138,7 @@ def test_far_less_relevant_statements_are_left_out(tokens: TokenCounter) -> None
     told = [evidence(f"Line {key} is about ferries.", key=key, vector=VECTOR) for key in range(9)]
 
     def packed(relevances: list[tuple[Evidence, float]]) -> int:
-        found, known = ranked(relevances), Answerability.SOMETHING
-        return len(pack(query(), found, known, 1000, tokens.count, RecallOptions()).items)
+        return len(packed_for(relevances, tokens, 1000).items)
 
     rest = [(one, 0.8 * MIN_SHARE_OF_BEST) for one in told]
     assert packed([best, *rest]) == 1 and packed(rest) == len(rest)
@@ -166,8 +166,6 @@ def test_a_fact_gives_way_to_the_words_it_was_read_from(tokens: TokenCounter) ->
 
 def test_quotation_marks_in_a_quote_do_not_end_it(tokens: TokenCounter) -> None:
     told = evidence('She said "no" (high)', key=1)
-    packed = pack(
-        query(), ranked([(told, 0.5)]), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
-    )
+    packed = packed_for([(told, 0.5)], tokens, 1000)
     (line,) = packed.text.split("\n")[1:-1]
     assert line.count('"') == 2 and line.count("(") == 1

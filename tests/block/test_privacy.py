@@ -95,7 +95,7 @@ def test_another_speaker_hears_what_was_said_to_them_and_no_secret() -> None:
 
 def test_a_secret_that_only_the_reading_of_a_quote_holds_is_withheld(tokens: TokenCounter) -> None:
     answer = evidence("It's 4471.", key=2)._replace(reading="Ana's PIN is 4471.")
-    found = ranked([(evidence("The dog barks.", key=1), 0.3), (answer, 0.25)])
+    found = ranked([(evidence("The dog barks."), 0.3), (answer, 0.25)])
     packed = pack(query(), found, Answerability.SOMETHING, 1000, tokens.count, RecallOptions())
     assert "4471" not in packed.text and "barks" in packed.text
 
