@@ -176,7 +176,7 @@ async def _call(
     async with running([processor.listener], memory, audio=False) as (worker, model):
         for number in range(task.exchanges):
             due = perf_counter() + task.pause_s
-            text = f"{next(script)} I call this note {number + 1} of {secret(user)}."
+            text = f"{next(script)} That is thing {number + 1} about {secret(user)}."
             log.write(Entry.SAID, session=session, text=text)
             await say(worker, text)
             try:
