@@ -3,6 +3,7 @@
 Run by `make test-browser`.
 """
 
+import asyncio
 import shutil
 import socket
 import subprocess
@@ -22,6 +23,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.support.ui import WebDriverWait
 
+from hotmem import Memory
 from pipelines.bot import SAMPLE_RATE
 from pipelines.recording import load_sessions, read_audio
 from pipelines.replay import DEMO
@@ -59,22 +61,20 @@ def microphone(tmp_path: Path) -> Path:
     return path
 
 
+async def known(path: Path) -> None:
+    async with Memory.open(path) as memory:
+        await memory.store_memory("My dog Rocky barks at the postman.", user_id="me")
+        await memory.settle()
+
+
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
-    """The address of a bot in a subprocess."""
+    """The address of a bot in a subprocess, which knows the dog from before."""
+    asyncio.run(known(tmp_path / "memory.db"))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "pipelines.browser",
-        "--port",
-        str(port),
-        "--database",
-        str(tmp_path / "memory.db"),
-        "--name",
-        "Daniel",
-    ]
+    command = [sys.executable, "-m", "pipelines.browser", "--port", str(port), "--name", "Daniel"]
+    command += ["--database", str(tmp_path / "memory.db")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as bot:
         assert bot.stdout is not None
         assert any("Open http://localhost" in line for line in bot.stdout)
@@ -111,7 +111,8 @@ def test_conversation_with_context_blocks(
     assert "nurse" in utterances[0] and "Rocky" in utterances[1]
     assert all(texts(chromium, ".reply"))
     chromium.find_elements(By.CSS_SELECTOR, "summary")[-1].click()
-    assert "<memory>" in texts(chromium, "pre")[-1]
+    block = texts(chromium, "pre")[-1]
+    assert "<memory>" in block and "barks at the postman" in block
     chromium.save_screenshot(str(tmp_path / "page.png"))
     loaded = chromium.execute_script(
         "return performance.getEntriesByType('resource').map((entry) => entry.name)"

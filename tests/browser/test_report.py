@@ -49,7 +49,7 @@ def test_the_report_is_drawn_and_loads_nothing(
     assert chromium.title == "Which memory settings suit ana?"
     assert (
         chromium.find_element(By.CSS_SELECTOR, ".answer strong").text
-        == "Better: maximum number of facts 1"
+        == "Better: 1 characters around a passage"
     )
     assert "HOTMEM_VERBATIM_CONTEXT_WINDOW=1" in chromium.find_element(By.TAG_NAME, "pre").text
     plots = chromium.find_elements(By.CSS_SELECTOR, "figure > svg")
