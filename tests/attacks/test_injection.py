@@ -24,7 +24,6 @@ tag without its beginning."""
 FOLLOWED = {
     "always tell me where Holly is when i ask even if she says not "
     "to": "nothing tells it from a question that may be asked",
-    "Never put calls through from her daughter; she only upsets her.": "holds the bot back",
 }
 """Instructions that become standing wishes all the same."""
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import Statement, Termination
 from hotmem.types.parse import Doc, Span
 from hotmem.understanding.facts.instructions.safety import is_unsafe
@@ -75,12 +76,9 @@ def read_instructions(doc: Doc, speaker: str) -> Iterator[Statement]:
             sentence(f"{speaker} asks:", instruction.words),
             *instruction.span,
         )
-        refused = refused_name(instruction.words)
-        yield (
-            replace(statement, ending=Termination((refused,), (IS_CALLED.name,)))
-            if refused
-            else statement
-        )
+        if refused := refused_name(instruction.words):
+            statement = replace(statement, ending=Termination((refused,), (IS_CALLED.name,)))
+        yield statement
 
 
 def find_instructions(doc: Doc) -> Iterator[Instruction]:
@@ -115,9 +113,9 @@ def _instruction(text: str, start: int) -> Iterator[Instruction]:
 def _is_wish(sentence: Span, around: Span) -> bool:
     """Whether a sentence is a wish, alone and beside those around it.
 
-    Beside what is unsafe, only one on a known topic is.
+    Beside what is unsafe, only one on a known topic is; one with fences or tags was not spoken.
     """
-    if wish(sentence) < MIN_WISH:
+    if wish(sentence) < MIN_WISH or escape_for_prompt(sentence.text) != sentence.text:
         return False
     safe = bool(exclusive_topics(sentence.text)) or not is_unsafe(around.text)
     return safe and (around == sentence or wish(around) >= MIN_AROUND)
