@@ -29,6 +29,9 @@ _REFERENCE: Final = re.compile(r"\b(?:s?he|they|him|his|hers?|them|theirs?)\b", 
 MIN_WORDS: Final = 2
 """Number of content words without which a quote ("Yes.") does not stand alone."""
 
+_RUN: Final = re.compile(r"(\S)\1{39,}")
+"""A run of one character, of which three are shown."""
+
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…][\"'”’)\]])\s+|\n+")
 
 
@@ -101,13 +104,15 @@ def _better(passage: ScoredCandidate, fact: ScoredCandidate) -> ScoredCandidate:
 def trim(text: str, asked: frozenset[str], language: str = ENGLISH) -> str:
     """Remove the sentences with the least content, those with words of the query last.
 
-    None that may deny, limit, doubt or correct another is removed.
+    None that may deny, limit, doubt or correct another is removed. Long runs of one character are
+    shortened.
 
     Args:
         text: The statement.
         asked: Stems of the words of the query.
         language: The language by whose rules they are stemmed.
     """
+    text = _RUN.sub(rf"\1\1\1{ELLIPSIS}", text)
     sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence]
     if len(sentences) < 2:
         return text
