@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hotmem.block.dates import resolve_dates
+from hotmem.block.dates import resolve_dates, without_days
 from hotmem.block.privacy import MOST_COMPARED, withheld
 from hotmem.block.quotes import trim
 from hotmem.block.rendering import FRAME, Layout, render, render_line, unheld_lines
@@ -162,6 +162,7 @@ def _item(query: Query, one: ScoredCandidate, mark: Mark, zone: str | None) -> I
     if is_quote := found.kind is EvidenceKind.PASSAGE:
         text = trim(text, query.stems, query.index_language).replace('"', "'")
         speaker = speaker or SPEAKERS[found.role or Role.USER]
+    times = resolve_dates(found, text, zone) if is_quote else ()
     return Item(
         text=escape_for_prompt(text),
         kind=found.kind,
@@ -178,10 +179,10 @@ def _item(query: Query, one: ScoredCandidate, mark: Mark, zone: str | None) -> I
         valid_until=found.valid_until and to_named_zone(found.valid_until, zone),
         vector=None if found.former else found.vector,
         parts=one.layer_contributions,
-        times=resolve_dates(found, text, zone) if is_quote else (),
+        times=times,
         in_window=one.in_window,
         past=found.is_past(query.at),
-        reading=escape_for_prompt(found.reading).rstrip("."),
+        reading=escape_for_prompt(without_days(found.reading, times)).rstrip("."),
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from hotmem.block.dates import format_dates
+from hotmem.block.dates import format_dates, format_day
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import EvidenceKind, Item, Mark
 
@@ -71,11 +71,7 @@ class Layout:
 
     def date(self, moment: datetime) -> str:
         """A date in the time zone of the moment, with its year unless it is the layout's."""
-        return (
-            f"{moment.day} {moment:%B}"
-            if moment.year == self.year
-            else f"{moment.day} {moment:%B} {moment.year}"
-        )
+        return format_day(moment.date(), self.year)
 
 
 def render_line(item: Item, layout: Layout) -> str:
@@ -86,23 +82,15 @@ def render_line(item: Item, layout: Layout) -> str:
     A plan or reminder whose time is over is marked as past. What was stored without a conversation
     is no quote.
     """
-    mark = (
-        SYMBOLS[item.mark] if layout.symbols else "" if item.mark is Mark.LOW else item.mark.value
-    )
+    word = "" if item.mark is Mark.LOW else item.mark.value
+    mark = SYMBOLS[item.mark] if layout.symbols else word
     until = f"until {layout.date(item.valid_until)}" if item.valid_until else ""
     days = (format_dates(first, last, layout.year) for first, last in item.times)
     reading = item.reading.translate(PARENTHESES)
     note = ", ".join(filter(None, (mark, until, PAST * item.past, *days, reading)))
-    said = f": {item.text}"
-    if item.kind is EvidenceKind.PASSAGE:
-        said = f'{escape_for_prompt(item.speaker or "User")}: "{item.text}"'
-    source = SOURCES.get(item.kind, "")
-    return f"{layout.date(item.said_at)} {source}{said}" + (f" ({note})" if note else "")
-
-
-def iso_date(moment: datetime) -> str:
-    """A date as YYYY-MM-DD, in the time zone of the moment."""
-    return moment.date().isoformat()
+    source = SOURCES.get(item.kind) or escape_for_prompt(item.speaker or "User")
+    said = f'"{item.text}"' if item.kind is EvidenceKind.PASSAGE else item.text
+    return f"{layout.date(item.said_at)} {source}: {said}" + (f" ({note})" if note else "")
 
 
 def unheld_lines(names: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from hotmem.block.rendering import iso_date, render_notice
+from hotmem.block.rendering import render_notice
 from hotmem.core.counts import counted
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import ForgetResult, Item, Leftovers, Mark, StoredMemory
@@ -105,7 +105,7 @@ def deletion_done(result: ForgetResult, at: datetime) -> str:
     notice = f"Done: {_counts(result)} were deleted"
     if result.restorable_until is not None:
         until = result.restorable_until.astimezone(at.tzinfo)
-        notice += f", and can be brought back until {iso_date(until)}, {until:%H:%M},"
+        notice += f", and can be brought back until {until:%Y-%m-%d}, {until:%H:%M},"
         notice += " if they say “undo that”"
     elif result.leftovers is Leftovers.JOURNAL:
         notice += ", but another program reads the file, and copies stay in its journal"
@@ -121,7 +121,7 @@ def undo_question(deleted: ForgetResult, at: datetime) -> str:
         at: The time of the deletion, in the user's time zone.
     """
     return (
-        f"The user seems to ask to bring back what they had deleted {iso_date(at)}:"
+        f"The user seems to ask to bring back what they had deleted {at:%Y-%m-%d}:"
         f" {_counts(deleted)}."
         " Nothing is done yet: ask whether they mean this. Only a plain yes brings it back."
     )
@@ -148,7 +148,7 @@ def sources(items: Sequence[Item]) -> str:
         )
     lines = (
         f"- “{escape_for_prompt(item.text)}”, from what"
-        f" {escape_for_prompt(item.speaker or 'the user')} said on {iso_date(item.said_at)}"
+        f" {escape_for_prompt(item.speaker or 'the user')} said on {item.said_at:%Y-%m-%d}"
         for item in best
     )
     return "\n".join(("The user asks how it is known. What was used just now:", *lines))
@@ -170,7 +170,7 @@ def stored_facts(
     remaining = max_tokens - count(render_notice(lines[0]))
     shown = [memory for memory in memories if not is_private(memory.text)]
     for memory in sorted(shown, key=lambda one: (-one.importance, -one.said_at.timestamp())):
-        line = f"- {escape_for_prompt(memory.text)} ({iso_date(memory.said_at)})"
+        line = f"- {escape_for_prompt(memory.text)} ({memory.said_at:%Y-%m-%d})"
         remaining -= count(f"{line}\n")
         if remaining < 0:
             break

@@ -4,7 +4,6 @@ from collections.abc import Collection
 from datetime import timedelta
 from typing import Final
 
-from hotmem.block.rendering import iso_date
 from hotmem.ranking.confidence import MEDIUM_CONFIDENCE
 from hotmem.session_start.material import Material
 from hotmem.session_start.rendering import Line, shorten
@@ -50,5 +49,5 @@ def open_loop_lines(material: Material, shown_turns: Collection[str]) -> list[Li
             speaker=None,
             said_at=said_at,
         )
-        lines.append(Line(f"Left open on {iso_date(said_at)}:", f"- {text}", item))
+        lines.append(Line(f"Left open on {said_at:%Y-%m-%d}:", f"- {text}", item))
     return lines

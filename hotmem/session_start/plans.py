@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from hotmem.block.rendering import iso_date, quoted
+from hotmem.block.rendering import quoted
 from hotmem.models import Language
 from hotmem.session_start.material import Material
 from hotmem.session_start.rendering import Line, shorten
@@ -87,7 +87,7 @@ def plan_lines(material: Material, language: Language) -> list[Line]:
         if change is None:
             lines.append(Line(heading, f"- {plan.text}", plan.item))
         elif not (_is_plan_itself(change, plan, plans) or is_private(change.text)):
-            said_on = iso_date(material.local(change.said_at))
+            said_on = f"{material.local(change.said_at):%Y-%m-%d}"
             text = f"{plan.text} Later: {quoted(shorten(change.text))} (said {said_on})"
             turn_ids = (*plan.item.turn_ids, change.turn_id)
             lines.append(
@@ -111,7 +111,7 @@ def _spoken_plans(material: Material, language: Language) -> Iterator[_Plan]:
         if not dated.memories:
             quote = quoted(words)
             item = material.item(quote[1:-1], EvidenceKind.PASSAGE, dated.passage)
-            yield _Plan(start, words, item, f"{quote} (said {iso_date(item.said_at)})")
+            yield _Plan(start, words, item, f"{quote} (said {item.said_at:%Y-%m-%d})")
 
 
 def _stored_plans(material: Material) -> Iterator[_Plan]:
@@ -130,7 +130,7 @@ def _stored_plans(material: Material) -> Iterator[_Plan]:
                 and interval.end > days.start
             ):
                 item = material.item(escape_for_prompt(row.text), EvidenceKind.MEMORY, row.key)
-                line = f"{item.text} (noted {iso_date(item.said_at)})"
+                line = f"{item.text} (noted {item.said_at:%Y-%m-%d})"
                 yield _Plan(interval.start, row.text, item, line)
                 break
 

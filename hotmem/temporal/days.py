@@ -209,7 +209,7 @@ RULES: Final = (
         _WEEKDAY_CUES,
         re.compile(
             rf"(?<!\w)(?P<weekday>{WEEKDAY})\.?,?\s+(?:(?P<the>the)\s+)?(?P<day>\d\d?)"
-            rf"(?:{ORDINAL}(?!\w)|{_NOT_A_CLOCK}(?!\w|\s*{MONTH}))"
+            rf"(?:{ORDINAL}|{_NOT_A_CLOCK})(?!\w|\s*(?:of\s+)?{MONTH}\b)"
         ),
         _weekday_date,
         dated=True,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem.block.dates import MAX_DATES, format_dates, resolve_dates
+from hotmem.block.dates import MAX_DATES, format_dates, resolve_dates, without_days
 from hotmem.block.packing import pack
 from hotmem.block.rendering import Layout, render_line
 from hotmem.models import TokenCounter
@@ -42,7 +42,7 @@ def saying(text: str, *times: tuple[str, int, int], said_at: datetime = START) -
     [
         (date(2026, 3, 10), date(2026, 3, 10), "on 10 March"),
         (date(2025, 3, 10), date(2025, 3, 10), "on 10 March 2025"),
-        (date(2026, 3, 14), date(2026, 3, 15), "on 14 to 15 March"),
+        (date(2026, 3, 14), date(2026, 3, 15), "on 14 March to 15 March"),
         (date(2026, 2, 28), date(2026, 3, 1), "on 28 February to 1 March"),
         (date(2026, 3, 9), date(2026, 3, 15), "in the week of 9 March"),
         (date(2026, 3, 1), date(2026, 3, 31), "in March"),
@@ -53,6 +53,12 @@ def saying(text: str, *times: tuple[str, int, int], said_at: datetime = START) -
 )
 def test_format_dates(first: date, last: date, text: str) -> None:
     assert format_dates(first, last, 2026) == text
+
+
+def test_a_fact_beside_a_quote_has_no_uncertain_day() -> None:
+    fact, day = "Kira is coming on 2026-03-10 (Tuesday).", date(2026, 3, 10)
+    assert without_days(fact, [(day, day)]) == "Kira is coming on Tuesday."
+    assert without_days(fact, []) == ""
 
 
 def test_only_relative_times_are_resolved() -> None:
@@ -70,9 +76,10 @@ def test_only_relative_times_are_resolved() -> None:
     assert not days(saying("I fly in a few days.", ("in a few days", 3, 1)))
     assert not days(saying("I have flown since Monday.", ("since Monday", -7, 8)))
     assert not days(saying("I flew today.", ("today", 0, 1))), "the day stands above the line"
-    assert not days(saying("I fly tomorrow. Bye.", ("tomorrow", 1, 1)), "… Bye."), (
-        "the words were cut away"
-    )
+    assert not days(saying("Choir is on Friday evenings.", ("on Friday", 4, 1))), "a rhythm"
+    assert not days(saying("It's on the 3rd.", ("on the 3rd", 1, 1))), "of which month?"
+    assert not days(saying("Sue's in York.", ("Sue's in York.", 7, 1))), "the day of a question"
+    assert not days(saying("I fly tomorrow. Bye.", ("tomorrow", 1, 1)), "… Bye."), "cut away"
     many = saying(
         "Tomorrow, on Friday and on Sunday.",
         ("Tomorrow", 1, 1),

@@ -38,11 +38,13 @@ def answered_times(question: Doc, answer: Doc, said_at: datetime) -> tuple[Event
     "What's on tomorrow?" – "Eye clinic at ten."
 
     Args:
-        question: The parsed question.
+        question: The parsed turn before, whose last sentence may be a question.
         answer: The parsed answer.
         said_at: When the answer was said.
     """
-    times = tuple(read_event_times(said_at, resolve_times(question, said_at)))
-    if len(times) != 1 or not any(token.pos_ in _CONTENT for token in answer):
+    *_, last = question.sents
+    times = tuple(read_event_times(said_at, resolve_times(last.as_doc(), said_at)))
+    takes = "?" in last.text and any(token.pos_ in _CONTENT for token in answer)
+    if not takes or len(times) != 1:
         return ()
     return (EventTime(0, len(answer.text), times[0].interval),)
