@@ -77,7 +77,7 @@ def faults(
                 "not meant": label["label"] == "never" and marked,
                 "wrong day": any(day != when for day in days),
                 "wrongly ended": label["label"] == "true" and item.valid_until is not None,
-                "speaker": item.speaker != person,
+                "speaker": bool(item.speaker) and item.speaker != person,
             }
             found += [(name, item.text, marked) for name, is_wrong in wrong.items() if is_wrong]
         above |= {label["id"] for label in of}

@@ -36,6 +36,10 @@ LINE_OVERHEAD: Final = 20
 MIN_SHARE_OF_BEST: Final = 0.04
 """Share of the best line's relevance that a line must have (`python -m eval frontier`)."""
 
+FAR_FROM_BEST: Final = 0.1
+"""Share of the best line's relevance below which a line stands after the others (`python -m eval
+truth`)."""
+
 MIN_SHARE_UNHELD: Final = 0.3
 """The same where nothing holds the names asked about."""
 
@@ -80,7 +84,7 @@ def pack(
     """
     summaries = MAX_SUMMARIES if requested_window(query) is None else MAX_WINDOW_SUMMARIES
     layout = Layout(query.at.year, options.symbols)
-    chosen: list[tuple[ScoredCandidate, Item]] = []
+    chosen: list[Item] = []
     spent, misses = count(FRAME) + count("\n".join(unheld_lines(unheld))), 0
     zone = zone_name(query.at)
     hidden = withheld(query, candidates)
@@ -105,7 +109,7 @@ def pack(
         misses = 0
         spent += cost
         summaries -= is_summary
-        chosen.append((one, item))
+        chosen.append(item)
     return _fit(chosen, budget, count, layout, unheld)
 
 
@@ -187,19 +191,25 @@ def _item(query: Query, one: ScoredCandidate, mark: Mark, zone: str | None) -> I
 
 
 def _fit(
-    chosen: Sequence[tuple[ScoredCandidate, Item]],
+    chosen: Sequence[Item],
     budget: int,
     count: Callable[[str], int],
     layout: Layout,
     unheld: Sequence[str],
 ) -> Packed:
-    """Render the items, best first, without the last chosen while the text exceeds the budget.
+    """Render the items without the last chosen while the text exceeds the budget.
 
-    Tokens of the whole text can exceed the sum over its lines.
+    Lines far less relevant than the best stand last. Of both the latest stand first, so that what
+    was said anew is above what it replaces. Tokens of the whole text can exceed the sum over its
+    lines.
     """
+    far = FAR_FROM_BEST * max((one.relevance for one in chosen), default=0.0)
+
+    def place(one: Item) -> tuple[bool, bool, float]:
+        return one.in_window, one.relevance >= far, one.said_at.timestamp()
+
     for kept in range(len(chosen), 0, -1):
-        best = sorted(chosen[:kept], key=lambda one: (one[0].in_window, one[0].score), reverse=True)
-        items = tuple(item for _, item in best)
+        items = tuple(sorted(chosen[:kept], key=place, reverse=True))
         text = render(items, layout, unheld)
         tokens = count(text)
         if tokens <= budget:

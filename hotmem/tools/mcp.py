@@ -16,7 +16,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
-from hotmem.block.rendering import render_tool_data
+from hotmem.block.rendering import NOTES, render_notice
 from hotmem.core import local_server
 from hotmem.core.location import Location, ServerUrl
 from hotmem.core.logs import log
@@ -92,7 +92,7 @@ def create_server(
                 is_error=True,
             )
         answer = escape_json_for_prompt(answer)
-        text = render_tool_data(json.dumps(answer, ensure_ascii=False))
+        text = render_notice(f"{NOTES}\n{json.dumps(answer, ensure_ascii=False)}")
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)], structured_content=answer
         )
