@@ -47,7 +47,7 @@ _LOOK_ALIKE: Final = str.maketrans(
 )
 """Cyrillic and Greek letters that look like Latin ones, from Unicode's list of confusables."""
 
-_MIXED: Final = re.compile(r"\w*(?:[A-Za-z][\u0370-\u052f]|[\u0370-\u052f][A-Za-z])\w*")
+_MIXED: Final = re.compile(r"\b\w*(?:[A-Za-z][\u0370-\u052f]|[\u0370-\u052f][A-Za-z])\w*")
 """A word of both Latin and other letters, which nobody writes but to deceive."""
 
 _BREAK: Final = "\u200b"
