@@ -15,7 +15,7 @@ from hotmem.types import Evidence
 from hotmem.understanding.query.command_model import FloatArray, TermIds, term_id, term_ids
 from hotmem.understanding.term_model import Tensors, TermModel, load_tensors, logistic
 
-MIN_SECRET: Final = 0.47
+MIN_SECRET: Final = 0.5
 """Probability from which a statement holds a secret."""
 
 MIN_ASKED: Final = 0.3

@@ -80,12 +80,8 @@ def test_only_relative_times_are_resolved() -> None:
     assert not days(saying("It's on the 3rd.", ("on the 3rd", 1, 1))), "of which month?"
     assert not days(saying("Sue's in York.", ("Sue's in York.", 7, 1))), "the day of a question"
     assert not days(saying("I fly tomorrow. Bye.", ("tomorrow", 1, 1)), "… Bye."), "cut away"
-    many = saying(
-        "Tomorrow, on Friday and on Sunday.",
-        ("Tomorrow", 1, 1),
-        ("on Friday", 4, 1),
-        ("on Sunday", 6, 1),
-    )
+    times = ("Tomorrow", 1, 1), ("on Friday", 4, 1), ("on Sunday", 6, 1)
+    many = saying("Tomorrow, on Friday, on Sunday.", *times)
     assert len(days(many)) == MAX_DATES
 
 

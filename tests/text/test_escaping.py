@@ -28,6 +28,7 @@ from hotmem.text.escaping import (
     escape_json_for_prompt,
     format_json,
 )
+from hotmem.text.names import normalize_name
 from tests.hostile import BETWEEN, control_tokens, hostile, invisible
 
 
@@ -41,11 +42,13 @@ from tests.hostile import BETWEEN, control_tokens, hostile, invisible
         "[ " * 25_000,
         "\n" * 50_000,
         "<" + " " * 50_000,
+        "ع" * 50_000,
     ],
 )
 def test_time_is_linear_in_the_length(text: str) -> None:
     began = time.process_time()
     escape_for_prompt(text)
+    normalize_name(text)
     assert time.process_time() - began < 1
 
 
