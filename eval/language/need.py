@@ -2,15 +2,12 @@
 
 Questions that need it must be asked, and talk that cannot be helped need not be.
 
-The questions are those of the datasets given and some of our own; what needs no memory are our own
-commands to devices, general questions and courtesies. `need.tsv` has ours; the rules were made with
-them in view.
+The utterances are those of four writers, and the questions of the datasets given.
 """
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -20,10 +17,9 @@ from rich.table import Table
 
 from eval.arguments import AsJson, print_json
 from eval.datasets.selection import load_datasets
+from eval.understanding import data
 from hotmem.models import Language, load_language
 from hotmem.understanding.query.analyzer import analyse
-
-OWN: Final = Path(__file__).with_name("need.tsv")
 
 AT: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 """When everything is said; nothing here hangs on it."""
@@ -46,10 +42,11 @@ class Share:
     of: int
 
 
-def own() -> list[Asked]:
-    """The utterances of `need.tsv`."""
-    rows = (line.split("\t") for line in OWN.read_text("utf-8").splitlines()[1:])
-    return [Asked(text, needed == "yes") for needed, text in rows]
+def own(*, held: bool = False) -> list[Asked]:
+    """The utterances of two writers, or of the two held out."""
+    files = sorted((data.FOLDER / "needs").glob("*.tsv"))[2 * held :][:2]
+    rows = (line.split("\t") for file in files for line in file.read_text("utf-8").splitlines())
+    return [Asked(text, label == "memory") for *_, label, text in rows]
 
 
 def misjudged(one: Asked, language: Language) -> bool:
@@ -61,9 +58,10 @@ def misjudged(one: Asked, language: Language) -> bool:
 
 
 def need(
-    data: Annotated[
+    datasets: Annotated[
         list[str] | None, typer.Argument(help="DATASET=PATH, any number.", show_default=False)
     ] = None,
+    held: Annotated[bool, typer.Option("--held", help="The two writers held out.")] = False,
     failures: Annotated[bool, typer.Option(help="Show what is misjudged.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -72,7 +70,7 @@ def need(
     language = load_language()
     table = Table("", "misjudged", "of", "share", title="need for memory", title_justify="left")
     shares = {}
-    for name, asked in _groups(data or []).items():
+    for name, asked in _groups(datasets or [], held=held).items():
         wrong = [one for one in track(asked, name, console=console) if misjudged(one, language)]
         shares[name] = Share(len(wrong), len(asked))
         table.add_row(
@@ -84,12 +82,11 @@ def need(
     print_json({name: asdict(share) for name, share in shares.items()}, as_json)
 
 
-def _groups(data: Sequence[str]) -> dict[str, list[Asked]]:
-    groups = {
-        "own, needing memory": [one for one in own() if one.needed],
-        "own, needing none": [one for one in own() if not one.needed],
-    }
-    for name, conversations in load_datasets(data, step=1).items():
+def _groups(datasets: Sequence[str], *, held: bool) -> dict[str, list[Asked]]:
+    groups: dict[str, list[Asked]] = {"needing memory": [], "needing none": []}
+    for one in own(held=held):
+        groups["needing memory" if one.needed else "needing none"].append(one)
+    for name, conversations in load_datasets(datasets, step=1).items():
         groups[name] = [
             Asked(
                 question.text,

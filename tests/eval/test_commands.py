@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from eval.__main__ import app
 from eval.bench.spoken import NoVoice
-from eval.language import corrections, extraction, identity, need
+from eval.language import corrections, extraction, identity
 from eval.language.recognizers import FILES
 from eval.learning import usage
 from eval.peers.process import PeerMissing
@@ -360,7 +360,6 @@ def few_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (corrections, "CASES", 40),
         (extraction, "CASES", 40),
         (identity, "CASES", 60),
-        (need, "OWN", 20),
         (usage, "TRIPLES", 41),
         (classification, "STATEMENTS", 101),
         (equivalence, "PAIRS", 41),
