@@ -199,9 +199,9 @@ def _fit(
 ) -> Packed:
     """Render the items without the last chosen while the text exceeds the budget.
 
-    Lines far less relevant than the best stand last. Of both the latest stand first, so that what
-    was said anew is above what it replaces. Tokens of the whole text can exceed the sum over its
-    lines.
+    Lines far less relevant than the best stand last. In both groups the latest stand first, so
+    that what was said anew is above what it replaces. Tokens of the whole text can exceed the sum
+    over its lines.
     """
     far = FAR_FROM_BEST * max((one.relevance for one in chosen), default=0.0)
 
