@@ -21,11 +21,10 @@ from eval.language.forgetting import forgetting
 from eval.language.identity import identity
 from eval.language.languages import languages
 from eval.language.names import names
-from eval.language.need import need
+from eval.language.need import need, train_needs
 from eval.language.plans import plans
 from eval.language.rewriting import rewriting
 from eval.language.secret_training import train_secrets
-from eval.language.small_talk import chat
 from eval.language.time import time
 from eval.language.voice_dialogues import dialogues
 from eval.language.wish_training import train_wishes
@@ -58,7 +57,6 @@ for command in (
     frontier,
     peers,
     changes,
-    chat,
     commands,
     corrections,
     truth,
@@ -89,6 +87,7 @@ for command in (
 app.command("train-commands")(train_commands)
 app.command("train-antecedents")(train_antecedents)
 app.command("train-secrets")(train_secrets)
+app.command("train-needs")(train_needs)
 app.command("train-wishes")(train_wishes)
 for name, study in STUDIES.items():
     app.command(name)(study)

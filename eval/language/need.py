@@ -5,21 +5,35 @@ Questions that need it must be asked, and talk that cannot be helped need not be
 The utterances are those of four writers, and the questions of the datasets given.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Final
 
+import numpy as np
 import typer
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
+from scipy.sparse import hstack
 
 from eval.arguments import AsJson, print_json
 from eval.datasets.selection import load_datasets
+from eval.language.command_training import EVERYDAY
+from eval.language.secret_training import SCALE, common_terms, regression, term_rows
 from eval.understanding import data
-from hotmem.models import Language, load_language
+from hotmem.models import load_encoder, load_language
+from hotmem.options import ModelOptions
 from hotmem.understanding.query.analyzer import analyse
+from hotmem.understanding.query.command_model import term_ids
+from hotmem.understanding.term_model import Tensors
+
+*TRAINED, HELD_OUT = sorted((data.FOLDER / "needs").glob("*.tsv"))
+"""The utterances of three writers, and of one whose judgement decides."""
+
+VECTOR_SCALE: Final = 2.0
+"""Length of the embedding among the features."""
 
 AT: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 """When everything is said; nothing here hangs on it."""
@@ -42,36 +56,40 @@ class Share:
     of: int
 
 
-def own(*, held: bool = False) -> list[Asked]:
-    """The utterances of two writers, or of the two held out."""
-    files = sorted((data.FOLDER / "needs").glob("*.tsv"))[2 * held :][:2]
+def own(*files: Path) -> list[Asked]:
+    """The utterances of writers."""
     rows = (line.split("\t") for file in files for line in file.read_text("utf-8").splitlines())
     return [Asked(text, label == "memory") for *_, label, text in rows]
 
 
-def misjudged(one: Asked, language: Language) -> bool:
-    """Whether memory is asked without need, or not asked though needed."""
-    return (
-        analyse(language.parse([one.text], names=False)[0], AT, one.known).needs_memory
-        is not one.needed
+def misjudged(asked: Sequence[Asked]) -> list[Asked]:
+    """For which memory is asked without need, or not asked though needed."""
+    language, encoder = load_language(), load_encoder(ModelOptions())
+    texts = [one.text for one in asked]
+    docs, vectors = language.parse(texts, names=False), encoder.encode(texts)
+    found = (
+        analyse(doc, AT, one.known, vector=vector)
+        for one, doc, vector in zip(asked, docs, vectors, strict=True)
     )
+    return [
+        one for one, seen in zip(asked, found, strict=True) if seen.needs_memory is not one.needed
+    ]
 
 
 def need(
     datasets: Annotated[
         list[str] | None, typer.Argument(help="DATASET=PATH, any number.", show_default=False)
     ] = None,
-    held: Annotated[bool, typer.Option("--held", help="The two writers held out.")] = False,
+    held: Annotated[bool, typer.Option("--held", help="The writer held out.")] = False,
     failures: Annotated[bool, typer.Option(help="Show what is misjudged.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Says of how many questions memory would not be asked, and of how much other talk it would."""
     console = Console(stderr=True)
-    language = load_language()
     table = Table("", "misjudged", "of", "share", title="need for memory", title_justify="left")
     shares = {}
     for name, asked in _groups(datasets or [], held=held).items():
-        wrong = [one for one in track(asked, name, console=console) if misjudged(one, language)]
+        wrong = misjudged(asked)
         shares[name] = Share(len(wrong), len(asked))
         table.add_row(
             name, str(len(wrong)), f"{len(asked):,}", f"{len(wrong) / max(len(asked), 1):.1%}"
@@ -84,7 +102,7 @@ def need(
 
 def _groups(datasets: Sequence[str], *, held: bool) -> dict[str, list[Asked]]:
     groups: dict[str, list[Asked]] = {"needing memory": [], "needing none": []}
-    for one in own(held=held):
+    for one in own(*([HELD_OUT] if held else TRAINED)):
         groups["needing memory" if one.needed else "needing none"].append(one)
     for name, conversations in load_datasets(datasets, step=1).items():
         groups[name] = [
@@ -97,3 +115,33 @@ def _groups(datasets: Sequence[str], *, held: bool) -> dict[str, list[Asked]]:
             for question in one.questions
         ]
     return groups
+
+
+def trained(asked: Sequence[Asked]) -> Tensors:
+    """Fit the model on the words and the embeddings of utterances."""
+    ids = [term_ids(one.text) for one in asked]
+    vectors = load_encoder(ModelOptions()).encode([one.text for one in asked])
+    terms = common_terms(ids, least=2)
+    rows = hstack([SCALE * term_rows(ids, terms), VECTOR_SCALE * vectors]).tocsr()
+    fitted, bias = regression(rows, [one.needed for one in asked])
+    return {
+        "need_terms": terms,
+        "need_weights": (SCALE * fitted[: len(terms)]).astype(np.float16),
+        "need_vector": (VECTOR_SCALE * fitted[len(terms) :]).astype(np.float16),
+        "need_bias": bias,
+    }
+
+
+def train_needs(
+    out: Annotated[Path, typer.Option(help="File of the trained model (.safetensors).")],
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Utterances of a writer; all by default.")
+    ] = None,
+) -> None:
+    """Train the model of what needs memory, on three writers and everyday questions."""
+    from safetensors.numpy import save_file
+
+    questions = [one for file in EVERYDAY for one in json.loads(file.read_text())["questions"]]
+    asked = [one for file in TRAINED for one in own(file)[:limit]]
+    asked += [Asked(one["text"], needed=True) for one in questions[:limit]]
+    save_file(dict(trained(asked)), out)

@@ -169,12 +169,13 @@ async def asked(rows: Sequence[tuple[str, dict[str, Any]]]) -> list[Asked]:
     return found
 
 
-def _common(ids: Sequence[TermIds]) -> TermIds:
+def common_terms(ids: Sequence[TermIds], least: int = MIN_TEXTS) -> TermIds:
+    """The terms that at least so many texts have."""
     counts = Counter(int(one) for own in ids for one in own)
-    return np.array(sorted(one for one, n in counts.items() if n >= MIN_TEXTS), np.uint32)
+    return np.array(sorted(one for one, n in counts.items() if n >= least), np.uint32)
 
 
-def _regression(
+def regression(
     rows: NDArray[np.float32] | csr_array,
     labels: Sequence[bool],
     weights: Sequence[float] | None = None,
@@ -187,7 +188,7 @@ def _regression(
     return model.coef_[0].astype(np.float32), model.intercept_.astype(np.float32)
 
 
-def _rows(ids: Sequence[TermIds], terms: TermIds) -> csr_array:
+def term_rows(ids: Sequence[TermIds], terms: TermIds) -> csr_array:
     """Which terms each text has; rows of length 1."""
     known = [np.flatnonzero(np.isin(terms, own, assume_unique=True)) for own in ids]
     values = [np.full(len(row), max(len(row), 1) ** -0.5, np.float32) for row in known]
@@ -208,11 +209,11 @@ def trained(
         known, weights, bias = fit_terms(
             [term_ids(o.text) for o in others], [o.any for o in others]
         )
-        rows = _rows([term_ids(one.text) for one in rest], known)
+        rows = term_rows([term_ids(one.text) for one in rest], known)
         asking.update(
             zip((one.text for one in rest), (rows @ weights + bias).tolist(), strict=True)
         )
-    pair = _regression(
+    pair = regression(
         np.stack(
             [
                 pair_features(asking[one.text], one.relevance, one.rival, question=one.question)
@@ -246,8 +247,8 @@ def fit_terms(
     ids: Sequence[TermIds], labels: Sequence[bool], weights: Sequence[float] | None = None
 ) -> tuple[TermIds, NDArray[np.float32], NDArray[np.float32]]:
     """Fit a logistic regression on the terms of texts: terms, weights and bias."""
-    terms = _common(ids)
-    fitted, bias = _regression(SCALE * _rows(ids, terms), labels, weights)
+    terms = common_terms(ids)
+    fitted, bias = regression(SCALE * term_rows(ids, terms), labels, weights)
     return terms, SCALE * fitted, bias
 
 

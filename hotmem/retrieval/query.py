@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Final
 
 import numpy as np
 
 from hotmem.models import EncodedText, Encoder, Language, encode_tokens
+from hotmem.models.preparation import TURNS
 from hotmem.retrieval.context import RecallRequest, RetrievalContext
 from hotmem.storage import queries
 from hotmem.storage.database import Connection
@@ -17,6 +19,7 @@ from hotmem.text.language_detection import detect_language
 from hotmem.text.languages import ENGLISH
 from hotmem.text.truncation import truncate, truncate_start
 from hotmem.types import Analysis, EvidenceKind, Profile, Query, Rewrite, Role, Turn, UserKey
+from hotmem.types.arrays import Vector
 from hotmem.types.index_state import IndexState
 from hotmem.types.parse import Doc
 from hotmem.understanding.facts.instructions import is_setting
@@ -67,13 +70,10 @@ async def build_query(context: RetrievalContext, request: RecallRequest) -> tupl
     if language != ENGLISH:
         rewrite, analysis = None, analyse_other_language(text, language)
     else:
-        rewrite, analysis = await _analyse_in_context(context, request, doc, user)
+        rewrite, analysis = await _analyse_in_context(context, request, doc, user, reading.vector)
     if analysis.expansion:
-        expanded = (
-            rewrite.expanded
-            if rewrite and rewrite.rewritten
-            else " ".join((text, *analysis.expansion))
-        )
+        own = " ".join((text, *analysis.expansion))
+        expanded = rewrite.expanded if rewrite and rewrite.rewritten else own
         reading, former = await asyncio.to_thread(_embed, context, expanded)
     query = Query(
         text=text,
@@ -92,12 +92,13 @@ async def build_query(context: RetrievalContext, request: RecallRequest) -> tupl
 
 
 async def _analyse_in_context(
-    context: RetrievalContext, request: RecallRequest, doc: Doc, user: "LoadedUser"
+    context: RetrievalContext, request: RecallRequest, doc: Doc, user: "LoadedUser", vector: Vector
 ) -> tuple[Rewrite | None, Analysis]:
     """The analysis of an English utterance, with its references resolved from the live session."""
     profile, turns = user.profile, user.turns
     misheard = await asyncio.to_thread(_misheard_names, context.language, doc, profile)
-    analysis = _analyse(doc, request, profile, misheard)
+    own = vector if context.encoder.name == TURNS.name else None
+    analysis = _analyse(doc, request.at, profile, misheard, own)
     if turns and analysis.needs_memory and needs_context(doc, analysis.ambiguous):
         return await _expand(context, request, doc, analysis, profile, misheard, turns)
     return None, analysis
@@ -127,9 +128,8 @@ def _with_former_reading(
     if former is None:
         return query
     same_tokens = np.array_equal(former.token_ids, reading.token_ids)
-    return replace(
-        query, former=former.vector, former_pieces=former.token_states if same_tokens else None
-    )
+    pieces = former.token_states if same_tokens else None
+    return replace(query, former=former.vector, former_pieces=pieces)
 
 
 def _misheard_names(language: Language, doc: Doc, profile: Profile) -> Sequence[str]:
@@ -145,11 +145,11 @@ def _misheard_names(language: Language, doc: Doc, profile: Profile) -> Sequence[
 
 
 def _analyse(
-    doc: Doc, request: RecallRequest, profile: Profile, misheard: Sequence[str]
+    doc: Doc, at: datetime, profile: Profile, misheard: Sequence[str], own: Vector | None = None
 ) -> Analysis:
     """The analysis, with known names that stand as other words in the utterance."""
     known = (*profile.speakers, *profile.entities)
-    analysis = analyse(doc, request.at, known, misheard=misheard)
+    analysis = analyse(doc, at, known, misheard=misheard, vector=own)
     if analysis.needs_memory and _is_only_instruction(doc, analysis):
         return replace(analysis, needs_memory=False).asking(())
     return analysis
@@ -185,12 +185,10 @@ async def _expand(
         texts = [turn.text for turn in turns]
         rewrite = await context.rewriter.rewrite(doc.text, texts, limit_s, expansion)
         if rewrite.rewritten:
-            expanded = _analyse(await _parse(context, rewrite.expanded), request, profile, misheard)
-            return rewrite, replace(
-                expanded,
-                terms=analysis.terms,
-                expansion=tuple(term for term in expanded.terms if term not in analysis.terms),
-            )
+            parsed = await _parse(context, rewrite.expanded)
+            expanded = _analyse(parsed, request.at, profile, misheard)
+            added = tuple(term for term in expanded.terms if term not in analysis.terms)
+            return rewrite, replace(expanded, terms=analysis.terms, expansion=added)
     return rewrite, replace(analysis, expansion=expansion)
 
 

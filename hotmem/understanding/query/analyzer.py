@@ -7,19 +7,21 @@ from typing import Final
 from hotmem.temporal import find_interval
 from hotmem.text.names import normalize_name
 from hotmem.text.word_sets import wordlist
-from hotmem.types import Analysis, Intent, Layer
+from hotmem.types import Analysis, Intent, Layer, Vector
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.query.ambiguity import find_ambiguous
 from hotmem.understanding.query.antecedents import RecentTurn
 from hotmem.understanding.query.coreference import expand
 from hotmem.understanding.query.entities import find_entities
 from hotmem.understanding.query.intent import find_complexity, find_intent, is_question
-from hotmem.understanding.query.needs_memory import FIRST_PERSON, needs_memory
+from hotmem.understanding.query.needs_memory import MIN_NEED, need
 
 _KEPT_STOP_WORDS: Final = frozenset(
     {"name", "names", "call", "called", "move", "moved", "show", "amount"}
 )
 """spaCy stop words that are useful search terms."""
+
+FIRST_PERSON: Final = wordlist("i me my mine myself we us our ours")
 
 _NO_SUBJECTS: Final = wordlist("kind type sort name thing way time number day one lot bit")
 """Nouns that say nothing of what a question is about."""
@@ -34,6 +36,7 @@ def analyse(
     known: Sequence[str] = (),
     recent: Sequence[RecentTurn] = (),
     misheard: Sequence[str] = (),
+    vector: Vector | None = None,
 ) -> Analysis:
     """Analyse an utterance.
 
@@ -43,14 +46,19 @@ def analyse(
         known: Stored names, which are recognised in any letter case.
         recent: The turns before it, oldest first, to resolve references.
         misheard: Stored names that stand as other words in it.
+        vector: Its embedding, a unit row, if the encoder is the one that ships. Without it memory
+            is needed unless there are only courtesies; a stored name always needs memory.
     """
     time = find_interval(doc.text, at, ahead=_asks_ahead(doc))
     intent = find_intent(doc, timed=time is not None)
     misheard_words = (word for name in misheard for word in normalize_name(name).split())
     entities = tuple(dict.fromkeys((*find_entities(doc, known), *misheard)))
     ambiguous = () if intent is Intent.CHITCHAT else find_ambiguous(doc)
-    needed = needs_memory(
-        doc, intent, entities=entities, known=(*known, *misheard), ambiguous=ambiguous
+    names = {name.casefold() for name in (*known, *misheard)}
+    needed = intent is not Intent.CHITCHAT and (
+        vector is None
+        or any(name.casefold() in names for name in entities)
+        or need(doc.text, vector) >= MIN_NEED
     )
     complexity = find_complexity(
         doc, intent, entities=len(entities), timed=time is not None, ambiguous=bool(ambiguous)

@@ -5,7 +5,6 @@ from typing import Final
 
 from hotmem.types import Intent
 from hotmem.understanding.query.small_talk import (
-    ABOUT_THE_BOT,
     EXCLAMATIONS,
     ORDERS,
     PRAISE,
@@ -171,88 +170,6 @@ COURTESIES: Final = _any_of(
     )
 )
 """Greetings, thanks, farewells, assent, small talk and filler."""
-
-_PLEASE: Final = (
-    r"^\W*(?:(?:hey|ok|okay|please|so|and|now|then|just|(?:can|could|would|will) you)[,\s]+)*"
-)
-_NOW: Final = (
-    r"(?:[\s,]+(?:please|now|right now|today|tonight|tomorrow|outside|currently|all the way"
-    r"|a (?:bit|little|notch)|(?:in|at) \w+))*\W*$"
-)
-_PLAYING: Final = (
-    r"(?:music|song|track|video|playback|radio|podcast|movie|tv|television|timer|alarm|recording)"
-)
-
-DEVICE_COMMANDS: Final = _any_of(
-    _PLEASE + r"(?:turn|switch)\b.*\b(?:on|off|up|down)" + _NOW,
-    _PLEASE + r"(?:turn|switch)\s+(?:on|off|up|down)\b",
-    _PLEASE + r"(?:dim|brighten|mute|unmute|pause|resume|rewind|skip|shuffle)\b",
-    _PLEASE
-    + r"(?:set|start|stop|cancel|snooze|extend)\s+(?:(?:a|an|the)\s+)?(?:\S+\s+){0,3}?"
-    + _PLAYING
-    + r"s?\b",
-    _PLEASE
-    + (
-        r"set\s+the\s+(?:\w+\s+)?(?:volume|temperature|thermostat|lights?|lamps?|heating"
-        r"|brightness|oven)\b"
-    ),
-    _PLEASE
-    + (
-        r"(?:raise|lower|increase|decrease)\s+the\s+(?:\w+\s+)?(?:volume|temperature|thermostat"
-        r"|heating|brightness|blinds|shades)\b"
-    ),
-    _PLEASE
-    + (
-        r"(?:open|close|lock|unlock|shut)\s+the\s+(?:\w+\s+)?(?:blinds|curtains|garage|doors?"
-        r"|windows?|gate|shades|shutters)\b"
-    ),
-    _PLEASE + r"play\s+(?:(?:some|the\s+next|the\s+previous|a)\b|" + _PLAYING + r")",
-    _PLEASE + r"(?:next|previous)\s+" + _PLAYING + r"\b",
-    _PLEASE + r"volume\s+(?:up|down)\b",
-)
-"""Smart-home and media commands."""
-
-_NUMERAL: Final = (
-    r"(?:(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
-    r"|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand"
-    r"|million|half|and|a)"
-)
-_NUMBER: Final = rf"(?:[\d.,]+|{_NUMERAL}(?:[- ]{_NUMERAL}){{0,9}})"
-
-GENERAL_QUESTIONS: Final = _any_of(
-    *ABOUT_THE_BOT,
-    r"^\W*what(?:['’]s| is) the (?:weather|forecast)\b",
-    r"^\W*what(?:['’]s| is) the (?:time|temperature)" + _NOW,
-    r"^\W*what (?:time|day) is it" + _NOW,
-    (
-        rf"\bwhat(?:['’]s| is|s) (?:the )?(?:square root|{_NUMBER} (?:plus|minus|times|divided"
-        r"|percent|multiplied|over|to the))\b"
-    ),
-    (
-        r"\bwhat(?:['’]s| is| was) the (?:capital|population|currency|boiling point|melting point"
-        r"|official language|chemical symbol) of\b"
-    ),
-    (
-        r"^\W*how (?:far|tall|big|deep|high|heavy|fast|hot) (?:is|are) the (?:moon|sun|earth"
-        r"|equator|ocean|sky)\b"
-    ),
-    (
-        r"^\W*how (?:far|tall|big|deep|high|heavy|fast|hot) is (?:mount|mercury|venus|mars"
-        r"|jupiter|saturn|light|sound)\b"
-    ),
-    r"^\W*how many \w+ (?:are (?:there )?)?in (?:a|an|one) \w+\W*$",
-    _PLEASE + r"(?:convert|define|translate|spell)\b",
-    r"^\W*how do you (?:spell|pronounce|say)\b",
-    r"^\W*how do you (?:boil|cook|bake|roast|fry) (?:an?|some)\b",
-    r"^\W*what does (?:the word )?\w+ mean\W*$",
-    _PLEASE
-    + (
-        r"(?:tell (?:me )?(?:a|another) (?:joke|story|riddle)|flip a coin|roll a (?:die|dice)"
-        r"|sing (?:a song|something))\b"
-    ),
-    r"^\W*(?:what(?:['’]s| is) (?:in )?the (?:latest )?news|any news)\b(?! (?:about|from|of)\b)",
-)
-"""General questions that need no memory: weather, time, arithmetic, capitals, spelling, jokes."""
 
 QUESTION: Final = _any_of(
     r"\?",

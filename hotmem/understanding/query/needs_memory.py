@@ -1,50 +1,36 @@
-"""Decision whether memory can help: not with courtesies, device commands or general questions."""
+"""Whether memory can help: not with small talk, device commands or general questions.
 
-from collections.abc import Sequence
+A linear model of an utterance's words and of its embedding. Trained by `python -m eval
+train-needs`.
+"""
+
+from functools import lru_cache
 from typing import Final
 
-from hotmem.text.word_sets import wordlist
-from hotmem.types import Intent
-from hotmem.types.parse import Doc
-from hotmem.understanding.query.cues import DEVICE_COMMANDS, GENERAL_QUESTIONS
+import numpy as np
 
-FIRST_PERSON: Final = wordlist("i me my mine myself we us our ours")
+from hotmem.types import Vector
+from hotmem.understanding.query.command_model import term_ids
+from hotmem.understanding.term_model import TermModel, load_tensors, logistic
 
-_OWN: Final = FIRST_PERSON - {"me"}
-"""First-person words, without the "me" of "tell me a joke"."""
-
-_OF_DEVICES: Final = wordlist("it this")
-"""Words that mean what a device does, in a command to it."""
+MIN_NEED: Final = 0.1
+"""Probability from which memory is asked. Little: what is not asked cannot be answered, what is
+asked for nothing costs some tokens (`python -m eval need`)."""
 
 
-def needs_memory(
-    doc: Doc,
-    intent: Intent,
-    *,
-    entities: Sequence[str],
-    known: Sequence[str],
-    ambiguous: Sequence[str],
-) -> bool:
-    """Whether memory can help with an utterance.
+@lru_cache(maxsize=1)
+def load_model() -> tuple[TermModel, Vector]:
+    """The shipped model of the words, and the weights of the embedding, loaded once."""
+    tensors = load_tensors("needs-1")
+    return TermModel.of(tensors, "need"), tensors["need_vector"].astype(np.float32)
 
-    First-person words, stored names and ambiguous words always need memory. The "it" of a command
-    to a device ("turn it up") means what the device does.
+
+def need(text: str, vector: Vector) -> float:
+    """The probability that memory helps with an utterance.
 
     Args:
-        doc: The parsed utterance.
-        intent: Its intent.
-        entities: Names in it.
-        known: Stored names.
-        ambiguous: Ambiguous words in it.
+        text: The utterance.
+        vector: Its embedding by the encoder that the model was trained on, a unit row.
     """
-    if intent is Intent.CHITCHAT:
-        return False
-    familiar = {name.casefold() for name in known}
-    device = DEVICE_COMMANDS.search(doc.text) is not None
-    if (
-        (ambiguous and not (device and _OF_DEVICES.issuperset(ambiguous)))
-        or any(token.lower_ in _OWN for token in doc)
-        or any(name.casefold() in familiar for name in entities)
-    ):
-        return True
-    return not (device or GENERAL_QUESTIONS.search(doc.text))
+    model, weights = load_model()
+    return logistic(model.logit(term_ids(text)) + float(weights @ vector))

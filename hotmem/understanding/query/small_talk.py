@@ -1,4 +1,4 @@
-"""Patterns of small talk: remarks and orders to the bot, exclamations, and questions about it."""
+"""Patterns of small talk: remarks and orders to the bot, and exclamations."""
 
 from typing import Final
 
@@ -93,20 +93,3 @@ TO_A_FRIEND: Final = (
     r"(?:friend|dear|darling|love|lovely|man|boy|girl|duck|robot|assistant)"
 )
 """A courtesy with an address: "Evening, my friend"."""
-
-_FEELS: Final = (
-    r"(?:get|feel|sleep|dream|eat|drink|breathe|love|hate|like|enjoy|mind|cry|laugh|sing|dance"
-    r"|swim|lie|have (?:a|any|feelings|friends)|human|real|alive|an? (?:robot|person|human|machine"
-    r"|computer|man|woman|girl|boy|bot|real|ai|assistant)|male|female|busy|tired|bored|happy|sad"
-    r"|lonely|married|single|ok(?:ay)?|alright|all right|clever|smart)"
-)
-ABOUT_THE_BOT: Final = (
-    rf"^\W*(?:(?:so|and|but|hey|well|oh|tell me)\W+)*(?:do|are|were|did|can|have) you"
-    rf" (?:ever |really |actually |also |just |always )*{_FEELS}\b(?! (?:the|that|this)\b)",
-    r"^\W*(?:(?:so|and|but|hey|well|oh)\W+)*what(?:['’]s| is|s) your (?:name|age|favou?rite|job"
-    r"|hobby|star sign|birthday)\b",
-    r"^\W*(?:(?:so|and|but|hey|well|oh)\W+)*(?:who (?:made|built|created|programmed|invented) you"
-    r"|how old are you|where (?:are you from|do you (?:live|come from)|were you (?:born|made))"
-    r"|(?:who|what) are you|what can you do|how do you work)\W*$",
-)
-"""Questions about the bot itself."""
