@@ -285,13 +285,13 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
             if deadline_ms is None
             else validate_number(deadline_ms, "deadline_ms", 0.0),
             visible=checked_visible(visible),
+            asked_by=asked_by,
         )
         version = self._forget_version
         with self._priority.foreground(), timed_search("recall"):
             try:
-                block = await runtime.threads.recalls.run(
-                    recall(runtime.recall, request, asked_by), request.timeout_s
-                )
+                work = recall(runtime.recall, request)
+                block = await runtime.threads.recalls.run(work, request.timeout_s)
             except TimeoutError:
                 block = late_block(request)
         if block.forget_version is None:  # it was late: what was known when it began counts

@@ -48,9 +48,7 @@ class RecallContext(RetrievalContext):
     model: RelevanceModel
 
 
-async def recall(
-    context: RecallContext, request: RecallRequest, asked_by: str | None = None
-) -> ContextBlock:
+async def recall(context: RecallContext, request: RecallRequest) -> ContextBlock:
     """Make the context block for an utterance.
 
     By the deadline it holds what is ready. `hotmem.Memory` runs it on a worker thread, where its
@@ -61,7 +59,7 @@ async def recall(
         retrieved = await retrieve(context, request, timer)
     except (TimeoutError, DeadlineExceeded):
         return late_block(request, timer.stages)
-    if asked_by is not None:
+    if (asked_by := request.asked_by) is not None:
         found = [(one, one.evidence) for one in retrieved.candidates]
         secret = {turn for _, one in found if holds_secret(one) for turn in one.turns}
         hears = partial(may_hear, asked_by, request.session_id)

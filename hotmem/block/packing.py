@@ -12,6 +12,7 @@ from hotmem.block.rendering import FRAME, Layout, render, render_line, unheld_li
 from hotmem.options import RecallOptions
 from hotmem.ranking.answerability import Answerability
 from hotmem.ranking.confidence import MEDIUM_CONFIDENCE, mark
+from hotmem.ranking.features import speakers_named
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.retrieval.requested_window import requested_window
 from hotmem.text.escaping import escape_for_prompt
@@ -129,8 +130,7 @@ def _worth_it(
 ) -> list[ScoredCandidate]:
     """The statements that are not far less relevant than the best.
 
-    Those in the requested time window stay, and so do those without an embedding, whose relevance
-    is low for want of it.
+    Those in the requested time window stay, and those without an embedding to be relevant by.
     """
     share = MIN_SHARE_UNHELD if unheld else MIN_SHARE_OF_BEST
     least = share * max((one.relevance for one in candidates), default=0.0)
@@ -147,6 +147,16 @@ def _priority(one: ScoredCandidate) -> tuple[bool, float]:
     return one.in_window, one.score / math.pow(characters, LENGTH_EXPONENT)
 
 
+def is_hearsay(query: Query, found: Evidence) -> bool:
+    """Whether somebody else says it than the speakers whom the utterance asks about.
+
+    These are the named ones, and in the first person the one who asks.
+    """
+    about = speakers_named(query) | ({query.asker} if query.analysis.first_person else set())
+    others = about and found.role is Role.USER and found.speaker not in {*about, None}
+    return bool(others and query.asker)
+
+
 def _mark(one: ScoredCandidate, answerability: Answerability, *, best: bool) -> Mark:
     """The mark of a statement.
 
@@ -161,7 +171,7 @@ def _mark(one: ScoredCandidate, answerability: Answerability, *, best: bool) -> 
 
 
 def _item(query: Query, one: ScoredCandidate, mark: Mark, zone: str | None) -> Item:
-    found = one.evidence
+    found, hearsay = one.evidence, is_hearsay(query, one.evidence)
     text, speaker = found.text, found.speaker
     if is_quote := found.kind is EvidenceKind.PASSAGE:
         text = trim(text, query.stems, query.index_language).replace('"', "'")
@@ -174,7 +184,7 @@ def _item(query: Query, one: ScoredCandidate, mark: Mark, zone: str | None) -> I
         layers=one.layers,
         relevance=one.relevance,
         confidence=one.confidence,
-        mark=mark,
+        mark=Mark.LOW if hearsay else mark,
         turn_ids=found.turn_ids,
         memory_id=found.memory_id,
         session_id=found.session_id,
@@ -187,6 +197,7 @@ def _item(query: Query, one: ScoredCandidate, mark: Mark, zone: str | None) -> I
         in_window=one.in_window,
         past=found.is_past(query.at),
         reading=escape_for_prompt(without_days(found.reading, times)).rstrip("."),
+        hearsay=hearsay,
     )
 
 
@@ -199,19 +210,18 @@ def _fit(
 ) -> Packed:
     """Render the items without the last chosen while the text exceeds the budget.
 
-    Lines far less relevant than the best stand last. In both groups the latest stand first, so
-    that what was said anew is above what it replaces. Tokens of the whole text can exceed the sum
-    over its lines.
+    Hearsay and lines far less relevant than the best stand last. In both groups the latest stand
+    first, so that what was said anew is above what it replaces. Tokens of the whole text can
+    exceed the sum over its lines.
     """
     far = FAR_FROM_BEST * max((one.relevance for one in chosen), default=0.0)
 
     def place(one: Item) -> tuple[bool, bool, float]:
-        return one.in_window, one.relevance >= far, one.said_at.timestamp()
+        return one.in_window, one.relevance >= far and not one.hearsay, one.said_at.timestamp()
 
     for kept in range(len(chosen), 0, -1):
         items = tuple(sorted(chosen[:kept], key=place, reverse=True))
         text = render(items, layout, unheld)
-        tokens = count(text)
-        if tokens <= budget:
+        if (tokens := count(text)) <= budget:
             return Packed(items, text, tokens)
     return Packed()

@@ -114,8 +114,6 @@ def trim(text: str, asked: frozenset[str], language: str = ENGLISH) -> str:
     """
     text = _RUN.sub(rf"\1\1\1{ELLIPSIS}", text)
     sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence]
-    if len(sentences) < 2:
-        return text
     content = [sentence_content(sentence, language) for sentence in sentences]
     required = KEPT_SHARE * len(frozenset().union(*content))
 
@@ -125,9 +123,8 @@ def trim(text: str, asked: frozenset[str], language: str = ENGLISH) -> str:
     kept = set(range(len(sentences)))
     for index in sorted(kept, key=importance):
         rest = kept - {index}
-        if PROTECTED.search(sentences[index]):
-            continue
-        if rest and len(frozenset().union(*(content[other] for other in rest))) >= required:
+        left = frozenset().union(*(content[other] for other in rest))
+        if rest and len(left) >= required and not PROTECTED.search(sentences[index]):
             kept = rest
     return text if len(kept) == len(sentences) else _join(sentences, kept)
 

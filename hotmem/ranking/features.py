@@ -301,14 +301,14 @@ def _speakers(query: Query, evidence: Sequence[Evidence]) -> tuple[bool, list[bo
 
     That is the speaker named, or the user who says "my"; without either, every speaker.
     """
-    words = {name.casefold() for name in query.analysis.entities} | set(
-        _WORD.findall(query.text.casefold())
-    )
-    if any(words & _names(speaker) for speaker in query.speakers):
-        return True, [bool(words & _names(found.speaker)) for found in evidence]
+    if named := speakers_named(query):
+        return True, [found.speaker in named for found in evidence]
     return False, [found.role is Role.USER or not query.analysis.first_person for found in evidence]
 
 
-def _names(speaker: str | None) -> set[str]:
-    """A speaker's full name and its words, in lower case."""
-    return set() if speaker is None else {speaker.casefold(), *speaker.casefold().split()}
+def speakers_named(query: Query) -> set[str]:
+    """The speakers of whom a name, or a word of it, stands in an utterance."""
+    words = {name.casefold() for name in query.analysis.entities} | set(
+        _WORD.findall(query.text.casefold())
+    )
+    return {one for one in query.speakers if words & {one.casefold(), *one.casefold().split()}}

@@ -76,6 +76,7 @@ class RecallRequest:
         visible: Texts that are already in the language model's context.
         explicit: Whether the caller asks for memory explicitly: then all layers are searched,
             whatever the utterance.
+        asked_by: Another speaker than the user who asks; "" for one who is told what the user is.
         asked_at: Reading of `time.monotonic()` from which the deadline counts.
     """
 
@@ -87,6 +88,7 @@ class RecallRequest:
     deadline_ms: float | None = None
     visible: tuple[str, ...] = ()
     explicit: bool = False
+    asked_by: str | None = None
     asked_at: float = field(default_factory=time.monotonic)
 
     @property

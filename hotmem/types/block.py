@@ -41,6 +41,7 @@ class Item:
         in_window: Whether it is about the time that the query asks about and nothing else.
         past: Whether it is a plan or a reminder whose time is over.
         reading: Of a quote whose words refer to others, what a memory read from it says.
+        hearsay: Whether somebody else says it than the speakers whom the query asks about.
     """
 
     text: str
@@ -62,6 +63,7 @@ class Item:
     in_window: bool = False
     past: bool = False
     reading: str = ""
+    hearsay: bool = False
 
 
 @dataclass(frozen=True, slots=True)

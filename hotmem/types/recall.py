@@ -128,6 +128,7 @@ class Query:
         former_pieces: Its token vectors by the former encoder; None if that tokenizes differently.
         index_states: The states of the user's search indexes when it was asked.
         index_language: The language by whose rules the user's words are stemmed.
+        asker: The speaker who says it, if known.
     """
 
     text: str
@@ -143,6 +144,7 @@ class Query:
     former_pieces: Vectors | None = None
     index_states: Mapping[EvidenceKind, IndexState] = field(default_factory=dict)
     index_language: str = ENGLISH
+    asker: str | None = None
 
     @property
     def vectors(self) -> QueryVectors:
@@ -156,17 +158,13 @@ class Query:
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """The search terms: its topics without speakers' names and resolved days.
+        """The search terms: its topics without speakers' names, which turns rarely hold, and days.
 
-        Speakers are left out because turns rarely name their own speaker; the speaker is scored
-        separately. A resolved "tomorrow" would match turns that mean another day.
+        A resolved "tomorrow" would match turns that mean another day.
         """
         names = {word for speaker in self.speakers for word in speaker.casefold().split()}
-        undated = tuple(
-            term
-            for term in self.topics
-            if self.analysis.time is None or term.casefold() not in DEICTIC
-        )
+        days = DEICTIC if self.analysis.time else frozenset()
+        undated = tuple(term for term in self.topics if term.casefold() not in days)
         return tuple(term for term in undated if term.casefold() not in names) or undated
 
     @property
@@ -381,6 +379,7 @@ class Profile:
 
     Attributes:
         speakers: Speaker names of the user's sessions.
+        owner: The name that the user speaks under, if it was set.
         entities: Stored entities that the utterance names.
         known_names: The speakers and the newest entities, which words of it may sound like.
         weights: The user's layer weights.
@@ -390,6 +389,7 @@ class Profile:
     """
 
     speakers: tuple[str, ...] = ()
+    owner: str | None = None
     entities: tuple[str, ...] = ()
     known_names: tuple[KnownName, ...] = ()
     weights: Weights = START_WEIGHTS

@@ -11,6 +11,7 @@ from hotmem.models import Encoder, load_encoder
 from hotmem.options import ModelOptions
 from hotmem.pipecat.voice_commands import CommandRequest, VoiceCommands
 from hotmem.understanding.query.command_finder import CommandFinder
+from hotmem.understanding.query.consent import confirms_deletion
 from hotmem.understanding.query.described_deletions import find_described_deletion
 from hotmem.understanding.query.voice_commands import CommandKind
 from hotmem.understanding.turn_retention import TurnRetention
@@ -157,3 +158,8 @@ def test_what_names_something_is_not_everything_or_the_last(
     command = CommandFinder(lambda: encoder_of_turns)(said)
     assert command is not None and command.kind is CommandKind.FORGET_ABOUT
     assert "divorce" not in command.about
+
+
+@scored("case", [case for case in cases("consent") if not case["yes"]], floor=1.0)
+def test_nothing_is_deleted_without_a_clear_yes(case: dict[str, str]) -> None:
+    assert not confirms_deletion(case["say"])

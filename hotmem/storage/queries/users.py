@@ -82,6 +82,7 @@ def ask_profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Pending
         "SELECT name FROM entities WHERE user_key = ? AND key = ANY(?) ORDER BY key", (user, keys)
     )
     speaking = conn.execute("SELECT name FROM speakers WHERE user_key = ? ORDER BY name", (user,))
+    owning = conn.execute("SELECT speaker FROM users WHERE id = ?", (user,))
     newest = conn.execute(
         "SELECT name, sound FROM entities WHERE user_key = ? ORDER BY id DESC LIMIT ?",
         (user, MOST_KNOWN if runs else 0),
@@ -93,6 +94,7 @@ def ask_profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Pending
         speakers = tuple(row[0] for row in speaking)
         return Profile(
             speakers=speakers,
+            owner=next((row[0] for row in owning), None),
             entities=tuple(row[0] for row in named),
             known_names=(
                 *(KnownName(name, encode_sounds(name)) for name in speakers[:MOST_SPEAKERS]),
@@ -142,7 +144,5 @@ def overview(conn: Connection, limit: int) -> list[UserSummary]:
 
 def names(conn: Connection, limit: int) -> list[str]:
     """Ids of users in order of creation."""
-    return [
-        str(name)
-        for (name,) in conn.execute("SELECT public_id FROM users ORDER BY id LIMIT ?", (limit,))
-    ]
+    rows = conn.execute("SELECT public_id FROM users ORDER BY id LIMIT ?", (limit,))
+    return [str(name) for (name,) in rows]

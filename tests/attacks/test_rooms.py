@@ -1,0 +1,135 @@
+"""Rooms: what guests say of the user changes nothing, and what guests are told."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hotmem import ContextBlock, Mark, Memory, Role, Turn
+from tests.attacks.cases import cases
+from tests.scored import scored
+
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+SCENES = cases("room_scenes")
+PROBES = [(scene, probe) for scene in SCENES for probe in scene["probes"]]
+CLAIMS = cases("guest_claims")
+
+
+class Room:
+    """A memory in which several people speak.
+
+    Attributes:
+        user: Whose memory it is.
+        turns: Ids of the turns, in the order in which they were said.
+    """
+
+    def __init__(self, memory: Memory, user: str, owner: str) -> None:
+        self.memory, self.user, self.owner, self.turns = memory, user, owner, list[str]()
+
+    async def hear(self, speaker: str, text: str, session: str = "1") -> None:
+        if not self.turns:
+            await self.memory.set_user_name(self.user, self.owner)
+        at = START + timedelta(minutes=len(self.turns))
+        turn = Turn(self.user, session, Role.USER, text, at, speaker=speaker)
+        await self.memory.remember(turn)
+        self.turns.append(turn.id)
+
+    async def ask(self, speaker: str, question: str, session: str = "1") -> ContextBlock:
+        await self.memory.settle()
+        return await self.memory.recall(
+            question,
+            user_id=self.user,
+            session_id=session,
+            at=START + timedelta(hours=2),
+            asked_by=None if speaker == self.owner else speaker,
+        )
+
+    def told(self, block: ContextBlock) -> list[int]:
+        """Which turns a block quotes, by their numbers, in order."""
+        return [self.turns.index(turn) for item in block.items for turn in item.turn_ids]
+
+
+async def held(memory: Memory, scene: dict[str, Any], user: str) -> Room:
+    """The room after a scene."""
+    room = Room(memory, user, scene["owner"])
+    for turn in scene["turns"]:
+        await room.hear(turn["speaker"], turn["text"], str(turn.get("session", 1)))
+    return room
+
+
+async def probed(
+    memory: Memory, scene: dict[str, Any], probe: dict[str, Any]
+) -> tuple[Room, ContextBlock]:
+    """The room after a scene, and the block for one of its questions."""
+    room = await held(memory, scene, f"{scene['owner']}: {probe['question']}")
+    last = str(scene["turns"][-1].get("session", 1))
+    return room, await room.ask(probe["speaker"], probe["question"], last)
+
+
+@scored(("scene", "probe"), [(s, p) for s, p in PROBES if p["must"]], floor=0.9)
+async def test_who_asks_is_told(
+    scene: dict[str, Any], probe: dict[str, Any], memory: Memory
+) -> None:
+    room, block = await probed(memory, scene, probe)
+    assert set(probe["must"]) <= set(room.told(block)), block.text
+
+
+@scored(
+    ("scene", "probe"),
+    [(s, p) for s, p in PROBES if p["must_not"] and p["speaker"] != s["owner"]],
+    floor=1.0,
+)
+async def test_a_guest_is_not_told_what_is_not_theirs(
+    scene: dict[str, Any], probe: dict[str, Any], memory: Memory
+) -> None:
+    room, block = await probed(memory, scene, probe)
+    own = {
+        place for place, turn in enumerate(scene["turns"]) if turn["speaker"] == probe["speaker"]
+    }
+    assert not (set(probe["must_not"]) - own) & set(room.told(block)), block.text
+
+
+@scored(
+    ("scene", "probe"),
+    [(s, p) for s, p in PROBES if p["must_not"] and p["must"] and p["speaker"] == s["owner"]],
+    floor=0.95,
+)
+async def test_the_words_of_the_user_stand_above_those_of_guests(
+    scene: dict[str, Any], probe: dict[str, Any], memory: Memory
+) -> None:
+    room, block = await probed(memory, scene, probe)
+    told = room.told(block)
+    own = [told.index(turn) for turn in probe["must"] if turn in told]
+    others = [told.index(turn) for turn in probe["must_not"] if turn in told]
+    assert max(own, default=-1) < min(others, default=len(told)), block.text
+
+
+@scored("scene", SCENES, floor=1.0)
+async def test_a_wish_of_a_guest_is_no_rule(scene: dict[str, Any], memory: Memory) -> None:
+    room = await held(
+        memory, scene, f"{scene['owner']}'s rules after {scene['turns'][1]['text'][:99]}"
+    )
+    await memory.settle()
+    block = await memory.opening(user_id=room.user, rules_only=True)
+    wishes = {one["turn"] for one in scene["facts"] if one["kind"] == "guest_wish"}
+    assert not wishes & set(room.told(block)), block.text
+
+
+@scored("case", CLAIMS, floor=1.0)
+async def test_a_guest_ends_and_doubts_nothing(case: dict[str, Any], memory: Memory) -> None:
+    room = Room(memory, case["guest_said"] + case["owner_said"], case["owner"])
+    await room.hear(case["owner"], case["owner_said"])
+    await room.hear(case["guest"], case["guest_said"])
+    block = await room.ask(case["owner"], case["question"])
+    known = await memory.memories(room.user)
+    assert not [one.text for one in known if one.doubted_at or not one.current]
+    marks = {turn: item.mark for item in block.items for turn in item.turn_ids}
+    assert marks.get(room.turns[1], Mark.LOW) is Mark.LOW or not case["claim"]
+    assert not [item.text for item in block.items if item.valid_until]
+
+
+@scored("case", [one for one in CLAIMS if one["claim"]], floor=0.9)
+async def test_the_user_is_asked_of_first(case: dict[str, Any], memory: Memory) -> None:
+    room = Room(memory, case["guest_said"] + case["owner_said"], case["owner"])
+    await room.hear(case["owner"], case["owner_said"])
+    await room.hear(case["guest"], case["guest_said"])
+    assert room.told(await room.ask(case["owner"], case["question"]))[:1] == [0]
