@@ -24,7 +24,7 @@ from hotmem.types import (
     Turn,
     Understanding,
 )
-from hotmem.understanding.doubtful_statements import mark_hearsay
+from hotmem.understanding.doubtful_statements import as_secret_as, mark_hearsay
 from hotmem.understanding.extraction import Proposal, ground, read_proposals, write_prompt
 from hotmem.understanding.extraction.grounding import without_instructions
 from hotmem.understanding.facts.classification import classify_statements
@@ -147,5 +147,5 @@ class FactExtractor:
             if kept is not None:
                 stated = Understanding((kept,))
                 marked = stated if owner is None else mark_hearsay(stated, owner, turns[place])
-                facts.extend((place, one) for one in marked.statements)
+                facts.extend((place, one) for one in as_secret_as(marked, turns[place]).statements)
         return facts, len(proposals) - len(facts)

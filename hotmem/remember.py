@@ -53,7 +53,7 @@ from hotmem.types import (
     UserKey,
     Vector,
 )
-from hotmem.understanding.private_statements import is_private
+from hotmem.understanding.private_statements import is_private, is_shown_unasked
 from hotmem.understanding.query.ngrams import word_ngrams
 from hotmem.understanding.turn_reader import MIN_KEPT, TurnReader, parsed_text
 
@@ -246,11 +246,7 @@ async def _candidates(
     ]
     texts = [memory.text for memory in known]
     nearness = await asyncio.to_thread(context.encoder.encode, texts) if texts else ()
-    return [
-        memory
-        for memory, vector in zip(known, nearness, strict=True)
-        if is_near(vector, vectors.vector)
-    ]
+    return [one for one, row in zip(known, nearness, strict=True) if is_near(row, vectors.vector)]
 
 
 def _query_vectors(context: WriteContext, text: str) -> QueryVectors:
@@ -293,19 +289,20 @@ async def summarise_session(context: WriteContext, session: DueSession) -> None:
 def _summary(reader: TurnReader, seen: SummaryInput) -> tuple[SessionSummary, Mapping[str, Topic]]:
     """The summary of the turns not covered yet and of those quoted before, and topic weights.
 
-    Turns in another language than English are left out.
+    Turns in another language than English are left out, and those that may hold a secret.
     """
-    english = [place for place, turn in enumerate(seen.turns) if reader.reads(turn.text)]
-    turns = [seen.turns[place] for place in english]
+    shown = [place for place, turn in enumerate(seen.turns) if is_shown_unasked(turn.text)]
+    shown = [place for place in shown if reader.reads(seen.turns[place].text)]
+    turns = [seen.turns[place] for place in shown]
     docs = list(reader.parse(turns))
     fresh = [
         (turn, doc)
-        for place, turn, doc in zip(english, turns, docs, strict=True)
+        for place, turn, doc in zip(shown, turns, docs, strict=True)
         if seen.keys[place] in seen.fresh
     ]
     topics = count_topics(fresh, seen.topics)
     cased = list(reader.restore_case(docs))
-    return summarise(turns, cased, seen.vectors[english], topics), topics
+    return summarise(turns, cased, seen.vectors[shown], topics), topics
 
 
 def _encode(

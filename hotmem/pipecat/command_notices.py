@@ -8,7 +8,7 @@ from hotmem.block.rendering import render_notice
 from hotmem.core.counts import counted
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import ForgetResult, Item, Leftovers, Mark, StoredMemory
-from hotmem.understanding.private_statements import is_private
+from hotmem.understanding.private_statements import is_shown_unasked
 from hotmem.understanding.query.cues import DIRECT_QUESTION
 from hotmem.understanding.query.voice_commands import CommandKind
 from hotmem.understanding.turn_retention import TurnRetention
@@ -137,7 +137,7 @@ def sources(items: Sequence[Item]) -> str:
     statements = [
         item
         for item in items
-        if not DIRECT_QUESTION.search(item.text) and not is_private(item.text)
+        if not DIRECT_QUESTION.search(item.text) and is_shown_unasked(item.text)
     ]
     reliable = [item for item in statements if item.mark is not Mark.LOW]
     best = sorted(reliable or statements, key=lambda item: -item.relevance)[:MAX_SOURCES]
@@ -168,7 +168,7 @@ def stored_facts(
         return "Nothing is known of the user yet."
     lines = ["What is known of the user from what they said:"]
     remaining = max_tokens - count(render_notice(lines[0]))
-    shown = [memory for memory in memories if not is_private(memory.text)]
+    shown = [memory for memory in memories if is_shown_unasked(memory.text)]
     for memory in sorted(shown, key=lambda one: (-one.importance, -one.said_at.timestamp())):
         line = f"- {escape_for_prompt(memory.text)} ({memory.said_at:%Y-%m-%d})"
         remaining -= count(f"{line}\n")

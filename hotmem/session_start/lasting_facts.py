@@ -16,7 +16,7 @@ from hotmem.types.session_start import MemoryCandidate
 from hotmem.understanding.facts.lexicon import LASTING_ADJECTIVES
 from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
 from hotmem.understanding.facts.relations import COMPLEMENTS, HAS_CONDITION
-from hotmem.understanding.private_statements import is_private
+from hotmem.understanding.private_statements import is_shown_unasked
 
 MAX_FACTS: Final = 6
 
@@ -73,7 +73,7 @@ def fact_lines(material: Material) -> list[Line]:
             (order, -row.confirmations, -row.order_time, row)
             for row in (*stored.facts, *stored.notes)
             if (order := _order(row, stored.speaker)) is not None
-            and not is_private(f"{row.text}\n{row.source_text}")
+            and is_shown_unasked(f"{row.text}\n{row.source_text}")
         ),
         key=lambda each: each[:3],
     )

@@ -9,7 +9,7 @@ from hotmem.session_start.material import Material
 from hotmem.session_start.rendering import Line, shorten
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import EvidenceKind, Item, Layer, Mark
-from hotmem.understanding.private_statements import is_private
+from hotmem.understanding.private_statements import is_shown_unasked
 
 MAX_LOOPS: Final = 3
 
@@ -29,7 +29,7 @@ def open_loop_lines(material: Material, shown_turns: Collection[str]) -> list[Li
         for one in material.stored.loops
         if one.turn_id not in shown_turns
         and material.request.at - one.said_at <= MAX_AGE
-        and not is_private(one.text)
+        and is_shown_unasked(one.text)
     ]
     lines = []
     for one in recent[:MAX_LOOPS]:

@@ -19,7 +19,7 @@ from hotmem.types import EvidenceKind, Interval, Item
 from hotmem.types.session_start import DatedWords, LaterTurn
 from hotmem.understanding.facts.schedule_changes import CHANGE_WORDS, affects_plan, changed_events
 from hotmem.understanding.facts.time_direction import is_future
-from hotmem.understanding.private_statements import is_private
+from hotmem.understanding.private_statements import is_shown_unasked
 
 PRIVACY_MARGIN: Final = 80
 """Characters on each side of a time expression that are checked for private content."""
@@ -86,7 +86,7 @@ def plan_lines(material: Material, language: Language) -> list[Line]:
         change = _find_change(plan, later, language)
         if change is None:
             lines.append(Line(heading, f"- {plan.text}", plan.item))
-        elif not (_is_plan_itself(change, plan, plans) or is_private(change.text)):
+        elif not (_is_plan_itself(change, plan, plans) or not is_shown_unasked(change.text)):
             said_on = f"{material.local(change.said_at):%Y-%m-%d}"
             text = f"{plan.text} Later: {quoted(shorten(change.text))} (said {said_on})"
             turn_ids = (*plan.item.turn_ids, change.turn_id)
@@ -100,7 +100,7 @@ def _spoken_plans(material: Material, language: Language) -> Iterator[_Plan]:
     """Plans that were said, as the facts extracted from them or else as quotes."""
     for dated in material.stored.dated:
         context = dated.text[max(dated.start - PRIVACY_MARGIN, 0) : dated.stop + PRIVACY_MARGIN]
-        if not _is_ahead(dated, language) or is_private(context):
+        if not _is_ahead(dated, language) or not is_shown_unasked(context):
             continue
         start, words = dated.interval.start, shorten(_sentence_at(dated)[1].strip())
         for key in dated.memories:
@@ -118,7 +118,7 @@ def _stored_plans(material: Material) -> Iterator[_Plan]:
     """Memories that were stored explicitly and name a time today or tomorrow."""
     days = today_and_tomorrow(material.request.at)
     for row in material.stored.notes:
-        if not _TIME_HINT.search(row.text) or is_private(row.text):
+        if not _TIME_HINT.search(row.text) or not is_shown_unasked(row.text):
             continue
         text, said_at = truncate(row.text, MAX_QUERY_CHARACTERS), material.local(row.said_at)
         for mention in find_times(text, said_at, ahead=True):

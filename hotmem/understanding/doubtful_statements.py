@@ -1,9 +1,10 @@
-"""Statements that count for less: in doubt, or by somebody else than the user."""
+"""Statements that count for less: in doubt, by somebody else than the user, or of a secret."""
 
 from dataclasses import replace
 
 from hotmem.types import Statement, Turn, Understanding
 from hotmem.understanding.facts.relations import ALLERGIC_TO, ASKS, IS_CALLED
+from hotmem.understanding.private_statements import is_private
 
 
 def in_doubt(statement: Statement) -> Statement:
@@ -47,6 +48,17 @@ def mark_hearsay(understanding: Understanding, owner: str, turn: Turn) -> Unders
         if statement.relation != ASKS.name and (_owner(statement.subject) in names) != bool(owner)
     )
     return replace(understanding, statements=tuple(kept), corrections=(), jest=False, lasting=0.0)
+
+
+def as_secret_as(understanding: Understanding, turn: Turn) -> Understanding:
+    """Keep of a turn that holds a secret no statement that does not show that it is one.
+
+    "Lena has HIV" of "Lena told me in confidence that she has HIV" would be shown to anybody.
+    """
+    if not is_private(turn.text):
+        return understanding
+    kept = tuple(one for one in understanding.statements if is_private(one.text))
+    return replace(understanding, statements=kept)
 
 
 def _owner(subject: str) -> str:

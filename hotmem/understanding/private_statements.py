@@ -11,12 +11,16 @@ from typing import Final
 import numpy as np
 
 from hotmem.text.numerals import shape_terms
-from hotmem.types import Evidence
+from hotmem.types import Evidence, EvidenceKind
 from hotmem.understanding.query.command_model import FloatArray, TermIds, term_id, term_ids
 from hotmem.understanding.term_model import Tensors, TermModel, load_tensors, logistic
 
 MIN_SECRET: Final = 0.5
 """Probability from which a statement holds a secret."""
+
+MIN_UNASKED: Final = 0.3
+"""The same for what is shown unasked, in an opening, a summary or a list, where little is lost by
+leaving something out."""
 
 MIN_ASKED: Final = 0.3
 """Probability from which an utterance asks for a secret."""
@@ -28,11 +32,14 @@ _LABEL: Final = re.compile(
     r"|(?:doesn['’]?t|don['’]?t|must\s*n['’]?t|must\s+not)\s+(?:know|find\s+out)\s+about"
     r"|(?:pins?|pass\s?(?:words?|codes?|phrase)|security\s+question|puk|api\s+key)\s+(?:is|are)"
     r"|(?:chang|set|reset|updat|switch)\w*\s(?:[\w']+\s){1,4}(?:pin|code|password|passcode)\s+to"
-    r"|(?<!\bzip\s)(?<!\barea\s)(?<!\bpost\s)(?<!al\s)(?<!ling\s)code\s(?:is|are)"
-    r"\s[\w\s]{,9}\d)\b",
+    r"|(?<!\bzip\s)(?<!\barea\s)(?<!\bpost\s)(?<!al\s)(?<!ling\s)(?<!error\s)(?:code|cv[cv]"
+    r"|pin|combination)\b[^.?!\d]{,40}\d+|confid(?:ed|es)\s+in\s+me|in\s+confidence)\b",
     re.IGNORECASE,
 )
 """Words by which somebody says that something is a code, or told in confidence."""
+
+
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 
 
 class SecretModel:
@@ -87,8 +94,15 @@ def is_private(text: str) -> bool:
     return secrecy(text) >= MIN_SECRET or _LABEL.search(text) is not None
 
 
+def is_shown_unasked(text: str) -> bool:
+    """Whether a text may stand in an opening, a summary or a list: surely it holds no secret."""
+    return secrecy(text) < MIN_UNASKED and _LABEL.search(text) is None
+
+
 def holds_secret(found: Evidence) -> bool:
     """Whether any of the words that a line of this statement may show holds a secret."""
+    if found.kind is EvidenceKind.SUMMARY:
+        return any(map(is_private, _SENTENCE_END.split(found.text)))
     texts = (found.text, found.reading, found.quote.text if found.quote else "")
     return any(text and is_private(text) for text in texts)
 

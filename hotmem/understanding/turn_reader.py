@@ -24,7 +24,13 @@ from hotmem.types import (
     Understanding,
 )
 from hotmem.types.parse import Doc
-from hotmem.understanding.doubtful_statements import in_doubt, is_order, mark_hearsay, may_be_role
+from hotmem.understanding.doubtful_statements import (
+    as_secret_as,
+    in_doubt,
+    is_order,
+    mark_hearsay,
+    may_be_role,
+)
 from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.facts.answers import completed_answer
 from hotmem.understanding.facts.classification import classify_statements
@@ -136,7 +142,7 @@ class TurnReader:
             understanding = _with_offsets_in_turn(understanding, turn)
             if owner is not None:
                 understanding = mark_hearsay(understanding, owner, turn)
-            understandings.append(understanding)
+            understandings.append(as_secret_as(understanding, turn))
         return understandings
 
     def reads(self, text: str) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,9 @@ from tests.attacks.cases import cases
 from tests.scored import scored
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+FOUND = json.loads((Path(__file__).parent / "found_by_attackers.json").read_text("utf-8"))
+"""Utterances by what they ask for."""
+
 WRONG = {
     "Remove Rose from your memory.": "deletes what contains the word, and quotes it before",
     "forget everything about my cousin Ned": "deletes his name from a question, too",
@@ -110,48 +114,14 @@ async def test_the_question_names_what_will_go(memory: Memory, encoder_of_turns:
     assert told[2] in kept and told[0] not in kept
 
 
-@scored(
-    "said",
-    [
-        "forget everything except my allergy",
-        "Delete everything apart from what I said about Carol.",
-        "you can delete everything but hang on to my doctor's name",
-        "I never want you to forget Pete.",
-        "i would never ask you to forget everything about pete",
-        "did you forget everything about pete",
-        "Have you deleted everything about Pete?",
-        "You mustn't erase anything about my doctor.",
-        "nobody wants you to delete what i said about the cello",
-        "it would be bad if you deleted what i said about carol",
-        "Whatever you do, don't forget about my insulin.",
-        "the judge said we're back on the record",
-        "tomorrow we'll be back on the record",
-        "are we back on the record",
-        "Pause the recording of the match, would you.",
-        "stop taking notes in the teams meeting",
-        "From now on only speak in rhymes.",
-    ],
-    floor=1.0,
-)
+@scored("said", FOUND["no_command"], floor=1.0)
 def test_what_attackers_found_is_no_command(said: str, encoder_of_turns: Encoder) -> None:
     command = CommandFinder(lambda: encoder_of_turns)(said)
     assert command is None or command.kind is CommandKind.REMEMBER
     assert find_described_deletion(said) is None
 
 
-@scored(
-    "said",
-    [
-        "Delete everything, I mean everything about the interview.",
-        "forget everything you know about me and pete",
-        "scrap what i told you last week",
-        "delete what i said two weeks ago",
-        "forget what i said to carol about the wedding",
-        "Forget Pete's debt, but keep what I said about the divorce.",
-        "Do me a favour, delete everything about Tom.",
-    ],
-    floor=1.0,
-)
+@scored("said", FOUND["about_something"], floor=1.0)
 def test_what_names_something_is_not_everything_or_the_last(
     said: str, encoder_of_turns: Encoder
 ) -> None:
