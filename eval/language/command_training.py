@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -109,12 +110,13 @@ def examples(encoder: Encoder, limit: int | None = None) -> list[Example]:
 
 
 def _ordinary(batch: str | Path) -> Iterator[str]:
-    """The ordinary turns of a batch of the reader's, or of a file of everyday talk."""
+    """The ordinary turns of a batch of the reader's, or turns and questions of everyday talk."""
     if isinstance(batch, str):
         return (turn.text for turn in data.turns((batch,)) if turn.reason != NOT_LABELLED)
-    sessions = json.loads(batch.read_text("utf-8"))["sessions"]
-    turns = (turn for session in sessions for turn in session["turns"])
-    return (turn["text"] for turn in turns if turn["role"] == "user")
+    talk = json.loads(batch.read_text("utf-8"))
+    turns = (turn for session in talk["sessions"] for turn in session["turns"])
+    said = (turn["text"] for turn in turns if turn["role"] == "user")
+    return chain(said, (question["text"] for question in talk["questions"]))
 
 
 def trained(chosen: Sequence[Example], penalty: float) -> dict[str, NDArray[np.generic]]:

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from hotmem.block.dates import resolve_dates, without_days
-from hotmem.block.privacy import MOST_COMPARED, withheld
+from hotmem.block.privacy import MOST_COMPARED, is_hearsay, withheld
 from hotmem.block.quotes import trim
 from hotmem.block.rendering import FRAME, Layout, render, render_line, unheld_lines
 from hotmem.options import RecallOptions
 from hotmem.ranking.answerability import Answerability
 from hotmem.ranking.confidence import MEDIUM_CONFIDENCE, mark
-from hotmem.ranking.features import speakers_named
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.retrieval.requested_window import requested_window
 from hotmem.text.escaping import escape_for_prompt
@@ -145,16 +144,6 @@ def _priority(one: ScoredCandidate) -> tuple[bool, float]:
     """The order of choice: statements in the requested time window, then score over length."""
     characters = len(one.evidence.text) + LINE_OVERHEAD
     return one.in_window, one.score / math.pow(characters, LENGTH_EXPONENT)
-
-
-def is_hearsay(query: Query, found: Evidence) -> bool:
-    """Whether somebody else says it than the speakers whom the utterance asks about.
-
-    These are the named ones, and in the first person the one who asks.
-    """
-    about = speakers_named(query) | ({query.asker} if query.analysis.first_person else set())
-    others = about and found.role is Role.USER and found.speaker not in {*about, None}
-    return bool(others and query.asker)
 
 
 def _mark(one: ScoredCandidate, answerability: Answerability, *, best: bool) -> Mark:

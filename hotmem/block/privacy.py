@@ -1,4 +1,4 @@
-"""Secrets, which are withheld until asked for.
+"""Secrets, which are withheld until asked for, and hearsay.
 
 Another person may be listening, and what the language model is not shown it cannot say.
 """
@@ -6,12 +6,23 @@ Another person may be listening, and what the language model is not shown it can
 from collections.abc import Sequence
 from typing import Final
 
+from hotmem.ranking.features import speakers_named
 from hotmem.ranking.scored_candidate import ScoredCandidate
-from hotmem.types import EvidenceKind, Query
+from hotmem.types import Evidence, EvidenceKind, Query, Role
 from hotmem.understanding.private_statements import MIN_ASKED, holds_secret, load_model, secrecy
 
 MOST_COMPARED: Final = 20
 """Number of the most relevant statements among which the secret that is asked for must be."""
+
+
+def is_hearsay(query: Query, found: Evidence) -> bool:
+    """Whether somebody else says it than the speakers whom the utterance asks about.
+
+    These are the named ones, and in the first person the one who asks.
+    """
+    about = speakers_named(query) | ({query.asker} if query.analysis.first_person else set())
+    others = about and found.role is Role.USER and found.speaker not in {*about, None}
+    return bool(others and query.asker)
 
 
 def withheld(query: Query, candidates: Sequence[ScoredCandidate]) -> set[tuple[EvidenceKind, int]]:
@@ -40,6 +51,7 @@ def withheld(query: Query, candidates: Sequence[ScoredCandidate]) -> set[tuple[E
             query.text, one.relevance, rival, question=query.analysis.question
         )
         fit = chance * max(map(secrecy, (one.evidence.text, one.evidence.reading)))
+        fit *= not is_hearsay(query, one.evidence)  # who asks for theirs means no other's
         if chance >= MIN_ASKED and fit > best:
             best, asked = fit, own
         secret |= own

@@ -59,6 +59,13 @@ _ASKED: Final = re.compile(
 holds no word that makes it another question, to which a plain yes means something else."""
 
 
+_OTHERWISE: Final = re.compile(
+    r"\b(?:can(?:no|['’])t|(?:un|not )able to) (?:delete|forget|remove|erase)"
+    r"|\b(?:not|before|how|rather|instead|did (?:i|you))\b[^.!?]*\?",
+    re.IGNORECASE,
+)
+"""Words by which a question is another one than whether to delete."""
+
 _QUOTED: Final = re.compile(r"“[^”]*”|\"[^\"]*\"")
 """What the bot quotes in its question, whatever it says."""
 
@@ -102,7 +109,8 @@ class _PendingConfirmation:
 
     def is_confirmed_by(self, answer: str) -> bool:
         """Whether the bot asked, as it was heard, and the answer is a plain yes."""
-        if not (self.delivered and _ASKED.search(_QUOTED.sub("", self.reply))):
+        reply = _QUOTED.sub("", self.reply)
+        if not (self.delivered and _ASKED.search(reply)) or _OTHERWISE.search(reply):
             return False
         target = self.target
         return confirms(answer) if target is None else confirms_deletion(answer, target.topic)
@@ -166,7 +174,8 @@ class VoiceCommands:
             StoreError: If they could not be removed.
         """
         with acting(Actor.VOICE):
-            await memory.forget(user_id=self._user_id, turn_ids=turn_ids)
+            grace = _grace(memory)
+            await memory.forget(user_id=self._user_id, turn_ids=turn_ids, grace=grace)
         self._retention.confirm_removed(turn_ids)
 
     async def execute(self, request: CommandRequest) -> ContextBlock | None:
@@ -254,6 +263,7 @@ class VoiceCommands:
             case CommandKind.EXPLAIN_SOURCE:
                 notice = notices.sources(request.items)
             case CommandKind.SKIP_LAST:
+                self._deleted_in = number
                 notice = notices.TURNS_NOT_REMOVED if retention.removing else notices.TURNS_REMOVED
             case CommandKind.REMEMBER:
                 notice = notices.STORED_OFF_RECORD if retention.off_record else notices.STORED

@@ -32,7 +32,8 @@ def may_be_role(statement: Statement, speaker: str) -> bool:
 def mark_hearsay(understanding: Understanding, owner: str, turn: Turn) -> Understanding:
     """Keep of another speaker's turn no wish, no correction and nothing about the user.
 
-    Their words are stored all the same, but they end, correct and doubt nothing of the user's.
+    Their words are stored all the same, but they end, correct and doubt nothing that the user said,
+    of themself or of others.
 
     Args:
         understanding: The other speaker's turn.
@@ -42,10 +43,11 @@ def mark_hearsay(understanding: Understanding, owner: str, turn: Turn) -> Unders
     """
     known = owner or turn.speaker or "user"
     names = {known.casefold(), known.casefold().split()[0]}
+    own = {(turn.speaker or "").casefold()}
     kept = (
-        statement
-        for statement in understanding.statements
-        if statement.relation != ASKS.name and (_owner(statement.subject) in names) != bool(owner)
+        one if _owner(one.subject) in own else replace(one, replaces=False)
+        for one in understanding.statements
+        if one.relation != ASKS.name and (_owner(one.subject) in names) != bool(owner)
     )
     return replace(understanding, statements=tuple(kept), corrections=(), jest=False, lasting=0.0)
 

@@ -107,16 +107,14 @@ class TurnRetention:
         continues = on_again and command is not None and command.continues
         turn.restated = "" if command is None else command.restated
         turn.stored = continues or not (
-            self.off_record
-            or on_again
-            or kinds & NOT_STORED
-            or (kinds & DELETIONS and not turn.restated)
+            self.off_record or on_again or (kinds & (NOT_STORED | DELETIONS) and not turn.restated)
         )
         removed: tuple[str, ...] = ()
         if command is not None and command.kind is CommandKind.SKIP_LAST:
             removed = self._withdraw(command.turns)
             self._removing = set(removed)
-        elif turn.stored or not kinds & _WITHOUT_STATEMENT:
+            kinds |= _WITHOUT_STATEMENT
+        if turn.stored or not kinds & _WITHOUT_STATEMENT:
             self._turns.append(turn)
         self._last = turn
         return removed
@@ -180,8 +178,13 @@ class TurnRetention:
         return UserTurn(-1, text, text, command=self._find_command(text))
 
     def last_own_turn(self) -> UserTurn | None:
-        """The latest turn in which the user, and not only others, spoke."""
-        return next((turn for turn in reversed(self._turns) if turn.own.strip()), None)
+        """The latest turn in which the user, and not only others, spoke.
+
+        Not the present one, if it asks to delete what was said before.
+        """
+        asking = self._last if self._last and self._last.restated else None
+        spoken = (turn for turn in reversed(self._turns) if turn.own.strip())
+        return next((turn for turn in spoken if turn is not asking), None)
 
     def _find_command(self, text: str) -> Command | None:
         command = self.find(text)

@@ -27,6 +27,7 @@ WRONG = {
     "Remove Rose from your memory.": "deletes what contains the word, and quotes it before",
     "forget everything about my cousin Ned": "deletes his name from a question, too",
     "Could you please delete everything concerning the divorce?": "as above",
+    "strike auntie Bea from the record": "as above",
 }
 """Requests of the development half after which something else goes, too."""
 

@@ -89,7 +89,7 @@ def test_a_request_about_one_thing_switches_nothing_off(said: str, find: Command
     assert getattr(find(said), "kind", None) not in EFFECTS["off"]
 
 
-@scored("said", requests("on"), floor=0.8)
+@scored("said", requests("on"), floor=0.75)
 def test_a_request_to_store_again_is_heard(said: str, find: CommandFinder) -> None:
     assert getattr(find(said), "kind", None) in EFFECTS["on"]
 

@@ -88,7 +88,7 @@ def read(
     now = to_stored(at)
     name = speaker(conn, user)
     subjects = tuple(dict.fromkeys(filter(None, (name, anonymous))))
-    notes, events = _notes(conn, user, now), tuple(_events(conn, user, days, now))
+    notes, events = _notes(conn, user, now), tuple(_events(conn, user, name, days, now))
     plans = [*(note.said_at for note in notes), *(one.said_at for one in events)]
     return SessionFacts(
         speaker=name,
@@ -96,8 +96,8 @@ def read(
         facts=tuple(_facts(conn, user, relations, subjects, now)),
         notes=notes,
         dated=events,
-        later=tuple(_later(conn, user, to_stored(min(plans)), now)) if plans else (),
-        loops=tuple(_loops(conn, user, live)),
+        later=tuple(_later(conn, user, name, to_stored(min(plans)), now)) if plans else (),
+        loops=tuple(_loops(conn, user, name, live)),
         pending=_pending(conn, user),
     )
 
@@ -174,7 +174,14 @@ def _notes(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, 
     return tuple(_row(row[:-2])._replace(relation="") for row in rows)
 
 
-def _events(conn: Connection, user: UserKey, days: Interval, now: int) -> list[DatedWords]:
+def _by_user(name: str | None, turns: str = "turns") -> str:
+    """SQL for turns by the user, and not by another speaker, if it is known who that is."""
+    return f"({turns}.speaker IS NULL OR {turns}.speaker = :name)" if name else "true"
+
+
+def _events(
+    conn: Connection, user: UserKey, name: str | None, days: Interval, now: int
+) -> list[DatedWords]:
     """Events that the user mentioned within the period.
 
     Events that no longer hold, or were restated since, are left out.
@@ -182,6 +189,7 @@ def _events(conn: Connection, user: UserKey, days: Interval, now: int) -> list[D
     rows = conn.execute(
         f"""WITH said AS (SELECT id, text, spoken_at FROM turns INDEXED BY turns_by_time
                           WHERE user_key = :user AND role = 'user' AND spoken_at <= :now
+                              AND {_by_user(name)}
                               ORDER BY spoken_at DESC, id DESC LIMIT :most),
                  upcoming AS (SELECT h.turn, h.start, h.stop, h.since, h.until, s.text, s.spoken_at
                      FROM said s JOIN event_times h ON h.turn = s.id
@@ -199,6 +207,7 @@ def _events(conn: Connection, user: UserKey, days: Interval, now: int) -> list[D
             FROM upcoming a ORDER BY a.since, a.spoken_at, a.turn DESC, a.start""",
         {
             "user": user,
+            "name": name or "",
             "now": now,
             "most": TURNS_READ,
             "start": to_stored(days.start),
@@ -220,27 +229,29 @@ def _events(conn: Connection, user: UserKey, days: Interval, now: int) -> list[D
     ]
 
 
-def _later(conn: Connection, user: UserKey, since: int, now: int) -> list[LaterTurn]:
+def _later(
+    conn: Connection, user: UserKey, name: str | None, since: int, now: int
+) -> list[LaterTurn]:
     rows = conn.execute(
-        """SELECT text, public_id, spoken_at FROM turns INDEXED BY turns_by_time
-           WHERE user_key = ? AND role = 'user' AND spoken_at > ? AND spoken_at <= ?
-               ORDER BY spoken_at DESC, id DESC LIMIT ?""",
-        (user, since, now, LATER_READ),
+        f"""SELECT text, public_id, spoken_at FROM turns INDEXED BY turns_by_time
+           WHERE user_key = :user AND role = 'user' AND spoken_at > :since AND spoken_at <= :now
+               AND {_by_user(name)} ORDER BY spoken_at DESC, id DESC LIMIT :most""",
+        {"user": user, "name": name or "", "since": since, "now": now, "most": LATER_READ},
     )
     return [LaterTurn(text, turn, from_stored(said_at)) for text, turn, said_at in rows]
 
 
-def _loops(conn: Connection, user: UserKey, live: str | None) -> list[OpenLoop]:
+def _loops(conn: Connection, user: UserKey, name: str | None, live: str | None) -> list[OpenLoop]:
     """Open loops of the last session with a summary."""
     rows = conn.execute(
-        """SELECT x.text, t.public_id, s.public_id, t.spoken_at FROM summary_sentences x
+        f"""SELECT x.text, t.public_id, s.public_id, t.spoken_at FROM summary_sentences x
            JOIN turns t ON t.id = x.turn JOIN sessions s ON s.id = x.summary
            WHERE x.part = 'open_loops' AND x.summary = (
                SELECT s.id FROM sessions s JOIN summaries y ON y.id = s.id
-               WHERE s.user_key = ? AND s.public_id IS DISTINCT FROM ?
+               WHERE s.user_key = :user AND s.public_id IS DISTINCT FROM :live
                ORDER BY s.order_time DESC, s.id DESC LIMIT 1)
-           ORDER BY x.place""",
-        (user, live),
+               AND {_by_user(name, "t")} ORDER BY x.place""",
+        {"user": user, "name": name or "", "live": live},
     )
     return [
         OpenLoop(text, turn, session, from_stored(said_at)) for text, turn, session, said_at in rows

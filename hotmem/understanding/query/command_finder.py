@@ -24,6 +24,7 @@ from hotmem.understanding.query.voice_commands import (
     asks_to_keep,
     find_command,
     find_topic,
+    is_of_device,
     means_everything,
     names_time_or_topic,
     split_restatement,
@@ -44,6 +45,12 @@ MAX_NONE_KEPT: Final = 0.97
 MIN_OTHER: Final = 0.9
 """Probability from which such a request is another command instead."""
 
+MIN_OFF: Final = 0.8
+"""The same of one not to store those to come; below it, the turn itself is not stored."""
+
+MIN_ON: Final = 0.8
+"""Probability from which storing begins again without such words: in doubt, nothing is stored."""
+
 MIN_ALL: Final = 0.05
 """The same of a request to forget everything, which must have a word for it and no other object."""
 
@@ -55,6 +62,19 @@ WITHHELD: Final = (CommandKind.SKIP_TURN, CommandKind.OFF_RECORD)
 
 MAX_REMEMBERED: Final = 4
 """Number of utterances whose result is remembered: a turn, by speaker, and the one before it."""
+
+_OF_RECORD: Final = re.compile(
+    r"\b(?:re-?cord|stor|sav|remember|keep|kept|memor|not[ei]|writ|log|listen|track)\w*",
+    re.IGNORECASE,
+)
+"""Words of which a request to store again mostly has one."""
+
+_MANNER: Final = re.compile(
+    r"\b(?:to|in|speak) (?:\w+ish|french|german|dutch|italian)\b"
+    r"|\b(?:answer|reply|respond|talk|speak)\b|^\W*from now on\W*$",
+    re.IGNORECASE,
+)
+"""Words about how the bot speaks: "go back to English", which asks to store nothing."""
 
 _RECORD_WORDS: Final = re.compile(r"\bo(?:n|ff) the record\b", re.IGNORECASE)
 """Clear words of a request about what is stored: without one, somebody reports or asks."""
@@ -117,7 +137,7 @@ class CommandFinder:
         request, restated = split_restatement(text)
         if restated:
             found, settled = self._find(request)
-            if found is not None and found.kind in DELETIONS:
+            if found is not None and found.kind in DELETIONS | {CommandKind.SKIP_LAST}:
                 return replace(found, restated=restated), settled
         ruled = find_command(text)
         if not 0 < len(text.split()) <= MAX_WORDS:
@@ -163,6 +183,8 @@ def decide(
         unlikely = withheld < MIN_WITHHELD if likely in WITHHELD else 1 - none < MIN_COMMAND
         if unlikely or (likely is CommandKind.REMEMBER and asks_to_delete(text)):
             return None
+        if likely is CommandKind.OFF_RECORD and withheld < MIN_OFF:
+            return Command(CommandKind.SKIP_TURN)
     elif none > (MAX_NONE_KEPT if ruled.kind in RECORD else MAX_NONE):
         return None
     elif (
@@ -171,7 +193,10 @@ def decide(
         or _is_kept(ruled, likely, chances[likely])
     ):
         return ruled
-    if likely in DELETIONS and asks_to_keep(text):
+    if likely in DELETIONS and (asks_to_keep(text) or is_of_device(text)):
+        return None
+    surely = chances[likely] >= MIN_ON or _OF_RECORD.search(text)
+    if likely is CommandKind.ON_RECORD and (not surely or _MANNER.search(text)):
         return None
     if likely in (CommandKind.FORGET_ALL, CommandKind.FORGET_ABOUT):
         everything = chances[CommandKind.FORGET_ALL] >= MIN_ALL and means_everything(text)

@@ -25,6 +25,7 @@ from hotmem.understanding.query.voice_commands import (
     CommandKind,
     as_said,
     asks_to_keep,
+    is_of_device,
     split_restatement,
 )
 
@@ -53,8 +54,9 @@ class DescribedDeletion:
 
     @property
     def names(self) -> list[str]:
-        """The parts as names: "Ned" of "my cousin Ned"."""
-        return [_RELATION.sub("", part).strip(".,;: ") or self.about for part in self.parts]
+        """The parts as names: "Ned" of "my cousin Ned", "AB-4471" of "policy AB-4471"."""
+        bare = (_RELATION.sub("", part).strip(".,;: ") or self.about for part in self.parts)
+        return [found[0] if (found := _IDENTIFIER.search(one)) else one for one in bare]
 
 
 _FORGET: Final = r"(?:forget|unlearn|unremember)"
@@ -134,6 +136,9 @@ _RELATION: Final = re.compile(
     rf"^(?:(?:my|our|the) )?(?:{'|'.join(sorted(FAMILY | ACQUAINTANCES))})\.? (?=[A-Z])"
 )
 """A relation before a name."""
+
+_IDENTIFIER: Final = re.compile(r"(?<= )(?=\S*\d)(?=\S*[A-Z])\S{4,}$")
+"""A number with letters at the end of a description."""
 
 _REMINDED: Final = re.compile(
     r"^(?:that )?i(?:ve| have)? (?:ever |just |once )?(?:told you|said|mentioned|gave you)"
@@ -239,7 +244,7 @@ def find_described_deletion(text: str) -> DescribedDeletion | None:
     Cached, as several stages ask for the same turn.
     """
     text, restated = split_restatement(truncate_middle(text))
-    if not 2 <= len(text.split()) <= MAX_WORDS or asks_to_keep(text):
+    if not 2 <= len(text.split()) <= MAX_WORDS or asks_to_keep(text) or is_of_device(text):
         return None
     words = normalize(text)
     if _CUE.search(words) is None:

@@ -237,6 +237,6 @@ CONDITION: Final = re.compile(
     r"|without)\b(?! off (?:the )?record)"
 )
 DENIED_OR_REPORTED: Final = re.compile(
-    r"\b(?:not|isnt|arent|wasnt|(?:he|she|they|who|somebody|someone) (?:said|says|told))\b[^.]*$"
+    r"\b(?:not|isnt|arent|wasnt|(?!i |ive )\w+ (?:said|says|told))\b[^.]*$"
 )
 """Before words that then end no stretch off the record: "I'm not back on the record"."""

@@ -53,6 +53,7 @@ USER_ONLY: Final = DELETIONS | {
     CommandKind.SKIP_LAST,
     CommandKind.ON_RECORD,
     CommandKind.LIST_ALL,
+    CommandKind.EXPLAIN_SOURCE,
 }
 """Commands that only the user may give, not other speakers."""
 
@@ -234,21 +235,24 @@ def find_command(text: str) -> Command | None:
     be short. Cached, as several stages ask for the same turn.
     """
     text = truncate_middle(text)
-    asked = find_record_request(text)
-    if asked is not None:
-        return Command(_RECORD_COMMANDS[asked.scope], turns=asked.turns, continues=asked.continues)
-    if len(text.split()) > MAX_WORDS:
+    words, asked = normalize(text), find_record_request(text)
+    keeps = asks_to_keep(text)
+    if (keeps and asked is not None) or (asked is None and len(text.split()) > MAX_WORDS):
         return None
-    words = normalize(text)
+    if asked is not None:
+        past = asked.scope in (Scope.BEFORE, Scope.TURN) and _DELETES.search(words)
+        if past and names_time_or_topic(text):
+            return Command(CommandKind.FORGET_ABOUT, about) if (about := find_topic(text)) else None
+        return Command(_RECORD_COMMANDS[asked.scope], turns=asked.turns, continues=asked.continues)
     for kind, pattern in _COMMANDS:
         match = pattern.search(words)
         if match is None or (kind is CommandKind.REMEMBER and text.rstrip().endswith("?")):
             continue
+        if keeps and kind in DELETIONS:
+            return None
         topic = next(filter(None, match.groupdict().values()), "")
         if topic in _NO_TOPIC or _REPORTED.search(words[: match.start()]):
             continue
-        if kind in DELETIONS and asks_to_keep(text):
-            return None
         if (kind is CommandKind.FORGET_ALL and not means_everything(text)) or (
             kind is CommandKind.FORGET_LAST and names_time_or_topic(text)
         ):
@@ -260,6 +264,7 @@ def find_command(text: str) -> Command | None:
     return None
 
 
+_DELETES: Final = re.compile(rf"\b{_DELETE}\b")
 _ASKS_TO_DELETE: Final = re.compile(rf"^{OPENING}{_DELETE}\b")
 
 
@@ -325,6 +330,23 @@ _EXCUSE: Final = re.compile(
     r"|can you|could you|will you|i (?:shouldnt|made|got|mixed|misspoke|never|take|changed|didnt"
     r"|wasnt|dont|only|was))\b"
 )
+_AGAIN: Final = re.compile(
+    rf"^\W*(?:\w+ ){{0,3}}?{_DELETE} that ((?:\S+ ){{2,4}})[^.?!;]+? (?P<now>\1\S.*)$",
+    re.IGNORECASE,
+)
+"""What holds now, without a pause: "forget that my boss is Al my boss is Jo"."""
+
+_THAT_ALONE: Final = re.compile(
+    rf"^{OPENING}(?:{_DELETE}|scrap|undo) (?:that|it|what i (?:just )?said)(?: please)? \|$"
+)
+"""A request that names nothing: what follows holds instead of what was said last."""
+
+_INSTEAD: Final = re.compile(
+    r"(?!.*\b(?:dont|doesnt|didnt|wont|cant|wouldnt|shouldnt|would|should|not|never|id|hed|shed|kill)\b)"
+    r"(?:it|its|i|im|ive|we|were|my|our|the)\b"
+)
+"""How what holds instead begins; what denies or would be is a reason."""
+
 _DENIED: Final = re.compile(r"\b(?:not|isnt|arent|wasnt|dont|doesnt|no longer|never|wrong)\b")
 
 
@@ -335,6 +357,8 @@ def split_restatement(text: str) -> tuple[str, str]:
     """
     if len(text.split()) > 2 * MAX_WORDS:
         return text, ""
+    if (again := _AGAIN.search(text)) is not None:
+        return text[: again.start("now")].strip(), again["now"]
     clauses = _CLAUSE_END.split(text)
     at = next((n for n, one in enumerate(clauses) if _REQUEST.search(normalize(one))), len(clauses))
     before, after = " ".join(clauses[: at + 1]), " ".join(clauses[at + 1 :])
@@ -344,7 +368,8 @@ def split_restatement(text: str) -> tuple[str, str]:
     denied = _DENIED.search(said) is not None
     shared = set(terms(before)) & set(terms(after)) - STOP_STEMS
     starts = r"(?:its?|hes?|shes?|they(?:re)?) (?!up|all)" + r"|(?:im?|my|we|our)\b" * denied
-    if not (shared or re.match(starts, now)):
+    instead = _THAT_ALONE.match(said) is not None and _INSTEAD.match(now) is not None
+    if not (shared or re.match(starts, now) or instead):
         return text, ""
     return before, after
 
@@ -354,7 +379,16 @@ _KEEP: Final = re.compile(
     rf"{_DELETE}d?\b|^(?:{OPENING})?(?:did|have|has|had|are|is|was|were|do(?! me)|does|why|who) "
     rf"(?:\w+ ){{0,6}}?(?:{_DELETE}d?|forgotten)\b|\b(?:except|apart from|other than|besides"
     r"|(?:all|every|everything|anything) but|but (?:hang|hold) on)\b"
+    r"|^(?:no (?:\| )?)?(?:go ahead and |please )?keep (?:it|that|this|them|everything)"
+    r"(?: (?:stored|please|all|as it is|for now|then|thanks|(?:in|on) your \w+))* \|$"
 )
+_OF_DEVICE: Final = re.compile(
+    r"\b(?:from|off|in|on|out of) (?:\w+ )?(?:phone|calendar|diary|contacts?|laptop|computer|tablet"
+    r"|inbox|mailbox|e?mails?|desktop|camera|browser|facebook|instagram|whatsapp|tiktok|youtube|spotify"
+    r"|netflix|steam|cloud|drive|(?:\w+ )?list|cart|basket)\b"
+)
+"""What is not in the memory: "delete the lunch from my calendar"."""
+
 _NOT_LAST: Final = re.compile(
     rf"(?!.*\b(?:just now|(?:moment|second|minute) ago)\b).*(?:{_IN_TIME.pattern}"
     r"|\b(?:about|to) (?!it\b|that\b|this\b|you\b|me\b)\w)"
@@ -375,6 +409,11 @@ def means_everything(text: str) -> bool:
 def asks_to_keep(text: str) -> bool:
     """Whether an utterance asks not to forget, or not all: "don't forget", "all but my name"."""
     return _KEEP.search(normalize(truncate_middle(text))) is not None
+
+
+def is_of_device(text: str) -> bool:
+    """Whether an utterance asks to delete something elsewhere, on a phone or in a calendar."""
+    return _OF_DEVICE.search(normalize(truncate_middle(text))) is not None
 
 
 def as_said(topic: str, text: str) -> str:
