@@ -38,6 +38,7 @@ def withheld(query: Query, candidates: Sequence[ScoredCandidate]) -> set[tuple[E
         Their kinds and row numbers. Of less relevant statements than `MOST_COMPARED`, it says
         nothing.
     """
+    question = query.analysis.question
     best, asked, secret = 0.0, set[tuple[EvidenceKind, int]](), set[tuple[EvidenceKind, int]]()
     for one in candidates[:MOST_COMPARED]:
         if not holds_secret(one.evidence):
@@ -47,9 +48,7 @@ def withheld(query: Query, candidates: Sequence[ScoredCandidate]) -> set[tuple[E
         own = {(o.evidence.kind, o.evidence.key) for o in same}
         rivals = (o for o in candidates if (o.evidence.kind, o.evidence.key) not in own)
         rival = max((o.relevance for o in rivals), default=0.0)
-        chance = load_model().asks_for(
-            query.text, one.relevance, rival, question=query.analysis.question
-        )
+        chance = load_model().asks_for(query.text, one.relevance, rival, question=question)
         fit = chance * max(map(secrecy, (one.evidence.text, one.evidence.reading)))
         fit *= not is_hearsay(query, one.evidence)  # who asks for theirs means no other's
         if chance >= MIN_ASKED and fit > best:

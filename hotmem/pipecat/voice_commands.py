@@ -60,9 +60,8 @@ holds no word that makes it another question, to which a plain yes means somethi
 
 
 _OTHERWISE: Final = re.compile(
-    r"\b(?:can(?:no|['’])t|(?:un|not )able to) (?:delete|forget|remove|erase)"
-    r"|\b(?:not|before|how|rather|instead|did (?:i|you))\b[^.!?]*\?",
-    re.IGNORECASE,
+    r"(?i)\b(?:can(?:no|['’])t|(?:un|not )able to) (?:delete|forget|remove|erase)"
+    r"|\b(?:not|before|how|rather|instead|did (?:i|you))\b[^.!?]*\?"
 )
 """Words by which a question is another one than whether to delete."""
 
@@ -140,11 +139,8 @@ class VoiceCommands:
     def handles(self, text: str) -> bool:
         """Whether an utterance is a voice command, or may answer a confirmation question."""
         command = self._retention.find(text)
-        return (
-            self.awaits_confirmation
-            or command is not None
-            or described_deletion(text, command) is not None
-        )
+        found = command is not None or described_deletion(text, command) is not None
+        return self.awaits_confirmation or found
 
     def needs_response(self, text: str) -> bool:
         """Whether the outcome of an utterance must be spoken, if the bot has replied without it.
@@ -174,8 +170,7 @@ class VoiceCommands:
             StoreError: If they could not be removed.
         """
         with acting(Actor.VOICE):
-            grace = _grace(memory)
-            await memory.forget(user_id=self._user_id, turn_ids=turn_ids, grace=grace)
+            await memory.forget(user_id=self._user_id, turn_ids=turn_ids, grace=_grace(memory))
         self._retention.confirm_removed(turn_ids)
 
     async def execute(self, request: CommandRequest) -> ContextBlock | None:
@@ -238,12 +233,10 @@ class VoiceCommands:
     ) -> bool:
         """Whether another speaker gives a command that only the user may give."""
         command = turn.by_others
-        if command is not None and command.kind in USER_ONLY:
-            if command.kind is not CommandKind.UNDO:
-                return True
-            if await memory.restorable(self._user_id):
-                return True
-        return pending is not None and pending.is_confirmed_by(turn.others)
+        kind = None if command is None else command.kind
+        if kind is CommandKind.UNDO and await memory.restorable(self._user_id) is None:
+            kind = None
+        return kind in USER_ONLY or (pending is not None and pending.is_confirmed_by(turn.others))
 
     async def _execute(
         self, request: CommandRequest, command: Command, number: int
@@ -257,9 +250,8 @@ class VoiceCommands:
             case CommandKind.LIST_ALL:
                 memories = await request.memory.memories(self._user_id)
                 count = request.memory.runtime.recall.tokens.count
-                notice = await asyncio.to_thread(
-                    notices.stored_facts, memories, request.max_tokens, count
-                )
+                listed = notices.stored_facts
+                notice = await asyncio.to_thread(listed, memories, request.max_tokens, count)
             case CommandKind.EXPLAIN_SOURCE:
                 notice = notices.sources(request.items)
             case CommandKind.SKIP_LAST:

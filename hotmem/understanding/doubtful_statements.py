@@ -59,8 +59,8 @@ def as_secret_as(understanding: Understanding, turn: Turn) -> Understanding:
     """
     if not is_private(turn.text):
         return understanding
-    kept = tuple(one for one in understanding.statements if is_private(one.text))
-    return replace(understanding, statements=kept)
+    kept = (one for one in understanding.statements if is_order(one) or is_private(one.text))
+    return replace(understanding, statements=tuple(kept))
 
 
 def _owner(subject: str) -> str:

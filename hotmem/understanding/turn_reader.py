@@ -13,17 +13,9 @@ from hotmem.models.reader import Effects, Reader, Settings, TurnReading
 from hotmem.text.language_detection import is_english
 from hotmem.text.languages import ENGLISH
 from hotmem.text.truncation import join_spans, truncate, truncated_spans
-from hotmem.types import (
-    Kind,
-    Profile,
-    Role,
-    Statement,
-    StoredMemory,
-    Turn,
-    TurnContext,
-    Understanding,
-)
+from hotmem.types import Kind, Profile, Role, Statement, StoredMemory, Turn, TurnContext
 from hotmem.types.parse import Doc
+from hotmem.types.understanding import Understanding
 from hotmem.understanding.doubtful_statements import (
     as_secret_as,
     in_doubt,

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.times import from_stored, to_stored
@@ -41,6 +41,9 @@ _HOLDS: Final = """m.merged_into IS NULL AND (m.valid_until IS NULL
 _ONE: Final = f"""SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relation
     WHERE m.user_key = :user AND m.relation = :relation AND {_HOLDS} AND m.negated = 0
         AND m.hedged = 0 AND m.doubted_at IS NULL AND NOT ({NOTED})"""
+
+_BY_USER: Final = "(:name = '' OR speaker IS NULL OR speaker = :name)"
+"""Turns by the user and not by another speaker, if it is known under which name they speak."""
 
 
 def read_rules(conn: Connection, user: UserKey, at: datetime) -> SessionFacts:
@@ -87,8 +90,9 @@ def read(
     """
     now = to_stored(at)
     name = speaker(conn, user)
+    who = {"user": user, "name": name or ""}
     subjects = tuple(dict.fromkeys(filter(None, (name, anonymous))))
-    notes, events = _notes(conn, user, now), tuple(_events(conn, user, name, days, now))
+    notes, events = _notes(conn, user, now), tuple(_events(conn, who, days, now))
     plans = [*(note.said_at for note in notes), *(one.said_at for one in events)]
     return SessionFacts(
         speaker=name,
@@ -96,8 +100,8 @@ def read(
         facts=tuple(_facts(conn, user, relations, subjects, now)),
         notes=notes,
         dated=events,
-        later=tuple(_later(conn, user, name, to_stored(min(plans)), now)) if plans else (),
-        loops=tuple(_loops(conn, user, name, live)),
+        later=tuple(_later(conn, who, to_stored(min(plans)), now)) if plans else (),
+        loops=tuple(_loops(conn, who, live)),
         pending=_pending(conn, user),
     )
 
@@ -174,22 +178,16 @@ def _notes(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, 
     return tuple(_row(row[:-2])._replace(relation="") for row in rows)
 
 
-def _by_user(name: str | None, turns: str = "turns") -> str:
-    """SQL for turns by the user, and not by another speaker, if it is known who that is."""
-    return f"({turns}.speaker IS NULL OR {turns}.speaker = :name)" if name else "true"
-
-
-def _events(
-    conn: Connection, user: UserKey, name: str | None, days: Interval, now: int
-) -> list[DatedWords]:
+def _events(conn: Connection, who: dict[str, Any], days: Interval, now: int) -> list[DatedWords]:
     """Events that the user mentioned within the period.
 
     Events that no longer hold, or were restated since, are left out.
     """
+    period = {"start": to_stored(days.start), "end": to_stored(days.end)}
     rows = conn.execute(
         f"""WITH said AS (SELECT id, text, spoken_at FROM turns INDEXED BY turns_by_time
                           WHERE user_key = :user AND role = 'user' AND spoken_at <= :now
-                              AND {_by_user(name)}
+                              AND {_BY_USER}
                               ORDER BY spoken_at DESC, id DESC LIMIT :most),
                  upcoming AS (SELECT h.turn, h.start, h.stop, h.since, h.until, s.text, s.spoken_at
                      FROM said s JOIN event_times h ON h.turn = s.id
@@ -205,14 +203,7 @@ def _events(
                 EXISTS (SELECT 1 FROM sources x WHERE x.turn = a.turn AND x.start < a.stop
                     AND x.stop > a.start)
             FROM upcoming a ORDER BY a.since, a.spoken_at, a.turn DESC, a.start""",
-        {
-            "user": user,
-            "name": name or "",
-            "now": now,
-            "most": TURNS_READ,
-            "start": to_stored(days.start),
-            "end": to_stored(days.end),
-        },
+        {**who, **period, "now": now, "most": TURNS_READ},
     )
     return [
         DatedWords(
@@ -229,19 +220,17 @@ def _events(
     ]
 
 
-def _later(
-    conn: Connection, user: UserKey, name: str | None, since: int, now: int
-) -> list[LaterTurn]:
+def _later(conn: Connection, who: dict[str, Any], since: int, now: int) -> list[LaterTurn]:
     rows = conn.execute(
         f"""SELECT text, public_id, spoken_at FROM turns INDEXED BY turns_by_time
            WHERE user_key = :user AND role = 'user' AND spoken_at > :since AND spoken_at <= :now
-               AND {_by_user(name)} ORDER BY spoken_at DESC, id DESC LIMIT :most""",
-        {"user": user, "name": name or "", "since": since, "now": now, "most": LATER_READ},
+               AND {_BY_USER} ORDER BY spoken_at DESC, id DESC LIMIT :most""",
+        {**who, "since": since, "now": now, "most": LATER_READ},
     )
     return [LaterTurn(text, turn, from_stored(said_at)) for text, turn, said_at in rows]
 
 
-def _loops(conn: Connection, user: UserKey, name: str | None, live: str | None) -> list[OpenLoop]:
+def _loops(conn: Connection, who: dict[str, Any], live: str | None) -> list[OpenLoop]:
     """Open loops of the last session with a summary."""
     rows = conn.execute(
         f"""SELECT x.text, t.public_id, s.public_id, t.spoken_at FROM summary_sentences x
@@ -250,8 +239,8 @@ def _loops(conn: Connection, user: UserKey, name: str | None, live: str | None) 
                SELECT s.id FROM sessions s JOIN summaries y ON y.id = s.id
                WHERE s.user_key = :user AND s.public_id IS DISTINCT FROM :live
                ORDER BY s.order_time DESC, s.id DESC LIMIT 1)
-               AND {_by_user(name, "t")} ORDER BY x.place""",
-        {"user": user, "name": name or "", "live": live},
+               AND {_BY_USER} ORDER BY x.place""",
+        {**who, "live": live},
     )
     return [
         OpenLoop(text, turn, session, from_stored(said_at)) for text, turn, session, said_at in rows

@@ -12,7 +12,10 @@ from hotmem.models import Encoder, encode_tokens
 from hotmem.models.preparation import TURNS
 from hotmem.text.language_detection import is_english
 from hotmem.understanding.query.command_model import CLASSES, CommandModel, class_of, term_ids
-from hotmem.understanding.query.described_deletions import find_described_deletion
+from hotmem.understanding.query.described_deletions import (
+    find_described_deletion,
+    split_restatement,
+)
 from hotmem.understanding.query.off_record import is_elsewhere
 from hotmem.understanding.query.voice_commands import (
     DELETIONS,
@@ -27,7 +30,6 @@ from hotmem.understanding.query.voice_commands import (
     is_of_device,
     means_everything,
     names_time_or_topic,
-    split_restatement,
 )
 
 MIN_COMMAND: Final = 0.7

@@ -13,12 +13,14 @@ from typing import Final
 
 from hotmem.temporal import find_times
 from hotmem.text.language_detection import is_english
+from hotmem.text.stemming import STOP_STEMS, terms
 from hotmem.text.truncation import truncate_middle
 from hotmem.text.utterance import normalize
 from hotmem.types import Interval
 from hotmem.understanding.animate_nouns import ACQUAINTANCES, FAMILY
 from hotmem.understanding.query.voice_commands import (
     AFTERTHOUGHT,
+    DELETE,
     MAX_WORDS,
     OPENING,
     Command,
@@ -26,7 +28,6 @@ from hotmem.understanding.query.voice_commands import (
     as_said,
     asks_to_keep,
     is_of_device,
-    split_restatement,
 )
 
 
@@ -201,6 +202,60 @@ _WHEN: Final = re.compile(
     re.IGNORECASE,
 )
 """A topic that is all that was said at some time: "everything I told you yesterday"."""
+
+
+_CLAUSE_END: Final = re.compile(r"(?<=[.!?;,:—])\s+")
+_REQUEST: Final = re.compile(
+    rf"\b(?:{DELETE}|scrap|drop|lose|unlearn|get rid of|take)\b (?!it from the|me\b)\w"
+)
+_EXCUSE: Final = re.compile(
+    r"^(?:and |but |so )?(?:please|thanks|thank|sorry|ok|okay|now|again|because|cause|cos|since"
+    r"|(?:that|it|this) (?:was|wasnt|isnt)|thats|its (?:not|no|wrong|private|over|out)|would you"
+    r"|can you|could you|will you|i (?:shouldnt|made|got|mixed|misspoke|never|take|changed|didnt"
+    r"|wasnt|dont|only|was))\b"
+)
+_AGAIN: Final = re.compile(
+    rf"^\W*(?:\w+ ){{0,3}}?{DELETE} that ((?:\S+ ){{2,4}})[^.?!;]+? (?P<now>\1\S.*)$",
+    re.IGNORECASE,
+)
+"""What holds now, without a pause: "forget that my boss is Al my boss is Jo"."""
+
+_THAT_ALONE: Final = re.compile(
+    rf"^{OPENING}(?:{DELETE}|scrap|undo) (?:that|it|what i (?:just )?said)(?: please)? \|$"
+)
+"""A request that names nothing: what follows holds instead of what was said last."""
+
+_INSTEAD: Final = re.compile(
+    r"(?!.*\b(?:dont|doesnt|didnt|wont|cant|wouldnt|shouldnt|would|should|not|never|id|hed|shed|kill)\b)"
+    r"(?:it|its|i|im|ive|we|were|my|our|the)\b"
+)
+"""How what holds instead begins; what denies or would be is a reason."""
+
+_DENIED: Final = re.compile(r"\b(?:not|isnt|arent|wasnt|dont|doesnt|no longer|never|wrong)\b")
+
+
+def split_restatement(text: str) -> tuple[str, str]:
+    """Split "Forget that it is Monday. It is Tuesday." into the request and what holds instead.
+
+    The second part is "" if there is none: it must speak of the same, or follow a denial.
+    """
+    if len(text.split()) > 2 * MAX_WORDS:
+        return text, ""
+    if (again := _AGAIN.search(text)) is not None:
+        return text[: again.start("now")].strip(), again["now"]
+    clauses = _CLAUSE_END.split(text)
+    at = next((n for n, one in enumerate(clauses) if _REQUEST.search(normalize(one))), len(clauses))
+    before, after = " ".join(clauses[: at + 1]), " ".join(clauses[at + 1 :])
+    said, now = normalize(before), normalize(after)
+    if len(now.split()) < 4 or now.startswith("dont") or after.endswith("?") or _EXCUSE.match(now):
+        return text, ""
+    denied = _DENIED.search(said) is not None
+    shared = set(terms(before)) & set(terms(after)) - STOP_STEMS
+    starts = r"(?:its?|hes?|shes?|they(?:re)?) (?!up|all)" + r"|(?:im?|my|we|our)\b" * denied
+    instead = _THAT_ALONE.match(said) is not None and _INSTEAD.match(now) is not None
+    if not (shared or re.match(starts, now) or instead):
+        return text, ""
+    return before, after
 
 
 def described_deletion(text: str, command: Command | None) -> DescribedDeletion | None:

@@ -6,7 +6,6 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from hotmem.text.stemming import STOP_STEMS, terms
 from hotmem.text.truncation import truncate_middle
 from hotmem.text.utterance import normalize
 from hotmem.understanding.query.off_record import Scope, find_record_request
@@ -99,7 +98,7 @@ OPENING: Final = (
 
 _START: Final = rf"(?:^|(?<=\| )){OPENING}"
 _POLITE_START: Final = rf"(?:^|(?<=\| )){OPENING}{_ASK} (?:\| )?"
-_DELETE: Final = (
+DELETE: Final = (
     r"(?:forget|delete|erase|remove|wipe|scrub|scratch|strike|deleting|erasing|removing|wiping)"
 )
 _MEMORY: Final = r"(?:from|in|out of) (?:your |the )?(?:memory|memories|records?|notes?|database)"
@@ -161,29 +160,29 @@ _COMMANDS: Final = tuple(
     for kind, pattern in (
         (
             CommandKind.FORGET_ALL,
-            rf"{_START}{_DELETE} (?:(?:everything|it all|all of it|all){_KNOWN}{_END}"
+            rf"{_START}{DELETE} (?:(?:everything|it all|all of it|all){_KNOWN}{_END}"
             rf"|{_ALL}{_KNOWN} about (?:me|us|myself)(?: \w+){{0,6}} \|"
             r"|(?:all )?(?:of )?(?:my|your)(?: (?:whole|entire|complete))? (?:data|memor(?:y|ies))"
             rf"(?: of (?:me|us))?{_END})",
         ),
         (
             CommandKind.FORGET_LAST,
-            rf"{_START}{_DELETE} (?:{_LAST}{_BECAUSE}|(?:that|this){_END}"
+            rf"{_START}{DELETE} (?:{_LAST}{_BECAUSE}|(?:that|this){_END}"
             rf"|(?:it|that|this) {_MEMORY}{_END}|{_ALL} (?:about|of) (?:it|that|this){_END})"
-            rf"|{_START}{_LAST} (?:\| )?(?:please )?{_DELETE} (?:that|it|this){_END}",
+            rf"|{_START}{_LAST} (?:\| )?(?:please )?{DELETE} (?:that|it|this){_END}",
         ),
         (
             CommandKind.FORGET_ABOUT,
-            rf"{_START}{_DELETE} {_ALL}{_KNOWN} (?:about|of|on|regarding|to do with)"
+            rf"{_START}{DELETE} {_ALL}{_KNOWN} (?:about|of|on|regarding|to do with)"
             rf" {_TOPIC}(?: any ?more)?{_END}"
-            rf"|{_POLITE_START}{_DELETE} (?:about )?(?P<mine>my [^|]+?|our [^|]+?){_END}"
-            rf"|{_START}{_DELETE} (?P<stored>[^|]+?) {_MEMORY}{_END}"
+            rf"|{_POLITE_START}{DELETE} (?:about )?(?P<mine>my [^|]+?|our [^|]+?){_END}"
+            rf"|{_START}{DELETE} (?P<stored>[^|]+?) {_MEMORY}{_END}"
             rf"|{_START}i dont want you to (?:know|remember|keep|have) anything (?:about|on)"
             rf" (?P<unknown>[^|]+?)(?: any ?more)?{_END}",
         ),
         (
             CommandKind.FORGET_FACT,
-            rf"^{OPENING}{_DELETE} that (?P<fact>{_SUBJECT}\b(?! (?:asked|said|mentioned|told"
+            rf"^{OPENING}{DELETE} that (?P<fact>{_SUBJECT}\b(?! (?:asked|said|mentioned|told"
             rf"|ever|exist))[^|]+?){_TAIL} \|{AFTERTHOUGHT}$",
         ),
         (
@@ -264,8 +263,8 @@ def find_command(text: str) -> Command | None:
     return None
 
 
-_DELETES: Final = re.compile(rf"\b{_DELETE}\b")
-_ASKS_TO_DELETE: Final = re.compile(rf"^{OPENING}{_DELETE}\b")
+_DELETES: Final = re.compile(rf"\b{DELETE}\b")
+_ASKS_TO_DELETE: Final = re.compile(rf"^{OPENING}{DELETE}\b")
 
 
 def asks_to_delete(text: str) -> bool:
@@ -279,7 +278,7 @@ _NAMED_TOPIC: Final = tuple(
         r"\b(?:about|regarding|concerning|(?:relat(?:ing|ed)|references|refers) to|to do with"
         r"|(?:mention|records?) of)",
         rf"\b{_ALL}{_KNOWN} (?:on|of)",
-        rf"\b(?:{_DELETE}|get rid of|scrap|lose|drop|clear|purge|destroy|dump|discard|unlearn"
+        rf"\b(?:{DELETE}|get rid of|scrap|lose|drop|clear|purge|destroy|dump|discard|unlearn"
         r"|know(?:ing)?|(?:hold|hang)(?:ing)? on ?to|stor(?:e|ing)|sav(?:e|ing)|keep(?:ing)?"
         r"|remember(?:ing)?)",
     )
@@ -301,14 +300,14 @@ def find_topic(text: str) -> str:
 
 
 _EVERYTHING: Final = re.compile(
-    rf"^(?!.*\b(?:dont|never|not|if i) (?:\w+ ){{0,3}}?{_DELETE}\b)(?!.*\b(?:(?:about|of|from|on"
-    rf"|off|for|with|at|in|concerning|regarding|around|{_DELETE}|clear) (?:(?:my|our|the|his|her)"
+    rf"^(?!.*\b(?:dont|never|not|if i) (?:\w+ ){{0,3}}?{DELETE}\b)(?!.*\b(?:(?:about|of|from|on"
+    rf"|off|for|with|at|in|concerning|regarding|around|{DELETE}|clear) (?:(?:my|our|the|his|her)"
     r" )?|(?:my|our|his|her|their) )(?!(?:(?:all|whole|entire|personal|own|your|of|that|this|these)"
     r" )*(?:data|memor(?:y|ies)|info\w*|records?|profile|details|facts?|things?|stuff|lot|slate"
     r"|scratch|(?:me|myself|us|you)\b(?! (?:and \w+|\w+ing)\b)|all|\w+thing|it"
     r"|them|the|my|what\w*|mind|head|system|notes|now|today|good|zero|please)\b)\w+)"
     r".*\b(?:everything|anything|all|whole|entire|every|none|whatever|any|the lot|scratch|zero"
-    rf"|clean slate|(?:my|your) (?:data|memor(?:y|ies)|profile|information)|{_DELETE} me)\b"
+    rf"|clean slate|(?:my|your) (?:data|memor(?:y|ies)|profile|information)|{DELETE} me)\b"
 )
 """An utterance with a word for everything, which is not about something in particular."""
 
@@ -320,64 +319,10 @@ _IN_TIME: Final = re.compile(
 )
 """A period or a conversation, which is not everything."""
 
-_CLAUSE_END: Final = re.compile(r"(?<=[.!?;,:—])\s+")
-_REQUEST: Final = re.compile(
-    rf"\b(?:{_DELETE}|scrap|drop|lose|unlearn|get rid of|take)\b (?!it from the|me\b)\w"
-)
-_EXCUSE: Final = re.compile(
-    r"^(?:and |but |so )?(?:please|thanks|thank|sorry|ok|okay|now|again|because|cause|cos|since"
-    r"|(?:that|it|this) (?:was|wasnt|isnt)|thats|its (?:not|no|wrong|private|over|out)|would you"
-    r"|can you|could you|will you|i (?:shouldnt|made|got|mixed|misspoke|never|take|changed|didnt"
-    r"|wasnt|dont|only|was))\b"
-)
-_AGAIN: Final = re.compile(
-    rf"^\W*(?:\w+ ){{0,3}}?{_DELETE} that ((?:\S+ ){{2,4}})[^.?!;]+? (?P<now>\1\S.*)$",
-    re.IGNORECASE,
-)
-"""What holds now, without a pause: "forget that my boss is Al my boss is Jo"."""
-
-_THAT_ALONE: Final = re.compile(
-    rf"^{OPENING}(?:{_DELETE}|scrap|undo) (?:that|it|what i (?:just )?said)(?: please)? \|$"
-)
-"""A request that names nothing: what follows holds instead of what was said last."""
-
-_INSTEAD: Final = re.compile(
-    r"(?!.*\b(?:dont|doesnt|didnt|wont|cant|wouldnt|shouldnt|would|should|not|never|id|hed|shed|kill)\b)"
-    r"(?:it|its|i|im|ive|we|were|my|our|the)\b"
-)
-"""How what holds instead begins; what denies or would be is a reason."""
-
-_DENIED: Final = re.compile(r"\b(?:not|isnt|arent|wasnt|dont|doesnt|no longer|never|wrong)\b")
-
-
-def split_restatement(text: str) -> tuple[str, str]:
-    """Split "Forget that it is Monday. It is Tuesday." into the request and what holds instead.
-
-    The second part is "" if there is none: it must speak of the same, or follow a denial.
-    """
-    if len(text.split()) > 2 * MAX_WORDS:
-        return text, ""
-    if (again := _AGAIN.search(text)) is not None:
-        return text[: again.start("now")].strip(), again["now"]
-    clauses = _CLAUSE_END.split(text)
-    at = next((n for n, one in enumerate(clauses) if _REQUEST.search(normalize(one))), len(clauses))
-    before, after = " ".join(clauses[: at + 1]), " ".join(clauses[at + 1 :])
-    said, now = normalize(before), normalize(after)
-    if len(now.split()) < 4 or now.startswith("dont") or after.endswith("?") or _EXCUSE.match(now):
-        return text, ""
-    denied = _DENIED.search(said) is not None
-    shared = set(terms(before)) & set(terms(after)) - STOP_STEMS
-    starts = r"(?:its?|hes?|shes?|they(?:re)?) (?!up|all)" + r"|(?:im?|my|we|our)\b" * denied
-    instead = _THAT_ALONE.match(said) is not None and _INSTEAD.match(now) is not None
-    if not (shared or re.match(starts, now) or instead):
-        return text, ""
-    return before, after
-
-
 _KEEP: Final = re.compile(
     rf"\b(?:dont|never|not|wont|mustnt|shouldnt|nobody|no one|wouldnt|bad if|why) (?:\w+ ){{0,5}}?"
-    rf"{_DELETE}d?\b|^(?:{OPENING})?(?:did|have|has|had|are|is|was|were|do(?! me)|does|why|who) "
-    rf"(?:\w+ ){{0,6}}?(?:{_DELETE}d?|forgotten)\b|\b(?:except|apart from|other than|besides"
+    rf"{DELETE}d?\b|^(?:{OPENING})?(?:did|have|has|had|are|is|was|were|do(?! me)|does|why|who) "
+    rf"(?:\w+ ){{0,6}}?(?:{DELETE}d?|forgotten)\b|\b(?:except|apart from|other than|besides"
     r"|(?:all|every|everything|anything) but|but (?:hang|hold) on)\b"
     r"|^(?:no (?:\| )?)?(?:go ahead and |please )?keep (?:it|that|this|them|everything)"
     r"(?: (?:stored|please|all|as it is|for now|then|thanks|(?:in|on) your \w+))* \|$"
