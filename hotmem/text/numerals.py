@@ -48,7 +48,7 @@ _TOKEN: Final = re.compile(r"\d+|[a-z]+")
 _LONGEST_RUNS: Final = (1, 2, 3, 4, 6, 8, 12)
 _NUMBERS: Final = frozenset(CARDINALS) | {"oh", "hundred", "double", "treble", "triple"}
 _EDGES: Final = re.compile(r"^\W+|\W+$")
-_MIXED: Final = re.compile(r"[A-Za-z]+\d+|[A-Z][a-z]+[A-Z]|[!$_*]\d|\d[!$_*]|\w[!$*_]\w")
+_MIXED: Final = re.compile(r"[A-Za-z]\d|[A-Z][a-z]+[A-Z]|[!$_*]\d|\d[!$_*]|\w[!$*_]\w")
 """A word as passwords are: "Harbour77", "Herring_Sunday"."""
 
 

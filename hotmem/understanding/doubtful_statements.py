@@ -53,11 +53,11 @@ def mark_hearsay(understanding: Understanding, owner: str, turn: Turn) -> Unders
 
 
 def as_secret_as(understanding: Understanding, turn: Turn) -> Understanding:
-    """Keep of a turn that holds a secret no statement that does not show that it is one.
+    """Keep of a turn that surely holds a secret no statement that does not show that it is one.
 
     "Lena has HIV" of "Lena told me in confidence that she has HIV" would be shown to anybody.
     """
-    if not is_private(turn.text):
+    if not is_private(turn.text, least=0.9):
         return understanding
     kept = (one for one in understanding.statements if is_order(one) or is_private(one.text))
     return replace(understanding, statements=tuple(kept))

@@ -89,14 +89,14 @@ def secrecy(text: str) -> float:
     return load_model().secrecy(text)
 
 
-def is_private(text: str) -> bool:
-    """Whether a statement holds a secret, and is withheld until asked for."""
-    return secrecy(text) >= MIN_SECRET or _LABEL.search(text) is not None
+def is_private(text: str, least: float = MIN_SECRET) -> bool:
+    """Whether a statement holds a secret, with at least a probability; it is withheld."""
+    return secrecy(text) >= least or _LABEL.search(text) is not None
 
 
 def is_shown_unasked(text: str) -> bool:
     """Whether a text may stand in an opening, a summary or a list: surely it holds no secret."""
-    return secrecy(text) < MIN_UNASKED and _LABEL.search(text) is None
+    return not is_private(text, MIN_UNASKED)
 
 
 def holds_secret(found: Evidence) -> bool:

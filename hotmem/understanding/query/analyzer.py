@@ -55,11 +55,9 @@ def analyse(
     entities = tuple(dict.fromkeys((*find_entities(doc, known), *misheard)))
     ambiguous = () if intent is Intent.CHITCHAT else find_ambiguous(doc)
     names = {name.casefold() for name in (*known, *misheard)}
-    needed = intent is not Intent.CHITCHAT and (
-        vector is None
-        or any(name.casefold() in names for name in entities)
-        or need(doc.text, vector) >= MIN_NEED
-    )
+    named = any(name.casefold() in names for name in entities)
+    asked = vector is None or named or need(doc.text, vector) >= MIN_NEED
+    needed = intent is not Intent.CHITCHAT and asked
     complexity = find_complexity(
         doc, intent, entities=len(entities), timed=time is not None, ambiguous=bool(ambiguous)
     )

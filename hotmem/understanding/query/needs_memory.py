@@ -31,6 +31,11 @@ def need(text: str, vector: Vector) -> float:
     Args:
         text: The utterance.
         vector: Its embedding by the encoder that the model was trained on, a unit row.
+
+    Returns:
+        The same; 1 for what is neither Latin nor a dash or a quotation mark, which it cannot read.
     """
+    if any(one > "\u024f" and not "\u2010" <= one <= "\u2027" for one in text):
+        return 1.0
     model, weights = load_model()
     return logistic(model.logit(term_ids(text)) + float(weights @ vector))
