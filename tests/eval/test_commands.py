@@ -228,7 +228,7 @@ CASES: Mapping[str, Case] = {
     "tasks": Case("--limit 4 --held --misses --json"),
     "rewriting": Case("mudoco={mudoco} --json"),
     "dialogues": Case("--limit 6 --held --misses --json"),
-    "train-needs": Case("--limit 60 --out {folder}/needs.safetensors"),
+    "train-needs": Case("--limit 400 --out {folder}/needs.safetensors"),
     "train-wishes": Case("--limit 20 --out {folder}/wishes.safetensors --json"),
     "train-secrets": Case("--limit 2 --out {folder}/secrets.safetensors --json"),
     "train-antecedents": Case("--limit 20 --out {folder}/weights.json --failures --json"),
