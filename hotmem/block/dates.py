@@ -12,9 +12,6 @@ from hotmem.types import Evidence
 MAX_DATES: Final = 2
 """Limit of dates of one line."""
 
-HALF: Final = timedelta(hours=12)
-"""Added to midnight in another time zone to get into the same day of this one."""
-
 _WEEKDAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _CERTAIN: Final = re.compile(
     rf"\b(?:yesterday|tomorrow|ago|week today|in (?:an?|two|three|\d+) (?:day|week|month)s?"
@@ -61,8 +58,11 @@ def resolve_dates(found: Evidence, text: str, zone: str | None) -> tuple[tuple[d
 
 
 def _days(start: datetime, end: datetime) -> tuple[date, date]:
-    """First and last day of an interval that may start at midnight in another time zone."""
-    half = min(HALF, (end - start) / 2)
+    """First and last day of an interval that may start at midnight in another time zone.
+
+    Half a day after that midnight it is the same day in both.
+    """
+    half = min(timedelta(hours=12), (end - start) / 2)
     return (start + half).date(), (end - half).date()
 
 

@@ -20,9 +20,10 @@ def is_hearsay(query: Query, found: Evidence) -> bool:
 
     These are the named ones, and in the first person the one who asks.
     """
+    if query.asker is None or found.role is not Role.USER:
+        return False
     about = speakers_named(query) | ({query.asker} if query.analysis.first_person else set())
-    others = about and found.role is Role.USER and found.speaker not in {*about, None}
-    return bool(others and query.asker)
+    return bool(about) and found.speaker not in {*about, None}
 
 
 def withheld(query: Query, candidates: Sequence[ScoredCandidate]) -> set[tuple[EvidenceKind, int]]:

@@ -51,7 +51,8 @@ MIN_OFF: Final = 0.8
 """The same of one not to store those to come; below it, the turn itself is not stored."""
 
 MIN_ON: Final = 0.8
-"""Probability from which storing begins again without such words: in doubt, nothing is stored."""
+"""Probability from which storing begins again without a word about it: in doubt, nothing is
+stored."""
 
 MIN_ALL: Final = 0.05
 """The same of a request to forget everything, which must have a word for it and no other object."""
@@ -197,8 +198,8 @@ def decide(
         return ruled
     if likely in DELETIONS and (asks_to_keep(text) or is_of_device(text)):
         return None
-    surely = chances[likely] >= MIN_ON or _OF_RECORD.search(text)
-    if likely is CommandKind.ON_RECORD and (not surely or _MANNER.search(text)):
+    clearly = chances[likely] >= MIN_ON or _OF_RECORD.search(text)
+    if likely is CommandKind.ON_RECORD and (not clearly or _MANNER.search(text)):
         return None
     if likely in (CommandKind.FORGET_ALL, CommandKind.FORGET_ABOUT):
         everything = chances[CommandKind.FORGET_ALL] >= MIN_ALL and means_everything(text)
