@@ -26,7 +26,7 @@ from tests.logs import captured_logs
 from tests.model_calls.talk import Open, address, costs, outcomes, talk
 
 KITCHEN = "We're renovating the kitchen with Bruno, my cousin."
-COST = "The tiles cost 900 euros, and I haven't paid them yet."
+COST = "The tiles cost 900 euros, and I still have not paid them."
 
 
 def sentence(text: str, *turns: int) -> dict[str, Any]:
