@@ -54,7 +54,7 @@ from hotmem.types import (
     Vector,
 )
 from hotmem.understanding.private_statements import is_private, is_shown_unasked
-from hotmem.understanding.query.ngrams import word_ngrams
+from hotmem.understanding.query.entities import word_ngrams
 from hotmem.understanding.turn_reader import MIN_KEPT, TurnReader, parsed_text
 
 MAX_PAUSE: Final = timedelta(seconds=90)

@@ -13,7 +13,7 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.storage.database import Connection
 from hotmem.tools.maintenance import NoArguments, repair_index
 from hotmem.understanding.query.command_finder import CommandFinder
-from hotmem.understanding.query.voice_commands import CommandKind
+from hotmem.understanding.query.commands import CommandKind
 from tests.conversation import START, said
 
 LATER = START + timedelta(days=1)

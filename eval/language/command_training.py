@@ -33,7 +33,8 @@ from hotmem.understanding.query.command_model import (
     features,
     term_ids,
 )
-from hotmem.understanding.query.voice_commands import CommandKind, find_command
+from hotmem.understanding.query.commands import CommandKind
+from hotmem.understanding.query.voice_commands import find_command
 
 FOLDER: Final = data.FOLDER / "commands"
 ORDINARY: Final = data.TRAINING + data.CALIBRATION

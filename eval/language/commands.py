@@ -19,7 +19,8 @@ from eval.statistics import bootstrap
 from hotmem.models import load_encoder
 from hotmem.options import ModelOptions
 from hotmem.understanding.query.command_finder import CommandFinder
-from hotmem.understanding.query.voice_commands import Command, CommandKind, find_command
+from hotmem.understanding.query.commands import Command, CommandKind
+from hotmem.understanding.query.voice_commands import find_command
 
 CASES: Final = Path(__file__).parents[1] / "data" / "understanding" / "unseen" / "commands.tsv"
 
@@ -40,6 +41,8 @@ NAMES: Final = {
     "on-record": {CommandKind.ON_RECORD},
 }
 """Commands of the file, and the kinds that do what is meant."""
+
+Finder = Callable[[str], Command | None]
 
 _DETERMINERS: Final = frozenset({"my", "our", "the"})
 
@@ -65,13 +68,7 @@ class Heard:
     right: bool
 
 
-def heard(
-    number: int,
-    style: str,
-    text: str,
-    meant: str,
-    find: Callable[[str], Command | None] = find_command,
-) -> Heard:
+def heard(number: int, style: str, text: str, meant: str, find: Finder = find_command) -> Heard:
     """Look for a command in an utterance, by the rules alone unless `find` is given."""
     command = find(text)
     found = NONE if command is None else f"{command.kind} {command.about}".strip()

@@ -9,8 +9,8 @@ from hotmem.core.counts import counted
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import ForgetResult, Item, Leftovers, Mark, StoredMemory
 from hotmem.understanding.private_statements import is_shown_unasked
+from hotmem.understanding.query.commands import CommandKind
 from hotmem.understanding.query.cues import DIRECT_QUESTION
-from hotmem.understanding.query.voice_commands import CommandKind
 from hotmem.understanding.turn_retention import TurnRetention
 
 MAX_SOURCES: Final = 5

@@ -11,12 +11,12 @@ from hotmem.operations.described import DescribedStatement
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import ForgetResult
 from hotmem.understanding.private_statements import is_private
+from hotmem.understanding.query.commands import Command, CommandKind
 from hotmem.understanding.query.described_deletions import (
     DescribedDeletion,
     find_period,
     is_conversation,
 )
-from hotmem.understanding.query.voice_commands import Command, CommandKind
 from hotmem.understanding.turn_retention import UserTurn
 
 MIN_FIT, MIN_PLAIN_FIT = 0.6, 0.5

@@ -23,19 +23,19 @@ from hotmem.pipecat.deletion_targets import (
     quoted,
 )
 from hotmem.text.escaping import escape_for_prompt
-from hotmem.types import Actor, ContextBlock, Item, Trace
-from hotmem.understanding.query.consent import confirms, confirms_deletion
-from hotmem.understanding.query.described_deletions import (
-    described_deletion,
-    find_period,
-    is_conversation,
-)
-from hotmem.understanding.query.voice_commands import (
+from hotmem.types import Actor, ContextBlock, ForgetResult, Item, Trace
+from hotmem.understanding.query.commands import (
     DELETIONS,
     NOT_STORED,
     USER_ONLY,
     Command,
     CommandKind,
+)
+from hotmem.understanding.query.consent import confirms, confirms_deletion
+from hotmem.understanding.query.described_deletions import (
+    described_deletion,
+    find_period,
+    is_conversation,
 )
 from hotmem.understanding.turn_retention import TurnRetention, UserTurn
 
@@ -89,7 +89,7 @@ class CommandRequest:
 
 
 @dataclass(slots=True)
-class _PendingConfirmation:
+class _Pending:
     """A deletion, or its undoing, that the user has to confirm.
 
     Attributes:
@@ -128,7 +128,7 @@ class VoiceCommands:
         self._user_id = user_id
         self._session_id = session_id
         self._retention = retention
-        self._pending: _PendingConfirmation | None = None
+        self._pending: _Pending | None = None
         self._deleted_in: int | None = None
 
     @property
@@ -169,9 +169,15 @@ class VoiceCommands:
         Raises:
             StoreError: If they could not be removed.
         """
+        grace = _grace(memory)
         with acting(Actor.VOICE):
-            await memory.forget(user_id=self._user_id, turn_ids=turn_ids, grace=_grace(memory))
+            result = await memory.forget(user_id=self._user_id, turn_ids=turn_ids, grace=grace)
         self._retention.confirm_removed(turn_ids)
+        self._note_deletion(result)
+
+    def _note_deletion(self, result: ForgetResult) -> None:
+        """Record the turn after which "undo that" means this deletion, if it can be undone."""
+        self._deleted_in = self._retention.number if result.restorable_until else None
 
     async def execute(self, request: CommandRequest) -> ContextBlock | None:
         """Execute the voice command of an utterance.
@@ -185,7 +191,7 @@ class VoiceCommands:
         turn = self._retention.turn_of(request.text)
         pending, self._pending = self._pending, None
         if pending is not None and not turn.others and pending.is_confirmed_by(turn.own):
-            return await self._execute_confirmed(request, pending, turn.number)
+            return await self._confirm(request, pending)
         command = turn.command
         if command is None and turn.others:
             if await self._is_reserved(request.memory, turn, pending):
@@ -202,11 +208,9 @@ class VoiceCommands:
             if command is not None and command.kind is CommandKind.FORGET_LAST:
                 about = f"“{escape_for_prompt(described.about)}”"
                 return self._block(request, notices.nothing_to_delete(about))
-        return None if command is None else await self._execute(request, command, turn.number)
+        return None if command is None else await self._execute(request, command)
 
-    async def _execute_confirmed(
-        self, request: CommandRequest, pending: _PendingConfirmation, number: int
-    ) -> ContextBlock | None:
+    async def _confirm(self, request: CommandRequest, pending: _Pending) -> ContextBlock:
         target = pending.target
         if target is None:
             return await self._undo(request)
@@ -225,12 +229,10 @@ class VoiceCommands:
         except StoreError:
             self._pending = pending
             return self._block(request, notices.DELETION_FAILED)
-        self._deleted_in = number if result.restorable_until is not None else None
+        self._note_deletion(result)
         return self._block(request, notices.deletion_done(result, request.at))
 
-    async def _is_reserved(
-        self, memory: Memory, turn: UserTurn, pending: _PendingConfirmation | None
-    ) -> bool:
+    async def _is_reserved(self, memory: Memory, turn: UserTurn, pending: _Pending | None) -> bool:
         """Whether another speaker gives a command that only the user may give."""
         command = turn.by_others
         kind = None if command is None else command.kind
@@ -238,15 +240,13 @@ class VoiceCommands:
             kind = None
         return kind in USER_ONLY or (pending is not None and pending.is_confirmed_by(turn.others))
 
-    async def _execute(
-        self, request: CommandRequest, command: Command, number: int
-    ) -> ContextBlock | None:
+    async def _execute(self, request: CommandRequest, command: Command) -> ContextBlock | None:
         retention = self._retention
         match command.kind:
             case kind if kind in DELETIONS:
                 return await self._ask_about(request, command)
             case CommandKind.UNDO:
-                return await self._undo_or_ask(request, number)
+                return await self._undo_or_ask(request)
             case CommandKind.LIST_ALL:
                 memories = await request.memory.memories(self._user_id)
                 count = request.memory.runtime.recall.tokens.count
@@ -255,7 +255,6 @@ class VoiceCommands:
             case CommandKind.EXPLAIN_SOURCE:
                 notice = notices.sources(request.items)
             case CommandKind.SKIP_LAST:
-                self._deleted_in = number
                 notice = notices.TURNS_NOT_REMOVED if retention.removing else notices.TURNS_REMOVED
             case CommandKind.REMEMBER:
                 notice = notices.STORED_OFF_RECORD if retention.off_record else notices.STORED
@@ -297,10 +296,10 @@ class VoiceCommands:
             description += f", such as {quoted(named)}" if named else ""
         question = notices.deletion_question(description, found, _grace(memory))
         block = self._block(request, question)
-        self._pending = _PendingConfirmation(target, block.id, found.ids)
+        self._pending = _Pending(target, block.id, found.ids)
         return block
 
-    async def _undo_or_ask(self, request: CommandRequest, number: int) -> ContextBlock | None:
+    async def _undo_or_ask(self, request: CommandRequest) -> ContextBlock | None:
         """Undo a recent deletion; ask for confirmation of an earlier one.
 
         None if there is no deletion to undo.
@@ -308,11 +307,12 @@ class VoiceCommands:
         deletion = await request.memory.restorable(self._user_id)
         if deletion is None:
             return None
-        if self._deleted_in is not None and 0 <= number - self._deleted_in <= UNDO_TURNS:
+        turns = self._retention.number - (self._deleted_in or 0)
+        if self._deleted_in is not None and turns <= UNDO_TURNS:
             return await self._undo(request)
         asked_at = deletion.asked_at.astimezone(request.at.tzinfo)
         block = self._block(request, notices.undo_question(deletion.removed, asked_at))
-        self._pending = _PendingConfirmation(None, block.id)
+        self._pending = _Pending(None, block.id)
         return block
 
     async def _undo(self, request: CommandRequest) -> ContextBlock:

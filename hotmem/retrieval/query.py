@@ -28,8 +28,8 @@ from hotmem.understanding.facts.truecasing import lacks_case
 from hotmem.understanding.query.analyzer import analyse
 from hotmem.understanding.query.antecedents import RecentTurn
 from hotmem.understanding.query.coreference import MAX_TURNS, expand, needs_context
+from hotmem.understanding.query.entities import word_ngrams
 from hotmem.understanding.query.misheard import find_misheard_names
-from hotmem.understanding.query.ngrams import word_ngrams
 from hotmem.understanding.query.other_languages import analyse_other_language
 
 QUERY_WORDS: Final = 200

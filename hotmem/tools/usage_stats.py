@@ -19,7 +19,7 @@ from hotmem.operations.requests import CLOSED, zone
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
 from hotmem.types import AnsweredRecall, UseCount, UsedMemory
-from hotmem.understanding.query.ngrams import word_ngrams
+from hotmem.understanding.query.entities import word_ngrams
 
 MAX_RECALLS: Final = 20_000
 """Maximum recalls evaluated, latest first."""

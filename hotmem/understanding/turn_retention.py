@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Final
 
 from hotmem.understanding.query.command_finder import CommandFinder
+from hotmem.understanding.query.commands import DELETIONS, NOT_STORED, Command, CommandKind
 from hotmem.understanding.query.off_record import end_of_request
-from hotmem.understanding.query.voice_commands import DELETIONS, NOT_STORED, Command, CommandKind
 
 MAX_TURNS: Final = 16
 """Number of the user's latest turns that "don't keep that" can remove."""
@@ -143,6 +143,11 @@ class TurnRetention:
     def removing(self) -> bool:
         """Whether the turns of the latest request are not all removed yet."""
         return bool(self._removing)
+
+    @property
+    def number(self) -> int:
+        """The number of the latest turn; -1 before the first."""
+        return -1 if self._last is None else self._last.number
 
     @property
     def stores_turn(self) -> bool:

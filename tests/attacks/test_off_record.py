@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hotmem.models import load_encoder
 from hotmem.options import ModelOptions
 from hotmem.understanding.query.command_finder import CommandFinder
-from hotmem.understanding.query.off_record import RecordRequest, Scope, find_record_request
-from hotmem.understanding.query.voice_commands import NOT_STORED, CommandKind
+from hotmem.understanding.query.commands import NOT_STORED, Command, CommandKind
+from hotmem.understanding.query.off_record import find_record_request
 from hotmem.understanding.turn_retention import TurnRetention
 from tests.attacks.cases import cases
 from tests.scored import scored
@@ -130,10 +130,9 @@ def test_separately_written_conversations(case: dict[str, Any], find: CommandFin
 
 
 def test_number_of_withdrawn_turns() -> None:
-    assert find_record_request("Please don't save those last two things I said.") == RecordRequest(
-        Scope.BEFORE, 2
-    )
-    assert find_record_request("forget the last thing i said") == RecordRequest(Scope.BEFORE, 1)
+    two = find_record_request("Please don't save those last two things I said.")
+    assert two == Command(CommandKind.SKIP_LAST, turns=2)
+    assert find_record_request("forget the last thing i said") == Command(CommandKind.SKIP_LAST)
 
 
 @scored(
@@ -147,20 +146,20 @@ def test_number_of_withdrawn_turns() -> None:
 )
 def test_a_stretch_does_not_end_by_what_is_denied_or_reported(said: str) -> None:
     found = find_record_request(said)
-    assert found is None or found.scope is not Scope.ON
+    assert found is None or found.kind is not CommandKind.ON_RECORD
 
 
 def test_content_after_resuming() -> None:
-    assert find_record_request("OK, back on the record, I bought a kite.") == RecordRequest(
-        Scope.ON, continues=True
-    )
-    assert find_record_request("He drinks. OK, back on the record.") == RecordRequest(Scope.ON)
+    before = find_record_request("OK, back on the record, I bought a kite.")
+    assert before == Command(CommandKind.ON_RECORD, continues=True)
+    after = find_record_request("He drinks. OK, back on the record.")
+    assert after == Command(CommandKind.ON_RECORD)
 
 
 def test_request_at_either_end_of_a_long_turn() -> None:
     tale = "and then we walked on along the river until the old bridge " * 20
     for said in (f"Don't save this. {tale}", f"{tale}. Please don't keep that."):
-        assert find_record_request(said) == RecordRequest(Scope.TURN)
+        assert find_record_request(said) == Command(CommandKind.SKIP_TURN)
 
 
 @settings(deadline=None)

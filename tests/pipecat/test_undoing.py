@@ -65,6 +65,14 @@ async def test_undo_after_many_turns_needs_confirmation(memory: Memory, database
     assert "Nothing is done yet" in told[-1] and not boston(database)
 
 
+async def test_what_was_never_stored_is_not_undone(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    await delete(memory)
+    nothing = ("This is off the record.", "I had tea.", "Don't save that.", "Undo that.")
+    told = await delete(memory, say=nothing)
+    assert "Nothing is done yet" in told[-1] and not boston(database)
+
+
 async def test_without_a_deletion_nothing_is_undone(memory: Memory) -> None:
     await tell(memory)
     (told,) = await delete(memory, say=("Undo that.",))

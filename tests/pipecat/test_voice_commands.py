@@ -14,7 +14,7 @@ from hotmem import Memory, Turn
 from hotmem.models import EncodedText, Encoder, encode_tokens
 from hotmem.pipecat import HotMemProcessor, write_queue
 from hotmem.pipecat.deletion_targets import DeletionTarget
-from hotmem.pipecat.voice_commands import _PendingConfirmation
+from hotmem.pipecat.voice_commands import _Pending
 from hotmem.storage.sqlite.connection import connect
 from hotmem.understanding.query import command_finder
 from hotmem.understanding.turn_retention import TurnRetention
@@ -584,7 +584,7 @@ async def test_a_yes_to_another_question_deletes_nothing(memory: Memory, databas
 
 @scored("case", [case for case in cases("confirmations") if not case["yes"]], floor=1.0)
 def test_only_a_plain_yes_to_the_question_deletes(case: dict[str, str]) -> None:
-    asked = _PendingConfirmation(DeletionTarget({}, ""), "b", delivered=True, reply=case["reply"])
+    asked = _Pending(DeletionTarget({}, ""), "b", delivered=True, reply=case["reply"])
     assert not asked.is_confirmed_by(case["answer"])
 
 

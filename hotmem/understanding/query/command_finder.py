@@ -12,17 +12,14 @@ from hotmem.models import Encoder, encode_tokens
 from hotmem.models.preparation import TURNS
 from hotmem.text.language_detection import is_english
 from hotmem.understanding.query.command_model import CLASSES, CommandModel, class_of, term_ids
+from hotmem.understanding.query.commands import DELETIONS, NOT_STORED, Command, CommandKind
 from hotmem.understanding.query.described_deletions import (
     find_described_deletion,
     split_restatement,
 )
 from hotmem.understanding.query.off_record import is_elsewhere
 from hotmem.understanding.query.voice_commands import (
-    DELETIONS,
     MAX_WORDS,
-    NOT_STORED,
-    Command,
-    CommandKind,
     asks_to_delete,
     asks_to_keep,
     find_command,

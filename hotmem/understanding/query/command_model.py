@@ -17,7 +17,7 @@ from hotmem.models.files import sha256
 from hotmem.models.manifest import check_files, checksum_file
 from hotmem.text.utterance import END, normalize
 from hotmem.types import Vector
-from hotmem.understanding.query.voice_commands import CommandKind
+from hotmem.understanding.query.commands import CommandKind
 
 CLASSES: Final = (
     None, CommandKind.REMEMBER, CommandKind.FORGET_LAST, CommandKind.FORGET_ABOUT,

@@ -18,13 +18,12 @@ from hotmem.text.truncation import truncate_middle
 from hotmem.text.utterance import normalize
 from hotmem.types import Interval
 from hotmem.understanding.animate_nouns import ACQUAINTANCES, FAMILY
+from hotmem.understanding.query.commands import Command, CommandKind
 from hotmem.understanding.query.voice_commands import (
     AFTERTHOUGHT,
     DELETE,
     MAX_WORDS,
     OPENING,
-    Command,
-    CommandKind,
     as_said,
     asks_to_keep,
     is_of_device,

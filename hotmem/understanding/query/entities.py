@@ -9,6 +9,12 @@ from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.animate_nouns import ELDERS
 
+MAX_NGRAM: Final = 3
+"""Length of the longest n-gram."""
+
+_WORD: Final = re.compile(r"[\w&.'’-]*\w")
+_POSSESSIVE: Final = re.compile(r"['’]s?(?!\w)")
+
 ENTITY_TYPES: Final = frozenset(
     {"PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "PRODUCT", "WORK_OF_ART"}
 )
@@ -110,3 +116,14 @@ def known_spans(text: str, known: Sequence[str]) -> Iterator[tuple[int, int]]:
             if not (lowered[start - 1 : start].isalnum() or lowered[stop : stop + 1].isalnum()):
                 yield start, stop
             start = lowered.find(folded, stop)
+
+
+def word_ngrams(text: str) -> tuple[str, ...]:
+    """Every n-gram of one to `MAX_NGRAM` words, without possessive endings and duplicates."""
+    words = _WORD.findall(_POSSESSIVE.sub("", text))
+    runs = (
+        " ".join(words[start : start + size])
+        for size in range(1, MAX_NGRAM + 1)
+        for start in range(len(words) - size + 1)
+    )
+    return tuple(dict.fromkeys(runs))

@@ -5,14 +5,13 @@ only a request, the request applies to that turn alone.
 """
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Final
 
 from hotmem.temporal import find_times
 from hotmem.text.utterance import END, normalize
 from hotmem.understanding.query import off_record_patterns as patterns
+from hotmem.understanding.query.commands import Command, CommandKind
 
 EDGE_WORDS: Final = 60
 """Number of words at each end of a long utterance that are searched for a request."""
@@ -40,30 +39,6 @@ _SPAN: Final = re.compile(
 """A time that a request is for; "a minute" is none."""
 
 
-class Scope(StrEnum):
-    """The turns that a request applies to."""
-
-    TURN = "turn"
-    BEFORE = "before"
-    OFF = "off"
-    ON = "on"
-
-
-@dataclass(frozen=True, slots=True)
-class RecordRequest:
-    """A request about what is stored.
-
-    Attributes:
-        scope: The turns that it applies to. OFF: from now on, until ON.
-        turns: Of `BEFORE`, the number of the user's turns.
-        continues: Of `ON`, whether the rest of the utterance is to be stored.
-    """
-
-    scope: Scope
-    turns: int = 1
-    continues: bool = False
-
-
 def is_elsewhere(text: str) -> bool:
     """Whether an utterance is about a recording or notes that are not the memory's."""
     return _ELSEWHERE.search(normalize(text)) is not None
@@ -82,7 +57,7 @@ def end_of_request(text: str, at: datetime) -> datetime | None:
     return end if end is not None and end - at <= LONGEST else None
 
 
-def find_record_request(text: str) -> RecordRequest | None:
+def find_record_request(text: str) -> Command | None:
     """Find a request about what is stored in an utterance."""
     words = _without_middle(normalize(text))
     if _ELSEWHERE.search(words):
@@ -95,7 +70,7 @@ def find_record_request(text: str) -> RecordRequest | None:
         words = pattern.sub(placeholder, words)
     words = patterns.REPORTED.sub("reported", words)
     if patterns.ERASURE.search(words):
-        return RecordRequest(Scope.BEFORE)
+        return Command(CommandKind.SKIP_LAST)
     lasting, asked, withdrawn = (
         pattern.search(words)
         for pattern in (patterns.FROM_NOW_ON, patterns.REQUEST, patterns.WITHDRAWAL)
@@ -103,16 +78,16 @@ def find_record_request(text: str) -> RecordRequest | None:
     if not (lasting or asked or withdrawn):
         return None
     if lasting:
-        return RecordRequest(Scope.OFF)
+        return Command(CommandKind.OFF_RECORD)
     if asked and not _has_other_content(words[: asked.start()]):
         last_word = asked.end() - len(asked[0].split()[-1])
         if patterns.THAT_AND_MORE.match(words, last_word):
-            return RecordRequest(Scope.BEFORE)
+            return Command(CommandKind.SKIP_LAST)
     if _has_other_content(words):
-        return RecordRequest(Scope.OFF if _UNTIL.search(words) else Scope.TURN)
+        return Command(CommandKind.OFF_RECORD if _UNTIL.search(words) else CommandKind.SKIP_TURN)
     if withdrawn or several or _refers_back(words):
-        return RecordRequest(Scope.BEFORE, patterns.NUMBERS[several[1]] if several else 1)
-    return RecordRequest(Scope.OFF)
+        return Command(CommandKind.SKIP_LAST, turns=patterns.NUMBERS[several[1]] if several else 1)
+    return Command(CommandKind.OFF_RECORD)
 
 
 def _has_other_content(words: str) -> bool:
@@ -145,7 +120,7 @@ def _refers_back(words: str) -> bool:
     return _BACKWARD.search(words) is not None
 
 
-def _find_resume_request(words: str) -> RecordRequest | None:
+def _find_resume_request(words: str) -> Command | None:
     """Find a clear request to store turns again; others are for the model to find."""
     match = patterns.BACK_ON_RECORD.search(words)
     if (
@@ -159,4 +134,4 @@ def _find_resume_request(words: str) -> RecordRequest | None:
         patterns.COURTESY.sub(" ", part).replace(END, " ").strip()
         for part in (said.rpartition(END)[2], said, words[match.end() :])
     )
-    return None if clause else RecordRequest(Scope.ON, continues=bool(after) and not before)
+    return None if clause else Command(CommandKind.ON_RECORD, continues=bool(after) and not before)

@@ -1,79 +1,16 @@
 """Voice commands: "forget everything about Tom", "this is off the record"."""
 
 import re
-from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
 from hotmem.text.truncation import truncate_middle
 from hotmem.text.utterance import normalize
-from hotmem.understanding.query.off_record import Scope, find_record_request
+from hotmem.understanding.query.commands import DELETIONS, Command, CommandKind
+from hotmem.understanding.query.off_record import find_record_request
 
 MAX_WORDS: Final = 25
 """Maximum number of words of a command; a longer utterance has other content."""
-
-
-class CommandKind(StrEnum):
-    """The kind of a voice command."""
-
-    REMEMBER = "remember"
-    FORGET_LAST = "forget last"
-    FORGET_ABOUT = "forget about"
-    FORGET_FACT = "forget fact"
-    FORGET_ALL = "forget all"
-    UNDO = "undo"
-    LIST_ALL = "list all"
-    EXPLAIN_SOURCE = "explain source"
-    OFF_RECORD = "off record"
-    ON_RECORD = "on record"
-    SKIP_TURN = "skip turn"
-    LEAVE_OUT = "leave out"
-    SKIP_LAST = "skip last"
-
-
-DELETIONS: Final = frozenset(
-    {
-        CommandKind.FORGET_LAST,
-        CommandKind.FORGET_ABOUT,
-        CommandKind.FORGET_FACT,
-        CommandKind.FORGET_ALL,
-    }
-)
-"""Commands that delete, which the user must confirm."""
-
-NOT_STORED: Final = frozenset(
-    {CommandKind.OFF_RECORD, CommandKind.SKIP_TURN, CommandKind.SKIP_LAST}
-)
-"""Commands that exclude turns from the memory."""
-
-USER_ONLY: Final = DELETIONS | {
-    CommandKind.UNDO,
-    CommandKind.SKIP_LAST,
-    CommandKind.ON_RECORD,
-    CommandKind.LIST_ALL,
-    CommandKind.EXPLAIN_SOURCE,
-}
-"""Commands that only the user may give, not other speakers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A voice command.
-
-    Attributes:
-        kind: The kind of command.
-        about: Of `FORGET_ABOUT`, the topic, without a determiner; of `FORGET_FACT`, the statement.
-        turns: Of `SKIP_LAST`, the number of the user's turns.
-        continues: Of `ON_RECORD`, whether the rest of the utterance is to be stored.
-        restated: Of one that deletes, what the utterance says holds instead.
-    """
-
-    kind: CommandKind
-    about: str = ""
-    turns: int = 1
-    continues: bool = False
-    restated: str = ""
 
 
 _ASK: Final = (
@@ -216,12 +153,6 @@ _COMMANDS: Final = tuple(
         ),
     )
 )
-_RECORD_COMMANDS: Final = {
-    Scope.OFF: CommandKind.OFF_RECORD,
-    Scope.ON: CommandKind.ON_RECORD,
-    Scope.TURN: CommandKind.SKIP_TURN,
-    Scope.BEFORE: CommandKind.SKIP_LAST,
-}
 _DETERMINER: Final = re.compile(r"^(?:my|our|the|that|this|a|an)\s+", re.IGNORECASE)
 _NO_TOPIC: Final = frozenset({"it", "that", "this", "her", "him", "them", "me", "us", "myself"})
 
@@ -239,10 +170,10 @@ def find_command(text: str) -> Command | None:
     if (keeps and asked is not None) or (asked is None and len(text.split()) > MAX_WORDS):
         return None
     if asked is not None:
-        past = asked.scope in (Scope.BEFORE, Scope.TURN) and _DELETES.search(words)
-        if past and names_time_or_topic(text):
+        past = asked.kind in (CommandKind.SKIP_LAST, CommandKind.SKIP_TURN)
+        if past and _DELETES.search(words) and names_time_or_topic(text):
             return Command(CommandKind.FORGET_ABOUT, about) if (about := find_topic(text)) else None
-        return Command(_RECORD_COMMANDS[asked.scope], turns=asked.turns, continues=asked.continues)
+        return asked
     for kind, pattern in _COMMANDS:
         match = pattern.search(words)
         if match is None or (kind is CommandKind.REMEMBER and text.rstrip().endswith("?")):

@@ -9,7 +9,7 @@ from hotmem.models import Language
 from hotmem.types import Analysis, Complexity, Intent, Layer
 from hotmem.understanding.query import analyse
 from hotmem.understanding.query.antecedents import RecentTurn
-from hotmem.understanding.query.ngrams import word_ngrams
+from hotmem.understanding.query.entities import word_ngrams
 from tests.scored import scored
 
 AT = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)

@@ -13,12 +13,8 @@ from hotmem.options import ModelOptions
 from hotmem.understanding.query import command_model
 from hotmem.understanding.query.command_finder import CommandFinder, decide
 from hotmem.understanding.query.command_model import CommandModel, term_ids
-from hotmem.understanding.query.voice_commands import (
-    Command,
-    CommandKind,
-    find_command,
-    find_topic,
-)
+from hotmem.understanding.query.commands import Command, CommandKind
+from hotmem.understanding.query.voice_commands import find_command, find_topic
 from tests.attacks.cases import cases
 from tests.logs import captured_logs
 from tests.scored import scored

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.understanding.query.voice_commands import Command, CommandKind, find_command
+from hotmem.understanding.query.commands import Command, CommandKind
+from hotmem.understanding.query.voice_commands import find_command
 from tests.scored import scored
 
 
