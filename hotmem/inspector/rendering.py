@@ -13,6 +13,7 @@ from hotmem.text.escaping import escape_for_display
 from hotmem.text.timezones import to_zone, zone_name
 from hotmem.types import Category, Kind
 from hotmem.types.inspection import Count
+from hotmem.understanding.private_statements import is_private
 
 LAYERS: Final = {
     "facts": ("Facts", "statements extracted from turns"),
@@ -61,12 +62,6 @@ INTENTS: Final = {
     "remind": "a reminder of something known",
     "similar": "something similar",
     "chitchat": "small talk",
-}
-
-COMPLEXITIES: Final = {
-    "low": "low",
-    "medium": "medium",
-    "high": "high",
 }
 
 OUTCOMES: Final = {
@@ -158,8 +153,15 @@ def marked(text: str, start: int, stop: int) -> Markup:
     return Markup("{}<mark>{}</mark>{}").format(text[:start], text[start:stop], text[stop:])
 
 
+def veiled(text: str, whole: str = "") -> str:
+    """Hide a text until it is clicked, if it, or the whole that it is of, holds a secret."""
+    veil = Markup('<span class="veiled" tabindex="0" title="A secret: click to show">{}</span>')
+    return veil.format(text) if is_private(whole or text) else text
+
+
 def cut(text: str, limit: int = 280) -> str:
-    """Shorten a text at a word boundary."""
+    """Shorten a text at a word boundary; of a secret, say that it is one."""
+    text = "A secret" if is_private(text) else text
     return text if len(text) <= limit else f"{text[:limit].rsplit(' ', 1)[0]} …"
 
 
@@ -193,7 +195,6 @@ def _environment() -> Environment:
         KINDS=KINDS,
         USES=USES,
         INTENTS=INTENTS,
-        COMPLEXITIES=COMPLEXITIES,
         OUTCOMES=OUTCOMES,
         STAGES=STAGES,
         ACTIONS=ACTIONS,
@@ -201,4 +202,5 @@ def _environment() -> Environment:
         marked=marked,
     )
     environment.filters.update(day=day, moment=moment, share=share, cut=cut, counted=counted_rows)
+    environment.filters["veiled"], environment.tests["secret"] = veiled, is_private
     return environment
