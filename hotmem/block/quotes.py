@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from hotmem.ranking.corrections import with_corrections
 from hotmem.ranking.deduplication import deduplicate
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.text.languages import ENGLISH
@@ -60,7 +61,7 @@ def quotes(
             passage = found.get(of) or _passage(one, quote, language)
         kept[of] = _better(kept.get(of, passage), one)
     distinct, _ = deduplicate(sorted(kept.values(), key=lambda one: -one.score))
-    return distinct, len(candidates) - len(distinct)
+    return with_corrections(distinct), len(candidates) - len(distinct)
 
 
 def _passage(one: ScoredCandidate, quote: Quote, language: str) -> ScoredCandidate:
@@ -130,13 +131,9 @@ def trim(text: str, asked: frozenset[str], language: str = ENGLISH) -> str:
 
 
 def _join(sentences: list[str], kept: set[int]) -> str:
-    parts: list[str] = []
-    for index, sentence in enumerate(sentences):
-        if index in kept:
-            parts.append(sentence)
-        elif not parts or parts[-1] != ELLIPSIS:
-            parts.append(ELLIPSIS)
-    return " ".join(parts)
+    shown = [one if place in kept else ELLIPSIS for place, one in enumerate(sentences)]
+    pairs = zip(shown, ["", *shown], strict=False)
+    return " ".join(one for one, before in pairs if not one == before == ELLIPSIS)
 
 
 @lru_cache(maxsize=8192)

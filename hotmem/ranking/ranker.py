@@ -15,7 +15,6 @@ from hotmem.core.matmul import matmul
 from hotmem.ranking.answerability import Answerability, answerability_features
 from hotmem.ranking.confidence import confidence, is_replaced
 from hotmem.ranking.features import FEATURES
-from hotmem.ranking.recency import promote_current
 from hotmem.ranking.relevance import RelevanceModel
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.ranking.time_relevance import (
@@ -154,7 +153,7 @@ def rank(
         for row, by_layer in zip(best, contributions, strict=True)
     ]
     ordered = sorted(scored, key=lambda one: -one.score)
-    ordered = promote_day(query, promote_current(query, ordered))
+    ordered = promote_day(query, ordered)
     fits = {
         (candidate.evidence.kind, candidate.evidence.key): float(fit)
         for candidate, fit in zip(candidates, assessment.fits, strict=True)

@@ -24,7 +24,7 @@ class ScoredCandidate:
         replaced: Whether a later statement has replaced it.
         layer_contributions: What each layer's features add to the logit of relevance, in the order
             of `Layer`.
-        score_floor: Lower bound of the score, set for a statement of a change or of the time asked
+        score_floor: Lower bound of the score, set for a statement of the time asked
             for; 0 for most.
         in_window: Whether it fits the requested time window and precedes all that does not.
     """
