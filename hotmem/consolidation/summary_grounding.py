@@ -26,7 +26,7 @@ from hotmem.understanding.facts.third_person import (
     FIRST_PERSON_PRONOUNS,
     SECOND_PERSON,
 )
-from hotmem.understanding.private_statements import is_shown_unasked
+from hotmem.understanding.private_statements import is_private
 from hotmem.understanding.query.intent import is_chitchat
 from hotmem.understanding.turn_reader import parsed_text
 
@@ -181,7 +181,7 @@ def check_sentence(
     known = stems(words) | stems(" ".join(map(turn_speaker, turns))) | _NAMED_ROLES
     if any(_ADDRESSES_BOT.search(one.text) for one in docs):
         return Unsupported.ORDER
-    if not is_shown_unasked(doc.text):
+    if is_private(doc.text):
         return Unsupported.SECRET
     names = frozenset().union(*(stems(token.text) for token in tokens if _is_name(token, rest)))
     if not names <= known:
