@@ -24,8 +24,8 @@ class ScoredCandidate:
         replaced: Whether a later statement has replaced it.
         layer_contributions: What each layer's features add to the logit of relevance, in the order
             of `Layer`.
-        score_floor: Lower bound of the score, set for a statement of the time asked
-            for; 0 for most.
+        score_floor: Lower bound of the score, set for a statement of the time asked for; 0 for
+            most.
         in_window: Whether it fits the requested time window and precedes all that does not.
     """
 

@@ -1,4 +1,4 @@
-"""What a user said next about the same stands with the statement that it may correct."""
+"""What a user said next about the same thing stands with the statement that it may correct."""
 
 import json
 from datetime import timedelta
@@ -73,12 +73,12 @@ def test_it_has_a_share_of_the_relevance() -> None:
         NEXT._replace(speaker="Ben"),
         NEXT._replace(role=Role.ASSISTANT),
         NEXT._replace(session=9),
-        NEXT._replace(position=2),
         NEXT._replace(position=10),
+        NEXT._replace(position=-1),
         evidence("I hate liver.", key=5),
+        evidence("Is it Tuesday today?", key=5),
         NEXT._replace(text="The code of the boiler is 4471."),
     ],
-    ids=["guest", "bot", "other session", "before", "much later", "other words", "secret"],
 )
 def test_others_keep_theirs(after: Evidence) -> None:
     assert relevance(after) == pytest.approx(0.01, abs=1e-4)

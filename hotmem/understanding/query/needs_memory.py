@@ -33,7 +33,7 @@ def need(text: str, vector: Vector) -> float:
         vector: Its embedding by the encoder that the model was trained on, a unit row.
 
     Returns:
-        The same; 1 for what is neither Latin nor a dash or a quotation mark, which it cannot read.
+        The probability, 0 to 1. It is 1 for a script other than Latin, which the model cannot read.
     """
     if any(one > "\u024f" and not "\u2010" <= one <= "\u2027" for one in text):
         return 1.0
