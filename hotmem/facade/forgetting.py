@@ -14,7 +14,7 @@ from hotmem.errors import InvalidInput, StoreError
 from hotmem.facade.base import MemoryBase
 from hotmem.operations import caches
 from hotmem.storage import queries
-from hotmem.text.names import is_visible_name, whole_words
+from hotmem.text.names import normalize_name, whole_words
 from hotmem.text.validation import (
     MAX_ID_CHARACTERS,
     clean_text,
@@ -266,7 +266,7 @@ def _validated(target: ForgetTarget) -> ForgetTarget:
             return ForgetMemory(validate_id(memory_id, "memory_id"))
         case ForgetEntity(name):
             validate_type(name, str, "entity", "Pass a name, such as 'Potola'.")
-            if not is_visible_name(clean_text(name)):
+            if not normalize_name(clean_text(name)):
                 raise InvalidInput(
                     "entity is empty. Name what to forget, or pass everything=True (--everything)."
                 )

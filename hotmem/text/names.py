@@ -13,7 +13,7 @@ Millers"), as it cannot be distinguished from a common noun otherwise ("the bill
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -126,8 +126,8 @@ def name_finder(name: str) -> NameFinder:
         pattern is not None
         and any(
             match["plural"] is None or _has_capital(text, match[0])
-            for form in _forms(text)
-            for match in pattern.finditer(form)
+            for form in {text, text.replace(_BREAK, " ")}
+            for match in pattern.finditer(normalize_name(form))
         )
     )
 
@@ -136,11 +136,6 @@ def _has_capital(text: str, found: str) -> bool:
     """Whether the last word of what was found is written with a capital."""
     last = re.escape(found.split()[-1].strip("'"))
     return any(word[0][0].isupper() for word in re.finditer(last, text, re.IGNORECASE))
-
-
-def is_visible_name(name: str) -> bool:
-    """Whether a name has visible characters."""
-    return bool(normalize_name(name))
 
 
 def split_unspaced(text: str) -> tuple[list[str], str]:
@@ -172,7 +167,11 @@ def _pattern(name: str) -> re.Pattern[str] | None:
         return None
     parted = normalize_name(_CAMEL.sub(" ", name)).strip(_EDGES)
     words = re.split(r"(?<=\w)(?:\. ?| )(?=\w)", parted if len(parted) > len(wanted) else wanted)
-    inner = _JOINT.join(_TITLES.get(word) or _spellings(word) for word in words)
+    parts = [_TITLES.get(word) or _spellings(word) for word in words]
+    if len(parts) > 1:  # "Dr. J. Okafor" of "Dr. Okafor", "S. Bauer" of "Sofia Bauer"
+        first = re.escape(words[0][0])
+        parts[0] += r"(?:\.? \w(?=\.))?" if words[0] in _TITLES else rf"|{first}(?=\.)"
+    inner = _JOINT.join(f"(?:{part})" for part in parts)
     plural = "(?P<plural>e?s)?" if wanted[-1].isascii() else "(?P<plural>(?!))?"
     return re.compile(f"{_before(wanted[0])}{inner}{plural}{_after(wanted[-1])}")
 
@@ -205,13 +204,6 @@ def _after(last: str) -> str:
     if re.match(f"[{_HANGUL}]", last):
         return rf"{_PARTICLE}(?![{_HANGUL}])"
     return rf"(?!{_OTHER})"
-
-
-def _forms(text: str) -> Iterable[str]:
-    """The normalized text, and with zero-width spaces as spaces if it has any."""
-    yield normalize_name(text)
-    if _BREAK in text:
-        yield normalize_name(text.replace(_BREAK, " "))
 
 
 def _is_invisible(character: str) -> bool:
