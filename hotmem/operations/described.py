@@ -52,8 +52,10 @@ SUBJECT_WORDS: Final = 3
 """Number of first words of a statement among which is whom it is about: "My best friend"."""
 
 _PEOPLE: Final = frozenset(map(canonical, FAMILY | ACQUAINTANCES))
+_USER: Final = re.compile(r"\b(?:i|we)\b", re.IGNORECASE)
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|my|mine|me|myself)\b", re.IGNORECASE)
 _CAPITALISED: Final = re.compile(r"(?<!^)(?<![.?!] )\b[A-Z]\w+")
+_OWNER: Final = re.compile(r"(?i)\b(?!(?:it|that|what|who|there|here|how|where|let)\b)(\w+)['’]s\b")
 _CAPITALISED_FIRST: Final = re.compile(r"^[A-Z]\w+")
 
 
@@ -99,9 +101,10 @@ def fit(description: str, statement: str, cosine: float) -> float:
     if has_all_words(description, statement):
         cosine += min(ALL_WORDS * len(wanted - STOP_STEMS), MAX_ALL_WORDS)
     first = _names(_CAPITALISED_FIRST.findall(description))
-    subject = _canonical_words(" ".join(statement.split()[:SUBJECT_WORDS]))
-    about_other = subject & _PEOPLE and not subject & {"i", "we"}
-    if not about_other or wanted & _PEOPLE or (names | first) & said:
+    opening = " ".join(statement.split()[:SUBJECT_WORDS])
+    others = _canonical_words(opening) & _PEOPLE | _names(_OWNER.findall(opening)) - wanted
+    about_user = _USER.search(opening) is not None
+    if about_user or not others or wanted & _PEOPLE or (names | first) & said:
         return cosine
     return cosine - (NOT_THE_USER if _FIRST_PERSON.search(description) else OTHER_PERSON)
 
@@ -250,13 +253,12 @@ def _grouped(candidates: Sequence[_Candidate], *, english: bool) -> list[list[_C
 
 
 def _states_the_same(one: _Candidate, other: _Candidate, *, english: bool) -> bool:
-    text, other_text = one.evidence.text, other.evidence.text
     if not english:
         return one.evidence.terms == other.evidence.terms
-    if differs_in_one_word(text, other_text):
-        return False
     cosine = float(one.vector @ other.vector)
-    return equivalence_probability(StatementPair(text, other_text, cosine)) >= MERGE_THRESHOLD
+    pair = StatementPair(one.evidence.text, other.evidence.text, cosine)
+    differ = differs_in_one_word(pair.one, pair.other)
+    return not differ and equivalence_probability(pair) >= MERGE_THRESHOLD
 
 
 def _canonical_words(text: str) -> frozenset[str]:

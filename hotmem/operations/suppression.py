@@ -119,8 +119,5 @@ class SuppressedTexts:
         return frozenset(self._hash(word) for word in words)
 
     def _hash(self, text: str, context: bytes = b"") -> bytes:
-        return blake2b(
-            text.encode(errors="surrogatepass") + b"\0" + context,
-            key=self._key,
-            digest_size=HASH_BYTES,
-        ).digest()
+        hashed = text.encode(errors="surrogatepass") + b"\0" + context
+        return blake2b(hashed, key=self._key, digest_size=HASH_BYTES).digest()

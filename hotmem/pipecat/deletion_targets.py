@@ -68,7 +68,7 @@ async def find_statements(
     chosen: list[DescribedStatement] = []
     for part in described.parts:
         found = await memory.find_described(part, user_id=user_id)
-        chosen += _meant(found, replace(described, about=part))
+        chosen += _meant(found, replace(described, about=part)) if found else []
     if not chosen:
         return None
     turns = tuple(dict.fromkeys(turn for one in chosen for turn in one.turn_ids))
@@ -92,10 +92,12 @@ def _meant(
     found: Sequence[DescribedStatement], described: DescribedDeletion
 ) -> list[DescribedStatement]:
     """The statements that are described: the best, and others that hold all words of it."""
-    if not found or found[0].fit < _min_fit(described, complete=found[0].complete):
-        return []
     best, *others = found
-    if described.states and _denies(described.about) and not _denies(best.text):
+    least = MIN_PLAIN_FIT if described.plain else MIN_FIT
+    if described.states and not best.complete:
+        least = MIN_FIT_IN_OTHER_WORDS
+    inverted = described.states and _denies(described.about) and not _denies(best.text)
+    if best.fit < least or inverted:
         return []
     least = MIN_FIT_IN_OTHER_WORDS if described.states else max(MIN_FIT, best.fit - 2 * MIN_LEAD)
     same = [one for one in others if best.complete and one.complete and one.fit >= least]
@@ -107,12 +109,6 @@ def _meant(
 def _denies(text: str) -> bool:
     """Whether a statement denies something: "I'm not allergic" is not "I'm allergic"."""
     return _DENIAL.search(text) is not None
-
-
-def _min_fit(described: DescribedDeletion, *, complete: bool) -> float:
-    if described.states and not complete:
-        return MIN_FIT_IN_OTHER_WORDS
-    return MIN_PLAIN_FIT if described.plain else MIN_FIT
 
 
 async def find_target(

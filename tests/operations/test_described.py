@@ -76,6 +76,7 @@ async def test_an_unknown_user_has_said_nothing(memory: Memory) -> None:
 def test_somebody_else_lowers_the_fit() -> None:
     assert fit("my knee", "My knee hurts.", 0.5) == pytest.approx(0.55)
     assert fit("my knee", "My husband has a bad knee.", 0.5) == pytest.approx(0.35)
+    assert fit("my number", "Wilma's number is 771.", 0.5) == pytest.approx(0.35)
     assert fit("the key", "My daughter has a key.", 0.5) == pytest.approx(0.45)
     assert fit("I live in Graz", "I live in Graz with my brother.", 0.5) == pytest.approx(0.6)
     assert fit("that Tom plays chess", "Maria plays chess.", 0.5) == pytest.approx(0.25)
