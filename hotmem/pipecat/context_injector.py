@@ -12,7 +12,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from hotmem.core.loop_thread import run_off_loop
 from hotmem.pipecat.callbacks import ReportFailure
 from hotmem.pipecat.command_notices import retention_notice
-from hotmem.pipecat.context import UserMessage, inject_blocks, visible_texts
+from hotmem.pipecat.context import inject_blocks, visible_texts
 from hotmem.pipecat.memory_handle import MemoryHandle
 from hotmem.pipecat.recall_session import RecallResult, RecallSession
 from hotmem.pipecat.redaction import Redaction
@@ -75,7 +75,7 @@ class ContextInjector:
         except Exception as error:  # the frame continues without the block
             await self._report_failure("context", error)
         timeout_s = self._settings.deadline_ms / 1000 - (perf_counter() - arrived_at)
-        opening = await self.opening(None if turn is None else turn.message, timeout_s)
+        opening = await self.opening(turn, timeout_s)
         block = None if result is None else result.block
         texts = [one.text for one in (opening, block) if one is not None and one.text]
         is_outcome = block is not None and is_command_outcome(block)
@@ -92,15 +92,15 @@ class ContextInjector:
             await self._report_failure("context", error)
         return frame
 
-    async def opening(self, message: UserMessage | None, timeout_s: float) -> ContextBlock | None:
+    async def opening(self, turn: TurnState | None, timeout_s: float) -> ContextBlock | None:
         """The opening block, if it is ready in time.
 
         Args:
-            message: The user message; None where the bot speaks first.
+            turn: The turn; None where the bot speaks first.
             timeout_s: Maximum time to wait, in seconds.
         """
         try:
-            return await self._session_start.wait(message, timeout_s)
+            return await self._session_start.wait(turn, timeout_s)
         except Exception as error:  # the frame continues without it
             await self._report_failure("opening", error)
             return None

@@ -75,10 +75,9 @@ class SessionSettings:
     def __post_init__(self) -> None:
         validate_id(self.user_id, "user_id")
         validate_id(self.session_id, "session_id")
-        if self.max_tokens is not None:
-            validate_number(self.max_tokens, "max_tokens", MIN_TOKENS, whole=True)
-        if self.opening_tokens is not None:
-            validate_number(self.opening_tokens, "opening_tokens", 0, whole=True)
+        for name, least in (("max_tokens", MIN_TOKENS), ("opening_tokens", 0)):
+            if getattr(self, name) is not None:
+                validate_number(getattr(self, name), name, least, whole=True)
         for name in ("user_name", "bot_name"):
             if getattr(self, name) is not None:
                 validate_name(getattr(self, name), name)

@@ -11,9 +11,9 @@ from typing import Final
 
 from hotmem.memory import Memory
 from hotmem.pipecat.callbacks import CreateTask, ReportFailure
-from hotmem.pipecat.context import UserMessage
 from hotmem.pipecat.memory_handle import MemoryHandle
-from hotmem.pipecat.session_settings import SessionSettings
+from hotmem.pipecat.session_settings import Guests, SessionSettings
+from hotmem.pipecat.turn_state import TurnState
 from hotmem.types import ContextBlock, Item
 
 WARM_UP: Final = "What do you know about me?"
@@ -78,11 +78,11 @@ class SessionStart:
         if self._is_enabled(memory) and (self._task is None or self._task.done()):
             self._task = self._create_task(self._refresh(memory), "hotmem-opening")
 
-    async def wait(self, message: UserMessage | None, timeout_s: float) -> ContextBlock | None:
+    async def wait(self, turn: TurnState | None, timeout_s: float) -> ContextBlock | None:
         """The block for a turn; None if it is not ready in time.
 
         Args:
-            message: The user message; None where the bot speaks first.
+            turn: The turn; None where the bot speaks first.
             timeout_s: Maximum time to wait, in seconds; only the first call waits.
         """
         if self._task is None:
@@ -91,19 +91,20 @@ class SessionStart:
             self._has_waited = True
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._ready.wait(), timeout_s)
-        if self._opening is None:
-            return None
-        key = None if message is None else (message.turn, message.number)
-        if key is not None and self._first_message is None:
-            self._first_message = key
-        return self._opening if key in (None, self._first_message) else self._instructions
+        guest = self._settings.in_room if turn is None else turn.request.guest is not None
+        given = self._given(to_guest=guest)
+        if turn is None or given is None or given is not self._opening:
+            return given
+        key = (turn.message.turn, turn.message.number)
+        self._first_message = self._first_message or key
+        return given if key == self._first_message else self._instructions
 
     async def ready(self) -> ContextBlock | None:
-        """The whole block, as soon as it is ready; None without one."""
+        """The block of a session whose turns have none, as soon as it is ready; None without."""
         if self._task is None:
             return None
         await self._ready.wait()
-        return self._opening
+        return self._given(to_guest=self._settings.in_room)
 
     def add_delivered(self, block: ContextBlock) -> bool:
         """Record that the language model was given a block.
@@ -126,6 +127,11 @@ class SessionStart:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+
+    def _given(self, *, to_guest: bool) -> ContextBlock | None:
+        """The block for the user; only their instructions where another may be asking."""
+        hidden = to_guest and self._settings.guests is not Guests.ALL
+        return self._instructions if hidden else self._opening
 
     def _is_enabled(self, memory: Memory) -> bool:
         max_tokens = self._settings.opening_tokens
