@@ -184,8 +184,6 @@ def _counts(result: ForgetResult) -> str:
 
 def _duration(grace: timedelta) -> str:
     hours = round(grace / timedelta(hours=1))
-    if hours == 24:
-        return "a day"
     if hours > 1:
         return f"{hours} hours"
     return counted(max(round(grace / timedelta(minutes=1)), 1), "minute")

@@ -80,12 +80,8 @@ def _handler(tool: Tool, memory: Memory, user_id: str) -> Any:  # noqa: ANN401 -
                     "The user asked to forget this. It is kept only once they speak of it again."
                 )
             with acting(Actor.TOOL):
-                answer = {
-                    "note": NOTES,
-                    **escape_json_for_prompt(
-                        _veiled(await tool.call(memory, user_id, params.arguments))
-                    ),
-                }
+                result = _veiled(await tool.call(memory, user_id, params.arguments))
+            answer = {"note": NOTES, **escape_json_for_prompt(result)}
         except HotMemError as error:
             answer = {"error": escape_for_prompt(str(error))}
         except Exception as error:  # a failing memory must not silence the bot

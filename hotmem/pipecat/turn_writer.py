@@ -85,6 +85,7 @@ class TurnWriter:
                 self._queue.put("remove turns", partial(self._remove, memory, removed), spool)
             elif self._handle.retrying:
                 self._queue.put("remove turns", spool)
+        self._commands.withhold_consent(collapse_spaces(text))
         if not self._retention.stores_turn:
             if memory is not None and retention_notice(self._retention):
                 self._queue.put("withhold", partial(memory.withhold, text, user_id=user_id))

@@ -150,6 +150,12 @@ class VoiceCommands:
         command = self._retention.find(text)
         return command is None or command.kind not in _ANSWERED_BY_ANY_REPLY
 
+    def withhold_consent(self, text: str) -> None:
+        """Do not store the latest turn, nor the reply, if it confirms a deletion."""
+        turn = self._retention.turn_of(text)
+        if self._pending is not None and self._pending.is_confirmed_by(turn.own):
+            turn.stored = False
+
     def add_delivered(self, block: ContextBlock) -> None:
         """Record that the language model was given a block.
 
@@ -216,14 +222,14 @@ class VoiceCommands:
             return await self._undo(request)
         try:
             with acting(Actor.VOICE):
+                if target.turn is not None and (asking := target.turn.stored_ids):
+                    await request.memory.forget(user_id=self._user_id, turn_ids=asking)
                 result = await request.memory.forget(
                     user_id=self._user_id,
                     grace=_grace(request.memory),
                     confirmed=pending.ids | self._retention.stored_ids(),
                     **target.arguments,
                 )
-            if target.turn is not None and target.turn.stored_ids:
-                await self.remove_turns(request.memory, tuple(target.turn.stored_ids))
         except DeletionChanged:
             return await self._ask_confirmation(request, target)
         except StoreError:

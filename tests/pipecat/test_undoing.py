@@ -32,13 +32,17 @@ async def delete(
 
 
 @pytest.mark.parametrize("undo", ["Undo that.", "Oh no, bring it back!", "I want that back."])
+@pytest.mark.parametrize(
+    "ask", ["Forget all about Boston.", "Delete the bit about where my sister lives."]
+)
 async def test_a_recent_deletion_is_undone_without_confirmation(
-    undo: str, memory: Memory, database: Path
+    ask: str, undo: str, memory: Memory, database: Path
 ) -> None:
     await tell(memory)
     before = boston(database)
-    asked, done, undone, _ = await delete(memory, undo, "What do you know about Boston?")
-    assert "for good after a day" in asked
+    said = (ask, "Yes.", undo, "What do you know about Boston?")
+    asked, done, undone, _ = await delete(memory, say=said)
+    assert "for good after 24 hours" in asked
     assert "were deleted, and can be brought back until" in done and "undo that" in done
     assert "are there again" in undone
     assert before and boston(database)[: len(before)] == before
