@@ -29,14 +29,20 @@ from hotmem.types import (
 class KnowledgeMethods(SubcategoryMethods):
     """Memories, subcategories, summaries, weights, quality, export and import."""
 
-    async def memories(self, user_id: str, *, past: bool = False) -> list[StoredMemory]:
-        """The user's current memories, latest first; with `past` also those that ended."""
-        user = await self._find_user(user_id)
-        known = []
-        if user is not None:
-            known = await self._database.read(
-                queries.memories.of_user, user, datetime.now(UTC), past=past
-            )
+    async def memories(
+        self, user_id: str, *, past: bool = False, own: bool = False
+    ) -> list[StoredMemory]:
+        """The user's current memories, latest first.
+
+        Args:
+            user_id: Whose.
+            past: Also those that ended.
+            own: Without those that only others stated, if it is known under which name the user
+                speaks.
+        """
+        user, now = await self._find_user(user_id), datetime.now(UTC)
+        load, read = queries.memories.of_user, self._database.read
+        known = [] if user is None else await read(load, user, now, past=past, own=own)
         if actor() in AUDITED_READERS:
             await self.audit(Act(Action.READ, "memories", memories=len(known)), user_id=user_id)
         return known

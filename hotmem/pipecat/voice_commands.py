@@ -254,7 +254,7 @@ class VoiceCommands:
             case CommandKind.UNDO:
                 return await self._undo_or_ask(request)
             case CommandKind.LIST_ALL:
-                memories = await request.memory.memories(self._user_id)
+                memories = await request.memory.memories(self._user_id, own=True)
                 count = request.memory.runtime.recall.tokens.count
                 listed = notices.stored_facts
                 notice = await asyncio.to_thread(listed, memories, request.max_tokens, count)

@@ -28,21 +28,16 @@ pytestmark = pytest.mark.real_clock
 
 async def test_a_confirmed_deletion_is_complete(memory: Memory, database: Path) -> None:
     await tell(memory)
-    async with scene(
-        daniels(memory), ["Forget all about Boston, are you sure?", "It is gone."]
-    ) as bot:
+    replies = ["Forget all about Boston, are you sure?", "Boston is gone."]
+    async with scene(daniels(memory), replies) as bot:
         await bot.exchange("Please forget everything about Boston.")
-        assert any("Boston" in text for _, text in turns_in(database)), (
-            "nothing goes before the yes"
-        )
-        await bot.exchange("Yes.")
+        assert any("Boston" in text for _, text in turns_in(database))
+        await bot.exchange("Yes, forget Boston.")
     asked, done = (blocks(messages)[0] for messages in bot.model.shown)
     assert "are sure" in asked and "Boston" in asked and "1 turn and 1 fact, for good" in asked
     assert "deleted" in done and "Boston" not in done
-    assert not [text for _, text in turns_in(database) if "Boston" in text]
-    assert not [
-        known for known in await memory.memories("daniel", past=True) if "Boston" in known.text
-    ]
+    assert {text for _, text in turns_in(database)} == {TOLD[0], TOLD[2]}
+    assert "Boston" not in str(await memory.memories("daniel", past=True))
     assert [known for known in await memory.memories("daniel") if "Rocky" in known.text]
 
 
@@ -88,10 +83,7 @@ async def test_without_confirmation_nothing_is_deleted(memory: Memory, database:
         await bot.exchange("No, wait.")
         await bot.exchange("Yes.")
     assert "for good" in blocks(bot.model.shown[0])[0]
-    assert not any(
-        "are deleted" in block for messages in bot.model.shown[1:] for block in blocks(messages)
-    )
-    assert any("Boston" in text for _, text in turns_in(database))
+    assert {text for _, text in turns_in(database)} >= set(TOLD)
 
 
 async def test_the_last_turn_can_be_deleted(memory: Memory, database: Path) -> None:
@@ -368,25 +360,33 @@ async def test_the_user_among_guests_can_delete(memory: Memory, database: Path) 
 
 async def test_a_guest_cannot_list_memories(memory: Memory) -> None:
     await tell(memory)
-    shown = await in_a_room(
-        memory, ("g", "What do you know about me?"), ("d", "What do you know about me?")
-    )
+    await memory.set_user_name("daniel", "Daniel")
+    for claim in ("The son of Daniel is called Kees.", "My sister lives in Boston."):
+        await memory.remember(Turn("daniel", "b", "user", claim, THURSDAY, speaker="Guest"))
+    await memory.settle()
+    shown = await in_a_room(memory, *((one, "What do you know about me?") for one in "gd"))
     (refused,), told = blocks(shown[0]), blocks(shown[1])
     assert "only the user can" in refused and "Boston" not in refused
-    assert "Boston" in told[0]
+    assert "Boston" in told[0] and "Kees" not in told[0]
+
+
+async def test_the_opening_block_waits_for_the_user(memory: Memory) -> None:
+    await tell(memory)
+    speakers = {"d": "Daniel", "g": "Guest"}
+    async with scene(daniels(memory, speakers=speakers, opening_tokens=None)) as bot:
+        for speaker in "gd":
+            await bot.speak(final="Good morning!", speaker=speaker, pause_s=0.0)
+            await bot.reply()
+    guest, user = bot.model.shown
+    assert "peanuts" not in str(guest) and "peanuts" in str(user)
 
 
 async def test_a_guest_goes_off_the_record_and_only_the_user_comes_back(
     memory: Memory, database: Path
 ) -> None:
-    await in_a_room(
-        memory,
-        ("g", "This is off the record."),
-        ("g", "Back on the record."),
-        ("d", "I like tea."),
-        ("d", "Back on the record."),
-        ("d", "I sail."),
-    )
+    back = "Back on the record."
+    said = ["This is off the record.", back, "I like tea.", back, "I sail."]
+    await in_a_room(memory, *zip("ggddd", said, strict=True))
     assert [text for role, text in turns_in(database) if role == "user"] == ["I sail."]
 
 
@@ -500,14 +500,9 @@ def words_in(path: Path) -> str:
 
 
 async def test_forgotten_content_in_replies_is_not_stored(memory: Memory, database: Path) -> None:
-    await forget_marlow(
-        memory,
-        ["Okay, I've forgotten about Marlow.", "Boats. Marlow has many.", "You're welcome."],
-        "I like boats.",
-        "Thanks.",
-    )
+    replies = ["Okay, I've forgotten about Marlow.", "Boats. Marlow has many.", "You're welcome."]
+    await forget_marlow(memory, replies, "I like boats.", "Thanks.")
     assert turns_in(database) == [
-        ("user", "Yes."),
         ("user", "I like boats."),
         ("user", "Thanks."),
         ("assistant", "You're welcome."),

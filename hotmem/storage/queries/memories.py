@@ -25,6 +25,11 @@ TURN_IDS = """(SELECT json_group_array(s.public_id) FROM (
 they are needed."""
 
 
+_HOLDS = "(m.valid_until IS NULL OR (m.valid_until > ? AND m.superseded_by IS NULL))"
+_OWN = """coalesce((SELECT min(CASE WHEN t.speaker <> u.speaker THEN 1 ELSE 0 END)
+    FROM sources x JOIN turns t ON t.id = x.turn JOIN users u ON u.id = m.user_key
+    WHERE x.memory = m.id), 0) = 0"""
+
 RECENT_FOR_CORRECTION = 50
 """Latest memories that a correction may refer to."""
 
@@ -76,17 +81,16 @@ def related(
     return known
 
 
-def of_user(conn: Connection, user: UserKey, now: datetime, *, past: bool) -> list[StoredMemory]:
-    """The user's memories, latest first; superseded and expired ones only if `past`."""
-    if past:
-        return _select(conn, "m.user_key = ?", (user,), turns=TURN_IDS)
-    return _select(
-        conn,
-        """m.user_key = ? AND (m.valid_until IS NULL
-            OR (m.valid_until > ? AND m.superseded_by IS NULL))""",
-        (user, to_stored(now)),
-        turns=TURN_IDS,
-    )
+def of_user(
+    conn: Connection, user: UserKey, now: datetime, *, past: bool, own: bool = False
+) -> list[StoredMemory]:
+    """The user's memories, latest first; superseded and expired ones only if `past`.
+
+    If `own`, without those that only other speakers than the user stated.
+    """
+    where = ["m.user_key = ?"] + [_HOLDS] * (not past) + [_OWN] * own
+    values = (user, to_stored(now))[: 1 + (not past)]
+    return _select(conn, " AND ".join(where), values, turns=TURN_IDS)
 
 
 def ask_of_entities(
