@@ -264,7 +264,7 @@ async def test_the_model_without_keys_asks_so_that_a_yes_deletes(
     spoken = ["My dog is called Potola.", "Forget everything about Potola.", "Yes."]
     await converse(pipeline, *spoken, model=names["ScriptedModel"]())
     stored = turns_in(tmp_path / "memory.db")
-    assert stored[-2:] == [("user", "Yes."), ("assistant", "I see.")]
+    assert stored == [("assistant", "I see.")]
     assert "Potola" not in str(stored)
 
 
