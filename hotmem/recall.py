@@ -117,9 +117,9 @@ def compose(context: RecallContext, request: RecallRequest, retrieved: Retrieved
     known, count = ranking.answerability, context.tokens.count
     if query.analysis.language != ENGLISH:  # the model, fitted on English, cannot tell
         known = Answerability.SOMETHING
-    packed, unheld = Packed(), unheld_names(query, [one.evidence for one in candidates])
-    if known is Answerability.NOTHING or not context.options.say_unknown:
-        unheld = ()
+    packed, unheld = Packed(), tuple[str, ...]()
+    if context.options.say_unknown and query.analysis.question:
+        unheld = unheld_names(query, [one.evidence for one in candidates], known)
     if known is not Answerability.NOTHING:
         packed = pack(query, statements, known, budget, count, context.options, unheld)
     if known is Answerability.SOMETHING and not packed.items:  # what answers it is withheld

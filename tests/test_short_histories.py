@@ -4,13 +4,14 @@ No threshold may hide what is known.
 """
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from hotmem import Mark, Memory, Options, Turn
+from hotmem import ContextBlock, Mark, Memory, Options, Turn
 from hotmem.block.rendering import OPENING
 from hotmem.models import Encoder, Language
 from hotmem.options import RecallOptions
@@ -47,6 +48,9 @@ ASKED = (
 )
 
 
+UNKNOWN = json.loads((Path(__file__).parent / "block/unknown.json").read_text())
+"""Memories and questions about names and things that nothing in them holds."""
+
 NEVER_TOLD = (
     "What's my landlord's phone number?",
     "Which school did my nephew go to?",
@@ -77,16 +81,8 @@ def file(
                 if request.param == "stored":
                     await memory.store_memory(text, user_id="ana")
                 else:
-                    await memory.remember(
-                        Turn(
-                            "ana",
-                            f"s{number // 5}",
-                            "user",
-                            text,
-                            START + timedelta(minutes=number),
-                            speaker="Ana",
-                        )
-                    )
+                    session, at = f"s{number // 5}", START + timedelta(minutes=number)
+                    await memory.remember(Turn("ana", session, "user", text, at, speaker="Ana"))
             await memory.settle()
 
     asyncio.run(written())
@@ -100,13 +96,21 @@ async def memory(file: Path, encoder: Encoder, language: Language) -> AsyncItera
         yield memory
 
 
+async def later(
+    memory: Memory, asked: str, user: str = "ana", max_tokens: int | None = None
+) -> ContextBlock:
+    """The block of a question in another session."""
+    at = START + timedelta(days=20)
+    return await memory.recall(
+        asked, user_id=user, session_id="later", at=at, max_tokens=max_tokens
+    )
+
+
 @pytest.mark.parametrize(("asked", "wanted"), ASKED)
 async def test_a_memory_is_found_in_any_wording_of_the_question(
     memory: Memory, asked: str, wanted: str
 ) -> None:
-    block = await memory.recall(
-        asked, user_id="ana", session_id="later", at=START + timedelta(days=20)
-    )
+    block = await later(memory, asked)
     assert wanted in block.text
     found = await memory.search_memory(asked, user_id="ana")
     assert any(wanted in result.content for result in found.results)
@@ -124,24 +128,28 @@ async def test_a_memory_is_found_in_any_wording_of_the_question(
     ],
 )
 async def test_nothing_is_known_is_said_for_questions_only(memory: Memory, said: str) -> None:
-    block = await memory.recall(
-        said, user_id="ana", session_id="later", at=START + timedelta(days=20)
-    )
-    assert not block.text.startswith(NOTHING)
-    nobody = await memory.recall(
-        said, user_id="nobody", session_id="later", at=START + timedelta(days=20)
-    )
-    assert nobody.text == ""
+    assert not (await later(memory, said)).text.startswith(NOTHING)
+    assert (await later(memory, said, "nobody")).text == ""
 
 
 async def test_unknown_answers_are_not_presented_as_known(memory: Memory) -> None:
-    blocks = [
-        await memory.recall(asked, user_id="ana", session_id="later", at=START + timedelta(days=20))
-        for asked in NEVER_TOLD
-    ]
+    blocks = [await later(memory, asked) for asked in NEVER_TOLD]
     low = [all(item.mark is Mark.LOW for item in block.items) for block in blocks]
     assert sum(low) >= 0.7 * len(blocks)
     assert [block.trace.known != "known" for block in blocks] == low
+
+
+async def test_a_thing_that_nothing_holds_is_named(
+    tmp_path: Path, encoder: Encoder, language: Language
+) -> None:
+    named = 0
+    async with Memory.open(tmp_path / "m.db", encoder=encoder, language=language) as memory:
+        for case in UNKNOWN:
+            await _told(memory, *(("user", text) for text in case["said"]), user=case["name"])
+            named += (
+                "Nothing is known" in (await later(memory, case["question"], case["name"])).text
+            )
+    assert named >= 0.8 * len(UNKNOWN)
 
 
 async def test_the_line_that_nothing_is_known_can_be_disabled(
@@ -160,19 +168,13 @@ async def test_the_line_that_nothing_is_known_can_be_disabled(
 async def test_a_small_budget_never_claims_that_nothing_is_known(
     memory: Memory, budget: int
 ) -> None:
-    block = await memory.recall(
-        "What am I allergic to?",
-        user_id="ana",
-        session_id="later",
-        at=START + timedelta(days=20),
-        max_tokens=budget,
-    )
+    block = await later(memory, "What am I allergic to?", max_tokens=budget)
     assert block.tokens <= budget and not block.text.startswith(NOTHING)
 
 
-async def _told(memory: Memory, *turns: tuple[str, str]) -> None:
+async def _told(memory: Memory, *turns: tuple[str, str], user: str = "ana") -> None:
     for number, (role, text) in enumerate(turns):
-        await memory.remember(Turn("ana", "s", role, text, START + timedelta(minutes=number)))
+        await memory.remember(Turn(user, "s", role, text, START + timedelta(minutes=number)))
     await memory.settle()
 
 

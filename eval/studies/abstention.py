@@ -27,7 +27,7 @@ WRONGLY: Final = 0.05
 
 SAID: Final = {
     "nothing": (Answerability.NOTHING,),
-    "or low marks": (Answerability.NOTHING, Answerability.DOUBTFUL),
+    "or low marks": tuple(Answerability)[:-1],
 }
 """Shipped decisions for rejection: nothing known, or that and items of low confidence only."""
 

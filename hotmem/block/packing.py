@@ -95,7 +95,8 @@ def pack(
         if one.relevance >= options.semantic_threshold
         and (one.evidence.kind, one.evidence.key) not in hidden
     )
-    for one in sorted(_worth_it(list(relevant), unheld), key=_priority, reverse=True):
+    least = MIN_SHARE_UNHELD if unheld and unheld == query.analysis.entities else MIN_SHARE_OF_BEST
+    for one in sorted(_worth_it(list(relevant), least), key=_priority, reverse=True):
         is_summary = one.evidence.kind is EvidenceKind.SUMMARY
         if (is_summary and not summaries) or (id(one) in unchecked and holds_secret(one.evidence)):
             continue
@@ -113,25 +114,30 @@ def pack(
     return _fit(chosen, budget, count, layout, unheld)
 
 
-def unheld_names(query: Query, evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    """The names in a question, if none of the statements holds a word of any of them."""
-    names = query.analysis.entities
-    if not (names and query.analysis.question):
-        return ()
+def unheld_names(
+    query: Query, evidence: Sequence[Evidence], answerability: Answerability
+) -> tuple[str, ...]:
+    """The names in a question, if none of the statements holds a word of any of them.
+
+    Where they are unlikely to answer it, also other nouns that none of them holds.
+    """
     held = frozenset().union(*(found.terms for found in evidence))
     held |= stems(" ".join(query.speakers), query.index_language)
-    asked = [stems(name, query.index_language) for name in names]
-    return names if all(words and held.isdisjoint(words) for words in asked) else ()
+
+    def absent(names: Sequence[str]) -> tuple[str, ...]:
+        asked = {name: stems(name, query.index_language) for name in names}
+        return tuple(name for name, words in asked.items() if words and held.isdisjoint(words))
+
+    if (names := absent(query.analysis.entities)) and names == query.analysis.entities:
+        return names
+    return absent(query.analysis.subjects) if answerability is Answerability.UNLIKELY else ()
 
 
-def _worth_it(
-    candidates: Sequence[ScoredCandidate], unheld: Sequence[str]
-) -> list[ScoredCandidate]:
+def _worth_it(candidates: Sequence[ScoredCandidate], share: float) -> list[ScoredCandidate]:
     """The statements that are not far less relevant than the best.
 
     Those in the requested time window stay, and those without an embedding to be relevant by.
     """
-    share = MIN_SHARE_UNHELD if unheld else MIN_SHARE_OF_BEST
     least = share * max((one.relevance for one in candidates), default=0.0)
     return [
         one

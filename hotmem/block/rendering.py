@@ -114,10 +114,7 @@ def render_session_start(instructions: Sequence[str], sections: Sequence[Sequenc
         sections: The lines of each section, its heading first.
     """
     notes = [line for section in sections for line in section]
-    lines = [
-        *([INSTRUCTIONS, *instructions] if instructions else ()),
-        *([NOTES, *notes] if notes else ()),
-    ]
+    lines = [INSTRUCTIONS, *instructions] * bool(instructions) + [NOTES, *notes] * bool(notes)
     return "\n".join((OPENING, *lines, CLOSING)) if lines else ""
 
 

@@ -105,7 +105,7 @@ def assess(
         or is_request_about_known(query, evidence)
     ):
         # A statement without an embedding is a moment old, and words alone do not decide.
-        answerability = Answerability.DOUBTFUL
+        answerability = Answerability.UNLIKELY
     if (fits >= MIN_FIT).any():
         answerability = Answerability.SOMETHING
     return Assessment(relevances, fits, answerability)
@@ -135,12 +135,8 @@ def rank(
     relevances = np.maximum(assessment.relevances, WINDOW_RELEVANCE * assessment.fits)
     limit = max(budget // TOKENS_PER_CANDIDATE, MIN_CANDIDATES)
     best = np.argsort(-relevances, kind="stable")[:limit]
-    contributions = matmul(
-        model.contributions(
-            features[best], [candidates[row].evidence.source for row in best], weights
-        ),
-        FEATURE_LAYERS,
-    )
+    sources = [candidates[row].evidence.source for row in best]
+    contributions = model.contributions(features[best], sources, weights)
     scored = [
         ScoredCandidate(
             candidates[row].evidence,
@@ -150,10 +146,9 @@ def rank(
             is_replaced(candidates[row].evidence, query.at),
             tuple(by_layer.tolist()),
         )
-        for row, by_layer in zip(best, contributions, strict=True)
+        for row, by_layer in zip(best, matmul(contributions, FEATURE_LAYERS), strict=True)
     ]
-    ordered = sorted(scored, key=lambda one: -one.score)
-    ordered = promote_day(query, ordered)
+    ordered = promote_day(query, sorted(scored, key=lambda one: -one.score))
     fits = {
         (candidate.evidence.kind, candidate.evidence.key): float(fit)
         for candidate, fit in zip(candidates, assessment.fits, strict=True)

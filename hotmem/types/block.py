@@ -90,8 +90,8 @@ class Trace:
         reason: The outcome, one sentence.
         rewrite: The language model's rewrite of the query, if one was requested.
         late: Whether anything was left out because it missed the deadline.
-        known: Answerability of the query: "known", "possibly related" or "nothing"; None if no
-            memory was needed or none was ready.
+        known: Answerability of the query: "known", "possibly related", "hardly related" or
+            "nothing"; None if no memory was needed or none was ready.
     """
 
     analysis: Analysis | None = None

@@ -79,7 +79,7 @@ def test_the_thresholds_of_the_levels(candidates: int, bar: float) -> None:
     ]
     assert steps == [
         Answerability.NOTHING,
-        Answerability.DOUBTFUL,
+        Answerability.UNLIKELY,
         Answerability.DOUBTFUL,
         Answerability.SOMETHING,
         Answerability.SOMETHING,

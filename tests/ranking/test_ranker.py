@@ -5,7 +5,12 @@ from datetime import timedelta
 import numpy as np
 from hypothesis import given, settings
 
-from hotmem.ranking.answerability import DOUBTFUL_BELOW, NOTHING_BELOW, Answerability
+from hotmem.ranking.answerability import (
+    DOUBTFUL_BELOW,
+    NOTHING_BELOW,
+    UNLIKELY_BELOW,
+    Answerability,
+)
 from hotmem.ranking.deduplication import MIN_FACT_RELEVANCE, deduplicate
 from hotmem.ranking.features import FEATURES
 from hotmem.ranking.ranker import COSINE, OVERLAP, PLAIN_COSINE, PLAIN_OVERLAP, has_plain_match
@@ -104,19 +109,18 @@ def test_answerability_of_a_ranking() -> None:
     embedded = evidence(vector=np.eye(1, 16, dtype=np.float32)[0])
     assert rank_statements([]) == ([], Answerability.NOTHING)
     assert rank_statements([(embedded, NOTHING_BELOW / 2)])[1] is Answerability.NOTHING
-    assert (
-        rank_statements([(embedded, (NOTHING_BELOW + DOUBTFUL_BELOW[0]) / 2)])[1]
-        is Answerability.DOUBTFUL
-    )
+    for bar, level in (
+        (NOTHING_BELOW, Answerability.UNLIKELY),
+        (UNLIKELY_BELOW, Answerability.DOUBTFUL),
+    ):
+        assert rank_statements([(embedded, bar + 0.01)])[1] is level
     assert rank_statements([(embedded, (1 + DOUBTFUL_BELOW[0]) / 2)])[1] is Answerability.SOMETHING
 
 
-def test_candidates_without_embedding_are_at_least_doubtful() -> None:
+def test_candidates_without_embedding_are_something() -> None:
     embedded = evidence(vector=np.eye(1, 16, dtype=np.float32)[0])
-    assert (
-        rank_statements([(embedded, NOTHING_BELOW / 2), (evidence(key=2), NOTHING_BELOW / 3)])[1]
-        is Answerability.DOUBTFUL
-    )
+    found = [(embedded, NOTHING_BELOW / 2), (evidence(key=2), NOTHING_BELOW / 3)]
+    assert rank_statements(found)[1] is Answerability.UNLIKELY
 
 
 def test_a_plain_match_is_at_least_doubtful() -> None:
