@@ -59,7 +59,8 @@ def quotes(
         if quote := one.evidence.quote:
             of = (EvidenceKind.PASSAGE, quote.passage)
             passage = found.get(of) or _passage(one, quote, language)
-        kept[of] = _better(kept.get(of, passage), one)
+        known = kept.get(of, passage)
+        kept[of] = one if known is one else _better(known, one)
     distinct, _ = deduplicate(sorted(kept.values(), key=lambda one: -one.score))
     return with_corrections(distinct), len(candidates) - len(distinct)
 

@@ -62,7 +62,12 @@ def with_corrections(candidates: Sequence[ScoredCandidate]) -> list[ScoredCandid
             after = said.get((session, position + step))
             if after is not None and _may_correct(after.evidence, one.evidence, sums):
                 floors[id(after)] = max(floors[id(after)], SHARE_OF_CORRECTED * one.relevance)
-    return [replace(one, relevance=max(one.relevance, floors[id(one)])) for one in candidates]
+    return [
+        replace(one, relevance=floor)
+        if (floor := floors.get(id(one), 0.0)) > one.relevance
+        else one
+        for one in candidates
+    ]
 
 
 def _may_correct(

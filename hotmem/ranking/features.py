@@ -176,18 +176,15 @@ def _form_features(query: Query, evidence: Sequence[Evidence]) -> dict[str, obje
     """Who speaks, and what type of statement it is."""
     forms = np.array([found.answer_types for found in evidence])
     answer = expected_answer_types(query.text)
-    answering = forms & answer != 0
+    answering, asked = forms & answer != 0, forms & AnswerType.QUESTION != 0
     time = query.analysis.time
     named, fits = _speakers(query, evidence)
     return {
         "speaker_fits": fits,
         "other_speaker": [named and not fit for fit in fits],
         "first_person": forms & AnswerType.FIRST_PERSON != 0,
-        "question": forms & AnswerType.QUESTION != 0,
-        "own_question": [
-            found.role is Role.USER and found.answer_types & AnswerType.QUESTION != 0
-            for found in evidence
-        ],
+        "question": asked,
+        "own_question": asked & [found.role is Role.USER for found in evidence],
         "assistant": [found.role is Role.ASSISTANT for found in evidence],
         "length": [math.log1p(len(found.terms)) for found in evidence],
         "after_question": [found.after_question for found in evidence],
