@@ -4,13 +4,6 @@ import re
 from typing import Final
 
 from hotmem.types import Intent
-from hotmem.understanding.query.small_talk import (
-    EXCLAMATIONS,
-    ORDERS,
-    PRAISE,
-    REMARKS,
-    TO_A_FRIEND,
-)
 
 
 def _any_of(*alternatives: str) -> re.Pattern[str]:
@@ -121,10 +114,6 @@ COURTESIES: Final = _any_of(
     *(
         rf"\b(?:{courtesy})(?!['’]\w|\w)"
         for courtesy in (
-            *REMARKS,
-            *EXCLAMATIONS,
-            *ORDERS,
-            TO_A_FRIEND,
             r"(?:oh |well |hey )?(?:hi|hello|hey|hiya|howdy|greetings|yo)(?: there| again| you)?",
             r"good (?:morning|afternoon|evening|night|day)|morning|evening|sleep well",
             (
@@ -153,7 +142,6 @@ COURTESIES: Final = _any_of(
             ),
             r"how have you been|how(?:['’]s| is) your day(?: going| been)?",
             r"and you|you too|same here|same to you|me too",
-            PRAISE,
             (
                 r"(?:i['’]?m|i am|doing|feeling) (?:good|fine|okay|ok|great|well|alright|not bad)"
                 r"|not (?:bad|much|really)|pretty good|all good"
@@ -169,7 +157,7 @@ COURTESIES: Final = _any_of(
         )
     )
 )
-"""Greetings, thanks, farewells, assent, small talk and filler."""
+"""Greetings, thanks, farewells, assent and filler."""
 
 QUESTION: Final = _any_of(
     r"\?",
