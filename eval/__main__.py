@@ -25,9 +25,9 @@ from eval.language.need import need, train_needs
 from eval.language.plans import plans
 from eval.language.rewriting import rewriting
 from eval.language.secret_training import train_secrets
+from eval.language.statement_training import train_meant, train_wishes
 from eval.language.time import time
 from eval.language.voice_dialogues import dialogues
-from eval.language.wish_training import train_wishes
 from eval.learning.command import learn, usage
 from eval.peers.command import peers
 from eval.snapshot import app as snapshot
@@ -89,6 +89,7 @@ app.command("train-antecedents")(train_antecedents)
 app.command("train-secrets")(train_secrets)
 app.command("train-needs")(train_needs)
 app.command("train-wishes")(train_wishes)
+app.command("train-meant")(train_meant)
 for name, study in STUDIES.items():
     app.command(name)(study)
 

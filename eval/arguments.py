@@ -18,6 +18,10 @@ Step: TypeAlias = Annotated[
 Limit: TypeAlias = Annotated[
     int | None, typer.Option(help="Maximum conversations of each dataset.", min=1)
 ]
+Most: TypeAlias = Annotated[
+    int | None, typer.Option(help="Number of cases, of each file or writer; all by default.", min=1)
+]
+Out: TypeAlias = Annotated[Path, typer.Option(help="File of the trained model.", dir_okay=False)]
 Jobs: TypeAlias = Annotated[int, typer.Option(help="Number of processes.", min=1)]
 Cache: TypeAlias = Annotated[
     Path | None,

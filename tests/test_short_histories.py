@@ -96,14 +96,10 @@ async def memory(file: Path, encoder: Encoder, language: Language) -> AsyncItera
         yield memory
 
 
-async def later(
-    memory: Memory, asked: str, user: str = "ana", max_tokens: int | None = None
-) -> ContextBlock:
+async def later(memory: Memory, asked: str, user: str = "ana", budget: int = 600) -> ContextBlock:
     """The block of a question in another session."""
     at = START + timedelta(days=20)
-    return await memory.recall(
-        asked, user_id=user, session_id="later", at=at, max_tokens=max_tokens
-    )
+    return await memory.recall(asked, user_id=user, session_id="later", at=at, max_tokens=budget)
 
 
 @pytest.mark.parametrize(("asked", "wanted"), ASKED)
@@ -157,9 +153,8 @@ async def test_the_line_that_nothing_is_known_can_be_disabled(
 ) -> None:
     for says in (True, False):
         options = Options(recall=RecallOptions(say_unknown=says))
-        async with Memory.open(
-            tmp_path / f"{says}.db", options, encoder=encoder, language=language
-        ) as memory:
+        path = tmp_path / f"{says}.db"
+        async with Memory.open(path, options, encoder=encoder, language=language) as memory:
             block = await memory.recall("What's my dog called?", user_id="ana")
             assert block.text.startswith(NOTHING) is says and bool(block.text) is says
 
@@ -168,7 +163,7 @@ async def test_the_line_that_nothing_is_known_can_be_disabled(
 async def test_a_small_budget_never_claims_that_nothing_is_known(
     memory: Memory, budget: int
 ) -> None:
-    block = await later(memory, "What am I allergic to?", max_tokens=budget)
+    block = await later(memory, "What am I allergic to?", budget=budget)
     assert block.tokens <= budget and not block.text.startswith(NOTHING)
 
 
@@ -197,9 +192,8 @@ async def test_unusual_memories_neither_fail_nor_claim_that_nothing_is_known(
         "no word": "???",
     }
     for name, turns in odd.items():
-        async with Memory.open(
-            tmp_path / f"{name}.db", encoder=encoder, language=language
-        ) as memory:
+        path = tmp_path / f"{name}.db"
+        async with Memory.open(path, encoder=encoder, language=language) as memory:
             await _told(memory, *turns)
             for query in queries.values():
                 block = await memory.recall(query, user_id="ana", session_id="later")

@@ -15,7 +15,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from eval.arguments import AsJson, print_json
+from eval.arguments import AsJson, Most, print_json
 from eval.language.dialogues import Query
 from eval.language.rewriting import is_right, stems, wanted
 from eval.report import share
@@ -150,9 +150,7 @@ def cross_validated(chosen: Sequence[Example]) -> list[tuple[Example, tuple[str,
 
 def train_antecedents(
     out: Annotated[Path, typer.Option(help="File of the trained weights (.json).")],
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Number of dialogues; all by default.")
-    ] = None,
+    limit: Most = None,
     failures: Annotated[bool, typer.Option(help="Print the questions that fail.")] = False,
     as_json: AsJson = False,
 ) -> None:

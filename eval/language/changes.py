@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from eval.arguments import AsJson, print_json
+from eval.arguments import AsJson, Most, print_json
 from eval.statistics import bootstrap
 from hotmem import Memory, Role, Turn
 from hotmem.models import Encoder, Language, load_language
@@ -185,9 +185,7 @@ def changes(
         Path, typer.Option(help="Folder of the cases.", exists=True, file_okay=False)
     ] = FOLDER,
     failures: Annotated[bool, typer.Option(help="Print the cases that fail.")] = False,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Number of cases, spread over all; all by default.")
-    ] = None,
+    limit: Most = None,
     as_json: AsJson = False,
 ) -> None:
     """Say changes and two of a kind to the memory: what ends, and what a block then contains."""

@@ -18,7 +18,7 @@ import typer
 from numpy.typing import NDArray
 from rich.console import Console
 
-from eval.arguments import AsJson, print_json
+from eval.arguments import AsJson, Most, Out, print_json
 from eval.language.commands import CASES, NAMES, NONE, Heard, heard, shares
 from eval.understanding import data
 from hotmem.models import Encoder, encode_tokens, load_encoder
@@ -176,11 +176,9 @@ def _finder(encoder: Encoder, tensors: dict[str, NDArray[np.generic]]) -> Comman
 
 
 def train_commands(
-    out: Annotated[Path, typer.Option(help="File of the trained model (.safetensors).")],
+    out: Out,
     penalty: Annotated[float, typer.Option(help="L2 penalty.", min=1e-6)] = 1 / 3,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Number of utterances of a batch; all by default.")
-    ] = None,
+    limit: Most = None,
     failures: Annotated[bool, typer.Option(help="Print the utterances that fail.")] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -23,7 +23,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from eval.arguments import AsJson, print_json
+from eval.arguments import AsJson, Most, print_json
 from eval.content_words import content_words
 from eval.statistics import Estimate, bootstrap
 from hotmem import Role, Turn
@@ -157,7 +157,7 @@ def _report(
 
 def dates(
     held: Held = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="Number of lines.")] = None,
+    limit: Most = None,
     misses: Misses = False,
     as_json: AsJson = False,
 ) -> None:
@@ -167,7 +167,7 @@ def dates(
 
 def tasks(
     held: Held = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="Number of lines.")] = None,
+    limit: Most = None,
     misses: Misses = False,
     as_json: AsJson = False,
 ) -> None:

@@ -18,7 +18,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from eval.arguments import AsJson, print_json
+from eval.arguments import AsJson, Most, print_json
 from eval.report import table
 from hotmem import Memory, Role, Turn
 from hotmem.models import load_encoder, load_language
@@ -59,7 +59,7 @@ def forgetting(
     misses: Annotated[
         bool, typer.Option(help="Print the utterances of the development half that fail.")
     ] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="Number of utterances.")] = None,
+    limit: Most = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask to forget statements by voice, confirm, and see what is missing afterwards."""

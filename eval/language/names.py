@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from eval.arguments import AsJson, print_json
+from eval.arguments import AsJson, Most, print_json
 from eval.language import false_alarms
 from eval.statistics import bootstrap
 from hotmem import Memory, Role, Turn
@@ -149,9 +149,7 @@ def names(
         bool, typer.Option(help="Print the unseen cases that fail, and the false alarms.")
     ] = False,
     seen: Annotated[bool, typer.Option(help="Print the seen cases that fail.")] = False,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Number of cases, spread over all; all by default.")
-    ] = None,
+    limit: Most = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask and tell utterances with misheard names: which known names are found."""

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy.sparse import hstack
 
-from eval.arguments import AsJson, print_json
+from eval.arguments import AsJson, Most, Out, print_json
 from eval.datasets.selection import load_datasets
 from eval.language.command_training import EVERYDAY
 from eval.language.secret_training import SCALE, common_terms, regression, term_rows
@@ -133,10 +133,8 @@ def trained(asked: Sequence[Asked]) -> Tensors:
 
 
 def train_needs(
-    out: Annotated[Path, typer.Option(help="File of the trained model (.safetensors).")],
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Utterances of a writer; all by default.")
-    ] = None,
+    out: Out,
+    limit: Most = None,
 ) -> None:
     """Train the model of what needs memory, on three writers and everyday questions."""
     from safetensors.numpy import save_file

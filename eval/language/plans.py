@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from eval.arguments import AsJson, print_json
+from eval.arguments import AsJson, Most, print_json
 from eval.statistics import bootstrap
 from hotmem import Memory, Role, Turn
 from hotmem.models import Encoder, Language, load_language
@@ -275,9 +275,7 @@ def plans(
         bool, typer.Option("--held-out", help="Measure on the batches that are held out.")
     ] = False,
     failures: Annotated[bool, typer.Option(help="Print the cases that fail.")] = False,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Number of cases, spread over all; all by default.")
-    ] = None,
+    limit: Most = None,
     as_json: AsJson = False,
 ) -> None:
     """Say plans and reminders to the memory, and ask what is on at their time."""

@@ -14,16 +14,15 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 from scipy.sparse import csr_array
 
-from eval.arguments import AsJson, print_json
+from eval.arguments import AsJson, Most, Out, print_json
 from eval.language.command_training import NOT_LABELLED, ORDINARY
 from eval.understanding import data
 from hotmem import Memory, Role, Turn, recall
@@ -227,10 +226,7 @@ def trained(
     statement = _of_statements(sure)
     question = fit_terms([term_ids(one.text) for one in questions], [one.any for one in questions])
     tensors: dict[str, NDArray[np.generic]] = {"pair_weights": pair[0], "pair_bias": pair[1]}
-    for name, (terms, weights, bias) in (("statement", statement), ("question", question)):
-        tensors[f"{name}_terms"] = terms
-        tensors[f"{name}_weights"], tensors[f"{name}_bias"] = weights.astype(np.float16), bias
-    return tensors
+    return tensors | named("statement", statement) | named("question", question)
 
 
 def _of_statements(
@@ -252,11 +248,17 @@ def fit_terms(
     return terms, SCALE * fitted, bias
 
 
+def named(
+    name: str, fitted: tuple[TermIds, NDArray[np.float32], NDArray[np.float32]]
+) -> dict[str, NDArray[np.generic]]:
+    """What `fit_terms` returned, as the tensors of a file."""
+    terms, weights, bias = fitted
+    return {f"{name}_terms": terms, f"{name}_weights": weights.astype("f2"), f"{name}_bias": bias}
+
+
 def train_secrets(
-    out: Annotated[Path, typer.Option(help="File of the trained models (.safetensors).")],
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Scenes of a writer; all by default.")
-    ] = None,
+    out: Out,
+    limit: Most = None,
     as_json: AsJson = False,
 ) -> None:
     """Train the models of secrets, and count errors by writers that they were not trained on."""

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.console import Console
 
-from eval.arguments import AsJson, print_json
+from eval.arguments import AsJson, Most, print_json
 from eval.language.dialogues import Query
 from eval.language.rewriting import Expanded, expanded
 from eval.report import share, table
@@ -78,7 +78,7 @@ def dialogues(
         bool, typer.Option(help="Print the questions of the development half that fail.")
     ] = False,
     held: Annotated[bool, typer.Option(help="Measure the held-out half too.")] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="Number of dialogues.")] = None,
+    limit: Most = None,
     as_json: AsJson = False,
 ) -> None:
     """Expand ambiguous and clear questions of voice dialogues by an independent writer."""

@@ -19,7 +19,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from eval.arguments import AsJson, print_json
+from eval.arguments import AsJson, Most, print_json
 from eval.report import share, table
 from hotmem import Memory
 from hotmem.operations.contextual_results import ContextualResult
@@ -187,7 +187,7 @@ def contextual(
     misses: Annotated[
         bool, typer.Option(help="Print the searches of the development half that fail.")
     ] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="Number of searches.")] = None,
+    limit: Most = None,
     as_json: AsJson = False,
 ) -> None:
     """Search the sessions of a person for what an independent writer asked."""

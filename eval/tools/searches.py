@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 import typer
 from rich.console import Console
 
-from eval.arguments import AsJson, print_json
+from eval.arguments import AsJson, Most, print_json
 from eval.baselines import Baseline, Index, rank
 from eval.report import share, table
 from eval.statistics import Estimate, bootstrap
@@ -103,7 +103,7 @@ def searches(
     metadata: Annotated[
         bool, typer.Option(help="Store the notes with the kind, category and tags given.")
     ] = True,
-    limit: Annotated[int | None, typer.Option(min=1, help="Number of searches.")] = None,
+    limit: Most = None,
     as_json: AsJson = False,
 ) -> None:
     """Search the stored notes of a person in natural language: kinds, tags, times, synonyms."""

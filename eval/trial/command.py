@@ -12,7 +12,7 @@ from typing import Annotated, Final
 import typer
 from rich.console import Console
 
-from eval.arguments import AsJson, Keep, print_json, working_folder
+from eval.arguments import AsJson, Keep, Most, print_json, working_folder
 from eval.report import table
 from eval.trial.categories import subcategories, summaries, tags
 from eval.trial.inputs import Outcome
@@ -42,7 +42,7 @@ PARTS: Final[Mapping[int, Part]] = {
 
 def trial(
     part: Annotated[list[int] | None, typer.Option(help="Only this part; repeatable.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Maximum inputs of each part.")] = None,
+    limit: Most = None,
     keep: Keep = None,
     as_json: AsJson = False,
 ) -> None:

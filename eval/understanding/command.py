@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from eval.arguments import AsJson, print_json
+from eval.arguments import AsJson, Most, print_json
 from eval.understanding import data
 from eval.understanding.calibration import fitted
 from eval.understanding.measure import (
@@ -43,9 +43,7 @@ def measure(
     batch: Annotated[
         list[str] | None, typer.Option(help="Batches; those held out by default.")
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Number of turns and of pairs; all by default.")
-    ] = None,
+    limit: Most = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure the reader on the batches that it was not trained on."""
@@ -71,9 +69,7 @@ def train(
     epochs: Annotated[float, typer.Option(help="Passes over the data.", min=0)] = 6.0,
     rank: Annotated[int, typer.Option(help="Rank of the changes.", min=1, max=384)] = 16,
     rate: Annotated[float, typer.Option(help="Learning rate of the changes.")] = 1.5e-3,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Number of turns and of pairs; all by default.")
-    ] = None,
+    limit: Most = None,
     seed: Annotated[int, typer.Option(help="Of the start and the order.")] = 7,
 ) -> None:
     """Train a reader, and fit its settings on a batch that it was not trained on.
@@ -107,9 +103,7 @@ def fit_limits(
     model: Annotated[
         Path | None, typer.Option(help="A trained file; the shipped one by default.", exists=True)
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Number of turns and of pairs; all by default.")
-    ] = None,
+    limit: Most = None,
 ) -> None:
     """Fit the settings of a trained reader anew, on a batch that it was not trained on."""
     from safetensors.numpy import load_file

@@ -18,6 +18,7 @@ from hotmem.text.escaping import escape_for_prompt
 from hotmem.text.stemming import stems
 from hotmem.text.timezones import to_named_zone, zone_name
 from hotmem.types import Evidence, EvidenceKind, Item, Mark, Query, Role
+from hotmem.understanding.doubtful_statements import is_unmeant
 from hotmem.understanding.private_statements import holds_secret
 
 MAX_SUMMARIES: Final = 2
@@ -155,10 +156,10 @@ def _priority(one: ScoredCandidate) -> tuple[bool, float]:
 def _mark(one: ScoredCandidate, answerability: Answerability, *, best: bool) -> Mark:
     """The mark of a statement.
 
-    Low if it is doubtful that the query is answered. Otherwise at least medium for the best
-    statement, if its confidence allows.
+    Low if it is doubtful that the query is answered, or that it is meant. Otherwise at least medium
+    for the best statement, if its confidence allows.
     """
-    if answerability is not Answerability.SOMETHING:
+    if answerability is not Answerability.SOMETHING or is_unmeant(one.evidence.text):
         return Mark.LOW
     own = mark(one.relevance, one.confidence)
     raised = best and own is Mark.LOW and one.confidence >= MEDIUM_CONFIDENCE

@@ -1,10 +1,26 @@
-"""Statements that count for less: in doubt, by somebody else than the user, or of a secret."""
+"""Statements that count for less: in doubt, not meant, by another than the user, or of a secret."""
 
 from dataclasses import replace
+from functools import lru_cache
+from typing import Final
 
 from hotmem.types import Statement, Turn, Understanding
 from hotmem.understanding.facts.relations import ALLERGIC_TO, ASKS, IS_CALLED
 from hotmem.understanding.private_statements import is_private
+from hotmem.understanding.query.command_model import term_ids
+from hotmem.understanding.term_model import load_term_model, logistic
+
+MIN_UNMEANT: Final = 0.7
+"""Probability from which a statement is not meant (`python -m eval train-meant`)."""
+
+
+@lru_cache(maxsize=4096)
+def is_unmeant(text: str) -> bool:
+    """Whether a statement is not meant: a dream, a game, a dictation, a joke, a doubted rumour.
+
+    By a linear model of its words, trained by `python -m eval train-meant`.
+    """
+    return logistic(load_term_model("meant-1", "unmeant").logit(term_ids(text))) >= MIN_UNMEANT
 
 
 def in_doubt(statement: Statement) -> Statement:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, Self
 
@@ -27,6 +28,12 @@ def load_tensors(name: str) -> Tensors:
     if problems := check_files(_FOLDER, checksum_file(name)):
         raise ModelMissing(f"{'; '.join(problems)}. Reinstall pipecat-hotmem.")
     return load_file(_FOLDER / f"{name}.safetensors")
+
+
+@lru_cache
+def load_term_model(file: str, name: str) -> "TermModel":
+    """A shipped model, loaded once in a process."""
+    return TermModel.of(load_tensors(file), name)
 
 
 class TermModel:

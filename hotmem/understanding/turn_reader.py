@@ -20,6 +20,7 @@ from hotmem.understanding.doubtful_statements import (
     as_secret_as,
     in_doubt,
     is_order,
+    is_unmeant,
     mark_hearsay,
     may_be_role,
 )
@@ -205,14 +206,14 @@ class TurnReader:
     def _is_unsure(
         self, statement: Statement, reading: TurnReading, doc: Doc, speaker: str
     ) -> bool:
-        """Whether a statement stands in a turn that holds nothing lasting, as far as it can tell.
+        """Whether a statement stands in a turn that is not meant, or holds nothing lasting.
 
         Orders need not be lasting for the reader, which scores "keep it short" as small talk.
         """
         if is_order(statement) and not has_laughter(doc.text):
             return False
         limit = self.limits.kept if may_be_role(statement, speaker) else MIN_KEPT
-        return reading.kept < limit
+        return reading.kept < limit or is_unmeant(doc.text)
 
     def _joined(
         self, understanding: Understanding, doc: Doc, kept: Sequence[Plan]

@@ -9,6 +9,11 @@ import pytest
 from hotmem import Memory, Role, Turn
 from hotmem.models import CachedEncoder, Language
 from hotmem.types import StoredMemory
+from hotmem.understanding.doubtful_statements import is_unmeant
+from tests.scored import scored
+
+LINES = Path(__file__).with_name("meant.tsv").read_text("utf-8").splitlines()
+"""What a writer wrote whom no model was trained on: text, and `meant` or `not`."""
 
 FRIDAY = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
@@ -277,3 +282,13 @@ async def test_orders_end_by_orders_alone(memory: Memory) -> None:
 async def test_an_order_keeps_what_shall_not_be_done(memory: Memory) -> None:
     rows = await told(memory, "And call me Mrs Whitlock, not Dorothy.")
     assert "The user asks: call me Mrs Whitlock, not Dorothy." in certain(rows)
+
+
+@scored("text", [line.split("\t")[0] for line in LINES if line.endswith("\tnot")], floor=0.75)
+def test_what_is_not_meant_is_recognised(text: str) -> None:
+    assert is_unmeant(text)
+
+
+@scored("text", [line.split("\t")[0] for line in LINES if line.endswith("\tmeant")], floor=0.88)
+def test_what_is_meant_is_left_alone(text: str) -> None:
+    assert not is_unmeant(text)

@@ -5,7 +5,6 @@ of the parts of speech. Trained by `python -m eval train-wishes`.
 """
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from hotmem.types.parse import Span, Token
 from hotmem.understanding.facts.instructions.topics import exclusive_topics
 from hotmem.understanding.query.command_model import TermIds, term_id, term_ids
-from hotmem.understanding.term_model import TermModel, load_tensors, logistic
+from hotmem.understanding.term_model import load_term_model, logistic
 
 _FUNCTION_WORDS: Final = frozenset(
     {"PRON", "ADV", "ADP", "SCONJ", "AUX", "PART", "DET", "CCONJ", "INTJ"}
@@ -21,15 +20,9 @@ _FUNCTION_WORDS: Final = frozenset(
 """Parts of speech whose words stand for themselves in the order of a text's words."""
 
 
-@lru_cache(maxsize=1)
-def load_model() -> TermModel:
-    """The shipped model, loaded once in a process."""
-    return TermModel.of(load_tensors("wishes-1"), "wish")
-
-
 def wish(text: Span) -> float:
     """The probability that a text is a wish about how the bot shall behave from now on."""
-    return logistic(load_model().logit(wish_ids(text)))
+    return logistic(load_term_model("wishes-1", "wish").logit(wish_ids(text)))
 
 
 def wish_ids(text: Span) -> TermIds:

@@ -1,0 +1,112 @@
+"""Train and cross-validate the models of standing wishes and of what is not meant.
+
+`python -m eval train-wishes` and `train-meant`. Folders of `eval/data/understanding` have a file of
+each writer. A fold holds out one. Turns of the reader's training batches and everyday questions are
+added to the wishes as ordinary talk; as nobody labelled the wishes among them, those that name a
+topic of wishes are left out, and those that a first model is sure of.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from rich.console import Console
+
+from eval.arguments import AsJson, Most, Out, print_json
+from eval.language.command_training import EVERYDAY, NOT_LABELLED, ORDINARY
+from eval.language.secret_training import fit_terms, named
+from eval.understanding import data
+from hotmem.models import load_language
+from hotmem.understanding.doubtful_statements import MIN_UNMEANT
+from hotmem.understanding.facts.instructions.extraction import MIN_WISH
+from hotmem.understanding.facts.instructions.topics import exclusive_topics
+from hotmem.understanding.facts.instructions.wish_model import wish_ids
+from hotmem.understanding.query.command_model import TermIds, term_ids
+from hotmem.understanding.term_model import Tensors, TermModel, logistic
+
+SURELY: Final = 0.95
+"""Probability from which the first model is sure of a wish."""
+
+REQUESTS: Final = (
+    "Tell me",
+    "Tell me everything about",
+    "Give me the list:",
+    "List all:",
+    "Show me",
+)
+"""How a request to tell something begins, put before the questions."""
+
+Example: TypeAlias = tuple[str, TermIds, bool]
+"""Who wrote a text ("" for an ordinary turn), the ids of its terms, and whether it is a wish, or
+not meant."""
+
+Fit: TypeAlias = Callable[[Sequence[Example]], Tensors]
+
+
+def examples(limit: int | None = None) -> list[Example]:
+    """The labelled texts, and ordinary turns; of each file or batch at most `limit`."""
+    rows = _labelled("wishes", "wish", limit)
+    turns = (turn.text for turn in data.turns(ORDINARY) if turn.reason != NOT_LABELLED)
+    asked = [one["text"] for file in EVERYDAY for one in json.loads(file.read_text())["questions"]]
+    asked += [f"{start} {text}" for start, text in zip(cycle(REQUESTS), asked, strict=False)]
+    ordinary = (text for text in dict.fromkeys((*turns, *asked)) if not exclusive_topics(text))
+    rows += [("", text, False) for text in islice(ordinary, limit)]
+    docs = load_language().parse([text for _, text, _ in rows])
+    return [
+        (writer, wish_ids(doc[:]), wish) for (writer, _, wish), doc in zip(rows, docs, strict=True)
+    ]
+
+
+def _labelled(folder: str, label: str, limit: int | None) -> list[tuple[str, str, bool]]:
+    """The writer, the text and whether it has a label, of the files of a folder."""
+    rows = []
+    for file in sorted((data.FOLDER / folder).glob("*.tsv")):
+        for line in file.read_text("utf-8").splitlines()[:limit]:
+            _, text, found = line.split("\t")
+            rows.append((file.stem, text, found == label))
+    return rows
+
+
+def trained(chosen: Sequence[Example]) -> Tensors:
+    """Fit the model, without the ordinary turns that a first one takes for wishes."""
+    first = TermModel.of(_fitted("wish", [one for one in chosen if one[0]]), "wish")
+    kept = [one for one in chosen if one[0] or logistic(first.logit(one[1])) < SURELY]
+    return _fitted("wish", kept)
+
+
+def _fitted(name: str, chosen: Sequence[Example]) -> Tensors:
+    ids, labels = [ids for _, ids, _ in chosen], [is_one for *_, is_one in chosen]
+    return named(name, fit_terms(ids, labels))
+
+
+def train_meant(out: Out, limit: Most = None, as_json: AsJson = False) -> None:
+    """Train the model of what is not meant, and count errors by writers not trained on."""
+    rows = _labelled("meant", "not", limit)
+    found = [(writer, term_ids(text), unmeant) for writer, text, unmeant in rows]
+    _train(found, partial(_fitted, "unmeant"), "unmeant", MIN_UNMEANT, out, as_json)
+
+
+def train_wishes(out: Out, limit: Most = None, as_json: AsJson = False) -> None:
+    """Train the model of wishes, and count errors by writers that it was not trained on."""
+    _train(examples(limit), trained, "wish", MIN_WISH, out, as_json)
+
+
+def _train(
+    found: Sequence[Example], fit: Fit, name: str, least: float, out: Path, as_json: bool
+) -> None:
+    from safetensors.numpy import save_file
+
+    figures = {}
+    for writer in sorted({writer for writer, *_ in found} - {""}):
+        model = TermModel.of(fit([one for one in found if one[0] != writer]), name)
+        own = [one for one in found if one[0] == writer]
+        heard = [is_one for _, ids, is_one in own if logistic(model.logit(ids)) >= least]
+        labelled, right = sum(is_one for *_, is_one in own), sum(heard)
+        figures[writer] = {"labelled": labelled, "found": right, "others": len(own) - labelled}
+        figures[writer]["taken for one"] = len(heard) - right
+    save_file(dict(fit(found)), out)
+    Console(stderr=True).print(figures)
+    print_json(figures, as_json)
