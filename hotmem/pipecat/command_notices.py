@@ -184,6 +184,5 @@ def _counts(result: ForgetResult) -> str:
 
 def _duration(grace: timedelta) -> str:
     hours = round(grace / timedelta(hours=1))
-    if hours > 1:
-        return f"{hours} hours"
-    return counted(max(round(grace / timedelta(minutes=1)), 1), "minute")
+    minutes = max(round(grace / timedelta(minutes=1)), 1)
+    return f"{hours} hours" if hours > 1 else counted(minutes, "minute")

@@ -153,7 +153,8 @@ class VoiceCommands:
     def withhold_consent(self, text: str) -> None:
         """Do not store the latest turn, nor the reply, if it confirms a deletion."""
         turn = self._retention.turn_of(text)
-        if self._pending is not None and self._pending.is_confirmed_by(turn.own):
+        answer = "" if turn.others else turn.own
+        if self._pending is not None and self._pending.is_confirmed_by(answer):
             turn.stored = False
 
     def add_delivered(self, block: ContextBlock) -> None:
