@@ -38,7 +38,7 @@ CONFIRMATION_GAIN: Final = 0.2
 """Share of the gap to 1 that a confirmation closes."""
 
 HIGH_RELEVANCE: Final = 0.67
-MEDIUM_RELEVANCE: Final = 0.15
+MEDIUM_RELEVANCE: Final = 0.3
 HIGH_CONFIDENCE: Final = 0.7
 MEDIUM_CONFIDENCE: Final = 0.4
 """Thresholds of the marks (`python -m eval calibration`)."""
