@@ -156,20 +156,14 @@ def _report(
 
 
 def dates(
-    held: Held = False,
-    limit: Most = None,
-    misses: Misses = False,
-    as_json: AsJson = False,
+    held: Held = False, limit: Most = None, misses: Misses = False, as_json: AsJson = False
 ) -> None:
     """Measure whether what users say is dated as a person would date it."""
     _report("dates", dated, held=held, limit=limit, misses=misses, as_json=as_json)
 
 
 def tasks(
-    held: Held = False,
-    limit: Most = None,
-    misses: Misses = False,
-    as_json: AsJson = False,
+    held: Held = False, limit: Most = None, misses: Misses = False, as_json: AsJson = False
 ) -> None:
     """Measure whether tasks become reminders, and nothing else does."""
     _report("tasks", kept, held=held, limit=limit, misses=misses, as_json=as_json)

@@ -132,10 +132,7 @@ def trained(asked: Sequence[Asked]) -> Tensors:
     }
 
 
-def train_needs(
-    out: Out,
-    limit: Most = None,
-) -> None:
+def train_needs(out: Out, limit: Most = None) -> None:
     """Train the model of what needs memory, on three writers and everyday questions."""
     from safetensors.numpy import save_file
 

@@ -256,11 +256,7 @@ def named(
     return {f"{name}_terms": terms, f"{name}_weights": weights.astype("f2"), f"{name}_bias": bias}
 
 
-def train_secrets(
-    out: Out,
-    limit: Most = None,
-    as_json: AsJson = False,
-) -> None:
+def train_secrets(out: Out, limit: Most = None, as_json: AsJson = False) -> None:
     """Train the models of secrets, and count errors by writers that they were not trained on."""
     from safetensors.numpy import save_file
 

@@ -1,14 +1,14 @@
 """Train and cross-validate the models of standing wishes and of what is not meant.
 
 `python -m eval train-wishes` and `train-meant`. Folders of `eval/data/understanding` have a file of
-each writer. A fold holds out one. Turns of the reader's training batches and everyday questions are
-added to the wishes as ordinary talk; as nobody labelled the wishes among them, those that name a
+each writer. A fold holds out one. Everyday statements are added to what is meant: they are longer
+than those of the writers. Turns of the reader's training batches and everyday questions are added
+to the wishes as ordinary talk; as nobody labelled the wishes among them, those that name a
 topic of wishes are left out, and those that a first model is sure of.
 """
 
 import json
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -17,7 +17,14 @@ from rich.console import Console
 
 from eval.arguments import AsJson, Most, Out, print_json
 from eval.language.command_training import EVERYDAY, NOT_LABELLED, ORDINARY
-from eval.language.secret_training import fit_terms, named
+from eval.language.secret_training import (
+    SCALE,
+    common_terms,
+    fit_terms,
+    named,
+    regression,
+    term_rows,
+)
 from eval.understanding import data
 from hotmem.models import load_language
 from hotmem.understanding.doubtful_statements import MIN_UNMEANT
@@ -29,6 +36,9 @@ from hotmem.understanding.term_model import Tensors, TermModel, logistic
 
 SURELY: Final = 0.95
 """Probability from which the first model is sure of a wish."""
+
+ORDINARY_WEIGHT: Final = 0.5
+"""Weight of an everyday statement, which is meant, beside one that a writer labelled."""
 
 REQUESTS: Final = (
     "Tell me",
@@ -78,15 +88,23 @@ def trained(chosen: Sequence[Example]) -> Tensors:
 
 
 def _fitted(name: str, chosen: Sequence[Example]) -> Tensors:
-    ids, labels = [ids for _, ids, _ in chosen], [is_one for *_, is_one in chosen]
-    return named(name, fit_terms(ids, labels))
+    return named(name, fit_terms([one[1] for one in chosen], [one[2] for one in chosen]))
+
+
+def _unmeant(chosen: Sequence[Example]) -> Tensors:
+    ids, labels = [ids for _, ids, _ in chosen], [unmeant for *_, unmeant in chosen]
+    weights = [1.0 if writer else ORDINARY_WEIGHT for writer, *_ in chosen]
+    terms = common_terms(ids, least=2)
+    fitted, bias = regression(SCALE * term_rows(ids, terms), labels, weights)
+    return named("unmeant", (terms, SCALE * fitted, bias))
 
 
 def train_meant(out: Out, limit: Most = None, as_json: AsJson = False) -> None:
     """Train the model of what is not meant, and count errors by writers not trained on."""
-    rows = _labelled("meant", "not", limit)
+    told = [one["said"] for file in EVERYDAY for one in json.loads(file.read_text())["statements"]]
+    rows = [*_labelled("meant", "not", limit), *(("", text, False) for text in told[:limit])]
     found = [(writer, term_ids(text), unmeant) for writer, text, unmeant in rows]
-    _train(found, partial(_fitted, "unmeant"), "unmeant", MIN_UNMEANT, out, as_json)
+    _train(found, _unmeant, "unmeant", MIN_UNMEANT, out, as_json)
 
 
 def train_wishes(out: Out, limit: Most = None, as_json: AsJson = False) -> None:

@@ -122,10 +122,10 @@ def unheld_names(
 
     Where they are unlikely to answer it, also other nouns that none of them holds.
     """
-    held = frozenset().union(*(found.terms for found in evidence))
-    held |= stems(" ".join(query.speakers), query.index_language)
 
     def absent(names: Sequence[str]) -> tuple[str, ...]:
+        held = frozenset().union(*(found.terms for found in evidence if names))
+        held |= stems(" ".join(query.speakers), query.index_language)
         asked = {name: stems(name, query.index_language) for name in names}
         return tuple(name for name, words in asked.items() if words and held.isdisjoint(words))
 

@@ -52,10 +52,14 @@ SUBJECT_WORDS: Final = 3
 """Number of first words of a statement among which is whom it is about: "My best friend"."""
 
 _PEOPLE: Final = frozenset(map(canonical, FAMILY | ACQUAINTANCES))
-_USER: Final = re.compile(r"\b(?:i|we)\b", re.IGNORECASE)
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|my|mine|me|myself)\b", re.IGNORECASE)
+_USER: Final = re.compile(r"\b(?:i|we)\b", re.IGNORECASE)
+"""The user as the subject of a statement; a stem of "is" would look like it."""
+
 _CAPITALISED: Final = re.compile(r"(?<!^)(?<![.?!] )\b[A-Z]\w+")
 _OWNER: Final = re.compile(r"(?i)\b(?!(?:it|that|what|who|there|here|how|where|let)\b)(\w+)['’]s\b")
+"""Whose thing a statement is about: "Wilma's number"; not "it's"."""
+
 _CAPITALISED_FIRST: Final = re.compile(r"^[A-Z]\w+")
 
 

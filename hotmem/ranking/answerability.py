@@ -58,7 +58,7 @@ something (`python -m eval frontier`)."""
 UNLIKELY_BELOW: Final = 0.2
 """Probability below which the block states that nothing is known of what is asked about and that
 no candidate names. Of 1,645 answered questions .001 then name such a thing, of 30 to young memories
-that do not hold it .83 (`python -m eval frontier`)."""
+that do not hold it .83 (`eval/RESULTS.md`)."""
 
 DOUBTFUL_BELOW: Final = (0.3, 0.7)
 """Probability below which every item is marked low, for one candidate and for `MANY_CANDIDATES`.

@@ -99,12 +99,12 @@ def assess(
     answerability = Answerability.of(
         model.answerable(answerability_features(features, sources, relevances)), len(candidates)
     )
-    if answerability is Answerability.NOTHING and (
-        has_plain_match(features)
-        or any(found.vector is None for found in evidence)
-        or is_request_about_known(query, evidence)
-    ):
+    is_new = any(found.vector is None for found in evidence)
+    if is_new and answerability is not Answerability.SOMETHING:
         # A statement without an embedding is a moment old, and words alone do not decide.
+        answerability = Answerability.DOUBTFUL
+    found = has_plain_match(features) or is_request_about_known(query, evidence)
+    if found and answerability is Answerability.NOTHING:
         answerability = Answerability.UNLIKELY
     if (fits >= MIN_FIT).any():
         answerability = Answerability.SOMETHING

@@ -10,7 +10,7 @@ from hotmem.understanding.private_statements import is_private
 from hotmem.understanding.query.command_model import term_ids
 from hotmem.understanding.term_model import load_term_model, logistic
 
-MIN_UNMEANT: Final = 0.7
+MIN_UNMEANT: Final = 0.5
 """Probability from which a statement is not meant (`python -m eval train-meant`)."""
 
 

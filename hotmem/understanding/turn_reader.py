@@ -20,7 +20,6 @@ from hotmem.understanding.doubtful_statements import (
     as_secret_as,
     in_doubt,
     is_order,
-    is_unmeant,
     mark_hearsay,
     may_be_role,
 )
@@ -206,14 +205,14 @@ class TurnReader:
     def _is_unsure(
         self, statement: Statement, reading: TurnReading, doc: Doc, speaker: str
     ) -> bool:
-        """Whether a statement stands in a turn that is not meant, or holds nothing lasting.
+        """Whether a statement stands in a turn that holds nothing lasting, as far as it can tell.
 
         Orders need not be lasting for the reader, which scores "keep it short" as small talk.
         """
         if is_order(statement) and not has_laughter(doc.text):
             return False
         limit = self.limits.kept if may_be_role(statement, speaker) else MIN_KEPT
-        return reading.kept < limit or is_unmeant(doc.text)
+        return reading.kept < limit
 
     def _joined(
         self, understanding: Understanding, doc: Doc, kept: Sequence[Plan]
