@@ -51,6 +51,9 @@ ASKED = (
 UNKNOWN = json.loads((Path(__file__).parent / "block/unknown.json").read_text())
 """Memories and questions about names and things that nothing in them holds."""
 
+REMARKS = ["Good morning!", "Turn the light off.", "I bought new shoes today.", "okay thanks"]
+REMARKS += ["It's raining again.", "I had a lovely walk."]
+
 NEVER_TOLD = (
     "What's my landlord's phone number?",
     "Which school did my nephew go to?",
@@ -112,17 +115,7 @@ async def test_a_memory_is_found_in_any_wording_of_the_question(
     assert any(wanted in result.content for result in found.results)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Good morning!",
-        "Turn the light off.",
-        "I bought new shoes today.",
-        "It's raining again.",
-        "I had a lovely walk.",
-        "okay thanks",
-    ],
-)
+@pytest.mark.parametrize("said", REMARKS)
 async def test_nothing_is_known_is_said_for_questions_only(memory: Memory, said: str) -> None:
     assert not (await later(memory, said)).text.startswith(NOTHING)
     assert (await later(memory, said, "nobody")).text == ""

@@ -1,5 +1,6 @@
 """Quotations, jokes, denials and fragments state nothing false as certain, and end nothing true."""
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,10 +11,15 @@ from hotmem import Memory, Role, Turn
 from hotmem.models import CachedEncoder, Language
 from hotmem.types import StoredMemory
 from hotmem.understanding.doubtful_statements import is_unmeant
+from tests.parts import ROOT
 from tests.scored import scored
 
 LINES = Path(__file__).with_name("meant.tsv").read_text("utf-8").splitlines()
 """What a writer wrote whom no model was trained on: text, and `meant` or `not`."""
+
+DOMAINS = sorted((ROOT / "eval/data/domains").glob("*.json"))
+SAID = [one["said"] for file in DOMAINS for one in json.loads(file.read_text())["statements"]]
+"""What five others said of their work, all of it meant."""
 
 FRIDAY = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
@@ -289,6 +295,9 @@ def test_what_is_not_meant_is_recognised(text: str) -> None:
     assert is_unmeant(text)
 
 
-@scored("text", [line.split("\t")[0] for line in LINES if line.endswith("\tmeant")], floor=0.88)
-def test_what_is_meant_is_left_alone(text: str) -> None:
-    assert not is_unmeant(text)
+MEANT = [line.split("\t")[0] for line in LINES if line.endswith("\tmeant")]
+
+
+@pytest.mark.parametrize(("texts", "least"), [(MEANT, 0.88), (SAID, 0.93)])
+def test_what_is_meant_is_left_alone(texts: list[str], least: float) -> None:
+    assert sum(not is_unmeant(text) for text in texts) >= least * len(texts)
