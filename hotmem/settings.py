@@ -176,14 +176,6 @@ class Settings(Variables):
         ge=0,
         description="Hours after which subcategories of a category that has grown are rebuilt.",
     )
-    evolution_cluster_size: int = Field(
-        default=DEFAULTS.evolution.cluster_size,
-        ge=2,
-        description="Minimum memories of a subcategory, 2 or more.",
-    )
-    evolution_most: int = Field(
-        default=DEFAULTS.evolution.most, ge=1, description="Maximum subcategories of a category."
-    )
     forget_grace_hours: float = Field(
         default=DEFAULTS.forgetting.grace_s / 3600,
         ge=0,
@@ -344,12 +336,7 @@ class Settings(Variables):
                 weights=self.weights,
             ),
             background=BackgroundOptions(mode=self.background, idle_s=self.session_idle_s),
-            evolution=EvolutionOptions(
-                on=self.evolution,
-                every_s=self.evolution_hours * 3600,
-                cluster_size=self.evolution_cluster_size,
-                most=self.evolution_most,
-            ),
+            evolution=EvolutionOptions(on=self.evolution, every_s=self.evolution_hours * 3600),
             forgetting=ForgettingOptions(grace_s=self.forget_grace_hours * 3600),
             models=ModelOptions(
                 encoder=self.encoder,
