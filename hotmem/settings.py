@@ -171,11 +171,6 @@ class Settings(Variables):
         default=DEFAULTS.evolution.on,
         description="Build subcategories of the categories in the background.",
     )
-    evolution_hours: float = Field(
-        default=DEFAULTS.evolution.every_s / 3600,
-        ge=0,
-        description="Hours after which subcategories of a category that has grown are rebuilt.",
-    )
     forget_grace_hours: float = Field(
         default=DEFAULTS.forgetting.grace_s / 3600,
         ge=0,
@@ -247,11 +242,6 @@ class Settings(Variables):
         ge=0,
         description="User turns after which a conversation is sent; 0: once, when it has ended.",
     )
-    extraction_timeout_s: float = Field(
-        default=DEFAULTS.extraction.timeout_s,
-        ge=0.05,
-        description="Seconds after which a call has failed.",
-    )
     extraction_daily_calls: int = Field(
         default=DEFAULTS.extraction.daily_calls, ge=0, description="Maximum calls a day (UTC)."
     )
@@ -259,11 +249,6 @@ class Settings(Variables):
         default=DEFAULTS.extraction.daily_tokens,
         ge=0,
         description="Maximum tokens a day, sent and received.",
-    )
-    extraction_session_calls: int = Field(
-        default=DEFAULTS.extraction.session_calls,
-        ge=1,
-        description="Maximum calls for one conversation.",
     )
     extraction_topics: bool = Field(
         default=DEFAULTS.extraction.topics,
@@ -336,7 +321,7 @@ class Settings(Variables):
                 weights=self.weights,
             ),
             background=BackgroundOptions(mode=self.background, idle_s=self.session_idle_s),
-            evolution=EvolutionOptions(on=self.evolution, every_s=self.evolution_hours * 3600),
+            evolution=EvolutionOptions(on=self.evolution),
             forgetting=ForgettingOptions(grace_s=self.forget_grace_hours * 3600),
             models=ModelOptions(
                 encoder=self.encoder,
@@ -355,10 +340,8 @@ class Settings(Variables):
                 base_url=self.extraction_base_url,
                 api_key=self.extraction_api_key,
                 every_turns=self.extraction_every_turns,
-                timeout_s=self.extraction_timeout_s,
                 daily_calls=self.extraction_daily_calls,
                 daily_tokens=self.extraction_daily_tokens,
-                session_calls=self.extraction_session_calls,
                 topics=self.extraction_topics,
                 summaries=self.extraction_summaries,
             ),
