@@ -17,7 +17,6 @@ from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.facts.answers import last_question, statement_of_answer
 from hotmem.understanding.facts.assertion import VERB_TAGS
 from hotmem.understanding.facts.contrasts import find_contrasts
-from hotmem.understanding.facts.denials import denied_spans
 from hotmem.understanding.facts.indirect_speech import third_person
 from hotmem.understanding.facts.jokes import joke_spans
 from hotmem.understanding.facts.plans import Plan, plan_statement, upcoming_times
@@ -86,7 +85,7 @@ def kept_sentences(
         said_at: When it was said, in the speaker's time zone.
         question: What the bot had said before it.
     """
-    left_out = (*joke_spans(doc.text), *retracted_spans(doc.text), *denied_spans(doc))
+    left_out = (*joke_spans(doc.text), *retracted_spans(doc.text))
     parts = _with_antecedents(
         doc,
         (

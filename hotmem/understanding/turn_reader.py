@@ -28,7 +28,7 @@ from hotmem.understanding.facts.answers import completed_answer
 from hotmem.understanding.facts.classification import classify_statements
 from hotmem.understanding.facts.corrections import read_corrections
 from hotmem.understanding.facts.event_times import answered_times
-from hotmem.understanding.facts.jokes import has_laughter
+from hotmem.understanding.facts.jokes import has_laughter, is_denied_at_once
 from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
 from hotmem.understanding.facts.plans import Plan
 from hotmem.understanding.facts.pronouns import has_pronoun, resolve_pronouns
@@ -132,6 +132,9 @@ class TurnReader:
             if rewritten is not None:
                 understanding = rewritten.restore_offsets(understanding)
             understanding = _with_offsets_in_turn(understanding, turn)
+            if is_denied_at_once(turn.text):
+                doubted = tuple(map(in_doubt, understanding.statements))
+                understanding = replace(understanding, statements=doubted)
             if owner is not None:
                 understanding = mark_hearsay(understanding, owner, turn)
             understandings.append(as_secret_as(understanding, turn))

@@ -26,6 +26,18 @@ _CONTINUATION: Final = re.compile(r"\s*,[^.!?]*")
 _SENTENCE_END: Final = re.compile(r"[.!?]+\s*")
 
 
+_DENIED_AT_ONCE: Final = re.compile(
+    r"\w\W+no,? (?:i|s?he|it|we|they)(?:['’]m not| \w+ not| \w+n['’]t)\b|(?:n['’]t|\bnot)\b.*"
+    r"\b(?:yes|well),? (?:i|s?he|it|we|they) (?:am|is|are|do|does|did|have|has)\b",
+    re.IGNORECASE,
+)
+
+
+def is_denied_at_once(text: str) -> bool:
+    """Whether an utterance denies what it has just said: "he left me, no he didn't"."""
+    return _DENIED_AT_ONCE.search(text) is not None
+
+
 def retracts_previous_turn(text: str) -> bool:
     """Whether an utterance begins by calling the previous turn a joke."""
     match = _JOKE_REMARK.search(text)

@@ -4,7 +4,6 @@
 
 1. `stutter`: leave out what is repeated at once ("my my dog").
    `contractions`: expand contractions that the parser misreads ("my sister's a vet").
-   `denials`: leave out what is denied at once ("I left, no I didn't").
 2. `repairs`: remove self-repairs ("on Monday, no, on Tuesday").
    `contrasts`: leave out what is denied beside it ("in Dublin, not in Cork").
 3. `extract_from_parse`: read the parse.
@@ -36,7 +35,6 @@ from hotmem.understanding.facts.clause_statements import (
 from hotmem.understanding.facts.contractions import expand_contractions
 from hotmem.understanding.facts.contrasts import without_contrasts
 from hotmem.understanding.facts.corrections import admits_mistake, read_corrections
-from hotmem.understanding.facts.denials import without_denials
 from hotmem.understanding.facts.event_times import read_event_times
 from hotmem.understanding.facts.instructions import read_instructions
 from hotmem.understanding.facts.jokes import joke_spans, retracts_previous_turn
@@ -84,7 +82,7 @@ def extract_facts(
     if role is not Role.USER:
         return extract_from_parse(doc, speaker, role, said_at)
     rewrites: list[RewrittenText] = []
-    for rewrite in (remove_stutter, expand_contractions, without_denials, remove_repairs):
+    for rewrite in (remove_stutter, expand_contractions, remove_repairs):
         if (rewritten := rewrite(doc)) is not None:
             rewrites.append(rewritten)
             doc = parse(rewritten.text)
