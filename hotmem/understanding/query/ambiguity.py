@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from hotmem.text.word_sets import wordlist
+from hotmem.text.word_sets import word_sets, wordlist
 from hotmem.types.parse import Doc, Token
 from hotmem.understanding.query.cues import QUESTION
 from hotmem.understanding.query.mentions import PERSON_NOUNS, RELATIONAL_NOUNS, is_time
 
-PRONOUNS: Final = wordlist(
-    "he she they it him her them his hers its their theirs himself herself themselves itself"
-)
+_WORDS: Final = word_sets(__file__)
+
+PRONOUNS: Final = _WORDS["pronouns"]
 POSSESSIVES: Final = wordlist("his hers theirs")
 """Pronouns that stand for what belongs to somebody: "when's hers?"."""
 
@@ -21,24 +21,10 @@ PLACES: Final = frozenset({"here", "there"})
 FRAGMENTS: Final = wordlist("what about how and why more")
 """Words of the phrases that open a fragment: "what about", "and", "why", "more"."""
 
-WEATHER: Final = wordlist(
-    "rain snow hail sleet drizzle storm pour freeze windy rainy sunny cloudy foggy snowy "
-    "humid dry wet warm cold hot cool chilly mild nice icy muggy "
-    "stormy breezy clear degree"
-)
+WEATHER: Final = _WORDS["weather"]
 """Predicates of the pleonastic "it" of the weather."""
 
-FAMILIAR: Final = wordlist(
-    "hall office bank shop supermarket market bakery baker butcher chemist pharmacy "
-    "hairdresser barber garage station airport bus train tram ferry taxi library museum pool "
-    "gym cinema theatre zoo park beach sea lake pub bar cafe restaurant canteen school "
-    "nursery kindergarten church mosque temple hospital surgery clinic doctor dentist vet "
-    "nurse midwife council police news weather radio tv telly internet wifi phone computer "
-    "laptop printer car van bike house home flat kitchen bathroom bedroom garden cellar attic "
-    "roof door fridge oven boiler heating dishwasher bin rubbish mail rent mortgage insurance "
-    "tax bill shopping laundry dog cat kid child baby wife husband boss landlord plumber "
-    "electrician gardener cleaner builder postman post clock"
-)
+FAMILIAR: Final = _WORDS["familiar"]
 """Nouns that need no explanation with "the": what there is one of in a home or a town, which
 speakers and listeners know without its having been mentioned (larger situation use, Hawkins,
 Definiteness and Indefiniteness, 1978)."""

@@ -7,43 +7,21 @@ from typing import Final
 
 from hotmem.temporal import CALENDAR
 from hotmem.text.stemming import terms
-from hotmem.text.word_sets import wordlist
+from hotmem.text.word_sets import word_sets, wordlist
 from hotmem.types.parse import Doc, Token
 from hotmem.understanding.animate_nouns import ACQUAINTANCES, FAMILY, PETS
 
-RELATIONAL_NOUNS: Final = wordlist(
-    "type kind sort form symptom cause effect advantage disadvantage benefit drawback pro con "
-    "role history origin source characteristic feature "
-    "example application use usage impact treatment risk option difference similarity "
-    "relationship result finding theme purpose function importance "
-    "significance implication cost price argument evidence factor reason name rule limit "
-    "alternative competitor variation style class stage step "
-    "size age variety award term series meaning creation founding invention development advance "
-    "chance condition total definition root topic subject "
-    "issue way word version sign controversy level appearance contribution part number property "
-    "member founder author"
-)
+_WORDS: Final = word_sets(__file__)
+
+RELATIONAL_NOUNS: Final = _WORDS["relational_nouns"]
 """Relational nouns, which need a complement: "the symptoms" of what."""
 
 MAX_TOKENS: Final = 40
 """Number of tokens of a turn that are read; long answers name their topic first."""
 
-_GENERIC_NOUNS: Final = wordlist(
-    "thing things stuff lot bit way ways time times day days year years one ones something "
-    "anything everything nothing someone anyone everyone "
-    "hour hours minute minutes question questions answer answers idea ideas guess fun course "
-    "thanks thank problem word words people person "
-    "information info"
-)
-_TIMES: Final = CALENDAR | wordlist(
-    "today tomorrow tonight yesterday weekend week month morning afternoon evening night "
-    "summer winter autumn"
-)
-_GENERIC_ADJECTIVES: Final = wordlist(
-    "different main other good same several many various important common possible certain "
-    "more most few less own next last first second third "
-    "big great famous typical interesting similar likely"
-)
+_GENERIC_NOUNS: Final = _WORDS["generic_nouns"]
+_TIMES: Final = CALENDAR | _WORDS["times"]
+_GENERIC_ADJECTIVES: Final = _WORDS["generic_adjectives"]
 PERSON_NOUNS: Final = (
     FAMILY | ACQUAINTANCES | wordlist("person woman man guy lady author artist singer player actor")
 )
