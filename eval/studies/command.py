@@ -12,7 +12,7 @@ from eval.arguments import AsJson, Cache, Data, Jobs, Limit, print_json, working
 from eval.datasets import Conversation
 from eval.datasets.selection import load_datasets
 from eval.retrieval import DEFAULT_LAYERS, LayerChoice, RetrievedQuestion, retrieved
-from eval.studies import ablation, abstention, calibration, transfer, updates
+from eval.studies import ablation, calibration, updates
 
 Step = Annotated[
     int,
@@ -42,23 +42,6 @@ def ablated(
     _printed(ablation.figures(effects), as_json)
 
 
-def transferred(
-    data: Data,
-    step: Step = 6,
-    limit: Limit = None,
-    jobs: Jobs = 2,
-    cache: Cache = None,
-    as_json: AsJson = False,
-) -> None:
-    """Fit the model on the other half of the conversations, and on the other datasets only."""
-    if len(data) < 2:
-        raise typer.BadParameter("name two datasets or more", param_hint="DATA")
-    asked = _asked(load_datasets(data, step, limit), [DEFAULT_LAYERS], jobs, cache, fitted_too=True)
-    found = transfer.measure(asked, Console(stderr=True))
-    transfer.show(found, Console())
-    _printed(transfer.figures(found), as_json)
-
-
 def calibrated(
     data: Data,
     png: Png = None,
@@ -78,27 +61,6 @@ def calibrated(
     if png:
         calibration.plot(found, png)
     _printed(calibration.figures(found), as_json)
-
-
-def abstained(
-    data: Data,
-    png: Png = None,
-    step: Step = 6,
-    limit: Limit = None,
-    jobs: Jobs = 2,
-    cache: Cache = None,
-    as_json: AsJson = False,
-) -> None:
-    """Measure how often held-out questions are rejected as unanswerable, rightly and wrongly."""
-    found = abstention.measure(
-        _asked(load_datasets(data, step, limit), [DEFAULT_LAYERS], jobs, cache, fitted_too=False)
-    )
-    if not found:
-        raise typer.BadParameter("no held-out question is without an answer", param_hint="DATA")
-    abstention.show(found, Console())
-    if png:
-        abstention.plot(found, png)
-    _printed(abstention.figures(found), as_json)
 
 
 def updated(
@@ -127,9 +89,7 @@ def _changed(conversation: Conversation) -> bool:
 
 COMMANDS: Final[Mapping[str, Callable[..., None]]] = {
     "ablation": ablated,
-    "transfer": transferred,
     "calibration": calibrated,
-    "abstention": abstained,
     "updates": updated,
 }
 """The studies by name."""

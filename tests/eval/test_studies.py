@@ -7,22 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-import typer
-from hypothesis import given
-from hypothesis import strategies as st
 from rich.console import Console
 
 from eval.datasets.selection import load_datasets
 from eval.relevance import Sample
 from eval.retrieval import DEFAULT_LAYERS, LayerChoice, RetrievedQuestion, held_out, retrieved
 from eval.statistics import calibration_error, reliability
-from eval.studies import ablation, abstention, calibration, transfer
+from eval.studies import ablation, calibration
 from eval.studies.ablation import ALL, CHOICES, GROUPS, VARIANTS, WHOLE, without
-from eval.studies.abstention import SAID, Abstention, Decided, parted
-from eval.studies.blocks import BUDGETS
-from eval.studies.command import COMMANDS, transferred
+from eval.studies.command import COMMANDS
 from hotmem.errors import InvalidInput
-from hotmem.ranking.answerability import Answerability
 from hotmem.ranking.features import FEATURES
 from hotmem.types import Layer, Source
 from tests.eval import inline
@@ -125,15 +119,6 @@ def test_ablation(asked: dict[str, list[RetrievedQuestion]]) -> None:
     assert json.dumps(ablation.figures(effects))
 
 
-def test_transfer(asked: dict[str, list[RetrievedQuestion]]) -> None:
-    found = transfer.measure({"one": asked["own"], "other": asked["own"]}, Console(quiet=True))
-    assert [(one.dataset, one.budget, one.questions) for one in found] == [
-        (name, budget, 8) for name in ("one", "other") for budget in BUDGETS
-    ]
-    transfer.show(found, Console(quiet=True))
-    assert json.dumps(transfer.figures(found))
-
-
 def test_calibration(asked: dict[str, list[RetrievedQuestion]], tmp_path: Path) -> None:
     found = calibration.measure(asked)
     assert found["own"] == found[ALL]
@@ -143,20 +128,6 @@ def test_calibration(asked: dict[str, list[RetrievedQuestion]], tmp_path: Path) 
     assert (tmp_path / "plot.png").read_bytes().startswith(PNG)
     calibration.show(found, Console(quiet=True))
     assert json.dumps(calibration.figures(found))
-
-
-def test_abstention(asked: dict[str, list[RetrievedQuestion]], tmp_path: Path) -> None:
-    found = abstention.measure(asked)
-    assert (len(found["own"].answerable), len(found["own"].unanswerable)) == (4, 2)
-    abstention.plot(found, tmp_path / "plot.png")
-    assert (tmp_path / "plot.png").read_bytes().startswith(PNG)
-    abstention.show(found, Console(quiet=True))
-    assert json.dumps(abstention.figures(found))
-
-
-def test_transfer_wants_two_datasets(own: Path) -> None:
-    with pytest.raises(typer.BadParameter, match="two datasets"):
-        transferred([f"hotmem={own}"])
 
 
 @pytest.mark.parametrize("entry", ["locomo", "nosuch=file.json", "=file.json"])
@@ -188,10 +159,8 @@ def test_variants_have_names_of_their_own() -> None:
     assert len({variant.name for variant in VARIANTS}) == len(VARIANTS)
     assert set(COMMANDS) == {
         "ablation",
-        "transfer",
         "updates",
         "calibration",
-        "abstention",
     }
 
 
@@ -222,48 +191,3 @@ def test_bins_and_their_error() -> None:
     assert [(one.count, one.true) for one in bins] == [(2, 0.0), (2, 0.5), (1, 1.0)]
     assert [one.said for one in bins] == pytest.approx([0.015, 0.525, 1.0])
     assert calibration_error(said, true) == pytest.approx((2 * 0.015 + 2 * 0.025) / 5)
-
-
-def decided(*, abstain: bool, score: float, known: Answerability) -> Decided:
-    return Decided(abstain, score, known)
-
-
-def test_shares_of_what_is_said() -> None:
-    found = parted(
-        [
-            decided(abstain=False, score=0.9, known=Answerability.SOMETHING),
-            decided(abstain=False, score=0.4, known=Answerability.DOUBTFUL),
-            decided(abstain=True, score=0.02, known=Answerability.NOTHING),
-            decided(abstain=True, score=0.3, known=Answerability.DOUBTFUL),
-        ]
-    )
-    assert found.shipped(SAID["nothing"]) == (0.0, 0.5)
-    assert found.shipped(SAID["or low marks"]) == (0.5, 1.0)
-    assert found.auc == 1.0
-    assert found.at_5 == 1.0
-    low, high = found.interval_at_5
-    assert 0 < low < high <= 1
-
-
-scores = st.lists(st.floats(0, 1), min_size=1, max_size=20)
-
-
-@given(scores, scores)
-def test_the_curve_rises_from_none_to_all(
-    answerable: list[float], unanswerable: list[float]
-) -> None:
-    found = Abstention(
-        tuple(
-            decided(abstain=False, score=score, known=Answerability.SOMETHING)
-            for score in answerable
-        ),
-        tuple(
-            decided(abstain=True, score=score, known=Answerability.SOMETHING)
-            for score in unanswerable
-        ),
-    )
-    curve = found.curve()
-    assert curve[0] == (0.0, 0.0)
-    assert curve[-1] == (1.0, 1.0)
-    assert curve == sorted(curve)
-    assert max(up for across, up in curve if across <= 0.05) == pytest.approx(found.at_5)
