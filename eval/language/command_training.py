@@ -2,7 +2,7 @@
 
 The batches of `eval/data/understanding/commands/` are trained on, with the turns of the reader's
 training batches and of everyday talk as ordinary utterances; `unseen/commands.tsv` never is. A fold
-holds out a batch of commands and one of ordinary turns, each by a writer of its own.
+holds out batches of commands and of ordinary turns, each by a writer of its own.
 """
 
 import json
@@ -39,11 +39,14 @@ from hotmem.understanding.query.voice_commands import find_command
 FOLDER: Final = data.FOLDER / "commands"
 ORDINARY: Final = data.TRAINING + data.CALIBRATION
 EVERYDAY: Final = tuple(data.FOLDER.parent.glob("everyday/batch_[1-5].json"))
+TALKS: Final = tuple(sorted(data.FOLDER.parent.glob("talks/*.txt")))
 NOT_LABELLED: Final = "none-command"
 """Requests to the bot among the ordinary turns, some of which are to its memory."""
 
 MIN_UTTERANCES: Final = 3
 """Utterances of the command batches that a term must be in."""
+
+FOLDS: Final = 6
 
 EFFECTIVE: Final = 2.0
 """Weight of an utterance of the command batches; 1 of an ordinary turn."""
@@ -104,7 +107,7 @@ def examples(encoder: Encoder, limit: int | None = None) -> list[Example]:
     wishes = (data.FOLDER / "wishes" / "a.tsv").read_text("utf-8").splitlines()
     for line in wishes[:limit]:
         add(0, True, "", line.split("\t")[1], NONE)
-    for number, batch in enumerate(batches):
+    for number, batch in enumerate((*batches, *TALKS)):
         for text in list(dict.fromkeys(_ordinary(batch)))[:limit]:
             add(number, True, "", text, NONE)
     return found
@@ -114,6 +117,9 @@ def _ordinary(batch: str | Path) -> Iterator[str]:
     """The ordinary turns of a batch of the reader's, or turns and questions of everyday talk."""
     if isinstance(batch, str):
         return (turn.text for turn in data.turns((batch,)) if turn.reason != NOT_LABELLED)
+    if batch in TALKS:
+        lines = (line.partition(": ")[2] for line in batch.read_text("utf-8").splitlines())
+        return (line for line in lines if line and find_command(line) is None)
     talk = json.loads(batch.read_text("utf-8"))
     turns = (turn for session in talk["sessions"] for turn in session["turns"])
     said = (turn["text"] for turn in turns if turn["role"] == "user")
@@ -160,12 +166,13 @@ def cross_validated(
 ) -> list[tuple[Example, Heard]]:
     """Return what is found in each utterance by a model that was not trained on its batch."""
     results = []
-    for fold in sorted({one.batch for one in all_of}):
-        find = _finder(encoder, trained([one for one in all_of if one.batch != fold], penalty))
+    for fold in range(FOLDS):
+        others = [one for one in all_of if one.batch % FOLDS != fold]
+        find = _finder(encoder, trained(others, penalty))
         results += [
             (one, heard(0, one.style, one.text, one.meant, find))
             for one in all_of
-            if one.batch == fold
+            if one.batch % FOLDS == fold
         ]
     return results
 
@@ -182,7 +189,7 @@ def train_commands(
     failures: Annotated[bool, typer.Option(help="Print the utterances that fail.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Cross-validate and train the model of voice commands, in a minute."""
+    """Cross-validate and train the model of voice commands, in five minutes."""
     from safetensors.numpy import save_file
 
     console = Console(stderr=True)

@@ -32,7 +32,7 @@ from hotmem.understanding.query.voice_commands import (
 MIN_COMMAND: Final = 0.7
 """Probability from which an utterance is a command that the rules do not find."""
 
-MIN_WITHHELD: Final = 0.5
+MIN_WITHHELD: Final = 0.3
 """The same of a request not to store the turn or those to come: in doubt, nothing is stored."""
 
 MAX_NONE: Final = 0.7
@@ -77,7 +77,7 @@ _MANNER: Final = re.compile(
 """Words about how the bot speaks: "go back to English", which asks to store nothing."""
 
 _RECORD_WORDS: Final = re.compile(r"\bo(?:n|ff) the record\b", re.IGNORECASE)
-"""Clear words of a request about what is stored: without one, somebody reports or asks."""
+"""Words of a request that the rules know: if they do not find one, somebody reports or asks."""
 
 load_model: Final = lru_cache(maxsize=1)(CommandModel.load)
 """Loads the model once in a process."""
@@ -177,8 +177,6 @@ def decide(
     withheld = 0.0 if clear or is_elsewhere(text) else sum(chances[kind] for kind in WITHHELD)
     likely = max(WITHHELD if withheld >= MIN_WITHHELD else CLASSES[1:], key=chances.__getitem__)
     assert likely is not None
-    if clear and likely is CommandKind.ON_RECORD:
-        return None  # a clear wording, which is reported or asked, as the rules found
     if ruled is None:
         unlikely = withheld < MIN_WITHHELD if likely in WITHHELD else 1 - none < MIN_COMMAND
         if unlikely or (likely is CommandKind.REMEMBER and asks_to_delete(text)):
