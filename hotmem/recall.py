@@ -5,6 +5,7 @@ compose:   features ─▶ ranking ─▶ distinct statements ─▶ packed bloc
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -25,14 +26,21 @@ from hotmem.ranking.relevance import RelevanceModel
 from hotmem.retrieval.candidates import load_candidates
 from hotmem.retrieval.context import RecallRequest, RetrievalContext, Retrieved
 from hotmem.retrieval.fanout import search_layers
+from hotmem.retrieval.fusion import Candidate
 from hotmem.retrieval.query import build_query
+from hotmem.storage import queries
+from hotmem.storage.search.searches import LexicalSearch
 from hotmem.text.languages import ENGLISH
-from hotmem.types import NO_OFFSET, ContextBlock, Interval
+from hotmem.types import NO_OFFSET, ContextBlock, Evidence, EvidenceKind, Interval
 from hotmem.understanding.private_statements import holds_secret, may_hear
+from hotmem.understanding.sharing import SOON, TELLING, is_shared, named, permits, sentences
 
 QUERY_SHARE: Final = 0.4
 LAYERS_SHARE: Final = 0.8
 """Shares of the deadline by which the query must be built and the layers searched."""
+
+MOST_BANS: Final = 100
+"""Passages about the same as a permission, or about telling, that may take it back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +67,8 @@ async def recall(context: RecallContext, request: RecallRequest) -> ContextBlock
         retrieved = await retrieve(context, request, timer)
     except (TimeoutError, DeadlineExceeded):
         return late_block(request, timer.stages)
-    if (asked_by := request.asked_by) is not None:
-        found = [(one, one.evidence) for one in retrieved.candidates]
-        secret = {turn for _, one in found if holds_secret(one) for turn in one.turns}
-        hears = partial(may_hear, asked_by, request.session_id)
-        heard = [one for one, said in found if hears(said) and secret.isdisjoint(said.turns)]
+    if request.asked_by is not None:
+        heard = await _heard(context, request, retrieved, timer.deadline())
         retrieved = replace(retrieved, candidates=heard)
     count_hits("recall", {report.layer.value: report.hits for report in retrieved.reports})
     composition = compose(context, request, retrieved)
@@ -137,6 +142,44 @@ def compose(context: RecallContext, request: RecallRequest, retrieved: Retrieved
             if (tokens := count(text)) <= budget:
                 packed = Packed((), text, tokens)
     return Composition(packed, reason, merged, known)
+
+
+async def _heard(
+    context: RecallContext, request: RecallRequest, retrieved: Retrieved, until: float | None
+) -> list[Candidate]:
+    """The candidates that another speaker than the user may be told."""
+    found = [one.evidence for one in (*retrieved.candidates, *retrieved.already_visible)]
+    secret = {turn for one in found if holds_secret(one) for turn in one.turns}
+    shared = await _shared(context, retrieved, found, until)
+    hears = partial(may_hear, request.asked_by or "", request.session_id)
+
+    def is_heard(one: Evidence) -> bool:
+        permitted = one.position >= 0 and one.key in shared
+        return permitted or (hears(one) and secret.isdisjoint(one.turns))
+
+    return [candidate for candidate in retrieved.candidates if is_heard(candidate.evidence)]
+
+
+async def _shared(
+    context: RecallContext, retrieved: Retrieved, found: Sequence[Evidence], until: float | None
+) -> set[int]:
+    """Row numbers of the passages that the user lets others know, of what was found.
+
+    What takes a permission back need not be among it, and is searched for.
+    """
+    user, owner = retrieved.query.user, retrieved.profile.owner
+    own = [one for one in found if one.position >= 0 and one.speaker == owner]
+    permitting = [one for one in own if any(map(permits, sentences(one.text)))]
+    if not permitting:
+        return set()
+    words = sorted(TELLING.union(*(named(one.text) for one in permitting)))
+    search = LexicalSearch(EvidenceKind.PASSAGE, words, MOST_BANS)
+    (hits,) = await context.engine.search(user, search, until=until)
+    keys, around = {EvidenceKind.PASSAGE: [key for key, _ in hits]}, [one.key for one in permitting]
+    load, database = queries.evidence.load, context.database
+    said = await database.read_until(until, load, user, keys, around=around, reach=SOON)
+    said = [*own, *(one for one in said if one.speaker == owner)]
+    return {one.key for one in own if is_shared(one, said)}
 
 
 def _answered_by_visible(context: RecallContext, retrieved: Retrieved) -> bool:
