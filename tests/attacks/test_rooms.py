@@ -188,7 +188,7 @@ async def after(memory: Memory, *sessions: list[str]) -> Room:
 async def test_a_guest_is_told_nothing_but_what_is_permitted(
     scene: dict[str, Any], memory: Memory
 ) -> None:
-    revoked = scene.get("revoke")
+    revoked = str(scene.get("revoke", ""))
     room = await after(memory, [*scene["told"], scene["allow"], revoked])
     for question in (scene["ask"], scene["kept"]):
         told = room.told(await room.ask("Tom", question, "later"))
