@@ -33,14 +33,14 @@ from hotmem.storage.search.searches import LexicalSearch
 from hotmem.text.languages import ENGLISH
 from hotmem.types import NO_OFFSET, ContextBlock, Evidence, EvidenceKind, Interval
 from hotmem.understanding.private_statements import holds_secret, may_hear
-from hotmem.understanding.sharing import SOON, TELLING, is_shared, named, permits, sentences
+from hotmem.understanding.sharing import SHARING, SOON, is_shared, named, permits, sentences
 
 QUERY_SHARE: Final = 0.4
 LAYERS_SHARE: Final = 0.8
 """Shares of the deadline by which the query must be built and the layers searched."""
 
 MOST_BANS: Final = 100
-"""Passages about the same as a permission, or about telling, that may take it back."""
+"""Passages about the same as a permission, or about what others may know, that may take it back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +172,7 @@ async def _shared(
     permitting = [one for one in own if any(map(permits, sentences(one.text)))]
     if not permitting:
         return set()
-    words = sorted(TELLING.union(*(named(one.text) for one in permitting)))
+    words = sorted(SHARING.union(*(named(one.text) for one in permitting)))
     search = LexicalSearch(EvidenceKind.PASSAGE, words, MOST_BANS)
     (hits,) = await context.engine.search(user, search, until=until)
     keys, around = {EvidenceKind.PASSAGE: [key for key, _ in hits]}, [one.key for one in permitting]

@@ -1,7 +1,7 @@
 """What the user lets others know: "you may mention my gate code"; and what they take back.
 
 A permission shares an earlier statement that has all of its words and says nothing else. In doubt
-nothing is shared: the user can say it again. Permissions are told by their form or by a linear
+nothing is shared: the user can say it again. Permissions are recognised by form or by a linear
 model of their words, trained by `python -m eval train-sharing`.
 """
 
@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from hotmem.text.stemming import STOP_STEMS, stems, terms
+from hotmem.text.word_sets import word_sets
 from hotmem.types import Evidence
 from hotmem.understanding.query.command_model import term_ids
 from hotmem.understanding.query.cues import DIRECT_QUESTION
@@ -21,7 +22,7 @@ MIN_PERMISSION: Final = 0.7
 """Probability from which an utterance permits to tell something."""
 
 MIN_SIMILARITY: Final = 0.4
-"""Cosine from which what is said about telling is about a statement, without a word in common."""
+"""Cosine from which what others may know is about a statement, without a word in common."""
 
 MAX_WORDS: Final = 15
 """Words of a statement that can be shared; a longer one may say something else besides."""
@@ -32,23 +33,11 @@ SOON: Final = 5
 FEW: Final = 2
 """Words up to which an utterance may mean what was said before: "That's over now"."""
 
-_TOLD: Final = stems(
-    "tell told mention say share give given giving hand pass reveal repeat anyone anybody everyone"
-    " everybody nobody whoever people person private secret yourself quiet permission"
-)
-TELLING: Final = _TOLD | stems("guest visitor caller others friend stranger")
-"""Stems of utterances about what others are told."""
+_WORDS: Final = {name: stems(" ".join(words)) for name, words in word_sets(__file__).items()}
+SHARING: Final = _WORDS["sharing"] | _WORDS["audience"]
+"""Stems of utterances about what others are to know."""
 
-_NO_NAME: Final = (
-    _TOLD
-    | STOP_STEMS
-    | stems(
-        "may know known hear learn find ask allow ok okay fine alright right free feel happy let"
-        " welcome mind want like need please go ahead explain show shown public open someone stay"
-        " somebody come thing anything something everything yes sure course house keep anymore"
-        " longer change wait stop forget scrap second thought better actually don isn time"
-    )
-)
+_NO_NAME: Final = STOP_STEMS | _WORDS["sharing"] | _WORDS["unnamed"]
 """Stems that do not name what is permitted or forbidden."""
 
 _DIRECT: Final = re.compile(
@@ -118,16 +107,17 @@ def is_shared(found: Evidence, said: Sequence[Evidence]) -> bool:
 
     Args:
         found: A passage with the statement.
-        said: Passages of theirs about the same or about telling, and those after permissions.
+        said: Passages of theirs about the same or about what others may know, and those after
+            permissions.
     """
-    parts = sentences(told := _ITSELF.sub(".", found.text))
+    parts = sentences(body := _ITSELF.sub(".", found.text))
     statement = " ".join(part for part in parts if not permits(part))
     about = named(statement)
     if not all(named(part) <= about for part in parts) or not _says_one_thing(statement):
         return False
     later = [one for one in said if _at(one) >= _at(found)]
     given = [one for one in later if _permits_to_tell(one, statement)]
-    last = max(given + [found] * (told != found.text), key=_at, default=None)
+    last = max(given + [found] * (body != found.text), key=_at, default=None)
     return last is not None and not any(
         _at(one) > _at(last) and _may_take_back(one, last, found, statement) for one in later
     )
@@ -160,18 +150,18 @@ def _permits_to_tell(one: Evidence, statement: str) -> bool:
 def _may_take_back(one: Evidence, permission: Evidence, found: Evidence, statement: str) -> bool:
     """Whether what was said after a permission may take it back: in doubt it does."""
     words, about, same = named(one.text), named(statement), one.session == permission.session
-    denies, telling = _DENIES.search(one.text) is not None, bool(TELLING & stems(one.text))
-    if not (denies or telling) and DIRECT_QUESTION.search(one.text):
+    denies, concerns_others = _DENIES.search(one.text) is not None, bool(SHARING & stems(one.text))
+    if not (denies or concerns_others) and DIRECT_QUESTION.search(one.text):
         return False
-    if denies and telling and _ALL.search(one.text):
+    if denies and concerns_others and _ALL.search(one.text):
         return True
     if words >= ((_subject(statement) - _NO_NAME) or about):
         return True
     soon = same and one.position - permission.position <= SOON
     if soon and denies and len(words) <= FEW:
         return True
-    if not telling or not words:
-        return telling and (same or not _REFERS.search(one.text))
+    if not concerns_others or not words:
+        return concerns_others and (same or not _REFERS.search(one.text))
     if words & about or one.vector is None or found.vector is None:
         return True
     return float(one.vector @ found.vector) >= MIN_SIMILARITY
