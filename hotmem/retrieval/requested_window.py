@@ -9,8 +9,10 @@ from datetime import timedelta
 from typing import Final
 
 from hotmem.text.numerals import parse_numeral
-from hotmem.text.word_sets import wordlist
+from hotmem.text.word_sets import word_sets, wordlist
 from hotmem.types import Analysis, Intent, Interval, Query
+
+_WORDS: Final = word_sets(__file__)
 
 MAX_SEARCHED: Final = timedelta(days=62)
 """Longest window that is searched by time; a longer one selects too little."""
@@ -18,29 +20,8 @@ MAX_SEARCHED: Final = timedelta(days=62)
 MAX_REQUESTED: Final = timedelta(days=32)
 """Longest window that counts as requested."""
 
-_TIME_WORDS: Final = wordlist(
-    "today tonight tomorrow yesterday day days week weeks weekend weekends month months ago"
-    " morning afternoon evening night noon"
-    " monday tuesday wednesday thursday friday saturday sunday"
-    " january february march april may june july august september october november december"
-    " jan feb mar apr jun jul aug sep sept oct nov dec"
-    " last past previous next coming following this earlier before after recent"
-    " first second third fourth fifth sixth seventh eighth ninth tenth"
-    " one two three four five six seven eight nine ten couple few"
-    " easter christmas new year eve date time start beginning middle end"
-)
-_ASKING_WORDS: Final = wordlist(
-    "do did doing done go going gone went get got have had"
-    " happen happened happening happens going come coming up"
-    " plan plans planned planning schedule scheduled calendar agenda diary"
-    " appointment appointments event events activity activities busy free"
-    " thing things stuff else anything something everything"
-    " remember remind reminder reminders forget need needs know known"
-    " tell told telling talk talked talking talks say said saying"
-    " mention mentioned discuss discussed discussing chat chatted chatting cover covered"
-    " speak spoke spoken conversation conversations session sessions"
-    " recap summary summarise summarize overview catch brief exactly again please"
-)
+_TIME_WORDS: Final = _WORDS["time_words"]
+_ASKING_WORDS: Final = _WORDS["asking_words"]
 _HESITATIONS: Final = wordlist("um umm uh uhh er erm hmm mm s re mean sorry")
 """Hesitations, words of corrections, and what is left of "whats"."""
 

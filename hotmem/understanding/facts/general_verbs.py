@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hotmem.temporal import TimeMention
-from hotmem.text.word_sets import wordlist
+from hotmem.text.word_sets import word_sets, wordlist
 from hotmem.types.parse import Token
 from hotmem.understanding.facts.clauses import Clause, Tense
 from hotmem.understanding.facts.phrases import phrase
@@ -18,21 +18,12 @@ from hotmem.understanding.facts.predicates import (
 from hotmem.understanding.facts.relations import DID, DOES, HAS, WANTS
 from hotmem.understanding.facts.subjects import Subject
 
-_EMPTY_VERBS: Final = wordlist(
-    "do say tell let think know mean feel wonder hope wish believe guess admit ask look see "
-    "talk sound seem keep happen remember forget understand agree mention thank appreciate "
-    "imagine pretend suppose worry care check figure hear give put get come show find bet "
-    "assume realise realize notice decide expect consider promise call send post share wait "
-    "stop apologise apologize end need mind inspire"
-)
+_WORDS: Final = word_sets(__file__)
+
+_EMPTY_VERBS: Final = _WORDS["empty_verbs"]
 """Verbs about the conversation, or without meaning of their own."""
 
-_EMPTY_NOUNS: Final = wordlist(
-    "idea question time fun thing stuff way feeling point plan problem issue chance luck day "
-    "night week weekend morning evening look reason lot bit kind sort type doubt clue sense "
-    "trouble hope choice answer opinion thought blast moment while part example advice info "
-    "information phase flow rest objective it"
-)
+_EMPTY_NOUNS: Final = _WORDS["empty_nouns"]
 """Nouns that say nothing as a possession or an object."""
 
 _DEICTIC_DETERMINERS: Final = wordlist("this that these those any more such your his her their its")

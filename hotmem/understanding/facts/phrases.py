@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hotmem.temporal import TimeMention
-from hotmem.text.word_sets import wordlist
+from hotmem.text.word_sets import word_sets
 from hotmem.types.parse import Token
 from hotmem.understanding.facts.clauses import misattached_verb
 from hotmem.understanding.facts.third_person import QUANTIFIERS, UNRESOLVED
+
+_WORDS: Final = word_sets(__file__)
 
 MAX_PREDICATE_WORDS: Final = 22
 """Words of the longest predicate that is kept."""
@@ -15,19 +17,9 @@ MAX_PREDICATE_WORDS: Final = 22
 MAX_RELATIVE_CLAUSE_WORDS: Final = 9
 """Words of the longest relative clause that is kept."""
 
-LEFT_OUT: Final = wordlist(
-    "conj cc relcl advcl ccomp parataxis intj mark nsubj nsubjpass expl meta preconj csubj dep"
-)
+LEFT_OUT: Final = _WORDS["left_out"]
 
-DISCOURSE: Final = wordlist(
-    "actually really just also too honestly basically maybe though so well still now even "
-    "definitely probably certainly literally "
-    "obviously currently anyway however instead perhaps finally recently already then "
-    "fortunately unfortunately luckily sadly "
-    "hopefully personally absolutely totally sort kind like mostly apparently right ever much "
-    "better alot lately of "
-    "anymore either"
-)
+DISCOURSE: Final = _WORDS["discourse"]
 """Discourse words, which are left out of facts."""
 
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "expl"})
