@@ -12,7 +12,7 @@ from hotmem.types import Evidence, EvidenceKind, Hit, Intent, Interval, Query
 
 CANDIDATE_LIMITS: Final = {
     EvidenceKind.PASSAGE: 80,
-    EvidenceKind.MEMORY: 50,
+    EvidenceKind.MEMORY: 20,
     EvidenceKind.SUMMARY: 5,
 }
 """Number of hits of each kind that are loaded and ranked."""
