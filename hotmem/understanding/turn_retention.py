@@ -199,9 +199,9 @@ class TurnRetention:
         return command
 
     def _withdraw(self, count: int) -> tuple[str, ...]:
-        """Mark the latest turns as not stored; the ids of those that were."""
+        """Mark the user's latest turns as not stored; the ids of those that were."""
         removed: list[str] = []
-        for turn in islice(reversed(self._turns), count):
+        for turn in islice((turn for turn in reversed(self._turns) if turn.own.strip()), count):
             turn.stored = False
             removed += turn.stored_ids
             turn.stored_ids.clear()
