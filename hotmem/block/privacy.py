@@ -18,12 +18,13 @@ MOST_COMPARED: Final = 20
 def is_hearsay(query: Query, found: Evidence) -> bool:
     """Whether somebody else says it than the speakers whom the utterance asks about.
 
-    These are the named ones, and in the first person the one who asks.
+    These are the named ones, and the one who asks in the first person or where nobody is named.
     """
     if query.asker is None or found.role is not Role.USER:
         return False
-    about = speakers_named(query) | ({query.asker} if query.analysis.first_person else set())
-    return bool(about) and found.speaker not in {*about, None}
+    about = speakers_named(query)
+    own = query.analysis.first_person or not about
+    return found.speaker not in {*about, None} | ({query.asker} if own else set())
 
 
 def withheld(query: Query, candidates: Sequence[ScoredCandidate]) -> set[tuple[EvidenceKind, int]]:
@@ -39,17 +40,15 @@ def withheld(query: Query, candidates: Sequence[ScoredCandidate]) -> set[tuple[E
         Their kinds and row numbers. Of less relevant statements than `MOST_COMPARED`, it says
         nothing.
     """
-    question = query.analysis.question
     best, asked, secret = 0.0, set[tuple[EvidenceKind, int]](), set[tuple[EvidenceKind, int]]()
-    for one in candidates[:MOST_COMPARED]:
-        if not holds_secret(one.evidence):
-            continue
+    question, asks_for = query.analysis.question, load_model().asks_for
+    said = [one for one in candidates if not is_hearsay(query, one.evidence)]
+    for one in (one for one in candidates[:MOST_COMPARED] if holds_secret(one.evidence)):
         turns = set(one.evidence.turns)
         same = [o for o in candidates if o is one or not turns.isdisjoint(o.evidence.turns)]
         own = {(o.evidence.kind, o.evidence.key) for o in same}
-        rivals = (o for o in candidates if (o.evidence.kind, o.evidence.key) not in own)
-        rival = max((o.relevance for o in rivals), default=0.0)
-        chance = load_model().asks_for(query.text, one.relevance, rival, question=question)
+        rivals = [o.relevance for o in said if (o.evidence.kind, o.evidence.key) not in own]
+        chance = asks_for(query.text, one.relevance, max(rivals, default=0), question=question)
         fit = chance * max(map(secrecy, (one.evidence.text, one.evidence.reading)))
         fit *= not is_hearsay(query, one.evidence)  # who asks for theirs means no other's
         if chance >= MIN_ASKED and fit > best:
