@@ -14,6 +14,7 @@ from typing import Final
 from hotmem.text.stemming import STOP_STEMS, stems, terms
 from hotmem.text.word_sets import word_sets
 from hotmem.types import Evidence
+from hotmem.understanding.animate_nouns import ACQUAINTANCES, FAMILY
 from hotmem.understanding.query.command_model import term_ids
 from hotmem.understanding.query.cues import DIRECT_QUESTION
 from hotmem.understanding.term_model import load_term_model, logistic
@@ -41,22 +42,30 @@ _NO_NAME: Final = STOP_STEMS | _WORDS["sharing"] | _WORDS["unnamed"]
 """Stems that do not name what is permitted or forbidden."""
 
 _DIRECT: Final = re.compile(
-    r"^\W*(?:you (?:may|can)|you(?:['’]re| are) (?:allowed|free|welcome) to|feel free to)"
-    r" (?:tell|mention|share|give|say|pass|hand)\b(?! me\b)",
+    r"^\W*(?:(?:by the way|oh|and|ok(?:ay)?|bot|well|so|yes|also|hey|please|go ahead and)\W+)*"
+    r"(?:(?:you (?:may|can)|you(?:['’]re| are) (?:allowed|free|welcome) to|feel free to|please"
+    r"|go ahead and|it['’]?s (?:ok(?:ay)?|fine|all ?right) to|i don['’]?t mind if you)"
+    r" (?:tell|mention|share|give|say|pass|hand)\b(?! me\b)"
+    r"|(?:guests|visitors|anyone|anybody|everyone) (?:can|may) (?:have|know)\b)",
     re.IGNORECASE,
 )
 _LIMITS: Final = re.compile(
     r"\b(?:except|but|only|just (?:this|for|once)|unless|un?til+|apart|besides|not|never|once|while"
-    r"|her|him|me|after|before|first\W*$|(?:if|when) i|(?:to|mon|tues|wednes|thurs|fri|satur|sun)"
-    r"days?|tonight|tomorrow|for (?:\w+ )?(?:days?|hours?)|weeks?|weekend|months?|now|evening"
-    r"|morning|afternoon|between|for the time)\b|n['’]t\b(?! a secret)",
+    r"|her|him|me|after|before|first\W*$|(?:if|when) (?:i|we|nobody)|for the time|(?:to|mon|tues"
+    r"|wednes|thurs|fri|satur|sun)days?|tonight|tomorrow|for (?:\w+ )?(?:days?|hours?)|weeks?"
+    r"|weekend|months?|now|evening|morning|afternoon|between|no ?(?:one|body)|none|nothing|that"
+    r"|no (?!secret|harm|problem)|who|why|there is|private|is for|few|some|most|several|two|three"
+    r"|th[eo]se|other|else|here|of us|in the|i know|i keep|(?:this|next|last) time|last\W*$|ha|haha"
+    r"|they say|to find|whether|(?:i|we)(?! don['’]?t mind))\b|(?<!no )(?<!a )\bsecret\b"
+    r"|n['’]t\b(?! (?:a secret|mind if))",
     re.IGNORECASE,
 )
 """Words of a permission for some people or some time, which is none."""
 
 _DENIES: Final = re.compile(
-    r"\b(?:no|not|never|nothing|stop|wait|forget|scrap|undo|back|keep|private|quiet|mind|only|but"
-    r"|just|over|now)\b|n['’]t\b",
+    r"\b(?:no|not|never|nothing|nobody|stop|wait|forget|scrap|scratch|strike|cancel\w*|undo|revoke"
+    r"|withdraw\w*|back|keep|private|quiet|mind|mum|only|but|just|over|now|jok\w+|meant|until)\b"
+    r"|n['’]t\b",
     re.IGNORECASE,
 )
 _ITSELF: Final = re.compile(
@@ -78,6 +87,9 @@ _REFERS: Final = re.compile(r"\b(?:it|that|this|these|those)\b", re.IGNORECASE)
 _DETERMINERS: Final = stems("the a an my our i we of for to")
 _ALL: Final = re.compile(r"\b(?:(?:every|any|no)thing|me|permissions?)\b", re.IGNORECASE)
 _VERB: Final = re.compile(r"\b(?:is|are|was|were|has|have)\b")
+_IS: Final = re.compile(r"\b(?:is|are)\b", re.IGNORECASE)
+_PEOPLE: Final = stems(" ".join(FAMILY | ACQUAINTANCES))
+_JOINS: Final = re.compile(r"[,;:]|\b(?:and|but|because|so|or|with|for)\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d[\d\s.-]*")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 
@@ -131,17 +143,19 @@ def _subject(statement: str) -> frozenset[str]:
 
 
 def _says_one_thing(statement: str) -> bool:
-    several = len(_VERB.findall(statement)) > 1 or len(_NUMBER.findall(statement)) > 1
+    several = any(len(part.findall(statement)) > 1 for part in (_VERB, _NUMBER))
+    several = several or _JOINS.search(statement) is not None
     return not several and len(statement.split()) <= MAX_WORDS and len(sentences(statement)) == 1
 
 
 def _permits_to_tell(one: Evidence, statement: str) -> bool:
     """Whether a passage permits, without a limit, to tell what a statement says of its subject."""
     subject, about, parts = _subject(statement), named(statement), sentences(one.text)
+    thing = subject if _IS.search(statement) and not subject & _PEOPLE else frozenset()
     if _LIMITS.search(one.text) or any(_DENIES.search(part) for part in parts if not permits(part)):
         return False
     return any(
-        subject <= stems(part) and words <= about and (len(words) > 1 or words == subject)
+        subject <= stems(part) and words <= about and (len(words) > 1 or words == thing)
         for part in filter(permits, parts)
         if (words := named(part))
     )
@@ -155,7 +169,7 @@ def _may_take_back(one: Evidence, permission: Evidence, found: Evidence, stateme
         return False
     if denies and concerns_others and _ALL.search(one.text):
         return True
-    if words >= ((_subject(statement) - _NO_NAME) or about):
+    if words >= ((_subject(statement) - _NO_NAME) or about) or (denies and words & about):
         return True
     soon = same and one.position - permission.position <= SOON
     if soon and denies and len(words) <= FEW:
