@@ -87,7 +87,9 @@ async def build_query(context: RetrievalContext, request: RecallRequest) -> tupl
         rewrite=rewrite,
         index_states=user.states,
         index_language=context.expected_language,
-        asker=profile.owner if request.asked_by is None else request.asked_by or None,
+        asker=profile.owner
+        if request.asked_by is None
+        else (analysis.first_person and request.asked_by) or None,
     )
     return _with_former_reading(query, reading, former, profile.encoder, context.encoder), profile
 
