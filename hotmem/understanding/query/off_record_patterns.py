@@ -158,7 +158,7 @@ REQUEST: Final = re.compile(
     rf"|id|we|were|weve|but|my|our|ok|so|she|he|they|and)\b)"
     rf"|{_IMPERATIVE}(?:dont|do not|never) tell (?:anyone|anybody|a soul)(?: else)?(?: (?:this"
     rf"|that|it|about (?:this|that|it)))?"
-    rf"|(?:just |strictly |only )?between (?:you and me|us|me and you|the two of us)(?! (?:we"
+    rf"|(?:just |strictly |only )?between (?:you and me|us|me and you|the two of us)(?! (?:and|we"
     rf"|two|there|three))"
     rf"|you (?:didnt|did not|never) hear(?:d)? (?:{_IT}|anything)(?: from me)?){_FOR_A_WHILE}"
 )
