@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hotmem.temporal import Granularity, TimeMention, format_time_bare
-from hotmem.text.word_sets import wordlist
+from hotmem.text.word_sets import word_sets, wordlist
 from hotmem.types.parse import Token
 from hotmem.understanding.facts.ages import age_of
 from hotmem.understanding.facts.clauses import Clause, Tense
@@ -47,33 +47,24 @@ from hotmem.understanding.facts.spelled_codes import code_after, spelled_code
 from hotmem.understanding.facts.subjects import Subject
 from hotmem.understanding.query.entities import is_name
 
+_WORDS: Final = word_sets(__file__)
+
 _ANNIVERSARIES: Final = frozenset({"birthday", "anniversary"})
-_EMPTY_NOUNS: Final = wordlist(
-    "bit lot mess one guy person thing way sucker idea kind sort type problem deal matter "
-    "reason time day week dream place part people man woman girl boy mix favorite favourite"
-)
+_EMPTY_NOUNS: Final = _WORDS["empty_nouns"]
 _PERSON_NOUNS: Final = wordlist("person people man woman girl boy guy lady kid dude")
 _GENDER_NOUNS: Final = wordlist("man woman girl boy guy lady")
 _PARTITIVE_NOUNS: Final = wordlist("bit part member sort kind type")
 """Nouns that mean something only with "of" and a noun."""
 
-_MOOD_ADJECTIVES: Final = wordlist(
-    "sure glad sorry happy excited ready able curious surprised grateful okay ok fine thankful"
-)
+_MOOD_ADJECTIVES: Final = _WORDS["mood_adjectives"]
 """Adjectives of a passing mood."""
 
 _PRESENT_ADVERBS: Final = frozenset(
     {"now", "currently", "nowadays", "still", "more", "longer", "anymore", "days"}
 )
-_EVALUATIVE_ADJECTIVES: Final = wordlist(
-    "great good nice awesome amazing perfect wonderful well same right wrong "
-    "fine okay ok bad beautiful"
-)
+_EVALUATIVE_ADJECTIVES: Final = _WORDS["evaluative_adjectives"]
 _SITUATION_PREPOSITIONS: Final = wordlist("in at on with under near between off")
-_FIGURATIVE_NOUNS: Final = wordlist(
-    "way mood trouble hurry situation time phone question lookout line favour hold move end "
-    "moment home bed work thing mind process middle idea day week night weekend opinion"
-)
+_FIGURATIVE_NOUNS: Final = _WORDS["figurative_nouns"]
 """Nouns that are idiomatic or empty after a preposition: "on my way", "in the mood"."""
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from hotmem.temporal import Bound, Granularity, TimeMention, find_times
 from hotmem.temporal.rescheduling import RESCHEDULING_VERBS
-from hotmem.text.word_sets import wordlist
+from hotmem.text.word_sets import word_sets, wordlist
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.facts.former_times import current_times
 from hotmem.understanding.facts.half_of_day import in_its_half
@@ -16,15 +16,13 @@ from hotmem.understanding.facts.lexicon import EVENT_NOUNS
 from hotmem.understanding.facts.month_names import is_month_as_name
 from hotmem.understanding.query.analyzer import FUTURE_WORDS, refers_to_future
 
-_COMMITMENT_VERBS: Final = wordlist(
-    "promise agree decide arrange offer plan ask tell invite remind volunteer choose"
-)
+_WORDS: Final = word_sets(__file__)
+
+_COMMITMENT_VERBS: Final = _WORDS["commitment_verbs"]
 """Verbs whose infinitive is future even in the past tense: "I promised to drive them on Saturday".
 """
 
-_EXPERIENCE_VERBS: Final = wordlist(
-    "be see have do go come watch eat visit hear meet finish recover spend sleep walk"
-)
+_EXPERIENCE_VERBS: Final = _WORDS["experience_verbs"]
 """Verbs whose perfect is past even with a day: "I've seen him on Tuesday"."""
 
 _CHANGE_VERBS: Final = RESCHEDULING_VERBS | {"cancel"}
@@ -36,14 +34,10 @@ _CAUSATIVE_VERBS: Final = wordlist("have get want need")
 _BARE_INFINITIVE_VERBS: Final = wordlist("make let have see hear watch feel notice help")
 """Verbs that govern an infinitive without "to" in their own tense: "they let me go in May"."""
 
-_UNCHANGED_VERBS: Final = wordlist(
-    "bet burst cast cost cut hit hurt put quit set shut split spread"
-)
+_UNCHANGED_VERBS: Final = _WORDS["unchanged_verbs"]
 """Verbs whose past has the form of the present. With a time they are past: "I quit in May"."""
 
-_BOOKED_NOUNS: Final = wordlist(
-    "ticket seat place booking invitation invite reservation slot appointment"
-)
+_BOOKED_NOUNS: Final = _WORDS["booked_nouns"]
 """What is booked for a future time."""
 
 _TARGET_PREPOSITION: Final = re.compile(
@@ -65,11 +59,7 @@ _DURATION: Final = re.compile(
     r"(?:back\s+)?(?:with)?in\s+(?:\w+\s+){1,4}?(?:minutes?|hours?|days?|weeks?|months?|years?)",
     re.IGNORECASE,
 )
-_SCHEDULED_VERBS: Final = wordlist(
-    "be have need want fly leave start begin arrive come go move open close end finish expire "
-    "return retire graduate turn travel sail depart launch "
-    "compete play meet see visit marry get drive head"
-)
+_SCHEDULED_VERBS: Final = _WORDS["scheduled_verbs"]
 """Verbs whose simple present may refer to a future day."""
 
 _PRESENT_TAGS: Final = frozenset({"VBP", "VBZ"})
