@@ -31,7 +31,7 @@ from hotmem.understanding.query.commands import (
     Command,
     CommandKind,
 )
-from hotmem.understanding.query.consent import confirms, confirms_deletion
+from hotmem.understanding.query.consent import asks_about, confirms, confirms_deletion
 from hotmem.understanding.query.described_deletions import (
     described_deletion,
     find_period,
@@ -111,8 +111,10 @@ class _Pending:
         reply = _QUOTED.sub("", self.reply)
         if not (self.delivered and _ASKED.search(reply)) or _OTHERWISE.search(reply):
             return False
-        target = self.target
-        return confirms(answer) if target is None else confirms_deletion(answer, target.topic)
+        if (target := self.target) is None:
+            return confirms(answer)
+        about = f"{target.description} {target.topic}"
+        return asks_about(reply, about) and confirms_deletion(answer, target.topic)
 
 
 class VoiceCommands:
@@ -139,8 +141,7 @@ class VoiceCommands:
     def handles(self, text: str) -> bool:
         """Whether an utterance is a voice command, or may answer a confirmation question."""
         command = self._retention.find(text)
-        found = command is not None or described_deletion(text, command) is not None
-        return self.awaits_confirmation or found
+        return self.awaits_confirmation or bool(command or described_deletion(text, command))
 
     def needs_response(self, text: str) -> bool:
         """Whether the outcome of an utterance must be spoken, if the bot has replied without it.
@@ -153,8 +154,7 @@ class VoiceCommands:
     def withhold_consent(self, text: str) -> None:
         """Do not store the latest turn, nor the reply, if it confirms a deletion."""
         turn = self._retention.turn_of(text)
-        answer = "" if turn.others else turn.own
-        if self._pending is not None and self._pending.is_confirmed_by(answer):
+        if self._pending and not turn.others and self._pending.is_confirmed_by(turn.own):
             turn.stored = False
 
     def add_delivered(self, block: ContextBlock) -> None:

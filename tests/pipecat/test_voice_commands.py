@@ -579,8 +579,9 @@ async def test_a_yes_to_another_question_deletes_nothing(memory: Memory, databas
 
 @scored("case", [case for case in cases("confirmations") if not case["yes"]], floor=1.0)
 def test_only_a_plain_yes_to_the_question_deletes(case: dict[str, str]) -> None:
-    asked = _Pending(DeletionTarget({}, ""), "b", delivered=True, reply=case["reply"])
-    assert not asked.is_confirmed_by(case["answer"])
+    reply, target = case["reply"], DeletionTarget({}, case.get("target", case["reply"]))
+    pending = _Pending(target, "b", delivered=True, reply=reply)
+    assert not pending.is_confirmed_by(case["answer"])
 
 
 async def test_forget_that_refers_to_the_user_and_not_a_guest() -> None:

@@ -7,12 +7,21 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.text.truncation import truncate_middle
 from hotmem.text.utterance import END, normalize
+from hotmem.text.word_sets import word_sets
 
 MAX_WORDS: Final = 20
 """Maximum number of words; a longer answer has other content."""
 
+_OF_DELETIONS: Final = STOP_STEMS | stems(" ".join(word_sets(__file__)["deletion"]))
+"""Stems of a question whether to delete that do not say what."""
+
+_EVERYTHING: Final = re.compile(
+    r"\b(?:everything|else|remind|all (?:of )?(?:your|my|you))\b", re.IGNORECASE
+)
+_SENTENCE_END: Final = re.compile(r"(?<=[.!])\s+")
 _UNFINISHED: Final = re.compile(r"\?|…|\.\.")
 """Marks of a question or an unfinished sentence."""
 
@@ -64,6 +73,19 @@ def confirms_deletion(text: str, about: str = "") -> bool:
         )
         is not None
     )
+
+
+def asks_about(question: str, target: str) -> bool:
+    """Whether a question is about what would be deleted, and nothing else.
+
+    Args:
+        question: The bot's reply, without what it quotes; its last question counts.
+        target: What would be deleted, in words.
+    """
+    asked = next(one for one in reversed(_SENTENCE_END.split(question)) if "?" in one)
+    about, meant = stems(asked) - _OF_DELETIONS, stems(target)
+    other = _EVERYTHING.search(asked) and meant - _OF_DELETIONS and not about
+    return not other and about <= meant
 
 
 def confirms(text: str) -> bool:
