@@ -7,13 +7,15 @@ from itertools import takewhile
 from typing import Final
 
 from hotmem.temporal import WEEKDAYS
-from hotmem.text.word_sets import wordlist
+from hotmem.text.word_sets import word_sets
 from hotmem.types.parse import Token
 from hotmem.understanding.animate_nouns import ANIMATE, ELDERS, UNIQUE_ROLES
 from hotmem.understanding.facts.lexicon import DETAIL_NOUNS, EVENT_NOUNS
 from hotmem.understanding.facts.phrases import DISCOURSE
 from hotmem.understanding.facts.third_person import FIRST_PERSON_POSSESSIVES, FIRST_PERSON_PRONOUNS
 from hotmem.understanding.query.entities import is_name
+
+_WORDS: Final = word_sets(__file__)
 
 _SPELLING_VARIANTS: Final = {
     "favorite": "favourite",
@@ -26,10 +28,7 @@ _SPELLING_VARIANTS: Final = {
 }
 """Spelling variants, each with the form used in keys."""
 
-_EMPTY_NOUNS: Final = wordlist(
-    "thing point question idea day turn opinion mind life heart week weekend morning evening "
-    "night time advice thought favorite name"
-)
+_EMPTY_NOUNS: Final = _WORDS["empty_nouns"]
 _TEMPORARY_ADJECTIVES: Final = frozenset({"current", "own", "present"})
 """Adjectives that do not distinguish one boss from another."""
 
@@ -45,10 +44,7 @@ MAX_NAME_TOKENS: Final = 4
 _FUNCTION_WORDS: Final = frozenset(
     {"PRON", "DET", "ADP", "CCONJ", "SCONJ", "AUX", "PUNCT", "NUM", "PART"}
 )
-_ADVERBS: Final = frozenset(WEEKDAYS) | wordlist(
-    "today tomorrow tonight yesterday nowadays sometimes upstairs downstairs abroad overseas "
-    "nearby outside inside home away together alone online"
-)
+_ADVERBS: Final = frozenset(WEEKDAYS) | _WORDS["adverbs"]
 """Adverbs that may stand between a noun and its verb."""
 
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "dep", "intj"})

@@ -11,11 +11,13 @@ from hotmem.temporal import CALENDAR
 from hotmem.text.stemming import stems
 from hotmem.text.tag_keys import long_form
 from hotmem.text.tag_words import ABBREVIATIONS, COMPOUNDS, IRREGULAR
-from hotmem.text.word_sets import wordlist
+from hotmem.text.word_sets import word_sets
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.facts.third_person import FILLERS
 from hotmem.understanding.query.cues import COURTESIES
 from hotmem.understanding.query.entities import ENTITY_TYPES
+
+_WORDS: Final = word_sets(__file__)
 
 MAX_TAGS: Final = 6
 """Topic tags of one memory."""
@@ -38,13 +40,7 @@ CIRCUMSTANCES: Final[Mapping[str, re.Pattern[str]]] = {
     }.items()
 }
 
-_VAGUE_NOUNS: Final = wordlist(
-    "thing way lot bit cent chance deal degree difference dollar euro example folk foot gram guy "
-    "kilo kilogram kilometre kilometer litre liter matter meter metre mile percent piece pound "
-    "rest sense ton type kind sort time day week month year morning evening night today tomorrow "
-    "minute hour one something anything everything nothing someone people person place stuff user "
-    "part end side half couple number name problem reason fact question answer thought point"
-)
+_VAGUE_NOUNS: Final = _WORDS["vague_nouns"]
 """Nouns that say nothing about the topic."""
 
 
