@@ -230,6 +230,9 @@ _INSTEAD: Final = re.compile(
 )
 """How what holds instead begins; what denies or would be is a reason."""
 
+_HOLDS_NOW: Final = re.compile(
+    r"^(?:i|ive|im|we|were|my|our|its|the)\b.*\b(?:now|instead|these days|nowadays|moved)\b"
+)
 _DENIED: Final = re.compile(r"\b(?:not|isnt|arent|wasnt|dont|doesnt|no longer|never|wrong)\b")
 
 
@@ -252,7 +255,7 @@ def split_restatement(text: str) -> tuple[str, str]:
     shared = set(terms(before)) & set(terms(after)) - STOP_STEMS
     starts = r"(?:its?|hes?|shes?|they(?:re)?) (?!up|all)" + r"|(?:im?|my|we|our)\b" * denied
     instead = _THAT_ALONE.match(said) is not None and _INSTEAD.match(now) is not None
-    if not (shared or re.match(starts, now) or instead):
+    if not (shared or re.match(starts, now) or instead or _HOLDS_NOW.search(now)):
         return text, ""
     return before, after
 
