@@ -71,8 +71,8 @@ def retention_notice(retention: TurnRetention) -> str:
 
 
 def nothing_to_delete(target: str) -> str:
-    """Notice that nothing matches a deletion."""
-    return f"The user asks to forget {target}. Nothing of it is stored: say so."
+    """Notice that nothing clearly matches a deletion; it may be stored in other words."""
+    return f"The user asks to forget {target}. Nothing found fits: say so, and ask for their words."
 
 
 def deletion_question(target: str, preview: ForgetResult, grace: timedelta | None) -> str:
