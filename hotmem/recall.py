@@ -31,7 +31,7 @@ from hotmem.retrieval.query import build_query
 from hotmem.storage import queries
 from hotmem.storage.search.searches import LexicalSearch
 from hotmem.text.languages import ENGLISH
-from hotmem.types import NO_OFFSET, ContextBlock, Evidence, EvidenceKind, Interval
+from hotmem.types import NO_OFFSET, ContextBlock, Evidence, EvidenceKind, Interval, Role
 from hotmem.understanding.private_statements import holds_secret, may_hear
 from hotmem.understanding.sharing import SHARING, SOON, is_shared, named, permits, sentences
 
@@ -150,7 +150,10 @@ async def _heard(
     """The candidates that another speaker than the user may be told."""
     found = [one.evidence for one in (*retrieved.candidates, *retrieved.already_visible)]
     secret = {turn for one in found if holds_secret(one) for turn in one.turns}
-    shared = await _shared(context, retrieved, found, until)
+    try:
+        shared = await _shared(context, retrieved, found, until)
+    except (TimeoutError, DeadlineExceeded):
+        shared = set()
     hears = partial(may_hear, request.asked_by or "", request.session_id)
 
     def is_heard(one: Evidence) -> bool:
@@ -168,7 +171,8 @@ async def _shared(
     What takes a permission back need not be among it, and is searched for.
     """
     user, owner = retrieved.query.user, retrieved.profile.owner
-    own = [one for one in found if one.position >= 0 and one.speaker == owner]
+    own = [one for one in found if one.role is Role.USER and one.speaker == owner]
+    own = [one for one in own if one.position >= 0]
     permitting = [one for one in own if any(map(permits, sentences(one.text)))]
     if not permitting:
         return set()
@@ -178,7 +182,7 @@ async def _shared(
     keys, around = {EvidenceKind.PASSAGE: [key for key, _ in hits]}, [one.key for one in permitting]
     load, database = queries.evidence.load, context.database
     said = await database.read_until(until, load, user, keys, around=around, reach=SOON)
-    said = [*own, *(one for one in said if one.speaker == owner)]
+    said = [*own, *(one for one in said if one.role is Role.USER and one.speaker == owner)]
     return {one.key for one in own if is_shared(one, said)}
 
 

@@ -242,9 +242,6 @@ class Settings(Variables):
         ge=0,
         description="User turns after which a conversation is sent; 0: once, when it has ended.",
     )
-    extraction_daily_calls: int = Field(
-        default=DEFAULTS.extraction.daily_calls, ge=0, description="Maximum calls a day (UTC)."
-    )
     extraction_daily_tokens: int = Field(
         default=DEFAULTS.extraction.daily_tokens,
         ge=0,
@@ -340,7 +337,6 @@ class Settings(Variables):
                 base_url=self.extraction_base_url,
                 api_key=self.extraction_api_key,
                 every_turns=self.extraction_every_turns,
-                daily_calls=self.extraction_daily_calls,
                 daily_tokens=self.extraction_daily_tokens,
                 topics=self.extraction_topics,
                 summaries=self.extraction_summaries,

@@ -135,7 +135,7 @@ class CommandFinder:
         if not is_english(text):
             return None, True
         request, restated = split_restatement(text)
-        if restated:
+        if restated and find_command(restated) is None:
             found, settled = self._find(request)
             if found is not None and found.kind in DELETIONS | {CommandKind.SKIP_LAST}:
                 return replace(found, restated=restated), settled

@@ -76,7 +76,7 @@ def confirms_deletion(text: str, about: str = "") -> bool:
 
 
 def asks_about(question: str, target: str) -> bool:
-    """Whether a question is about what would be deleted, and nothing else.
+    """Whether a question is about what would be deleted, by a word of it if it has any.
 
     Args:
         question: The bot's reply, without what it quotes; its last question counts.
@@ -85,7 +85,7 @@ def asks_about(question: str, target: str) -> bool:
     asked = next(one for one in reversed(_SENTENCE_END.split(question)) if "?" in one)
     about, meant = stems(asked) - _OF_DELETIONS, stems(target)
     other = _EVERYTHING.search(asked) and meant - _OF_DELETIONS and not about
-    return not other and about <= meant
+    return not other and (not about or bool(about & meant))
 
 
 def confirms(text: str) -> bool:
