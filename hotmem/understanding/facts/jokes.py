@@ -27,8 +27,8 @@ _SENTENCE_END: Final = re.compile(r"[.!?]+\s*")
 
 
 _DENIED_AT_ONCE: Final = re.compile(
-    r"\w\W+no,? (?:i|s?he|it|we|they)(?:['’]m not| \w+ not| \w+n['’]t)\b|(?:n['’]t|\bnot)\b.*"
-    r"\b(?:yes|well),? (?:i|s?he|it|we|they) (?:am|is|are|do|does|did|have|has)\b",
+    r"\w\W{1,9}no,? (?:i|s?he|it|we|they)(?:['’]m not| \w+ not| \w+n['’]t)\b|(?:n['’]t|\bnot)\b"
+    r".{,200}?\b(?:yes|well),? (?:i|s?he|it|we|they) (?:am|is|are|do|does|did|have|has)\b",
     re.IGNORECASE,
 )
 
