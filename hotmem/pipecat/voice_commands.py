@@ -108,13 +108,13 @@ class _Pending:
 
     def is_confirmed_by(self, answer: str) -> bool:
         """Whether the bot asked, as it was heard, and the answer is a plain yes."""
-        reply = _QUOTED.sub("", self.reply)
+        reply, named = _QUOTED.sub("", self.reply), " ".join(_QUOTED.findall(self.reply))
         if not (self.delivered and _ASKED.search(reply)) or _OTHERWISE.search(reply):
             return False
         if (target := self.target) is None:
             return confirms(answer)
         about = f"{target.description} {target.topic}"
-        return asks_about(reply, about) and confirms_deletion(answer, target.topic)
+        return asks_about(reply, about, named) and confirms_deletion(answer, target.topic)
 
 
 class VoiceCommands:

@@ -21,7 +21,7 @@ _OF_DELETIONS: Final = STOP_STEMS | stems(" ".join(word_sets(__file__)["deletion
 _EVERYTHING: Final = re.compile(
     r"\b(?:everything|else|remind|all (?:of )?(?:your|my|you))\b", re.IGNORECASE
 )
-_SENTENCE_END: Final = re.compile(r"(?<=[.!])\s+")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 _UNFINISHED: Final = re.compile(r"\?|…|\.\.")
 """Marks of a question or an unfinished sentence."""
 
@@ -75,17 +75,18 @@ def confirms_deletion(text: str, about: str = "") -> bool:
     )
 
 
-def asks_about(question: str, target: str) -> bool:
+def asks_about(question: str, target: str, quoted: str = "") -> bool:
     """Whether a question is about what would be deleted, by a word of it if it has any.
 
     Args:
         question: The bot's reply, without what it quotes; its last question counts.
         target: What would be deleted, in words.
+        quoted: What the reply quotes.
     """
     asked = next(one for one in reversed(_SENTENCE_END.split(question)) if "?" in one)
     about, meant = stems(asked) - _OF_DELETIONS, stems(target)
-    other = _EVERYTHING.search(asked) and meant - _OF_DELETIONS and not about
-    return not other and (not about or bool(about & meant))
+    other = about or (_EVERYTHING.search(asked) and meant - _OF_DELETIONS)
+    return not other or not meant.isdisjoint(about | (stems(quoted) - _OF_DELETIONS))
 
 
 def confirms(text: str) -> bool:
