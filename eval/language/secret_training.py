@@ -29,6 +29,7 @@ from hotmem import Memory, Role, Turn, recall
 from hotmem.block import packing
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
+from hotmem.ranking.features import cosines
 from hotmem.understanding.private_statements import (
     MIN_ASKED,
     MIN_SECRET,
@@ -36,7 +37,7 @@ from hotmem.understanding.private_statements import (
     pair_features,
     statement_ids,
 )
-from hotmem.understanding.query.command_model import TermIds, term_ids
+from hotmem.understanding.query.command_model import FloatArray, TermIds, term_ids
 from hotmem.understanding.term_model import TermModel, logistic
 
 FOLDER: Final = Path(__file__).parents[1] / "data/secrets"
@@ -66,8 +67,7 @@ class Asked:
         text: The question.
         number: Its number among all.
         question: Whether it is a question.
-        relevance: The relevance of the secret.
-        rival: That of the most relevant statement of another turn.
+        near: As `SecretModel.asks_for` takes it.
         asks: Whether it asks for this secret.
         any: Whether it asks for a secret.
     """
@@ -76,8 +76,7 @@ class Asked:
     text: str
     number: int
     question: bool
-    relevance: float
-    rival: float
+    near: FloatArray
     asks: bool
     any: bool
 
@@ -146,23 +145,22 @@ async def asked(rows: Sequence[tuple[str, dict[str, Any]]]) -> list[Asked]:
                     if not packed:
                         continue
                     query, candidates = packed[-1]
-                    best: Counter[int] = Counter()
-                    for candidate in candidates:
-                        for turn_id in candidate.evidence.turn_ids:
-                            place = places[turn_id]
-                            best[place] = max(best[place], candidate.relevance)
+                    near = np.zeros((len(scene["told"]), 2), np.float32)
+                    values = cosines(query, [one.evidence for one in candidates])
+                    for candidate, cosine in zip(candidates, values, strict=True):
+                        for place in map(places.__getitem__, candidate.evidence.turn_ids):
+                            near[place] = np.maximum(near[place], (candidate.relevance, cosine))
                     found += [
                         Asked(
                             writer,
                             one["text"],
                             number,
                             query.analysis.question,
-                            best[place],
-                            max([score for other, score in best.items() if other != place] or [0]),
+                            np.stack([near[place], np.delete(near, place, axis=0).max(axis=0)]),
                             one["asks"] == place,
                             one["asks"] is not None,
                         )
-                        for place in secret & best.keys()
+                        for place in secret & {*np.flatnonzero(near[:, 0]).tolist()}
                     ]
             setattr(recall, "pack", original)  # noqa: B010 - as above
     return found
@@ -208,19 +206,18 @@ def trained(
         known, weights, bias = fit_terms(
             [term_ids(o.text) for o in others], [o.any for o in others]
         )
-        rows = term_rows([term_ids(one.text) for one in rest], known)
-        asking.update(
-            zip((one.text for one in rest), (rows @ weights + bias).tolist(), strict=True)
+        own = term_rows([term_ids(one.text) for one in rest], known)
+        asking.update(zip((one.text for one in rest), (own @ weights + bias).tolist(), strict=True))
+    rows = [
+        pair_features(
+            asking[one.text],
+            one.near * (1, share),
+            question=one.question,
         )
-    pair = regression(
-        np.stack(
-            [
-                pair_features(asking[one.text], one.relevance, one.rival, question=one.question)
-                for one in pairs
-            ]
-        ),
-        [one.asks for one in pairs],
-    )
+        for share in (1, 0)  # what has just been said is not embedded yet
+        for one in pairs
+    ]
+    pair = regression(np.stack(rows), [one.asks for one in pairs] * 2)
     first = TermModel(*_of_statements([one for one in told if one[0]]))
     sure = [one for one in told if one[0] or logistic(first.logit(statement_ids(one[1]))) < SURELY]
     statement = _of_statements(sure)
@@ -271,7 +268,7 @@ def train_secrets(out: Out, limit: Most = None, as_json: AsJson = False) -> None
             counts[f"{kind} taken for the other"] += (model.secrecy(text) >= MIN_SECRET) != secret
         given: dict[int, list[tuple[float, Asked]]] = {}
         for one in (one for one in pairs if one.writer == writer):
-            chance = model.asks_for(one.text, one.relevance, one.rival, question=one.question)
+            chance = model.asks_for(one.text, one.near, question=one.question)
             given.setdefault(one.number, []).append((chance, one))
         for rows in given.values():
             chance, best = max(rows, key=lambda row: row[0])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hotmem.block.dates import resolve_dates, without_days
-from hotmem.block.privacy import MOST_COMPARED, is_hearsay, withheld
+from hotmem.block.privacy import is_hearsay, without_secrets
 from hotmem.block.quotes import trim
 from hotmem.block.rendering import FRAME, Layout, render, render_line, unheld_lines
 from hotmem.options import RecallOptions
@@ -19,7 +19,6 @@ from hotmem.text.stemming import stems
 from hotmem.text.timezones import to_named_zone, zone_name
 from hotmem.types import Evidence, EvidenceKind, Item, Mark, Query, Role
 from hotmem.understanding.doubtful_statements import is_unmeant
-from hotmem.understanding.private_statements import holds_secret
 
 MAX_SUMMARIES: Final = 2
 """Limit of summaries in a block; each takes the room of several turns."""
@@ -88,18 +87,12 @@ def pack(
     chosen: list[Item] = []
     spent, misses = count(FRAME) + count("\n".join(unheld_lines(unheld))), 0
     zone = zone_name(query.at)
-    hidden = withheld(query, candidates)
-    unchecked = {id(one) for one in candidates[MOST_COMPARED:]}
-    relevant = (
-        one
-        for one in candidates
-        if one.relevance >= options.semantic_threshold
-        and (one.evidence.kind, one.evidence.key) not in hidden
-    )
+    relevant = [one for one in candidates if one.relevance >= options.semantic_threshold]
     least = MIN_SHARE_UNHELD if unheld and unheld == query.analysis.entities else MIN_SHARE_OF_BEST
-    for one in sorted(_worth_it(list(relevant), least), key=_priority, reverse=True):
+    shown = without_secrets(query, _worth_it(relevant, least))
+    for one in sorted(shown, key=_priority, reverse=True):
         is_summary = one.evidence.kind is EvidenceKind.SUMMARY
-        if (is_summary and not summaries) or (id(one) in unchecked and holds_secret(one.evidence)):
+        if is_summary and not summaries:
             continue
         item = _item(query, one, _mark(one, answerability, best=one is candidates[0]), zone)
         cost = count(f"{render_line(item, layout)}\n")

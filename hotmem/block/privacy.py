@@ -4,15 +4,18 @@ Another person may be listening, and what the language model is not shown it can
 """
 
 from collections.abc import Sequence
-from typing import Final
 
-from hotmem.ranking.features import speakers_named
+import numpy as np
+
+from hotmem.ranking.features import cosines, speakers_named
 from hotmem.ranking.scored_candidate import ScoredCandidate
-from hotmem.types import Evidence, EvidenceKind, Query, Role
-from hotmem.understanding.private_statements import MIN_ASKED, holds_secret, load_model, secrecy
-
-MOST_COMPARED: Final = 20
-"""Number of the most relevant statements among which the secret that is asked for must be."""
+from hotmem.types import Evidence, Query, Role
+from hotmem.understanding.private_statements import (
+    MIN_ASKED,
+    holds_secret,
+    load_model,
+    secrecy,
+)
 
 
 def is_hearsay(query: Query, found: Evidence) -> bool:
@@ -27,31 +30,27 @@ def is_hearsay(query: Query, found: Evidence) -> bool:
     return found.speaker not in {*about, None} | ({query.asker} if own else set())
 
 
-def withheld(query: Query, candidates: Sequence[ScoredCandidate]) -> set[tuple[EvidenceKind, int]]:
-    """The secrets that an utterance does not ask for, with all that is of the same turns.
+def without_secrets(query: Query, candidates: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
+    """Leave out the secrets that an utterance does not ask for, with all that is of the same turns.
 
     It asks for one at most.
 
     Args:
         query: The analysed utterance.
-        candidates: Distinct statements, best first.
-
-    Returns:
-        Their kinds and row numbers. Of less relevant statements than `MOST_COMPARED`, it says
-        nothing.
+        candidates: Distinct statements.
     """
-    best, asked, secret = 0.0, set[tuple[EvidenceKind, int]](), set[tuple[EvidenceKind, int]]()
-    question, asks_for = query.analysis.question, load_model().asks_for
-    said = [one for one in candidates if not is_hearsay(query, one.evidence)]
-    for one in (one for one in candidates[:MOST_COMPARED] if holds_secret(one.evidence)):
-        turns = set(one.evidence.turns)
-        same = [o for o in candidates if o is one or not turns.isdisjoint(o.evidence.turns)]
-        own = {(o.evidence.kind, o.evidence.key) for o in same}
-        rivals = [o.relevance for o in said if (o.evidence.kind, o.evidence.key) not in own]
-        chance = asks_for(query.text, one.relevance, max(rivals, default=0), question=question)
-        fit = chance * max(map(secrecy, (one.evidence.text, one.evidence.reading)))
-        fit *= not is_hearsay(query, one.evidence)  # who asks for theirs means no other's
-        if chance >= MIN_ASKED and fit > best:
+    evidence = [one.evidence for one in candidates]
+    held = [place for place, one in enumerate(evidence) if holds_secret(one)]
+    best, asked, secret = 0.0, set[int](), set[int]()
+    near = np.stack([[one.relevance for one in candidates], cosines(query, evidence)], axis=1)
+    said = {place for place, one in enumerate(evidence) if not is_hearsay(query, one)}
+    for place in held:
+        found, turns = evidence[place], {*evidence[place].turns}
+        own = {at for at, one in enumerate(evidence) if one is found or turns & {*one.turns}}
+        pair = np.stack([near[place], near[list(said - own)].max(axis=0, initial=0)])
+        chance = load_model().asks_for(query.text, pair, question=query.analysis.question)
+        fit = chance * max(map(secrecy, (found.text, found.reading)))
+        if chance >= MIN_ASKED and place in said and fit > best:  # a guest's means no other's
             best, asked = fit, own
         secret |= own
-    return secret - asked
+    return [one for place, one in enumerate(candidates) if place not in secret - asked]

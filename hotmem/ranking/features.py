@@ -134,7 +134,7 @@ def _semantic_features(
 
     Of each statement, of its neighbouring passages and of its session.
     """
-    cosine = _cosines(query, evidence)
+    cosine = cosines(query, evidence)
     matches = _matches(query, evidence)
     weight = token_weights(matches)
     match, window = matmul(matches, weight), matmul(neighbors.window_max(matches), weight)
@@ -265,9 +265,9 @@ def _worst_match(matches: NDArray[np.float32], weight: NDArray[np.float32]) -> N
     return np.asarray(matches[:, heavy].min(axis=1), dtype=np.float32)
 
 
-def _cosines(query: Query, evidence: Sequence[Evidence]) -> NDArray[np.float32]:
+def cosines(query: Query, evidence: Sequence[Evidence]) -> NDArray[np.float32]:
     """Cosine of each statement to the query, float32 (n,); 0 for one not yet embedded."""
-    cosines = np.zeros(len(evidence), dtype=np.float32)
+    values = np.zeros(len(evidence), dtype=np.float32)
     for former, vector in ((False, query.vector), (True, query.former)):
         embedded = [
             (row, found.vector)
@@ -275,10 +275,10 @@ def _cosines(query: Query, evidence: Sequence[Evidence]) -> NDArray[np.float32]:
             if found.vector is not None and found.former is former
         ]
         if embedded and vector is not None:
-            cosines[[row for row, _ in embedded]] = np.vecdot(
+            values[[row for row, _ in embedded]] = np.vecdot(
                 np.stack([stored for _, stored in embedded]), vector
             )
-    return cosines
+    return values
 
 
 def _matches(query: Query, evidence: Sequence[Evidence]) -> NDArray[np.float32]:

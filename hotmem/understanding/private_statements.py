@@ -1,7 +1,8 @@
 """Whether a statement holds a secret, and whether an utterance asks for one.
 
-Two linear models: of the words and the shapes of numbers in a statement, and of an utterance's
-words with the relevance of what it would be given. Trained by `python -m eval train-secrets`.
+A linear model of the words and the shapes of numbers in a statement, and a quadratic one of an
+utterance's words with how near to it the secret and other statements are. Trained by
+`python -m eval train-secrets`.
 """
 
 import re
@@ -22,7 +23,7 @@ MIN_UNASKED: Final = 0.3
 """The same for what is shown unasked, in an opening, a summary or a list, where little is lost by
 leaving something out."""
 
-MIN_ASKED: Final = 0.3
+MIN_ASKED: Final = 0.2
 """Probability from which an utterance asks for a secret."""
 
 _LABEL: Final = re.compile(
@@ -37,7 +38,6 @@ _LABEL: Final = re.compile(
     re.IGNORECASE,
 )
 """Words by which somebody says that something is a code, or told in confidence."""
-
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 
@@ -64,16 +64,16 @@ class SecretModel:
         """How far the words of an utterance ask for a secret, log-odds."""
         return self._question.logit(term_ids(text))
 
-    def asks_for(self, text: str, relevance: float, rival: float, *, question: bool) -> float:
+    def asks_for(self, text: str, near: FloatArray, *, question: bool) -> float:
         """The probability that an utterance asks for a secret.
 
         Args:
             text: The utterance.
-            relevance: The relevance of the secret, 0 to 1.
-            rival: That of the most relevant statement of another turn.
+            near: The secret's relevance, 0 to 1, and cosine to the utterance; and the greatest ones
+                of statements of other turns; float32 (2, 2).
             question: Whether the utterance is a question.
         """
-        pair = pair_features(self.asks(text), relevance, rival, question=question)
+        pair = pair_features(self.asks(text), near, question=question)
         return logistic(float(pair @ self._pair + self._pair_bias))
 
 
@@ -125,7 +125,8 @@ def statement_ids(text: str) -> TermIds:
     return np.unique(np.array([term_id(one) for one in shape_terms(text)], dtype=np.uint32))
 
 
-def pair_features(asks: float, relevance: float, rival: float, *, question: bool) -> FloatArray:
-    """The features of an utterance and a secret; arguments as of `asks_for`."""
-    logit = float(np.log((relevance + 1e-4) / (1 - relevance + 1e-4)))
-    return np.array([asks, logit, float(np.log(rival + 1e-4)), question], dtype=np.float32)
+def pair_features(asks: float, near: FloatArray, *, question: bool) -> FloatArray:
+    """The features of an utterance and a secret, alone and by twos; arguments as of `asks_for`."""
+    logits = np.log((near[:, 0] + 1e-4) / (1 - near[:, 0] + 1e-4))
+    row = np.array([asks, *logits, question, *near[:, 1], 1], np.float32)
+    return np.outer(row, row)[np.triu_indices(len(row))][:-1]
