@@ -237,8 +237,11 @@ _EVERYTHING: Final = re.compile(
     r" )*(?:data|memor(?:y|ies)|info\w*|records?|profile|details|facts?|things?|stuff|lot|slate"
     r"|scratch|(?:me|myself|us|you)\b(?! (?:and \w+|\w+ing)\b)|all|\w+thing|it"
     r"|them|the|my|what\w*|mind|head|system|notes|now|today|good|zero|please)\b)\w+)"
-    r".*\b(?:everything|anything|all|whole|entire|every|none|whatever|any|the lot|scratch|zero"
-    rf"|clean slate|(?:my|your) (?:data|memor(?:y|ies)|profile|information)|{DELETE} me)\b"
+    r".*\b(?:everything|anything|none|whatever|the lot|scratch|zero|clean slate|(?:(?:all|whole"
+    r"|entire|every|any|my|your)(?: of| the| my| your| that| this| these| those| single| last"
+    r"| personal| own)* (?:data|memor(?:y|ies)|profile|info\w*|records?|details?|facts?|things?"
+    r"|stuff|notes?|bit|word|traces?|lot|slate|it|us|them|me|about me|i(?:ve)?|you(?:ve)?|please"
+    rf"|now|away|what\w*|\|)(?= |$))|{DELETE} me\b)"
 )
 """An utterance with a word for everything, which is not about something in particular."""
 
