@@ -25,7 +25,7 @@ from eval.language.need import need, train_needs
 from eval.language.plans import plans
 from eval.language.rewriting import rewriting
 from eval.language.secret_training import train_secrets
-from eval.language.statement_training import train_meant, train_sharing, train_wishes
+from eval.language.statement_training import train_meant, train_wishes
 from eval.language.time import time
 from eval.language.voice_dialogues import dialogues
 from eval.learning.command import learn, usage
@@ -90,7 +90,6 @@ app.command("train-secrets")(train_secrets)
 app.command("train-needs")(train_needs)
 app.command("train-wishes")(train_wishes)
 app.command("train-meant")(train_meant)
-app.command("train-sharing")(train_sharing)
 for name, study in STUDIES.items():
     app.command(name)(study)
 

@@ -1,8 +1,8 @@
-"""Train and cross-validate the models of wishes, of what is not meant and of what may be told.
+"""Train and cross-validate the models of wishes and of what is not meant.
 
-`python -m eval train-wishes`, `train-meant` and `train-sharing`. Folders of
-`eval/data/understanding` have a file of each writer. A fold holds out one. Everyday statements are
-added to the last two, as they are longer than those of the writers. Turns of the reader's training
+`python -m eval train-wishes` and `train-meant`. Folders of `eval/data/understanding` have a file of
+each writer. A fold holds out one. Everyday statements are added to the second, as they are longer
+than those of the writers. Turns of the reader's training
 batches and everyday questions are added to the wishes as ordinary talk; as nobody labelled the
 wishes among them, those that name a topic of wishes are left out, and those that a first model is
 sure of.
@@ -10,7 +10,6 @@ sure of.
 
 import json
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -34,7 +33,6 @@ from hotmem.understanding.facts.instructions.extraction import MIN_WISH
 from hotmem.understanding.facts.instructions.topics import exclusive_topics
 from hotmem.understanding.facts.instructions.wish_model import wish_ids
 from hotmem.understanding.query.command_model import TermIds, term_ids
-from hotmem.understanding.sharing import MIN_PERMISSION
 from hotmem.understanding.term_model import Tensors, TermModel, logistic
 
 SURELY: Final = 0.95
@@ -94,30 +92,20 @@ def _fitted(name: str, chosen: Sequence[Example]) -> Tensors:
     return named(name, fit_terms([one[1] for one in chosen], [one[2] for one in chosen]))
 
 
-def _among_everyday(name: str, chosen: Sequence[Example]) -> Tensors:
+def _fit_meant(chosen: Sequence[Example]) -> Tensors:
     ids, labels = [ids for _, ids, _ in chosen], [is_one for *_, is_one in chosen]
     weights = [1.0 if writer else ORDINARY_WEIGHT for writer, *_ in chosen]
     terms = common_terms(ids, least=2)
     fitted, bias = regression(SCALE * term_rows(ids, terms), labels, weights)
-    return named(name, (terms, SCALE * fitted, bias))
-
-
-def _with_everyday(folder: str, label: str, limit: int | None) -> list[Example]:
-    told = [one["said"] for file in EVERYDAY for one in json.loads(file.read_text())["statements"]]
-    rows = [*_labelled(folder, label, limit), *(("", text, False) for text in told[:limit])]
-    return [(writer, term_ids(text), is_one) for writer, text, is_one in rows]
+    return named("unmeant", (terms, SCALE * fitted, bias))
 
 
 def train_meant(out: Out, limit: Most = None, as_json: AsJson = False) -> None:
     """Train the model of what is not meant, and count errors by writers not trained on."""
-    found, fit = _with_everyday("meant", "not", limit), partial(_among_everyday, "unmeant")
-    _train(found, fit, "unmeant", MIN_UNMEANT, out, as_json)
-
-
-def train_sharing(out: Out, limit: Most = None, as_json: AsJson = False) -> None:
-    """Train the model of permissions to tell others, and count errors by writers likewise."""
-    found, fit = _with_everyday("sharing", "allow", limit), partial(_among_everyday, "allow")
-    _train(found, fit, "allow", MIN_PERMISSION, out, as_json)
+    told = [one["said"] for file in EVERYDAY for one in json.loads(file.read_text())["statements"]]
+    rows = [*_labelled("meant", "not", limit), *(("", text, False) for text in told[:limit])]
+    found = [(writer, term_ids(text), is_one) for writer, text, is_one in rows]
+    _train(found, _fit_meant, "unmeant", MIN_UNMEANT, out, as_json)
 
 
 def train_wishes(out: Out, limit: Most = None, as_json: AsJson = False) -> None:

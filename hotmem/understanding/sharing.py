@@ -1,26 +1,19 @@
 """What the user lets others know: "you may mention my gate code"; and what they take back.
 
 A permission shares an earlier statement that has all of its words and says nothing else. In doubt
-nothing is shared: the user can say it again. Permissions are recognised by form or by a linear
-model of their words, trained by `python -m eval train-sharing`.
+nothing is shared: the user can say it again.
 """
 
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import Final
 
 from hotmem.text.stemming import STOP_STEMS, stems, terms
 from hotmem.text.word_sets import word_sets
 from hotmem.types import Evidence
 from hotmem.understanding.animate_nouns import ACQUAINTANCES, FAMILY
-from hotmem.understanding.query.command_model import term_ids
 from hotmem.understanding.query.cues import DIRECT_QUESTION
-from hotmem.understanding.term_model import load_term_model, logistic
-
-MIN_PERMISSION: Final = 0.7
-"""Probability from which an utterance permits to tell something."""
 
 MIN_SIMILARITY: Final = 0.4
 """Cosine from which what others may know is about a statement, without a word in common."""
@@ -31,8 +24,8 @@ MAX_WORDS: Final = 15
 SOON: Final = 5
 """Passages after a permission among which an utterance may take it back that names nothing."""
 
-FEW: Final = 2
-"""Words up to which an utterance may mean what was said before: "That's over now"."""
+FEW: Final = 4
+"""Words up to which an utterance may limit what was said before: "The nice ones."."""
 
 _WORDS: Final = {name: stems(" ".join(words)) for name, words in word_sets(__file__).items()}
 SHARING: Final = _WORDS["sharing"] | _WORDS["audience"]
@@ -41,30 +34,27 @@ SHARING: Final = _WORDS["sharing"] | _WORDS["audience"]
 _NO_NAME: Final = STOP_STEMS | _WORDS["sharing"] | _WORDS["unnamed"]
 """Stems that do not name what is permitted or forbidden."""
 
-_DIRECT: Final = re.compile(
-    r"^\W*(?:(?:by the way|oh|and|ok(?:ay)?|bot|well|so|yes|also|hey|please|go ahead and)\W+)*"
+_AUDIENCE: Final = (
+    r"\b(?:guests|visitors|callers|others|friends|strangers|people|any(?:one|body)|every(?:one|body)"
+    r"|(?:an?|any|each|every) (?:\w+ )?(?:guest|visitor|caller|friend|stranger))\b"
+)
+"""Whom a permission is for; the "guest" of "the guest wifi" names what is permitted."""
+
+_PERMISSION: Final = re.compile(
+    r"\W*(?:(?:by the way|of course|oh|and|ok(?:ay)?|bot|well|so|yes|also|hey|sure)\W+)*"
     r"(?:(?:you (?:may|can)|you(?:['’]re| are) (?:allowed|free|welcome) to|feel free to|please"
     r"|go ahead and|it['’]?s (?:ok(?:ay)?|fine|all ?right) to|i don['’]?t mind if you)"
-    r" (?:tell|mention|share|give|say|pass|hand)\b(?! me\b)"
-    r"|(?:guests|visitors|anyone|anybody|everyone) (?:can|may) (?:have|know)\b)",
+    rf" (?:tell|mention|share|give|say|pass|hand)(?: on| out)?(?: to)?(?: {_AUDIENCE})?(?: about)?"
+    rf"|{_AUDIENCE} (?:can|may) (?:have|know)) (?P<thing>(?!me\b|that\b|it\b)[^.!?,;:]+?)"
+    rf"(?: (?:to|with) {_AUDIENCE})?(?: who asks?)?(?: please| too| again)?\W*",
     re.IGNORECASE,
 )
-_LIMITS: Final = re.compile(
-    r"\b(?:except|but|only|just (?:this|for|once)|unless|un?til+|apart|besides|not|never|once|while"
-    r"|her|him|me|after|before|first\W*$|(?:if|when) (?:i|we|nobody)|for the time|(?:to|mon|tues"
-    r"|wednes|thurs|fri|satur|sun)days?|tonight|tomorrow|for (?:\w+ )?(?:days?|hours?)|weeks?"
-    r"|weekend|months?|now|evening|morning|afternoon|between|no ?(?:one|body)|none|nothing|that"
-    r"|no (?!secret|harm|problem)|who|why|there is|private|is for|few|some|most|several|two|three"
-    r"|th[eo]se|other|else|here|of us|in the|i know|i keep|(?:this|next|last) time|last\W*$|ha|haha"
-    r"|they say|to find|whether|(?:i|we)(?! don['’]?t mind))\b|(?<!no )(?<!a )\bsecret\b"
-    r"|n['’]t\b(?! (?:a secret|mind if))",
-    re.IGNORECASE,
-)
-"""Words of a permission for some people or some time, which is none."""
+_OF_THINGS: Final = frozenset(word_sets(__file__)["determiners"])
+"""Words of a permission that name nothing."""
 
 _DENIES: Final = re.compile(
     r"\b(?:no|not|never|nothing|nobody|stop|wait|forget|scrap|scratch|strike|cancel\w*|undo|revoke"
-    r"|withdraw\w*|back|keep|private|quiet|mind|mum|only|but|just|over|now|jok\w+|meant|until)\b"
+    r"|withdraw\w*|back|regret\w*|hush|discreet|keep|private|quiet|mind|mum|only|but|just|over|now|jok\w+|meant|until)\b"
     r"|n['’]t\b",
     re.IGNORECASE,
 )
@@ -76,16 +66,10 @@ _ITSELF: Final = re.compile(
 )
 """What lets others know the statement before it."""
 
-_AUDIENCE: Final = re.compile(
-    r"\b(?:guests|visitors|callers|others|friends|strangers"
-    r"|(?:an?|any|each|every) (?:\w+ )?(?:guest|visitor|caller|friend|stranger))\b",
-    re.IGNORECASE,
+_REFERS: Final = re.compile(
+    r"\b(?:that|this|these|those|they|them|if|when|i mean)\b", re.IGNORECASE
 )
-"""Whom a permission is for; the "guest" of "the guest wifi" names what is permitted."""
-
-_REFERS: Final = re.compile(r"\b(?:it|that|this|these|those)\b", re.IGNORECASE)
 _DETERMINERS: Final = stems("the a an my our i we of for to")
-_ALL: Final = re.compile(r"\b(?:(?:every|any|no)thing|me|permissions?)\b", re.IGNORECASE)
 _VERB: Final = re.compile(r"\b(?:is|are|was|were|has|have)\b")
 _IS: Final = re.compile(r"\b(?:is|are)\b", re.IGNORECASE)
 _PEOPLE: Final = stems(" ".join(FAMILY | ACQUAINTANCES))
@@ -96,17 +80,14 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 
 def named(text: str) -> frozenset[str]:
     """The stems that name what an utterance is about."""
-    return stems(_AUDIENCE.sub("", text)) - _NO_NAME
+    return stems(re.sub(_AUDIENCE, "", text, flags=re.IGNORECASE)) - _NO_NAME
 
 
-@lru_cache(maxsize=4096)
-def permits(sentence: str) -> bool:
-    """Whether a sentence of the user lets the bot tell others something."""
+def permits(sentence: str) -> re.Match[str] | None:
+    """Match a sentence of the user that lets the bot tell others a `thing`."""
     if DIRECT_QUESTION.search(sentence):
-        return False
-    model = load_term_model("sharing-1", "allow")
-    chance = logistic(model.logit(term_ids(sentence)))
-    return _DIRECT.match(sentence) is not None or chance >= MIN_PERMISSION
+        return None
+    return _PERMISSION.fullmatch(sentence) or _ITSELF.search(sentence)
 
 
 def sentences(text: str) -> list[str]:
@@ -149,33 +130,32 @@ def _says_one_thing(statement: str) -> bool:
 
 
 def _permits_to_tell(one: Evidence, statement: str) -> bool:
-    """Whether a passage permits, without a limit, to tell what a statement says of its subject."""
-    subject, about, parts = _subject(statement), named(statement), sentences(one.text)
-    thing = subject if _IS.search(statement) and not subject & _PEOPLE else frozenset()
-    if _LIMITS.search(one.text) or any(_DENIES.search(part) for part in parts if not permits(part)):
+    """Whether a passage ends with the permission to tell what a statement says of its subject."""
+    subject, about, (*before, last) = _subject(statement), named(statement), sentences(one.text)
+    if (permission := _PERMISSION.fullmatch(last)) is None or any(map(_DENIES.search, before)):
         return False
-    return any(
-        subject <= stems(part) and words <= about and (len(words) > 1 or words == thing)
-        for part in filter(permits, parts)
-        if (words := named(part))
-    )
+    words = [stems(word) for word in permission["thing"].lower().split() if word not in _OF_THINGS]
+    meant = frozenset[str]().union(*words)
+    whole = meant == subject and _IS.search(statement) is not None and not subject & _PEOPLE
+    return all(words) and subject <= meant <= about and (whole or len(meant) > 1)
 
 
 def _may_take_back(one: Evidence, permission: Evidence, found: Evidence, statement: str) -> bool:
     """Whether what was said after a permission may take it back: in doubt it does."""
     words, about, same = named(one.text), named(statement), one.session == permission.session
     denies, concerns_others = _DENIES.search(one.text) is not None, bool(SHARING & stems(one.text))
-    if not (denies or concerns_others) and DIRECT_QUESTION.search(one.text):
-        return False
-    if denies and concerns_others and _ALL.search(one.text):
+    if denies and concerns_others:
         return True
+    refers = _REFERS.search(one.text) is not None
+    if same and one.position - permission.position <= SOON:
+        if denies or refers or len(one.text.split()) <= FEW:
+            return True
+    elif not concerns_others and DIRECT_QUESTION.search(one.text):
+        return False
     if words >= ((_subject(statement) - _NO_NAME) or about) or (denies and words & about):
         return True
-    soon = same and one.position - permission.position <= SOON
-    if soon and denies and len(words) <= FEW:
-        return True
     if not concerns_others or not words:
-        return concerns_others and (same or not _REFERS.search(one.text))
+        return concerns_others and (same or not refers)
     if words & about or one.vector is None or found.vector is None:
         return True
     return float(one.vector @ found.vector) >= MIN_SIMILARITY

@@ -197,13 +197,13 @@ async def test_a_guest_is_told_nothing_but_what_is_permitted(
         assert set(told) <= set(() if "revoke" in scene else scene["shared"])
 
 
-@scored("scene", SCENES_OF_SHARING["kept"], floor=0.95)
+@scored("scene", SCENES_OF_SHARING["kept"], floor=0.97)
 async def test_a_guest_is_not_told_what_is_kept(scene: dict[str, Any], memory: Memory) -> None:
     text = (await (await after(memory, *scene["said"])).ask("Tom", scene["ask"], "later")).text
     assert not any(word in text for word in scene["kept"])
 
 
-@scored("scene", SCENES_OF_SHARING["clear"], floor=0.7)
+@scored("scene", SCENES_OF_SHARING["clear"], floor=0.6)
 async def test_a_guest_is_told_what_is_permitted(scene: dict[str, Any], memory: Memory) -> None:
     text = (await (await after(memory, *scene["said"])).ask("Tom", scene["ask"], "later")).text
     assert all(word in text for word in scene["told"])

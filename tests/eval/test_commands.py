@@ -231,7 +231,6 @@ CASES: Mapping[str, Case] = {
     "train-needs": Case("--limit 400 --out {folder}/needs.safetensors"),
     "train-wishes": Case("--limit 20 --out {folder}/wishes.safetensors --json"),
     "train-meant": Case("--limit 20 --out {folder}/meant.safetensors --json"),
-    "train-sharing": Case("--limit 20 --out {folder}/sharing.safetensors --json"),
     "train-secrets": Case("--limit 2 --out {folder}/secrets.safetensors --json"),
     "train-antecedents": Case("--limit 20 --out {folder}/weights.json --failures --json"),
     "extraction": Case("--json"),

@@ -578,7 +578,7 @@ async def test_a_yes_to_another_question_deletes_nothing(memory: Memory, databas
 
 
 @scored("case", [c for c in cases("confirmations") if not c["yes"] or "“" in c["reply"]], floor=1.0)
-def test_only_a_plain_yes_to_the_question_deletes(case: dict[str, str]) -> None:
+def test_only_a_plain_yes_to_the_question_deletes(case: dict[str, Any]) -> None:
     reply, target = case["reply"], DeletionTarget({}, case.get("target", case["reply"]))
     pending = _Pending(target, "b", delivered=True, reply=reply)
     assert pending.is_confirmed_by(case["answer"]) == case["yes"]
