@@ -49,10 +49,10 @@ _ANSWERED_BY_ANY_REPLY: Final = NOT_STORED | {CommandKind.REMEMBER, CommandKind.
 
 
 _ASKED: Final = re.compile(
-    r"^(?!\s*(?:wh|how)|.*[.!]\s+(?:wh|how)|.*\b(?:or(?! no)|keep|mind|remember|why|who"
-    r"|(?:do|is|wo)n['’]t|exactly|and (?:do|shall|would|can|what))\b)[^?]*\b(?:delet|forg[eo]t|eras"
-    r"|remov|wip|sure(?=(?: about (?:it|this|that))?\s*\?)|gone\b|bring|permanent|restor|undo"
-    r"|drop|get rid|take)[^.!?]*\?[^?]*$",
+    r"^(?!\s*(?:wh|how)|.*[.!]\s+(?:wh|how)|.*\b(?:or(?! no)|keep|mind|remember|why|who|did|does"
+    r"|never|question|do you (?!(?:\w+ )?(?:want|wish|mean))|(?:do|is|wo)n['’]t|exactly"
+    r"|and (?:do|shall|would|can|what))\b)[^?]*\b(?:delet|forg[eo]t|eras|remov|wip|gone\b|bring"
+    r"|sure(?=(?: about \w+)?\s*\?)|permanent|restor|undo|drop|get rid|take)[^.!?]*\?[^?]*$",
     re.IGNORECASE | re.DOTALL,
 )
 """A reply as it was heard that asks one question: whether to delete, or to undo it. It

@@ -40,10 +40,10 @@ _YES: Final = (
     rf"|{_DELETE}|i want {_THING} (?:all )?(?:gone|deleted|erased|removed|wiped|forgotten)"
 )
 _NEUTRAL: Final = (
-    r"please|thanks|thank you|ok|okay|sure|right now|now|just|well|oh|and|so|then|go on|for sure"
-    r"|(?:al(?:l )?right|right)(?! $)|really|thats fine|i said|i (?:really )?(?:do|am|would)"
-    r"|you (?:can|may)|i (?:do |really )?want (?:it|that|this)|(?:i (?:do |really )?want|id like)"
-    rf"(?: you)? to|for good|forever|permanently|completely|{_ALL}"
+    r"please|thanks|thank you|love|dear|mate|ok|okay|sure|right now|now|just|well|oh|and|so|then"
+    r"|go on|for sure|(?:al(?:l )?right|right)(?! $)|really|thats fine|i said|you (?:can|may)"
+    r"|i (?:really )?(?:do|am|would)|i (?:do |really )?want (?:it|that|this)|id like(?: you)? to"
+    rf"|i (?:do |really )?want(?: you)? to|for good|forever|permanently|completely|{_ALL}"
 )
 """Phrases that may accompany a yes but are none. "Forget it" and "I know" withdraw a request."""
 
