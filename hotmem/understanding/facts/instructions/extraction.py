@@ -20,6 +20,7 @@ from hotmem.understanding.facts.instructions.withdrawals import find_withdrawal,
 from hotmem.understanding.facts.relations import ASKS, IS_CALLED
 from hotmem.understanding.facts.third_person import sentence
 from hotmem.understanding.query.voice_commands import asks_to_delete
+from hotmem.understanding.sharing import permits
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +113,15 @@ def _instruction(text: str, start: int) -> Iterator[Instruction]:
 
 
 def _is_wish(sentence: Span, around: Span) -> bool:
-    """Whether a sentence is a wish, alone and beside those around it; no request to forget is.
+    """Whether a sentence is a wish, alone and beside those around it.
+
+    No request to forget is one, and no permission to tell others.
 
     Beside what is unsafe, only one on a known topic is; one with fences or tags was not spoken.
     """
     if wish(sentence) < MIN_WISH or escape_for_prompt(sentence.text) != sentence.text:
         return False
-    if asks_to_delete(sentence.text):
+    if asks_to_delete(sentence.text) or permits(sentence.text):
         return False
     safe = bool(exclusive_topics(sentence.text)) or not is_unsafe(around.text)
     return safe and (around == sentence or wish(around) >= MIN_AROUND)
