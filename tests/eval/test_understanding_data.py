@@ -56,7 +56,7 @@ def test_pairs(batch: str) -> None:
 
 def test_commands() -> None:
     files = sorted((DATA / "commands").glob("*.tsv"))
-    assert [file.stem for file in files] == list("abcdefghijklmnopqrstuvwxyz")
+    assert [file.stem for file in files] == ["a", "aa", *"bcdefghijklmnopqrstuvwxyz"]
     for file in files:
         for style, _, meant in lines(file):
             assert style in STYLES and meant.partition(" ")[0] in {NONE, *NAMES}

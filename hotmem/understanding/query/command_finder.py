@@ -44,7 +44,7 @@ MAX_NONE_KEPT: Final = 0.97
 MIN_OTHER: Final = 0.9
 """Probability from which such a request is another command instead."""
 
-MIN_OFF: Final = 0.8
+MIN_OFF: Final = 0.5
 """The same of one not to store those to come; below it, the turn itself is not stored."""
 
 MIN_ON: Final = 0.8
@@ -211,5 +211,7 @@ def decide(
 
 def _is_kept(ruled: Command, likely: CommandKind, chance: float) -> bool:
     """Whether a request about what is stored that the rules found is no other command instead."""
+    if likely is CommandKind.OFF_RECORD and chance >= MIN_OTHER:
+        return False
     other = likely is not CommandKind.LEAVE_OUT and chance < MIN_OTHER
     return ruled.kind in RECORD and (likely in RECORD or other)

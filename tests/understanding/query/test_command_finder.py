@@ -183,7 +183,7 @@ def test_decisions_between_rules_and_model() -> None:
     assert decided(said, None, UNDO=0.9) == Command(CommandKind.UNDO)
     assert decided(said, None, SKIP_TURN=0.2, OFF_RECORD=0.15) == skip
     assert decided(said, None, SKIP_TURN=0.2) is None
-    assert decided(said, skip, OFF_RECORD=0.99) is skip
+    assert decided(said, skip, OFF_RECORD=0.6) is skip
     assert decided(said, skip, FORGET_ALL=0.1) is skip
     assert decided(said, skip, FORGET_ALL=0.01) is None
     assert decided("Forget it.", None, FORGET_ABOUT=0.9) is None
