@@ -53,6 +53,10 @@ SURELY: Final = 0.6
 MIN_TEXTS: Final = 3
 """Statements that a term must be in."""
 
+KEPT: Final = (((1, 1), (1, 1)), ((1, 0), (1, 0)), ((1, 1), (0, 0)))
+"""What of relevance and cosine of a secret and its rival the models train with: all; no embeddings,
+as of what has just been said; no rival, as in a memory that holds no answer."""
+
 PENALTY: Final = 1 / 3
 SCALE: Final = 3.0
 """Length of the vector of a text's terms."""
@@ -209,15 +213,11 @@ def trained(
         own = term_rows([term_ids(one.text) for one in rest], known)
         asking.update(zip((one.text for one in rest), (own @ weights + bias).tolist(), strict=True))
     rows = [
-        pair_features(
-            asking[one.text],
-            one.near * (1, share),
-            question=one.question,
-        )
-        for share in (1, 0)  # what has just been said is not embedded yet
+        pair_features(asking[one.text], one.near * kept, question=one.question)
+        for kept in KEPT
         for one in pairs
     ]
-    pair = regression(np.stack(rows), [one.asks for one in pairs] * 2)
+    pair = regression(np.stack(rows), [one.asks for one in pairs] * len(KEPT))
     first = TermModel(*_of_statements([one for one in told if one[0]]))
     sure = [one for one in told if one[0] or logistic(first.logit(statement_ids(one[1]))) < SURELY]
     statement = _of_statements(sure)

@@ -23,15 +23,15 @@ MIN_UNASKED: Final = 0.3
 """The same for what is shown unasked, in an opening, a summary or a list, where little is lost by
 leaving something out."""
 
-MIN_ASKED: Final = 0.2
+MIN_ASKED: Final = 0.3
 """Probability from which an utterance asks for a secret."""
 
 _LABEL: Final = re.compile(
-    r"\b(?:don['’]?t\s+(?:tell|repeat)|between\s+(?:us|you\s+and\s+me)|surprise"
+    r"\b(?:don['’]?t\s+(?:tell|repeat)|between\s+(?:us|ourselves|you\s+and\s+me)|surprise"
     r"|confidential\w*|(?:nobody|no\s+one)\s+knows"
     r"|keep\s+(?:this|that|it)\s+(?:to\s+yourself|quiet|private|secret)"
     r"|(?:doesn['’]?t|don['’]?t|must\s*n['’]?t|must\s+not)\s+(?:know|find\s+out)\s+about"
-    r"|(?:pins?|pass\s?(?:words?|codes?|phrase)|security\s+question|puk|api\s+key)\s+(?:is|are)"
+    r"|(?:pins?|pass\s?(?:words?|codes?|phrase)|security\s+question|puk|api\s+key)\s+(?:is|are|\S*[\d_*]\w)"
     r"|(?:chang|set|reset|updat|switch)\w*\s(?:[\w']+\s){1,4}(?:pin|code|password|passcode)\s+to"
     r"|(?<!\bzip\s)(?<!\barea\s)(?<!\bpost\s)(?<!al\s)(?<!ling\s)(?<!error\s)(?:code|cv[cv]"
     r"|pin|combination)\b[^.?!\d]{,40}\d+|confid(?:ed|es)\s+in\s+me|in\s+confidence)\b",
