@@ -31,6 +31,7 @@ MIN_WORDS: Final = 2
 """Number of content words without which a quote ("Yes.") does not stand alone."""
 
 _RUN: Final = re.compile(r"(\S)\1{39,}")
+_UNFINISHED: Final = re.compile(r"[,;:]\s*$")
 """A run of one character, of which three are shown."""
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…][\"'”’)\]])\s+|\n+")
@@ -104,7 +105,7 @@ def _better(passage: ScoredCandidate, fact: ScoredCandidate) -> ScoredCandidate:
 
 
 def trim(text: str, asked: frozenset[str], language: str = ENGLISH) -> str:
-    """Remove the sentences with the least content, those with words of the query last.
+    """Remove the sentences with the least content and without words of the query.
 
     None that may deny, limit, doubt or correct another is removed. Long runs of one character are
     shortened.
@@ -114,19 +115,17 @@ def trim(text: str, asked: frozenset[str], language: str = ENGLISH) -> str:
         asked: Stems of the words of the query.
         language: The language by whose rules they are stemmed.
     """
-    text = _RUN.sub(rf"\1\1\1{ELLIPSIS}", text)
+    text = _UNFINISHED.sub(ELLIPSIS, _RUN.sub(rf"\1\1\1{ELLIPSIS}", text))
     sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence]
     content = [sentence_content(sentence, language) for sentence in sentences]
     required = KEPT_SHARE * len(frozenset().union(*content))
 
-    def importance(index: int) -> tuple[bool, float]:
-        return bool(content[index] & asked), len(content[index]) / len(sentences[index])
-
     kept = set(range(len(sentences)))
-    for index in sorted(kept, key=importance):
+    for index in sorted(kept, key=lambda index: len(content[index]) / len(sentences[index])):
         rest = kept - {index}
         left = frozenset().union(*(content[other] for other in rest))
-        if rest and len(left) >= required and not PROTECTED.search(sentences[index]):
+        needed = content[index] & asked or PROTECTED.search(sentences[index])
+        if rest and len(left) >= required and not needed:
             kept = rest
     return text if len(kept) == len(sentences) else _join(sentences, kept)
 
