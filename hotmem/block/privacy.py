@@ -10,12 +10,7 @@ import numpy as np
 from hotmem.ranking.features import cosines, speakers_named
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.types import Evidence, Query, Role
-from hotmem.understanding.private_statements import (
-    MIN_ASKED,
-    holds_secret,
-    load_model,
-    secrecy,
-)
+from hotmem.understanding import private_statements as secrets
 
 
 def is_hearsay(query: Query, found: Evidence) -> bool:
@@ -40,17 +35,20 @@ def without_secrets(query: Query, candidates: Sequence[ScoredCandidate]) -> list
         candidates: Distinct statements.
     """
     evidence = [one.evidence for one in candidates]
-    held = [place for place, one in enumerate(evidence) if holds_secret(one)]
-    best, asked, secret = 0.0, set[int](), set[int]()
+    held = [place for place, one in enumerate(evidence) if secrets.holds_secret(one)]
+    best, asked, secret, asks_for = 0.0, set[int](), set[int](), secrets.load_model().asks_for
     near = np.stack([[one.relevance for one in candidates], cosines(query, evidence)], axis=1)
     said = {place for place, one in enumerate(evidence) if not is_hearsay(query, one)}
     for place in held:
         found, turns = evidence[place], {*evidence[place].turns}
         own = {at for at, one in enumerate(evidence) if one is found or turns & {*one.turns}}
         pair = np.stack([near[place], near[list(said - own)].max(axis=0, initial=0)])
-        chance = load_model().asks_for(query.text, pair, question=query.analysis.question)
-        fit = chance * max(map(secrecy, (found.text, found.reading)))
-        if chance >= MIN_ASKED and place in said and fit > best:  # a guest's means no other's
+        chance = asks_for(query.text, pair, question=query.analysis.question)
+        fit = chance * max(map(secrets.secrecy, (found.text, found.reading)))
+        mine = place in said  # who asks for theirs means no other's
+        if chance >= secrets.MIN_ASKED and mine and fit > best:
             best, asked = fit, own
-        secret |= own
+        doubted = not secrets.holds_secret(found, secrets.SURELY)
+        if not (doubted and mine and chance >= secrets.MIN_DOUBTED):
+            secret |= own
     return [one for place, one in enumerate(candidates) if place not in secret - asked]

@@ -26,6 +26,12 @@ leaving something out."""
 MIN_ASKED: Final = 0.3
 """Probability from which an utterance asks for a secret."""
 
+SURELY: Final = 0.9
+"""Probability from which a statement surely holds one."""
+
+MIN_DOUBTED: Final = 0.05
+"""Probability from which an utterance asks for what may hold a secret, but not surely."""
+
 _LABEL: Final = re.compile(
     r"\b(?:don['’]?t\s+(?:tell|repeat)|between\s+(?:us|ourselves|you\s+and\s+me)|surprise"
     r"|confidential\w*|(?:nobody|no\s+one)\s+knows"
@@ -85,8 +91,9 @@ def load_model() -> SecretModel:
 
 @lru_cache(maxsize=4096)
 def secrecy(text: str) -> float:
-    """The probability that a statement holds a secret."""
-    return load_model().secrecy(text)
+    """The probability that a statement holds a secret, as a whole and in one of its sentences."""
+    of = load_model().secrecy
+    return min(of(text), max(map(of, _SENTENCE_END.split(text))))
 
 
 def is_private(text: str, least: float = MIN_SECRET) -> bool:
@@ -99,12 +106,12 @@ def is_shown_unasked(text: str) -> bool:
     return not is_private(text, MIN_UNASKED)
 
 
-def holds_secret(found: Evidence) -> bool:
+def holds_secret(found: Evidence, least: float = MIN_SECRET) -> bool:
     """Whether any of the words that a line of this statement may show holds a secret."""
     if found.kind is EvidenceKind.SUMMARY:
-        return any(map(is_private, _SENTENCE_END.split(found.text)))
+        return any(is_private(one, least) for one in _SENTENCE_END.split(found.text))
     texts = (found.text, found.reading, found.quote.text if found.quote else "")
-    return any(text and is_private(text) for text in texts)
+    return any(text and is_private(text, least) for text in texts)
 
 
 def may_hear(asked_by: str, session_id: str | None, found: Evidence) -> bool:

@@ -53,9 +53,9 @@ _OF_THINGS: Final = frozenset(word_sets(__file__)["determiners"])
 """Words of a permission that name nothing."""
 
 _DENIES: Final = re.compile(
-    r"\b(?:no|not|never|nothing|nobody|stop|wait|forget|scrap|scratch|strike|cancel\w*|undo|revoke"
-    r"|withdraw\w*|back|regret\w*|hush|discreet|keep|private|quiet|mind|mum|only|but|just|over|now|jok\w+|meant|until)\b"
-    r"|n['’]t\b",
+    r"\b(?:no|not|never|nothing|nobody|stop|wait|forget|scrap|scratch|strike|cancel\w*|undo|revoke|mum"
+    r"|withdraw\w*|back|regret\w*|hush|discreet|keep|private|quiet|mind|only|but|just|over|now|jok\w+"
+    r"|meant|until)\b|n['’]t\b",
     re.IGNORECASE,
 )
 _ITSELF: Final = re.compile(
@@ -66,9 +66,7 @@ _ITSELF: Final = re.compile(
 )
 """What lets others know the statement before it."""
 
-_REFERS: Final = re.compile(
-    r"\b(?:that|this|these|those|they|them|if|when|i mean)\b", re.IGNORECASE
-)
+_REFERS: Final = re.compile(r"\b(?:that|this|these|those|they|them|if|when|mean)\b", re.IGNORECASE)
 _DETERMINERS: Final = stems("the a an my our i we of for to")
 _VERB: Final = re.compile(r"\b(?:is|are|was|were|has|have)\b")
 _IS: Final = re.compile(r"\b(?:is|are)\b", re.IGNORECASE)
@@ -85,9 +83,8 @@ def named(text: str) -> frozenset[str]:
 
 def permits(sentence: str) -> re.Match[str] | None:
     """Match a sentence of the user that lets the bot tell others a `thing`."""
-    if DIRECT_QUESTION.search(sentence):
-        return None
-    return _PERMISSION.fullmatch(sentence) or _ITSELF.search(sentence)
+    found = _PERMISSION.fullmatch(sentence) or _ITSELF.search(sentence)
+    return None if DIRECT_QUESTION.search(sentence) else found
 
 
 def sentences(text: str) -> list[str]:
