@@ -4,6 +4,7 @@ Another person may be listening, and what the language model is not shown it can
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from hotmem.ranking.features import cosines, speakers_named
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.types import Evidence, Query, Role
 from hotmem.understanding import private_statements as secrets
+
+NEAR_BY_WORDS: Final = (0.5, 0.7)
+"""Relevance and cosine of a statement that has all words of the utterance."""
 
 
 def is_hearsay(query: Query, found: Evidence) -> bool:
@@ -35,20 +39,21 @@ def without_secrets(query: Query, candidates: Sequence[ScoredCandidate]) -> list
         candidates: Distinct statements.
     """
     evidence = [one.evidence for one in candidates]
-    held = [place for place, one in enumerate(evidence) if secrets.holds_secret(one)]
     best, asked, secret, asks_for = 0.0, set[int](), set[int](), secrets.load_model().asks_for
     near = np.stack([[one.relevance for one in candidates], cosines(query, evidence)], axis=1)
     said = {place for place, one in enumerate(evidence) if not is_hearsay(query, one)}
-    for place in held:
+    for place in (at for at, one in enumerate(evidence) if secrets.holds_secret(one)):
         found, turns = evidence[place], {*evidence[place].turns}
+        if found.vector is None:  # just said: its words tell
+            shared = len(query.stems & found.terms) / max(len(query.stems), 1)
+            near[place] = np.maximum(near[place], shared * np.array(NEAR_BY_WORDS))
         own = {at for at, one in enumerate(evidence) if one is found or turns & {*one.turns}}
         pair = np.stack([near[place], near[list(said - own)].max(axis=0, initial=0)])
-        chance = asks_for(query.text, pair, question=query.analysis.question)
+        # who asks for a guest's means no other's
+        chance = asks_for(query.text, pair, question=query.analysis.question) * (place in said)
         fit = chance * max(map(secrets.secrecy, (found.text, found.reading)))
-        mine = place in said  # who asks for theirs means no other's
-        if chance >= secrets.MIN_ASKED and mine and fit > best:
+        if chance >= secrets.MIN_ASKED and fit > best:
             best, asked = fit, own
-        doubted = not secrets.holds_secret(found, secrets.SURELY)
-        if not (doubted and mine and chance >= secrets.MIN_DOUBTED):
+        if chance < secrets.MIN_DOUBTED or secrets.holds_secret(found, secrets.SURELY):
             secret |= own
     return [one for place, one in enumerate(candidates) if place not in secret - asked]
