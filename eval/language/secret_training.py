@@ -53,9 +53,9 @@ SURELY: Final = 0.6
 MIN_TEXTS: Final = 3
 """Statements that a term must be in."""
 
-KEPT: Final = tuple(((1, c), (r, c * r)) for r in (1, 0) for c in (1, 0))
-"""What of relevance and cosine of a secret and its rival the models train with: all; no embeddings,
-as of what has just been said; no rival, as in a memory that holds no answer."""
+KEPT: Final = (((1, 1), (1, 1)), ((1, 0), (1, 0)))
+"""What of relevance and cosine of a secret and its rival the models train with: all, and no
+embeddings, as of what has just been said."""
 
 PENALTY: Final = 1 / 3
 SCALE: Final = 3.0

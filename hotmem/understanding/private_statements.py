@@ -23,7 +23,7 @@ MIN_UNASKED: Final = 0.3
 """The same for what is shown unasked, in an opening, a summary or a list, where little is lost by
 leaving something out."""
 
-MIN_ASKED: Final = 0.3
+MIN_ASKED: Final = 0.2
 """Probability from which an utterance asks for a secret."""
 
 SURELY: Final = 0.9
