@@ -53,9 +53,9 @@ SURELY: Final = 0.6
 MIN_TEXTS: Final = 3
 """Statements that a term must be in."""
 
-KEPT: Final = (((1, 1), (1, 1)), ((1, 0), (1, 0)))
-"""What of relevance and cosine of a secret and its rival the models train with: all, and no
-embeddings, as of what has just been said."""
+KEPT: Final = (((1, 1), (1, 1)), ((1, 1), (0, 0)))
+"""What the models train with of the relevance and cosine of a secret and its rival: all, and those
+of the secret alone, as in a memory without another answer."""
 
 PENALTY: Final = 1 / 3
 SCALE: Final = 3.0

@@ -4,7 +4,6 @@ Another person may be listening, and what the language model is not shown it can
 """
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 
@@ -12,9 +11,6 @@ from hotmem.ranking.features import cosines, speakers_named
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.types import Evidence, Query, Role
 from hotmem.understanding import private_statements as secrets
-
-NEAR_BY_WORDS: Final = (0.5, 0.7)
-"""Relevance and cosine of a statement that has all words of the utterance."""
 
 
 def is_hearsay(query: Query, found: Evidence) -> bool:
@@ -32,21 +28,23 @@ def is_hearsay(query: Query, found: Evidence) -> bool:
 def without_secrets(query: Query, candidates: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
     """Leave out the secrets that an utterance does not ask for, with all that is of the same turns.
 
-    It asks for one at most.
+    It asks for one at most of those that surely are secrets.
 
     Args:
         query: The analysed utterance.
         candidates: Distinct statements.
     """
     evidence = [one.evidence for one in candidates]
+    if not (held := [place for place, one in enumerate(evidence) if secrets.holds_secret(one)]):
+        return list(candidates)
     best, asked, secret, asks_for = 0.0, set[int](), set[int](), secrets.load_model().asks_for
     near = np.stack([[one.relevance for one in candidates], cosines(query, evidence)], axis=1)
     said = {place for place, one in enumerate(evidence) if not is_hearsay(query, one)}
-    for place in (at for at, one in enumerate(evidence) if secrets.holds_secret(one)):
+    for place in held:
         found, turns = evidence[place], {*evidence[place].turns}
         if found.vector is None:  # just said: its words tell
             shared = len(query.stems & found.terms) / max(len(query.stems), 1)
-            near[place] = np.maximum(near[place], shared * np.array(NEAR_BY_WORDS))
+            near[place] = np.maximum(near[place], shared * np.array(secrets.NEAR_BY_WORDS))
         own = {at for at, one in enumerate(evidence) if one is found or turns & {*one.turns}}
         pair = np.stack([near[place], near[list(said - own)].max(axis=0, initial=0)])
         # who asks for a guest's means no other's

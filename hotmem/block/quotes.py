@@ -31,8 +31,10 @@ MIN_WORDS: Final = 2
 """Number of content words without which a quote ("Yes.") does not stand alone."""
 
 _RUN: Final = re.compile(r"(\S)\1{39,}")
-_UNFINISHED: Final = re.compile(r"[,;:]\s*$")
 """A run of one character, of which three are shown."""
+
+_UNFINISHED: Final = re.compile(r"[,;:]\s*$")
+"""The end of a passage that is cut within a sentence, shown as an ellipsis."""
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…][\"'”’)\]])\s+|\n+")
 

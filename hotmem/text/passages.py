@@ -9,7 +9,7 @@ PASSAGE_WORDS: Final = 45
 MAX_WORD_CHARACTERS: Final = 128
 """Characters without white space that count as one word."""
 
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|\n+")
+SENTENCE_END: Final = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|\n+")
 _WORD: Final = re.compile(rf"\S{{1,{MAX_WORD_CHARACTERS}}}")
 
 
@@ -42,7 +42,7 @@ def split_passages(text: str, words: int = PASSAGE_WORDS) -> list[tuple[int, int
 
 def _sentences(text: str, max_words: int) -> list[tuple[int, int]]:
     """The spans of sentences, those of more than `max_words` words cut between words."""
-    ends = [match.span() for match in _SENTENCE_END.finditer(text)] + [(len(text), len(text))]
+    ends = [match.span() for match in SENTENCE_END.finditer(text)] + [(len(text), len(text))]
     spans, start = [], 0
     for end, following in ends:
         words = [match.span() for match in _WORD.finditer(text, start, end)]

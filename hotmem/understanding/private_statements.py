@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from hotmem.text.numerals import shape_terms
+from hotmem.text.passages import SENTENCE_END
 from hotmem.types import Evidence, EvidenceKind
 from hotmem.understanding.query.command_model import FloatArray, TermIds, term_id, term_ids
 from hotmem.understanding.term_model import Tensors, TermModel, load_tensors, logistic
@@ -32,6 +33,14 @@ SURELY: Final = 0.9
 MIN_DOUBTED: Final = 0.05
 """Probability from which an utterance asks for what may hold a secret, but not surely."""
 
+LEAST: Final = ((0.002, 0.0), (0.02, 0.15))
+MOST: Final = 0.95
+"""Relevance and cosine of a secret, and of its rival, that count at least, and at most. So a secret
+that is alone in a memory is compared with a rival of little relevance."""
+
+NEAR_BY_WORDS: Final = (0.5, 0.7)
+"""Those taken for a statement without an embedding that has all words of an utterance."""
+
 _LABEL: Final = re.compile(
     r"\b(?:don['’]?t\s+(?:tell|repeat)|between\s+(?:us|ourselves|you\s+and\s+me)|surprise"
     r"|confidential\w*|(?:nobody|no\s+one)\s+knows"
@@ -44,8 +53,6 @@ _LABEL: Final = re.compile(
     re.IGNORECASE,
 )
 """Words by which somebody says that something is a code, or told in confidence."""
-
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 
 
 class SecretModel:
@@ -66,10 +73,6 @@ class SecretModel:
         """The probability that a statement holds a secret: a code, a number, a confidence."""
         return logistic(self._statement.logit(statement_ids(text)))
 
-    def asks(self, text: str) -> float:
-        """How far the words of an utterance ask for a secret, log-odds."""
-        return self._question.logit(term_ids(text))
-
     def asks_for(self, text: str, near: FloatArray, *, question: bool) -> float:
         """The probability that an utterance asks for a secret.
 
@@ -79,7 +82,7 @@ class SecretModel:
                 of statements of other turns; float32 (2, 2).
             question: Whether the utterance is a question.
         """
-        pair = pair_features(self.asks(text), near, question=question)
+        pair = pair_features(self._question.logit(term_ids(text)), near, question=question)
         return logistic(float(pair @ self._pair + self._pair_bias))
 
 
@@ -93,7 +96,7 @@ def load_model() -> SecretModel:
 def secrecy(text: str) -> float:
     """The probability that a statement holds a secret, as a whole and in one of its sentences."""
     of = load_model().secrecy
-    return min(of(text), max(map(of, _SENTENCE_END.split(text))))
+    return min(of(text), max(map(of, SENTENCE_END.split(text))))
 
 
 def is_private(text: str, least: float = MIN_SECRET) -> bool:
@@ -109,7 +112,7 @@ def is_shown_unasked(text: str) -> bool:
 def holds_secret(found: Evidence, least: float = MIN_SECRET) -> bool:
     """Whether any of the words that a line of this statement may show holds a secret."""
     if found.kind is EvidenceKind.SUMMARY:
-        return any(is_private(one, least) for one in _SENTENCE_END.split(found.text))
+        return any(is_private(one, least) for one in SENTENCE_END.split(found.text))
     texts = (found.text, found.reading, found.quote.text if found.quote else "")
     return any(text and is_private(text, least) for text in texts)
 
@@ -133,7 +136,14 @@ def statement_ids(text: str) -> TermIds:
 
 
 def pair_features(asks: float, near: FloatArray, *, question: bool) -> FloatArray:
-    """The features of an utterance and a secret, alone and by twos; arguments as of `asks_for`."""
-    logits = np.log((near[:, 0] + 1e-4) / (1 - near[:, 0] + 1e-4))
+    """The features of an utterance and a secret, alone and by twos.
+
+    Args:
+        asks: How far the words of the utterance ask for a secret, log-odds.
+        near: As of `SecretModel.asks_for`.
+        question: Whether the utterance is a question.
+    """
+    near = np.clip(near, LEAST, MOST)
+    logits = np.log(near[:, 0] / (1 - near[:, 0]))
     row = np.array([asks, *logits, question, *near[:, 1], 1], np.float32)
     return np.outer(row, row)[np.triu_indices(len(row))][:-1]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from hotmem.text.passages import SENTENCE_END
 from hotmem.text.stemming import STOP_STEMS, stems, terms
 from hotmem.text.word_sets import word_sets
 from hotmem.types import Evidence
@@ -44,14 +45,12 @@ _PERMISSION: Final = re.compile(
     r"\W*(?:(?:by the way|of course|oh|and|ok(?:ay)?|bot|well|so|yes|also|hey|sure)\W+)*"
     r"(?:(?:you (?:may|can)|you(?:['’]re| are) (?:allowed|free|welcome) to|feel free to|please"
     r"|go ahead and|it['’]?s (?:ok(?:ay)?|fine|all ?right) to|i don['’]?t mind if you)"
-    rf" (?:tell|mention|share|give|say|pass|hand)(?: on| out)?(?: to)?(?: {_AUDIENCE})?(?: about)?"
-    rf"|{_AUDIENCE} (?:can|may) (?:have|know)) (?P<thing>(?!me\b|that\b|it\b)[^.!?,;:]+?)"
-    rf"(?: (?:to|with) {_AUDIENCE})?(?: who asks?)?(?: please| too| again)?\W*",
+    rf" (?:tell|mention|share|give|say|pass|hand)(?: on| out| to| my| our)*(?: {_AUDIENCE})?"
+    rf"(?: about)?|{_AUDIENCE} (?:can|may) (?:have|know))"
+    rf" (?P<thing>(?!me\b|that\b|it\b)[^.!?,;:]+?)(?: (?:to|with) {_AUDIENCE})?"
+    r"(?: who asks?| when they ask)?(?: please| too| again)?\W*",
     re.IGNORECASE,
 )
-_OF_THINGS: Final = frozenset(word_sets(__file__)["determiners"])
-"""Words of a permission that name nothing."""
-
 _DENIES: Final = re.compile(
     r"\b(?:no|not|never|nothing|nobody|stop|wait|forget|scrap|scratch|strike|cancel\w*|undo|revoke|mum"
     r"|withdraw\w*|back|regret\w*|hush|discreet|keep|private|quiet|mind|only|but|just|over|now|jok\w+"
@@ -67,13 +66,11 @@ _ITSELF: Final = re.compile(
 """What lets others know the statement before it."""
 
 _REFERS: Final = re.compile(r"\b(?:that|this|these|those|they|them|if|when|mean)\b", re.IGNORECASE)
-_DETERMINERS: Final = stems("the a an my our i we of for to")
 _VERB: Final = re.compile(r"\b(?:is|are|was|were|has|have)\b")
 _IS: Final = re.compile(r"\b(?:is|are)\b", re.IGNORECASE)
 _PEOPLE: Final = stems(" ".join(FAMILY | ACQUAINTANCES))
 _JOINS: Final = re.compile(r"[,;:]|\b(?:and|but|because|so|or|with|for)\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d[\d\s.-]*")
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 
 
 def named(text: str) -> frozenset[str]:
@@ -89,7 +86,7 @@ def permits(sentence: str) -> re.Match[str] | None:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text."""
-    return [part for part in _SENTENCE_END.split(text) if part]
+    return [part for part in SENTENCE_END.split(text) if part]
 
 
 def is_shared(found: Evidence, said: Sequence[Evidence]) -> bool:
@@ -116,7 +113,7 @@ def is_shared(found: Evidence, said: Sequence[Evidence]) -> bool:
 def _subject(statement: str) -> frozenset[str]:
     """The stems before the verb or the number, the first one if there is none."""
     before, *rest = _VERB.split(_NUMBER.sub(" is ", statement), maxsplit=1)
-    found = [stem for stem in terms(before) if stem not in _DETERMINERS]
+    found = [stem for stem in terms(before) if stem not in _WORDS["empty"]]
     return frozenset(found if rest else found[:1])
 
 
@@ -131,23 +128,21 @@ def _permits_to_tell(one: Evidence, statement: str) -> bool:
     subject, about, (*before, last) = _subject(statement), named(statement), sentences(one.text)
     if (permission := _PERMISSION.fullmatch(last)) is None or any(map(_DENIES.search, before)):
         return False
-    words = [stems(word) for word in permission["thing"].lower().split() if word not in _OF_THINGS]
-    meant = frozenset[str]().union(*words)
+    meant = stems(permission["thing"]) - _WORDS["empty"]
     whole = meant == subject and _IS.search(statement) is not None and not subject & _PEOPLE
-    return all(words) and subject <= meant <= about and (whole or len(meant) > 1)
+    return subject <= meant <= about and (whole or len(meant) > 1)
 
 
 def _may_take_back(one: Evidence, permission: Evidence, found: Evidence, statement: str) -> bool:
     """Whether what was said after a permission may take it back: in doubt it does."""
     words, about, same = named(one.text), named(statement), one.session == permission.session
     denies, concerns_others = _DENIES.search(one.text) is not None, bool(SHARING & stems(one.text))
-    if denies and concerns_others:
-        return True
     refers = _REFERS.search(one.text) is not None
-    if same and one.position - permission.position <= SOON:
-        if denies or refers or len(one.text.split()) <= FEW:
-            return True
-    elif not concerns_others and DIRECT_QUESTION.search(one.text):
+    soon = same and one.position - permission.position <= SOON
+    limits = soon and (denies or refers or len(one.text.split()) <= FEW)
+    if limits or (denies and concerns_others):
+        return True
+    if not (soon or concerns_others) and DIRECT_QUESTION.search(one.text):
         return False
     if words >= ((_subject(statement) - _NO_NAME) or about) or (denies and words & about):
         return True

@@ -203,7 +203,7 @@ async def test_a_guest_is_not_told_what_is_kept(scene: dict[str, Any], memory: M
     assert not any(word in text for word in scene["kept"])
 
 
-@scored("scene", SCENES_OF_SHARING["clear"], floor=0.6)
+@scored("scene", SCENES_OF_SHARING["clear"], floor=0.7)
 async def test_a_guest_is_told_what_is_permitted(scene: dict[str, Any], memory: Memory) -> None:
     text = (await (await after(memory, *scene["said"])).ask("Tom", scene["ask"], "later")).text
     assert all(word in text for word in scene["told"])

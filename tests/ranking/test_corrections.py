@@ -48,7 +48,7 @@ async def test_a_correction_stands_above_what_it_corrects(
     assert new is not None and (old is None or new < old)
 
 
-@scored("case", CASES["look_alikes"][1::2], floor=0.93)
+@scored("case", CASES["look_alikes"][1::2])
 async def test_what_only_sounds_like_a_correction_does_not_stand_there(
     case: dict[str, Any], memory: Memory
 ) -> None:

@@ -76,9 +76,6 @@ _MANNER: Final = re.compile(
 )
 """Words about how the bot speaks: "go back to English", which asks to store nothing."""
 
-_RECORD_WORDS: Final = re.compile(r"\bo(?:n|ff) the record\b", re.IGNORECASE)
-"""Words of a request that the rules know: if they do not find one, somebody reports or asks."""
-
 load_model: Final = lru_cache(maxsize=1)(CommandModel.load)
 """Loads the model once in a process."""
 
@@ -173,8 +170,7 @@ def decide(
     if ruled is not None and ruled.kind in (CommandKind.FORGET_FACT, CommandKind.ON_RECORD):
         return ruled
     none = chances[None]
-    clear = ruled is None and _RECORD_WORDS.search(text) is not None
-    withheld = 0.0 if clear or is_elsewhere(text) else sum(chances[kind] for kind in WITHHELD)
+    withheld = 0.0 if is_elsewhere(text) else sum(chances[kind] for kind in WITHHELD)
     likely = max(WITHHELD if withheld >= MIN_WITHHELD else CLASSES[1:], key=chances.__getitem__)
     assert likely is not None
     if ruled is None:

@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from hotmem.text.passages import SENTENCE_END
 from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.text.truncation import truncate_middle
 from hotmem.text.utterance import END, normalize
@@ -21,7 +22,6 @@ _OF_DELETIONS: Final = STOP_STEMS | stems(" ".join(word_sets(__file__)["deletion
 _EVERYTHING: Final = re.compile(
     r"\b(?:everything|else|remind|all (?:of )?(?:your|my|you))\b", re.IGNORECASE
 )
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 _UNFINISHED: Final = re.compile(r"\?|…|\.\.")
 """Marks of a question or an unfinished sentence."""
 
@@ -83,7 +83,7 @@ def asks_about(question: str, target: str, quoted: str = "") -> bool:
         target: What would be deleted, in words.
         quoted: What the reply quotes.
     """
-    asked = next(one for one in reversed(_SENTENCE_END.split(question)) if "?" in one)
+    asked = next(one for one in reversed(SENTENCE_END.split(question)) if "?" in one)
     about, meant = stems(asked) - _OF_DELETIONS, stems(target)
     other = about or (_EVERYTHING.search(asked) and meant - _OF_DELETIONS)
     return not other or not meant.isdisjoint(about | (stems(quoted) - _OF_DELETIONS))

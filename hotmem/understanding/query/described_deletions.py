@@ -233,9 +233,10 @@ _INSTEAD: Final = re.compile(
 _HOLDS_NOW: Final = re.compile(
     r"^(?:i|ive|im|we|were|my|our|its|the)\b.*\b(?:now|instead|these days|nowadays|moved)\b"
 )
+"""The same, by words that say that something holds now."""
+
 _STATES: Final = re.compile(
-    r"(?!i (?:never|dont|didnt|shouldnt|wasnt|made|got|mixed|said|mean|was|only|take|want)\b)"
-    r"(?:ill|im|ive|id|i|we|were|my|our) (?:\w+ ){3}(?![^|]*\?)"
+    r"(?!i (?:want|mean|said)\b)(?:ill|im|ive|id|i|we|were|my|our) (?:\w+ ){3}(?![^|]*\?)"
 )
 """The beginning of a sentence that states something anew, and is no reason."""
 
@@ -253,9 +254,9 @@ def split_restatement(text: str) -> tuple[str, str]:
         return text[: again.start("now")].strip(), again["now"]
     clauses = _CLAUSE_END.split(text)
     at = next((n for n, one in enumerate(clauses) if _REQUEST.search(normalize(one))), len(clauses))
-    for start in range(at + 1, len(clauses)):  # another sentence says something else
-        if clauses[start - 1][-1] in ".!" and _STATES.match(normalize(clauses[start])):
-            return " ".join(clauses[:start]), " ".join(clauses[start:])
+    for n, one in enumerate(map(normalize, clauses)):  # another sentence says something else
+        if n > at and clauses[n - 1][-1] in ".!" and _STATES.match(one) and not _EXCUSE.match(one):
+            return " ".join(clauses[:n]), " ".join(clauses[n:])
     before, after = " ".join(clauses[: at + 1]), " ".join(clauses[at + 1 :])
     said, now = normalize(before), normalize(after)
     if len(now.split()) < 4 or now.startswith("dont") or after.endswith("?") or _EXCUSE.match(now):

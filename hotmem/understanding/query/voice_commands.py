@@ -230,18 +230,24 @@ def find_topic(text: str) -> str:
     return ""
 
 
+_DATA: Final = r"(?:data|memor(?:y|ies)|info\w*|profile)"
+_OF_IT: Final = (
+    rf"(?:(?:my )?(?:own |personal )?{_DATA}|facts|it|us|them|me|about me|i(?:ve)?|you(?:ve)?|now"
+    r"|please|away|what\w*|(?:things?|stuff|records|details|notes) (?:that )?(?:you(?:ve)?"
+    r"|ive? (?:ever )?(?:told|said)|(?:about|of|on) me)|\|)"
+)
+"""What "all" is followed by if it means all that a memory holds."""
+
 _EVERYTHING: Final = re.compile(
     rf"^(?!.*\b(?:dont|never|not|if i) (?:\w+ ){{0,3}}?{DELETE}\b)(?!.*\b(?:(?:about|of|from|on"
     rf"|off|for|with|at|in|concerning|regarding|around|{DELETE}|clear) (?:(?:my|our|the|his|her)"
     r" )?|(?:my|our|his|her|their) )(?!(?:(?:all|whole|entire|personal|own|your|of|that|this|these)"
-    r" )*(?:data|memor(?:y|ies)|info\w*|records?|profile|details|facts?|things?|stuff|lot|slate"
-    r"|scratch|(?:me|myself|us|you)\b(?! (?:and \w+|\w+ing)\b)|all|\w+thing|it"
-    r"|them|the|my|what\w*|mind|head|system|notes|now|today|good|zero|please)\b)\w+)"
-    r".*\b(?:everything|anything|none|whatever|the lot|scratch|zero|clean slate|(?:(?:all|whole"
-    r"|entire|every|any|my|your)(?: of| the| my| your| that| this| these| those| single| last"
-    r"| personal| own)* (?:data|memor(?:y|ies)|profile|info\w*|records?|details?|facts?|things?"
-    r"|stuff|notes?|bit|word|traces?|lot|slate|it|us|them|me|about me|i(?:ve)?|you(?:ve)?|please"
-    rf"|now|away|what\w*|\|)(?= |$))|{DELETE} me\b)"
+    rf" )*(?:{_DATA}|records?|details|facts?|things?|stuff|lot|slate|scratch|all|\w+thing|it|them"
+    r"|(?:me|myself|us|you)\b(?! (?:and \w+|\w+ing)\b)|the|my|what\w*|mind|head|system|notes|now"
+    r"|today|good|zero|please)\b)\w+).*\b(?:everything|anything|none|whatever|the (?:whole )?lot"
+    r"|scratch|zero|clean slate|(?:(?:all|whole|entire|every|any)(?: of| the| your| that| this"
+    rf"| these| those| single| last)* {_OF_IT}|(?:my|your)(?: own| personal)? {_DATA})(?= |$)"
+    rf"|{DELETE} me\b)"
 )
 """An utterance with a word for everything, which is not about something in particular."""
 
