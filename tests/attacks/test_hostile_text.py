@@ -3,8 +3,9 @@
 Time limits allow for a busy machine of two cores, where a call may take three times as long.
 """
 
+import gc
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -88,6 +89,17 @@ CALLS: dict[str, Call] = {
 def some_units(first: int) -> list[str]:
     """Return an eighth of the units, to limit the time of the tests; calls get different ones."""
     return list(UNITS)[first % 8 :: 8]
+
+
+@pytest.fixture(autouse=True)
+def frozen(language: Language) -> Iterator[None]:
+    """No collection scans the thousands of tests of this process, as in a bot that sets
+    `gc_freeze`; such a scan alone takes up to half of `STALL_S`.
+    """
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture
@@ -190,16 +202,8 @@ async def test_processing_any_turn_does_not_block_the_loop(known: Memory, unit: 
     """Storing, splitting into passages, embedding and extraction."""
     began = time.process_time()
     async with watched() as watch:
-        await known.remember(
-            Turn(
-                "ana",
-                "now",
-                "user",
-                repeated(UNITS[unit], 10_000),
-                START + timedelta(days=1),
-                "Ana",
-            )
-        )
+        text = repeated(UNITS[unit], 10_000)
+        await known.remember(Turn("ana", "now", "user", text, START + timedelta(days=1), "Ana"))
         block = await known.recall("What is my dog called?", user_id="ana", deadline_ms=2_000)
         await known.settle()
     assert "Rex" in block.text
