@@ -203,6 +203,7 @@ def coarse_key(key: str) -> str:
     return coarse.removeprefix("A").removesuffix("R") or coarse or key
 
 
+@lru_cache(maxsize=1024)
 def encode_sounds(name: str) -> str:
     """The pronunciations of a name as stored with it: coarse keys, a bar, readings.
 
@@ -275,9 +276,8 @@ def _substitution(one: str, other: str) -> float:
 
 
 def _insertion(key: str, place: int) -> float:
-    if key[place] == "R" and place == len(key) - 1:
-        return _FINAL_R
-    return _INSERTIONS.get(key[place], 1.0)
+    is_final_r = key[place] == "R" and place == len(key) - 1
+    return _FINAL_R if is_final_r else _INSERTIONS.get(key[place], 1.0)
 
 
 def _words(text: str) -> list[str]:
