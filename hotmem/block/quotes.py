@@ -42,10 +42,11 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…][\"'”’)\]])
 def quotes(
     candidates: Sequence[ScoredCandidate], language: str = ENGLISH
 ) -> tuple[list[ScoredCandidate], int]:
-    """Put the passage that a fact was read from in its place, with the better scores of both.
+    """Put the passage that a fact was read from in its place.
 
     A fact finds what was said; it does not speak for it, as it may have lost a doubt, a number or
-    an exception. What was stored or edited without a conversation remains.
+    an exception. A passage that was found as well keeps its own relevance, which the facts of its
+    turn are part of. What was stored or edited without a conversation remains.
 
     Args:
         candidates: Candidates, best first.
@@ -63,7 +64,7 @@ def quotes(
             of = (EvidenceKind.PASSAGE, quote.passage)
             passage = found.get(of) or _passage(one, quote, language)
         known = kept.get(of, passage)
-        kept[of] = one if known is one else _better(known, one)
+        kept[of] = one if known is one else _joined(known, one)
     distinct, _ = deduplicate(sorted(kept.values(), key=lambda one: -one.score))
     return with_corrections(distinct), len(candidates) - len(distinct)
 
@@ -82,8 +83,8 @@ def _passage(one: ScoredCandidate, quote: Quote, language: str) -> ScoredCandida
     return replace(one, evidence=read)
 
 
-def _better(passage: ScoredCandidate, fact: ScoredCandidate) -> ScoredCandidate:
-    """The passage with the better scores of the two, and the layers of both.
+def _joined(passage: ScoredCandidate, fact: ScoredCandidate) -> ScoredCandidate:
+    """The passage with the layers of both, and the time asked for if the fact fits it.
 
     It keeps the id of the first fact that found it, and is a plan if the fact is one. If its words
     refer to others ("She lives there."), it keeps what the fact says too.
@@ -99,7 +100,6 @@ def _better(passage: ScoredCandidate, fact: ScoredCandidate) -> ScoredCandidate:
             reading=said.reading or (read.text if adds and refers else ""),
             quote=None,
         ),
-        relevance=max(passage.relevance, fact.relevance),
         score_floor=max(passage.score_floor, fact.score_floor),
         layers=tuple(dict.fromkeys((*passage.layers, *fact.layers))),
         in_window=passage.in_window or fact.in_window,

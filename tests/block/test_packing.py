@@ -153,13 +153,13 @@ def test_a_fact_gives_way_to_the_words_it_was_read_from(tokens: TokenCounter) ->
         memory_id="m3", quote=Quote(7, words, passage.said_at), turns=(1, 2), turn_ids=("t1", "t2")
     )
     stored = evidence("Ana is left-handed.", EvidenceKind.MEMORY, key=4)
-    for told in ([(fact, 0.9), (passage, 0.1), (stored, 0.5)], [(fact, 0.9), (stored, 0.5)]):
+    alone, known = [(fact, 0.9), (stored, 0.5)], Answerability.SOMETHING
+    for relevance, told in ((0.8, [*alone, (passage, 0.8)]), (0.9, alone)):
         found, _ = quotes(ranked(told))
-        first, second = pack(
-            query(), found, Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
-        ).items
+        packed = pack(query(), found, known, 1000, tokens.count, RecallOptions())
+        first, second = packed.items
         assert (first.text, first.kind, first.memory_id) == (words, EvidenceKind.PASSAGE, "m3")
-        assert first.relevance == pytest.approx(0.9, abs=1e-3)
+        assert first.relevance == pytest.approx(relevance, abs=1e-3)
         assert (second.text, second.kind) == (stored.text, EvidenceKind.MEMORY)
         assert len(first.turn_ids) == 1
 
