@@ -5,7 +5,7 @@ from rich.console import Console
 
 from eval.answers.command import answers
 from eval.bench.command import bench
-from eval.command import run, train
+from eval.command import run, train, train_network
 from eval.encoder.command import encoder
 from eval.frontier.command import frontier
 from eval.frontier.truth import truth
@@ -90,6 +90,7 @@ app.command("train-secrets")(train_secrets)
 app.command("train-needs")(train_needs)
 app.command("train-wishes")(train_wishes)
 app.command("train-meant")(train_meant)
+app.command("train-network")(train_network)
 for name, study in STUDIES.items():
     app.command(name)(study)
 

@@ -1,4 +1,4 @@
-"""The commands `python -m eval run` and `python -m eval train`."""
+"""The commands `python -m eval run`, `train` and `train-network`."""
 
 import time
 from dataclasses import replace
@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from safetensors.numpy import save_file
 
 from eval import answerability, relevance
-from eval.arguments import AsJson, Cache, Data, Jobs, Step, print_json, working_folder
+from eval.arguments import AsJson, Cache, Data, Jobs, Out, Step, print_json, working_folder
 from eval.datasets import LOADERS, Dataset
 from eval.datasets.recognised import as_recognised
 from eval.datasets.selection import load_datasets
@@ -18,6 +19,7 @@ from eval.report import figures, show
 from eval.retrieval import retrieved_histories
 from eval.rows import write
 from eval.run import run_conversations
+from hotmem.ranking.relevance import fitted_model
 
 
 def run(
@@ -115,3 +117,15 @@ def train(
         out.write_text(text + "\n", encoding="utf-8")
     else:
         print(text)
+
+
+def train_network(
+    data: Data, out: Out, step: Step = 6, jobs: Jobs = 2, cache: Cache = None
+) -> None:
+    """Train the network that rescores what was said, on every second conversation."""
+    from eval.network import trained  # torch takes seconds to import
+
+    with working_folder(cache) as folder:
+        asked = retrieved_histories(load_datasets(data, step), jobs, folder, Console(stderr=True))
+    samples = {name: relevance.samples(part) for name, part in asked.items()}
+    save_file(dict(trained(samples, fitted_model())), out)

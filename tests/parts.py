@@ -75,7 +75,7 @@ PARTS: Final = {
         files=("tests/model_calls/",),
     ),
     "torch": Part(
-        touched=("eval/encoder/", "eval/understanding/", "hotmem/models/"),
+        touched=("eval/encoder/", "eval/understanding/", "eval/network.py", "hotmem/models/"),
         files=("tests/eval/test_encoder_alone.py",),
     ),
     "wheel": Part(

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -10,16 +9,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
-from eval.arguments import AsJson, Data, Jobs, Step, print_json, working_folder
+from eval.arguments import AsJson, Data, Step, print_json
 from eval.datasets.selection import load_datasets
 from eval.encoder.material import Reader, materials
-from eval.encoder.pipeline import Delivered, delivered
 from eval.encoder.ranking import Ranked, by_pieces, by_row, mean, ranked
-from eval.report import interval, table
-from eval.retrieval import retrieved_histories
-from eval.studies.blocks import BUDGETS
+from eval.report import table
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.models.preparation import PUBLISHED, TURNS, EncoderVariant
 
@@ -60,32 +55,6 @@ def measure(
         found |= {f"{name}, rows": rows, f"{name}, {width} bits a token": pieces}
     show(found, Console(width=220))
     print_json({name: figures(part) for name, part in found.items()}, as_json)
-
-
-@encoder.command("pipeline")
-def pipeline(
-    data: Data,
-    model: Models = None,
-    cache: Cache = None,
-    jobs: Jobs = 2,
-    step: Step = 12,
-    as_json: AsJson = False,
-) -> None:
-    """Measure each encoder in the pipeline, with a relevance model fitted on its candidates."""
-    console = Console(stderr=True)
-    with working_folder(cache) as folder:
-        datasets = load_datasets(data, step)
-        encoders = {form.name: form.name for form in (PUBLISHED, TURNS)} | {
-            EncoderVariant.of(path).name: str(path) for path in model or ()
-        }
-        found = list(
-            delivered(
-                (name, retrieved_histories(datasets, jobs, folder, console, encoder))
-                for name, encoder in encoders.items()
-            )
-        )
-    show_delivered(found, Console(width=220))
-    print_json([asdict(one) for one in found], as_json)
 
 
 @encoder.command("train")
@@ -192,32 +161,3 @@ def show(found: dict[str, list[Ranked]], console: Console) -> None:
             *(" / ".join(f"{value:.3f}" for value in row) for row in measures),
         )
     console.print(shown)
-
-
-def show_delivered(found: list[Delivered], console: Console) -> None:
-    """Print a row for each dataset and wording, with the gain over the first encoder."""
-    encoders = list(dict.fromkeys(one.encoder for one in found))
-    for place, budget in enumerate(BUDGETS):
-        shown: Table = table(
-            f"evidence in {budget} tokens, and points gained (95 % interval)",
-            "held out",
-            ["questions", *encoders],
-        )
-        for dataset, wording in dict.fromkeys((one.dataset, one.wording) for one in found):
-            cells = {
-                one.encoder: one
-                for one in found
-                if (one.dataset, one.wording) == (dataset, wording)
-            }
-            first = cells[encoders[0]]
-            others = (
-                f"{cells[name].evidence[place]:.3f}  {interval(cells[name].gain[place])}"
-                for name in encoders[1:]
-            )
-            shown.add_row(
-                f"{dataset}, {wording}",
-                str(first.questions),
-                f"{first.evidence[place]:.3f}",
-                *others,
-            )
-        console.print(shown)

@@ -29,12 +29,12 @@ from hotmem.understanding.query.command_finder import CommandFinder
 from hotmem.understanding.query.command_model import (
     CLASSES,
     CommandModel,
-    TermIds,
     features,
     term_ids,
 )
 from hotmem.understanding.query.commands import CommandKind
 from hotmem.understanding.query.voice_commands import find_command
+from hotmem.understanding.term_model import TermIds
 
 FOLDER: Final = data.FOLDER / "commands"
 ORDINARY: Final = data.TRAINING + data.CALIBRATION

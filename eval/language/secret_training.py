@@ -37,8 +37,8 @@ from hotmem.understanding.private_statements import (
     pair_features,
     statement_ids,
 )
-from hotmem.understanding.query.command_model import FloatArray, TermIds, term_ids
-from hotmem.understanding.term_model import TermModel, logistic
+from hotmem.understanding.query.command_model import FloatArray, term_ids
+from hotmem.understanding.term_model import TermIds, TermModel, logistic
 
 FOLDER: Final = Path(__file__).parents[1] / "data/secrets"
 START: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -33,10 +33,10 @@ frontier`)."""
 LINE_OVERHEAD: Final = 20
 """Characters of a line for the date, the speaker and the mark."""
 
-MIN_SHARE_OF_BEST: Final = 0.04
+MIN_SHARE_OF_BEST: Final = 0.03
 """Share of the best line's relevance that a line must have (`python -m eval frontier`)."""
 
-FAR_FROM_BEST: Final = 0.1
+FAR_FROM_BEST: Final = 0.15
 """Share of the best line's relevance below which a line stands after the others (`python -m eval
 truth`)."""
 

@@ -68,6 +68,7 @@ MANY_CANDIDATES: Final = 180
 """Number of candidates of a question to a long memory."""
 
 EPSILON: Final = 1e-6
+"""Least distance of a relevance from 0 and 1, for its logit."""
 
 
 class Answerability(StrEnum):
@@ -106,8 +107,7 @@ def answerability_features(
     column = dict(zip(FEATURES, features.T, strict=True))
     quoted = np.array([source in (Source.QUOTE, Source.STATEMENT) for source in sources])
     not_asked = column["own_question"] == 0
-    probabilities = np.clip(relevances, EPSILON, 1 - EPSILON)
-    logits = np.log(probabilities / (1 - probabilities))
+    logits = logit(relevances)
     top = np.sort(logits)[::-1][:TOP_CANDIDATES]
     best = logits == top[0]
     other = column["other_speaker"] > 0
@@ -131,6 +131,12 @@ def answerability_features(
     values |= {f"best_{name}": _largest(column[name], best) for name in BEST_CANDIDATE_FEATURES}
     values |= {f"any_{name}": _largest(column[name], not_asked) for name in MAX_FEATURES}
     return np.array([values[name] for name in ANSWERABILITY_FEATURES], dtype=np.float32)
+
+
+def logit(relevances: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The log-odds of relevances, float32 (n,)."""
+    bounded = np.clip(relevances, EPSILON, 1 - EPSILON).astype(np.float32)
+    return np.asarray(np.log(bounded / (1 - bounded)))
 
 
 def _largest(values: NDArray[np.float32], where: NDArray[np.bool_]) -> float:

@@ -24,10 +24,8 @@ MIN_FACT_RELEVANCE: Final = 0.08
 DENIALS: Final = stems("no not don't never none nothing nobody without") - {"don"}
 """Stems of words by which a statement says the opposite."""
 
-COUNTERPART: Final = {
-    EvidenceKind.MEMORY: EvidenceKind.PASSAGE,
-    EvidenceKind.PASSAGE: EvidenceKind.MEMORY,
-}
+FACT, PASSAGE = EvidenceKind.MEMORY, EvidenceKind.PASSAGE
+COUNTERPART: Final = {FACT: PASSAGE, PASSAGE: FACT}
 """The kind of evidence that can repeat a memory, and a passage."""
 
 
@@ -43,38 +41,24 @@ def deduplicate(candidates: Sequence[ScoredCandidate]) -> tuple[list[ScoredCandi
     Returns:
         The distinct statements, best first, and how many were merged into another.
     """
-    near_duplicates = _near_duplicates(candidates)
-    rows_by_turn: defaultdict[tuple[EvidenceKind, str], list[int]] = defaultdict(list)
+    said: defaultdict[tuple[EvidenceKind | None, str], list[int]] = defaultdict(list)
     kept: dict[int, ScoredCandidate] = {}
     representatives: list[int] = []
+    near = _near_duplicates(candidates)
     for row, one in enumerate(candidates):
-        counterpart = COUNTERPART.get(one.evidence.kind)
-        same_turn = (
-            [
-                earlier
-                for turn in one.evidence.turn_ids
-                for earlier in rows_by_turn[counterpart, turn]
-            ]
-            if counterpart
-            else []
-        )
-        representative = next(
-            (
-                representatives[earlier]
-                for earlier in (*near_duplicates[row], *same_turn)
-                if _is_duplicate(one.evidence, candidates[earlier].evidence)
-            ),
-            row,
-        )
-        kept[representative] = one if representative == row else _merge(kept[representative], one)
-        representatives.append(representative)
-        for turn in one.evidence.turn_ids:
-            rows_by_turn[one.evidence.kind, turn].append(row)
+        kind, turns = one.evidence.kind, one.evidence.turn_ids
+        earlier = near[row] + [at for turn in turns for at in said[COUNTERPART.get(kind), turn]]
+        same = (at for at in earlier if _is_duplicate(one.evidence, candidates[at].evidence))
+        first = next((representatives[at] for at in same), row)
+        kept[first] = one if first == row else _merge(kept[first], one)
+        representatives.append(first)
+        for turn in turns:
+            said[kind, turn].append(row)
     return list(kept.values()), len(candidates) - len(kept)
 
 
 def _near_duplicates(candidates: Sequence[ScoredCandidate]) -> list[list[int]]:
-    """For each candidate the better ones of its kind with its words or nearly its embedding.
+    """For each candidate the better ones with its words or nearly its embedding.
 
     Returns:
         Rows of the candidates, best first.
@@ -105,8 +89,8 @@ def _is_duplicate(one: Evidence, better: Evidence) -> bool:
     A fact and the passage that it covers, or a statement that adds no word to the better one.
     """
     if one.kind is not better.kind:
-        fact, passage = (one, better) if one.kind is EvidenceKind.MEMORY else (better, one)
-        return len(passage.terms & fact.terms) >= FACT_COVERAGE * len(passage.terms)
+        passage = better if one.kind is FACT else one
+        return len(one.terms & better.terms) >= FACT_COVERAGE * len(passage.terms)
     if one.times and better.times and _times(one) != _times(better):
         return False  # "tomorrow" names another day each time
     more = better.terms - one.terms
@@ -131,6 +115,5 @@ def _merge(better: ScoredCandidate, other: ScoredCandidate) -> ScoredCandidate:
 
 def _preference(one: ScoredCandidate) -> int:
     """A fact relevant enough to be shown precedes its passage, which precedes any other fact."""
-    if one.evidence.kind is not EvidenceKind.MEMORY:
-        return 1
-    return 2 if one.relevance >= MIN_FACT_RELEVANCE else 0
+    is_fact = one.evidence.kind is FACT
+    return 1 - is_fact if one.relevance < MIN_FACT_RELEVANCE else 1 + is_fact

@@ -41,11 +41,8 @@ TOKENS_PER_CANDIDATE: Final = 10
 MIN_CANDIDATES: Final = 64
 """Number of candidates returned for a small budget."""
 
-LAYERS: Final = tuple(Layer)
-"""The layers as a tuple, which is faster to iterate over than the enumeration."""
-
 FEATURE_LAYERS: Final = np.array(
-    [[owner is layer for layer in LAYERS] for owner in FEATURES.values()], dtype=np.float32
+    [[owner is layer for layer in Layer] for owner in FEATURES.values()], dtype=np.float32
 )
 """1 where a feature belongs to a layer, float32 (features, layers)."""
 
@@ -94,7 +91,8 @@ def assess(
         return Assessment(none, none, Answerability.NOTHING)
     evidence = [candidate.evidence for candidate in candidates]
     sources = [found.source for found in evidence]
-    relevances = propagate_relevance(candidates, model.probabilities(features, sources, weights))
+    first = model.probabilities(features, sources, weights)
+    relevances = propagate_relevance(candidates, first)
     fits = np.array(window_fit(query, evidence), dtype=np.float32)
     answerability = Answerability.of(
         model.answerable(answerability_features(features, sources, relevances)), len(candidates)
@@ -108,7 +106,8 @@ def assess(
         answerability = Answerability.UNLIKELY
     if (fits >= MIN_FIT).any():
         answerability = Answerability.SOMETHING
-    return Assessment(relevances, fits, answerability)
+    rescored = model.rescored(features, sources, first)
+    return Assessment(propagate_relevance(candidates, rescored), fits, answerability)
 
 
 def rank(
@@ -171,9 +170,8 @@ def is_request_about_known(query: Query, evidence: Sequence[Evidence]) -> bool:
 
     "Tell me about Ilse" asks for all that is known of her.
     """
-    if query.analysis.question:
-        return False
-    names = [stems(name, query.index_language) for name in query.analysis.entities]
+    named = () if query.analysis.question else query.analysis.entities
+    names = [stems(name, query.index_language) for name in named]
     return any(name and name <= found.terms for name in names for found in evidence)
 
 
@@ -206,8 +204,6 @@ def _layers(candidate: Candidate, by_layer: NDArray[np.float32]) -> tuple[Layer,
         candidate: The candidate.
         by_layer: What each layer's features add to its logit, float32 (layers,).
     """
-    if len(candidate.scores) == 1:
-        return tuple(candidate.scores)
-    contributions = dict(zip(LAYERS, by_layer.tolist(), strict=True))
-    found = list(candidate.scores) or [max(LAYERS, key=contributions.__getitem__)]
+    contributions = dict(zip(Layer, by_layer.tolist(), strict=True))
+    found = list(candidate.scores) or [max(Layer, key=contributions.__getitem__)]
     return tuple(sorted(found, key=contributions.__getitem__, reverse=True))

@@ -1,14 +1,17 @@
-"""Relevance: the probability that a candidate helps, from a logistic model of its features.
+"""Relevance: the probability that a candidate helps, in two stages.
+
+A logistic model of its features, one for each source of evidence, which can be explained:
 
     probability = 1 / (1 + exp(-(intercept + Σ coefficient · feature)))
 
-There is one model for each source of evidence. `python -m eval train` fits the coefficients on
-conversations with labelled evidence and writes `relevance.json`.
+Then a small network rescores what was said, as it knows what the features say together. Both are
+fitted on conversations with labelled evidence, by `python -m eval train`, which writes
+`relevance.json`, and `python -m eval train-network`.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -18,15 +21,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.core.logs import log
-from hotmem.ranking.answerability import ANSWERABILITY_FEATURES
+from hotmem.core.matmul import matmul
+from hotmem.errors import InvalidInput, ModelMissing
+from hotmem.ranking.answerability import ANSWERABILITY_FEATURES, logit
 from hotmem.ranking.features import FEATURES
 from hotmem.types import START_WEIGHTS, Source, Weights
+from hotmem.understanding.term_model import Tensors, load_tensors
 
 COEFFICIENTS: Final = files("hotmem.ranking").joinpath("relevance.json")
 """The file of coefficients in this package."""
 
 VERSION: Final = 3
 """Version of the features; coefficients fitted for another version are rejected."""
+
+
+SAID: Final = (Source.QUOTE, Source.STATEMENT)
+"""Sources that the network rescores: what somebody said. A fact only finds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +52,40 @@ class Logistic:
     coefficients: NDArray[np.float32]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Network:
+    """A network with rectified hidden layers, whose output is added to the first stage's logit.
+
+    Attributes:
+        layers: Weights, float32 (inputs, outputs), and biases, float32 (outputs,), of each layer.
+        first: Weight of the first stage's logit.
+    """
+
+    layers: Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]]
+    first: float
+
+    @classmethod
+    def of(cls, tensors: Tensors) -> Self:
+        """The network of a model file: `first`, and `weights_0`, `biases_0`, `weights_1` ..."""
+        held = {name: np.asarray(values, dtype=np.float32) for name, values in tensors.items()}
+        layers = [(held[f"weights_{at}"], held[f"biases_{at}"]) for at in range(len(held) // 2)]
+        return cls(layers, float(held["first"][0]))
+
+    def logits(
+        self, inputs: NDArray[np.float32], first: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """The logits of relevance, float32 (n,).
+
+        Args:
+            inputs: From `network_inputs`, float32 (n, inputs).
+            first: The first stage's logits, float32 (n,).
+        """
+        for weights, biases in self.layers[:-1]:
+            inputs = np.maximum(matmul(inputs, weights) + biases, 0)
+        weights, biases = self.layers[-1]
+        return (matmul(inputs, weights) + biases)[:, 0] + self.first * first
+
+
 @dataclass(frozen=True, slots=True)
 class RelevanceModel:
     """The fitted models.
@@ -49,10 +93,12 @@ class RelevanceModel:
     Attributes:
         sources: The relevance model of each source of evidence, over `FEATURES`.
         answerability: The model of answerability, over `ANSWERABILITY_FEATURES`.
+        network: The second stage; None for the first stage alone.
     """
 
     sources: Mapping[Source, Logistic]
     answerability: Logistic
+    network: Network | None = None
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -113,6 +159,25 @@ class RelevanceModel:
         logits = intercepts + self.contributions(features, sources, weights).sum(axis=1)
         return np.asarray(0.5 * (1 + np.tanh(logits / 2)), dtype=np.float32)
 
+    def rescored(
+        self,
+        features: NDArray[np.float32],
+        sources: Sequence[Source],
+        relevances: NDArray[np.float32],
+    ) -> NDArray[np.float32]:
+        """The relevances, those of `SAID` by the network, 0 to 1, float32 (n,).
+
+        Args:
+            features: float32 (n, len(FEATURES)).
+            sources: The source of each row.
+            relevances: Relevance of each row by the first stage, 0 to 1, float32 (n,).
+        """
+        if self.network is None or not len(relevances):
+            return relevances
+        inputs, first = network_inputs(features, sources, relevances), logit(relevances)
+        found = 0.5 * (1 + np.tanh(self.network.logits(inputs, first) / 2))
+        return np.where([source in SAID for source in sources], found, relevances)
+
     def answerable(self, features: NDArray[np.float32]) -> float:
         """Probability, 0 to 1, that a question is answered, if half of all questions are.
 
@@ -133,50 +198,48 @@ def _parse_logistic(data: Mapping[str, float], names: Iterable[str]) -> Logistic
     return fit
 
 
-FALLBACK_MODEL: Final = RelevanceModel(
-    {
-        Source.QUOTE: _parse_logistic(
-            {
-                "intercept": -8.0,
-                "words": 2.0,
-                "match": 4.0,
-                "cosine": 3.0,
-                "session_overlap": 1.0,
-                "speaker_fits": 0.5,
-            },
-            FEATURES,
-        ),
-        Source.FACT: _parse_logistic(
-            {"intercept": -5.0, "fact": 8.0, "cosine": 2.0, "overlap": 1.0}, FEATURES
-        ),
-        Source.STATEMENT: _parse_logistic(
-            {"intercept": -5.0, "match": 4.0, "cosine": 3.0, "overlap": 2.0}, FEATURES
-        ),
-        Source.SUMMARY: _parse_logistic({"intercept": -4.0, "session_words": 4.0}, FEATURES),
-    },
-    _parse_logistic(
-        {"intercept": -3.0, "any_match": 4.0, "any_cosine": 4.0, "any_overlap": 1.0},
-        ANSWERABILITY_FEATURES,
-    ),
-)
-"""Hand-written coefficients, used if the fitted ones cannot be read. They rank well; their
-probabilities are not calibrated."""
+def network_inputs(
+    features: NDArray[np.float32], sources: Sequence[Source], relevances: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """What the network reads of each candidate, float32 (n, len(FEATURES) + 3).
+
+    Its features, whether it is a stored statement, the first stage's logit, and that less the best
+    one's of what was said.
+    """
+    first = logit(relevances)
+    said = [value for value, source in zip(first, sources, strict=True) if source in SAID]
+    stored = [float(source is Source.STATEMENT) for source in sources]
+    gap = first - max(said, default=0.0)
+    return np.column_stack([features, stored, first, gap]).astype(np.float32)
+
+
+def fitted_model(path: Path | None = None) -> RelevanceModel:
+    """The fitted models.
+
+    Args:
+        path: File of coefficients written by `python -m eval train`, which are used without the
+            network; None is the one in this package, with it.
+
+    Raises:
+        InvalidInput: If the file cannot be read, or is of another version.
+    """
+    if path is None:
+        return _shipped_model()
+    try:
+        return RelevanceModel.from_json(path.read_text("utf-8"))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InvalidInput(
+            f"{path} holds no relevance coefficients of version {VERSION}. Fit them with "
+            "`python -m eval train`, or leave the setting empty for those of this package."
+        ) from error
 
 
 @cache
-def fitted_model(path: Path | None = None) -> RelevanceModel:
-    """The fitted models, or `FALLBACK_MODEL` with a warning if they cannot be read.
-
-    Args:
-        path: File of coefficients written by `python -m eval train`; None is the one in this
-            package.
-    """
+def _shipped_model() -> RelevanceModel:
+    """The models of this package; without the network, with a warning, if its file is damaged."""
+    model = RelevanceModel.from_json(COEFFICIENTS.read_text("utf-8"))
     try:
-        return RelevanceModel.from_json((path or COEFFICIENTS).read_text("utf-8"))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        log.warning(
-            "relevance coefficients cannot be read; using the fallback model",
-            error=type(error).__name__,
-            needed_version=VERSION,
-        )
-        return FALLBACK_MODEL
+        return replace(model, network=Network.of(load_tensors("reranker-1")))
+    except ModelMissing as error:
+        log.warning("relevance is computed without its network", problem=str(error))
+        return model

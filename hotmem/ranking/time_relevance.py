@@ -80,8 +80,6 @@ def promote_window(
         fits: The fit of each to the requested window, 0 to 1.
     """
     inside = [fit >= MIN_FIT for fit in fits]
-    if not any(inside):
-        return list(candidates)
     top = max(
         (one.score for one, within in zip(candidates, inside, strict=True) if not within),
         default=0.0,
@@ -111,8 +109,6 @@ def promote_day(query: Query, candidates: Sequence[ScoredCandidate]) -> list[Sco
     others = [
         one for one in candidates if one.evidence.times and not _window_share(one.evidence, window)
     ]
-    if not others:
-        return list(candidates)
 
     def raised(one: ScoredCandidate) -> ScoredCandidate:
         shared = one.evidence.terms & asked

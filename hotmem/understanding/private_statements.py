@@ -14,8 +14,8 @@ import numpy as np
 from hotmem.text.numerals import shape_terms
 from hotmem.text.passages import SENTENCE_END
 from hotmem.types import Evidence, EvidenceKind
-from hotmem.understanding.query.command_model import FloatArray, TermIds, term_id, term_ids
-from hotmem.understanding.term_model import Tensors, TermModel, load_tensors, logistic
+from hotmem.understanding.query.command_model import FloatArray, term_id, term_ids
+from hotmem.understanding.term_model import Tensors, TermIds, TermModel, load_tensors, logistic
 
 MIN_SECRET: Final = 0.5
 """Probability from which a statement holds a secret."""

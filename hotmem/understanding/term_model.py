@@ -12,9 +12,9 @@ from safetensors.numpy import load_file
 
 from hotmem.errors import ModelMissing
 from hotmem.models.manifest import check_files, checksum_file
-from hotmem.understanding.query.command_model import TermIds
 
 Tensors = Mapping[str, NDArray[np.generic]]
+TermIds = NDArray[np.uint32]
 
 _FOLDER: Final = Path(__file__).parents[1] / "models"
 

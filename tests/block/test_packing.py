@@ -156,8 +156,7 @@ def test_a_fact_gives_way_to_the_words_it_was_read_from(tokens: TokenCounter) ->
     alone, known = [(fact, 0.9), (stored, 0.5)], Answerability.SOMETHING
     for relevance, told in ((0.8, [*alone, (passage, 0.8)]), (0.9, alone)):
         found, _ = quotes(ranked(told))
-        packed = pack(query(), found, known, 1000, tokens.count, RecallOptions())
-        first, second = packed.items
+        first, second = pack(query(), found, known, 1000, tokens.count, RecallOptions()).items
         assert (first.text, first.kind, first.memory_id) == (words, EvidenceKind.PASSAGE, "m3")
         assert first.relevance == pytest.approx(relevance, abs=1e-3)
         assert (second.text, second.kind) == (stored.text, EvidenceKind.MEMORY)

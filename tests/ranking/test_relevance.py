@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -9,14 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from hotmem import Memory, Options
-from hotmem.models import CachedEncoder, Language
-from hotmem.options import ModelOptions
+from hotmem import InvalidInput
+from hotmem.errors import ModelMissing
+from hotmem.ranking import relevance
 from hotmem.ranking.answerability import ANSWERABILITY_FEATURES
 from hotmem.ranking.features import FEATURES
-from hotmem.ranking.relevance import FALLBACK_MODEL, VERSION, Logistic, RelevanceModel, fitted_model
+from hotmem.ranking.relevance import VERSION, Logistic, Network, RelevanceModel, fitted_model
 from hotmem.types import START_WEIGHTS, Layer, Source, Weights
-from tests.conversation import said
 from tests.logs import captured_logs
 
 WIDTH = len(FEATURES)
@@ -121,8 +121,8 @@ def test_answerability_is_a_probability() -> None:
     assert model.answerable(signs) == pytest.approx(1 / (1 + np.exp(1.5)))
 
 
-@pytest.mark.parametrize("model", [fitted_model(), FALLBACK_MODEL])
-def test_every_coefficient_is_finite_and_every_layer_has_features(model: RelevanceModel) -> None:
+def test_every_coefficient_is_finite_and_every_layer_has_features() -> None:
+    model = fitted_model()
     assert model.sources.keys() == set(Source)
     for fit in (*model.sources.values(), model.answerability):
         assert (
@@ -150,39 +150,43 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
-def test_unreadable_coefficients_fall_back_with_a_warning(
-    content: str | bytes | None, tmp_path: Path
-) -> None:
+def test_unreadable_coefficients_are_refused(content: str | bytes | None, tmp_path: Path) -> None:
     path = tmp_path / "relevance.json"
     if content is not None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with captured_logs() as logs:
-        assert fitted_model(path) is FALLBACK_MODEL
-    (warning,) = logs
-    assert warning["log_level"] == "warning" and warning["needed_version"] == VERSION
+    with pytest.raises(InvalidInput, match=r"relevance\.json holds no .* `python -m eval train`"):
+        fitted_model(path)
 
 
-def test_custom_coefficients_are_read_without_a_warning(tmp_path: Path) -> None:
+def test_custom_coefficients_are_used_without_the_network(tmp_path: Path) -> None:
     path = tmp_path / "relevance.json"
     path.write_text(stored(), "utf-8")
+    assert fitted_model().network is not None and fitted_model(path).network is None
+
+
+NETWORK = Network(
+    [
+        (np.ones((WIDTH + 3, 2), dtype=np.float32), np.array([0, -1], dtype=np.float32)),
+        (np.array([[1.0], [-2.0]], dtype=np.float32), np.array([0.5], dtype=np.float32)),
+    ],
+    first=2.0,
+)
+
+
+def test_the_network_rescores_what_was_said_and_nothing_else() -> None:
+    model = RelevanceModel({}, KNOWING, NETWORK)
+    features, half = np.zeros((2, WIDTH), dtype=np.float32), np.full(2, 0.5, dtype=np.float32)
+    found = model.rescored(features, [Source.QUOTE, Source.FACT], half)
+    assert found == pytest.approx([1 / (1 + np.exp(-0.5)), 0.5])
+    features[0, 0] = 3.0  # hidden units 3 and 2; 3 − 2 · 2 + 0.5
+    (stored_one, fact) = model.rescored(features, [Source.STATEMENT, Source.FACT], half)
+    assert (stored_one, fact) == pytest.approx([1 / (1 + np.exp(1.5)), 0.5])
+
+
+def test_without_its_file_the_first_stage_decides_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relevance, "load_tensors", Mock(side_effect=ModelMissing("none")))
     with captured_logs() as logs:
-        assert fitted_model(path) is not FALLBACK_MODEL
-    assert not logs
-
-
-async def test_a_recall_works_with_unreadable_coefficients(
-    database: Path, tmp_path: Path, encoder: CachedEncoder, language: Language
-) -> None:
-    told = (
-        "My dog is called Potola.",
-        "The ferry leaves at nine.",
-        "We painted the kitchen yellow.",
-        "I live in Porto.",
-    )
-    broken = Options(models=ModelOptions(relevance=tmp_path / "nothing.json"))
-    async with Memory.open(database, broken, encoder=encoder, language=language) as memory:
-        for number, text in enumerate(told):
-            await memory.remember(said(text, minutes=number))
-        await memory.settle()
-        block = await memory.recall("What is my dog called?", user_id="ana")
-    assert "Potola" in max(block.items, key=lambda item: item.relevance).text
+        model = relevance._shipped_model.__wrapped__()
+    assert model.network is None and [one["log_level"] for one in logs] == ["warning"]
+    found = np.array([0.2, 0.7], dtype=np.float32)
+    assert model.rescored(np.zeros((2, WIDTH), dtype=np.float32), KINDS[:2], found) is found

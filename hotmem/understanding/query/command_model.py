@@ -18,6 +18,7 @@ from hotmem.models.manifest import check_files, checksum_file
 from hotmem.text.utterance import END, normalize
 from hotmem.types import Vector
 from hotmem.understanding.query.commands import CommandKind
+from hotmem.understanding.term_model import TermIds
 
 CLASSES: Final = (
     None, CommandKind.REMEMBER, CommandKind.FORGET_LAST, CommandKind.FORGET_ABOUT,
@@ -41,7 +42,6 @@ WEIGHTS: Final = Path(__file__).parents[2] / "models" / f"{_NAME}.safetensors"
 """The shipped weights."""
 
 FloatArray = NDArray[np.float32]
-TermIds = NDArray[np.uint32]
 
 
 def class_of(kind: CommandKind | None) -> CommandKind | None:

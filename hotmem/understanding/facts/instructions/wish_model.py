@@ -11,8 +11,8 @@ import numpy as np
 
 from hotmem.types.parse import Span, Token
 from hotmem.understanding.facts.instructions.topics import exclusive_topics
-from hotmem.understanding.query.command_model import TermIds, term_id, term_ids
-from hotmem.understanding.term_model import load_term_model, logistic
+from hotmem.understanding.query.command_model import term_id, term_ids
+from hotmem.understanding.term_model import TermIds, load_term_model, logistic
 
 _FUNCTION_WORDS: Final = frozenset(
     {"PRON", "ADV", "ADP", "SCONJ", "AUX", "PART", "DET", "CCONJ", "INTJ"}
