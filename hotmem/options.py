@@ -156,8 +156,8 @@ class ModelOptions(Bounded):
         cache_dir: Folder of prepared models; None is the user's cache folder.
         encoding: tiktoken encoding the budget is counted in.
         embeddings_cached: Embeddings kept in memory.
-        relevance: File of coefficients by `python -m eval train`; None is the one that ships with
-            this package.
+        relevance: File of coefficients by `python -m eval train`, used without the network that
+            rescores; None is the one that ships with this package, with it.
         gc_freeze: Call `gc.freeze` once after loading, which excludes all objects of the process
             from garbage collection. Full collections then do not pause the event loop to scan the
             models. For processes that run only a bot.

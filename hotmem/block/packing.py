@@ -33,7 +33,7 @@ frontier`)."""
 LINE_OVERHEAD: Final = 20
 """Characters of a line for the date, the speaker and the mark."""
 
-MIN_SHARE_OF_BEST: Final = 0.03
+MIN_SHARE_OF_BEST: Final = 0.02
 """Share of the best line's relevance that a line must have (`python -m eval frontier`)."""
 
 FAR_FROM_BEST: Final = 0.15
