@@ -36,9 +36,9 @@ LINE_OVERHEAD: Final = 20
 MIN_SHARE_OF_BEST: Final = 0.02
 """Share of the best line's relevance that a line must have (`python -m eval frontier`)."""
 
-FAR_FROM_BEST: Final = 0.15
-"""Share of the best line's relevance below which a line stands after the others (`python -m eval
-truth`)."""
+FAR_FROM_BEST: Final = (0.1, 0.15)
+"""Share of the best line's relevance below which a line stands after the others: of a question
+without and with a name, as lines about others than who is named are no news of them."""
 
 MIN_SHARE_UNHELD: Final = 0.3
 """The same where nothing holds the names asked about."""
@@ -101,11 +101,10 @@ def pack(
             if misses == MAX_MISSES:
                 break
             continue
-        misses = 0
-        spent += cost
+        spent, misses = spent + cost, 0
         summaries -= is_summary
         chosen.append(item)
-    return _fit(chosen, budget, count, layout, unheld)
+    return _fit(chosen, budget, count, layout, unheld, FAR_FROM_BEST[bool(query.analysis.entities)])
 
 
 def unheld_names(
@@ -196,6 +195,7 @@ def _fit(
     count: Callable[[str], int],
     layout: Layout,
     unheld: Sequence[str],
+    far: float,
 ) -> Packed:
     """Render the items without the last chosen while the text exceeds the budget.
 
@@ -203,10 +203,10 @@ def _fit(
     first, so that what was said anew is above what it replaces. Tokens of the whole text can
     exceed the sum over its lines.
     """
-    far = FAR_FROM_BEST * max((one.relevance for one in chosen), default=0.0)
+    least = far * max((one.relevance for one in chosen), default=0.0)
 
     def place(one: Item) -> tuple[bool, bool, float]:
-        return one.in_window, one.relevance >= far and not one.hearsay, one.said_at.timestamp()
+        return one.in_window, one.relevance >= least and not one.hearsay, one.said_at.timestamp()
 
     for kept in range(len(chosen), 0, -1):
         items = tuple(sorted(chosen[:kept], key=place, reverse=True))
