@@ -178,20 +178,20 @@ def is_request_about_known(query: Query, evidence: Sequence[Evidence]) -> bool:
 def propagate_relevance(
     candidates: Sequence[Candidate], relevances: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """Raise the relevance of each current memory to that of the memory it replaced.
+    """Raise the relevance of each current memory, and of its words, to that of the one it replaced.
 
     Both answer the same question, and the current one correctly; but a secret is asked for itself.
     """
     raised = relevances.copy()
-    rows = {
-        candidate.evidence.key: row
-        for row, candidate in enumerate(candidates)
-        if candidate.evidence.kind is EvidenceKind.MEMORY
-    }
+    rows = {(one.evidence.kind, one.evidence.key): row for row, one in enumerate(candidates)}
+
     for row, candidate in enumerate(candidates):
-        successor = rows.get(candidate.evidence.replaced_by or -1)
-        if successor is not None and not holds_secret(candidates[successor].evidence):
-            raised[successor] = max(raised[successor], relevances[row])
+        current = rows.get((EvidenceKind.MEMORY, candidate.evidence.replaced_by or -1))
+        if current is not None and not holds_secret(candidates[current].evidence):
+            quote = candidates[current].evidence.quote
+            words = rows.get((EvidenceKind.PASSAGE, quote.passage), current) if quote else current
+            for new in (current, words):
+                raised[new] = max(raised[new], relevances[row])
     return raised
 
 
