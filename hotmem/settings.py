@@ -268,7 +268,7 @@ class Settings(Variables):
     )
     relevance_model: Path | None = Field(
         default=None,
-        description="Relevance coefficients from `python -m eval train`; empty: ours, with a network.",
+        description="Coefficients from `python -m eval train`; empty: ours and a network.",
     )
 
     def __init__(self, **values: Any) -> None:  # noqa: ANN401 - any field's
