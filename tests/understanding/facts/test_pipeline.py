@@ -1,6 +1,8 @@
 """Facts extracted from spoken sentences, and sentences without facts."""
 
+import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -13,149 +15,8 @@ from tests.thoroughness import examples
 
 WEDNESDAY = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
 
-SAID = [
-    ("My dog is called Potola.", ["Ana's dog is called Potola."]),
-    (
-        "my dog is called potola and i live in lisbon",
-        ["Ana's dog is called Potola.", "Ana lives in lisbon."],
-    ),
-    ("I have a dog and two cats.", ["Ana has a dog.", "Ana has two cats."]),
-    ("I have a dog, his name is Rex.", ["Ana has a dog.", "Ana's dog is called Rex."]),
-    ("We have two kids named Tom and Lily", ["Ana has two kids named Tom and Lily."]),
-    ("My sister's dog is called Rex.", ["Ana's sister's dog is called Rex."]),
-    ("Potola is my dog.", ["Ana's dog is called Potola."]),
-    ("My manager is Tom", ["Ana's manager is called Tom."]),
-    (
-        "My sister Marta works at Siemens in Munich.",
-        ["Ana's sister is called Marta.", "Ana's sister Marta works at Siemens in Munich."],
-    ),
-    ("I think my brother works at Google", ["Perhaps Ana's brother works at Google."]),
-    ("I don't work at Siemens any more.", ["Ana does not work at Siemens any more."]),
-    ("I don't work there any more.", ["Ana does not work there any more."]),
-    ("i work as a teacher", ["Ana works as a teacher."]),
-    ("I'm a nurse", ["Ana is a nurse."]),
-    (
-        "I started a new job at Siemens last month.",
-        ["Ana started a new job at Siemens in October 2026."],
-    ),
-    ("I moved to Berlin in May", ["Ana moved to Berlin in May 2026."]),
-    ("I've lived in Rome for five years", ["Ana has lived in Rome for five years."]),
-    ("I used to live in Paris", ["Ana used to live in Paris."]),
-    ("I'm from Porto", ["Ana is from Porto."]),
-    ("Marta lives in Rome", ["Marta lives in Rome."]),
-    ("My office is in Berlin", ["Ana's office is in Berlin."]),
-    ("I graduated from MIT in 2015", ["Ana graduated from MIT in 2015."]),
-    ("My flight is on Tuesday.", ["Ana's flight is on 2026-11-24 (Tuesday)."]),
-    ("I have an exam on Monday", ["Ana has an exam on 2026-11-23 (Monday)."]),
-    (
-        "I've got an interview on Friday at ten",
-        ["Ana has got an interview on 2026-11-20 (Friday) at 10:00."],
-    ),
-    ("my birthday is on the 3rd of May", ["Ana's birthday is on 3 May."]),
-    (
-        "I'm going to visit my mom next week",
-        ["Ana is going to visit Ana's mom in the week of 2026-11-23."],
-    ),
-    ("We're flying to Rome tomorrow", ["Ana is flying to Rome on 2026-11-19 (Thursday)."]),
-    (
-        "I need to call the dentist on Friday",
-        ["Ana needs to call the dentist on 2026-11-20 (Friday)."],
-    ),
-    ("I want to learn the guitar", ["Ana wants to learn the guitar."]),
-    ("I would love to go to Japan", ["Ana would love to go to Japan."]),
-    ("I'm allergic to peanuts", ["Ana is allergic to peanuts."]),
-    ("I have asthma", ["Ana has asthma."]),
-    ("i'm vegan", ["Ana is vegan."]),
-    ("I don't eat meat", ["Ana does not eat meat."]),
-    ("I like jazz but I hate techno", ["Ana likes jazz.", "Ana hates techno."]),
-    ("i dont like olives", ["Ana does not like olives."]),
-    ("I can't stand cilantro", ["Ana cannot stand cilantro."]),
-    ("my favourite colour is green", ["Ana's favourite colour is green."]),
-    ("I go running every morning", ["Ana goes running every morning."]),
-    ("I never drink coffee", ["Ana never drinks coffee."]),
-    (
-        "I've been learning Portuguese for two years",
-        ["Ana has been learning Portuguese for two years."],
-    ),
-    ("I can play the piano", ["Ana can play the piano."]),
-    ("I'm 34 years old", ["Ana is 34 years old."]),
-    ("my daughter is five", ["Ana's daughter is five."]),
-    (
-        "I started playing guitar and piano",
-        ["Ana started playing guitar.", "Ana started playing piano."],
-    ),
-    (
-        "We have team dinners, picnics, and long walks.",
-        ["Ana has team dinners, picnics, and long walks."],
-    ),
-    ("I ran a 5K for veterans' rights in May", ["Ana ran a 5K for veterans' rights in May 2026."]),
-    ("I bought a house which I painted blue", ["Ana bought a house which Ana painted blue."]),
-    (
-        "I have details about where I'm going to be staying",
-        ["Ana has details about where Ana is going to be staying."],
-    ),
-    ("I particularly enjoy browsing the web myself", ["Ana particularly enjoys browsing the web."]),
-    ("My mom is way too traditional for me, lol", ["Ana's mum is way too traditional for Ana."]),
-    ("I broke my leg two years ago", ["Ana broke Ana's leg in 2024."]),
-    ("Yesterday, I went to a fair.", ["Ana went to a fair on 2026-11-17 (Tuesday)."]),
-    ("I've never been to Japan", ["Ana has never been to Japan."]),
-    ("I bake sourdough bread", ["Ana bakes sourdough bread."]),
-    ("I jog around the neighbourhood", ["Ana jogs around the neighbourhood."]),
-    ("I have tried sailing with my uncle", ["Ana has tried sailing with Ana's uncle."]),
-    ("I have a pet cow", ["Ana has a pet cow."]),
-    ("I want to be a programmer", ["Ana wants to be a programmer."]),
-    ("I live alone", ["Ana lives alone."]),
-    ("I love the holidays", ["Ana loves the holidays."]),
-    (
-        "Always give temperatures in Celsius when I ask about the weather.",
-        ["Ana asks: always give temperatures in Celsius when I ask about the weather."],
-    ),
-    ("I want you to never mention my ex", ["Ana asks: never mention my ex."]),
-    ("From now on, answer in German.", ["Ana asks: from now on, answer in German."]),
-    ("Don't call me Bob", ["Ana asks: don't call me Bob."]),
-    (
-        "Whenever I ask about food, remind me of my allergy.",
-        ["Ana asks: whenever I ask about food, remind me of my allergy."],
-    ),
-]
-
-NOTHING = [
-    "I wanted to be a nurse",
-    "Always fun to see you!",
-    "From now on I will run.",
-    "Every time I go there I get sick.",
-    "Do you like jazz?",
-    "what is my dog called",
-    "Did I tell you where I live?",
-    "If I had a dog I would call it Rex",
-    "I would have a cat if I lived in Rome",
-    "Imagine I had a boat.",
-    "I have an idea",
-    "I have a question about that",
-    "I love it",
-    "I love the idea",
-    "I like that one",
-    "She said I have a dog",
-    "He told me that I live in Rome",
-    'Tom said "I live in Paris"',
-    "tell my sister I live in Rome",
-    "Call the dentist on Friday",
-    "I'll call you tomorrow",
-    "That's great, thanks!",
-    "I'm tired",
-    "My day was great.",
-    "I don't know",
-    "I think so too",
-    "My name is not important",
-    "I should get a dog",
-    "I might move to Berlin",
-    "Whether I live in Rome or Paris does not matter",
-    "hello there",
-    "I admired the nurses I saw there",
-    "I don't grow flowers that you would give me",
-    "Maybe hit a bar on Friday",
-    "Punching the walls.",
-]
+TABLES = json.loads(Path(__file__).with_name("extracted.json").read_text("utf-8"))
+"""Sentences with the facts that they state, and sentences that state none."""
 
 
 def read(
@@ -169,7 +30,7 @@ def only(language: Language, text: str) -> Statement:
     return statement
 
 
-@scored(("text", "expected"), SAID)
+@scored(("text", "expected"), TABLES["stated"])
 def test_extracts_what_is_stated(language: Language, text: str, expected: list[str]) -> None:
     understanding = read(language, text)
     assert sorted(statement.text for statement in understanding.statements) == sorted(expected)
@@ -181,7 +42,7 @@ def test_extracts_what_is_stated(language: Language, text: str, expected: list[s
         )
 
 
-@scored("text", NOTHING)
+@scored("text", TABLES["nothing"])
 def test_extracts_nothing_where_nothing_is_stated(language: Language, text: str) -> None:
     assert read(language, text).statements == ()
 
