@@ -46,7 +46,9 @@ def quotes(
 
     A fact finds what was said; it does not speak for it, as it may have lost a doubt, a number or
     an exception. A passage that was found as well keeps its own relevance, which the facts of its
-    turn are part of. What was stored or edited without a conversation remains.
+    turn are part of. One that was not is not worth a line, unless the fact is what another was
+    replaced by, or of the time asked about. What was stored or edited without a conversation
+    remains.
 
     Args:
         candidates: Candidates, best first.
@@ -57,11 +59,15 @@ def quotes(
         candidates were merged into another.
     """
     found = {(one.evidence.kind, one.evidence.key): one for one in candidates}
+    current = {one.evidence.replaced_by for one in candidates}
+    searched = any(kind is EvidenceKind.PASSAGE for kind, _ in found)
     kept: dict[tuple[EvidenceKind, int], ScoredCandidate] = {}
     for one in candidates:
         of, passage = (one.evidence.kind, one.evidence.key), one
         if quote := one.evidence.quote:
             of = (EvidenceKind.PASSAGE, quote.passage)
+            if searched and of not in found and not (one.in_window or one.evidence.key in current):
+                continue
             passage = found.get(of) or _passage(one, quote, language)
         known = kept.get(of, passage)
         kept[of] = one if known is one else _joined(known, one)
