@@ -1,6 +1,5 @@
 """Packing: the most relevant lines within the token budget."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -20,31 +19,24 @@ from hotmem.text.timezones import to_named_zone, zone_name
 from hotmem.types import Evidence, EvidenceKind, Item, Mark, Query, Role
 from hotmem.understanding.doubtful_statements import is_unmeant
 
-MAX_SUMMARIES: Final = 2
-"""Limit of summaries in a block; each takes the room of several turns."""
-
-MAX_WINDOW_SUMMARIES: Final = 5
-"""Limit of summaries where a time window is requested: they tell what was said in it."""
-
-LENGTH_EXPONENT: Final = 0.5
-"""Weight of length: lines are chosen by score / characters ** exponent (`python -m eval
-frontier`)."""
+MAX_SUMMARIES, MAX_WINDOW_SUMMARIES = 2, 5
+"""Limits of summaries in a block, each of which takes the room of several turns: in general, and
+where a time window is requested, as they tell what was said in it."""
 
 LINE_OVERHEAD: Final = 20
 """Characters of a line for the date, the speaker and the mark."""
 
-MIN_SHARE_OF_BEST: Final = 0.02
-"""Share of the best line's relevance that a line must have (`python -m eval frontier`)."""
+MIN_GAIN: Final = 1.2e-4
+"""Share of the expected evidence for each character of a line from which it is worth its tokens;
+enough is given when no line left is (`python -m eval frontier`)."""
 
 FAR_FROM_BEST: Final = (0.1, 0.15)
 """Share of the best line's relevance below which a line stands after the others: of a question
 without and with a name, as lines about others than who is named are no news of them."""
 
-MIN_SHARE_UNHELD: Final = 0.3
-"""The same where nothing holds the names asked about."""
-
-MAX_MISSES: Final = 12
-"""Packing stops when so many statements in a row do not fit."""
+MIN_SHARE_OF_BEST, MIN_SHARE_UNHELD = 0.02, 0.3
+"""Share of the best line's relevance that a line must have too: in general, and where nothing holds
+the names asked about."""
 
 SPEAKERS: Final = {Role.USER: "User", Role.ASSISTANT: "Bot"}
 """Speakers without a name."""
@@ -85,7 +77,7 @@ def pack(
     summaries = MAX_SUMMARIES if requested_window(query) is None else MAX_WINDOW_SUMMARIES
     layout = Layout(query.at.year, options.symbols)
     chosen: list[Item] = []
-    spent, misses = count(FRAME) + count("\n".join(unheld_lines(unheld))), 0
+    spent = count(FRAME) + count("\n".join(unheld_lines(unheld)))
     zone = zone_name(query.at)
     relevant = [one for one in candidates if one.relevance >= options.semantic_threshold]
     least = MIN_SHARE_UNHELD if unheld and unheld == query.analysis.entities else MIN_SHARE_OF_BEST
@@ -97,11 +89,8 @@ def pack(
         item = _item(query, one, _mark(one, answerability, best=one is candidates[0]), zone)
         cost = count(f"{render_line(item, layout)}\n")
         if spent + cost > budget:
-            misses += 1
-            if misses == MAX_MISSES:
-                break
             continue
-        spent, misses = spent + cost, 0
+        spent += cost
         summaries -= is_summary
         chosen.append(item)
     return _fit(chosen, budget, count, layout, unheld, FAR_FROM_BEST[bool(query.analysis.entities)])
@@ -127,22 +116,34 @@ def unheld_names(
 
 
 def _worth_it(candidates: Sequence[ScoredCandidate], share: float) -> list[ScoredCandidate]:
-    """The statements that are not far less relevant than the best.
+    """The best statement, and those that hold enough of the expected evidence for their length.
 
-    Those in the requested time window stay, and those without an embedding to be relevant by.
+    Relevances are probabilities, so their sum is the evidence to expect. Statements in the
+    requested time window stay, and those without an embedding to be relevant by.
+
+    Args:
+        candidates: The statements.
+        share: Share of the best one's relevance that each must have too.
     """
-    least = share * max((one.relevance for one in candidates), default=0.0)
+    best = max((one.relevance for one in candidates), default=0.0)
+    gain = MIN_GAIN * sum(one.relevance for one in candidates)
     return [
         one
         for one in candidates
-        if one.relevance >= least or one.in_window or one.evidence.vector is None
+        if one.relevance >= max(min(gain * _length(one), best), share * best)
+        or one.in_window
+        or one.evidence.vector is None
     ]
 
 
+def _length(one: ScoredCandidate) -> int:
+    """Characters of a line."""
+    return len(one.evidence.text) + LINE_OVERHEAD
+
+
 def _priority(one: ScoredCandidate) -> tuple[bool, float]:
-    """The order of choice: statements in the requested time window, then score over length."""
-    characters = len(one.evidence.text) + LINE_OVERHEAD
-    return one.in_window, one.score / math.pow(characters, LENGTH_EXPONENT)
+    """Statements in the requested time window first, then by score / √length (`eval frontier`)."""
+    return one.in_window, one.score / _length(one) ** 0.5
 
 
 def _mark(one: ScoredCandidate, answerability: Answerability, *, best: bool) -> Mark:
@@ -154,8 +155,7 @@ def _mark(one: ScoredCandidate, answerability: Answerability, *, best: bool) -> 
     if answerability is not Answerability.SOMETHING or is_unmeant(one.evidence.text):
         return Mark.LOW
     own = mark(one.relevance, one.confidence)
-    raised = best and own is Mark.LOW and one.confidence >= MEDIUM_CONFIDENCE
-    return Mark.MEDIUM if raised else own
+    return Mark.MEDIUM if best and own is Mark.LOW and one.confidence >= MEDIUM_CONFIDENCE else own
 
 
 def _item(query: Query, one: ScoredCandidate, mark: Mark, zone: str | None) -> Item:

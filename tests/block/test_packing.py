@@ -1,13 +1,21 @@
 """Packing: the budget and the limits hold, every item is literal and listed once."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem.block.packing import MAX_SUMMARIES, MIN_SHARE_OF_BEST, Packed, pack
+from hotmem.block.packing import (
+    LINE_OVERHEAD,
+    MAX_SUMMARIES,
+    MIN_GAIN,
+    MIN_SHARE_OF_BEST,
+    Packed,
+    pack,
+)
 from hotmem.block.quotes import quotes
 from hotmem.block.rendering import CLOSING, OPENING, Layout, render_line
 from hotmem.models import TokenCounter
@@ -15,6 +23,7 @@ from hotmem.options import RecallOptions
 from hotmem.ranking.answerability import Answerability
 from hotmem.ranking.deduplication import deduplicate
 from hotmem.types import Evidence, EvidenceKind, Layer, Mark, Quote
+from tests.conversation import START
 from tests.ranking.statements import evidence, query, ranked, statements
 from tests.thoroughness import examples
 
@@ -144,6 +153,42 @@ def test_far_less_relevant_statements_are_left_out(tokens: TokenCounter) -> None
     assert packed([best, *rest]) == 1 and packed(rest) == len(rest)
     unembedded = [(one._replace(vector=None), relevance) for one, relevance in rest]
     assert packed([best, *unembedded]) == 1 + len(rest), "those without an embedding stay"
+
+
+def test_enough_is_given_when_no_line_left_is_worth_its_tokens(tokens: TokenCounter) -> None:
+    """A line of little relevance is worth few tokens; the best is given however long it is."""
+    short, long = "A ferry.", "A ferry goes " * 60
+    best = (evidence("The dog sleeps.", key=1, vector=VECTOR), 0.9)
+    worth = MIN_GAIN * (len(long) + LINE_OVERHEAD)
+
+    def packed(text: str, relevance: float) -> int:
+        one = evidence(text, key=2, vector=VECTOR)
+        return len(packed_for([best, (one, relevance)], tokens, 1000).items)
+
+    assert packed(long, 0.8 * worth) == 1 and packed(short, 0.8 * worth) == 2
+    assert packed(long, 1.3 * worth) == 2
+    alone = [(evidence("A ferry goes out. " * 800, key=2, vector=VECTOR), 0.1)]
+    assert len(packed_for(alone, tokens, 9000).items) == 1
+
+
+def test_a_fact_whose_words_were_not_found_is_not_worth_a_line() -> None:
+    """Unless it is what holds now, of the time asked about, or no words were looked for."""
+    said = (evidence("The dog sleeps.", key=1), 0.9)
+    fact = evidence("Ana lives in Oslo.", EvidenceKind.MEMORY, key=3)._replace(
+        quote=Quote(7, "I live in Oslo.", START)
+    )
+    former = evidence("Ana lives in Rome.", EvidenceKind.MEMORY, key=2)._replace(replaced_by=3)
+    moved = "I live in Oslo."
+
+    def told(*statements: tuple[Evidence, float]) -> list[str]:
+        return [one.evidence.text for one in quotes(ranked(statements))[0]]
+
+    assert told(said, (fact, 0.8)) == ["The dog sleeps."]
+    assert moved in told(said, (fact, 0.8), (former, 0.5))
+    assert told((fact, 0.8)) == [moved]
+    (lone, window) = ranked([said, (fact, 0.8)])
+    window = replace(window, in_window=True)
+    assert moved in [one.evidence.text for one in quotes([lone, window])[0]]
 
 
 def test_a_fact_gives_way_to_the_words_it_was_read_from(tokens: TokenCounter) -> None:
