@@ -40,17 +40,16 @@ def finished_block(
         composition: The content of the block.
         stages: Milliseconds of each stage.
     """
-    query, reports = retrieved.query, retrieved.reports
     trace = Trace(
-        analysis=query.analysis,
-        layers=reports,
+        analysis=retrieved.query.analysis,
+        layers=retrieved.reports,
         stages=stages,
         candidates=len(retrieved.candidates),
         merged=composition.merged,
         weights=retrieved.profile.weights,
         reason=composition.reason,
-        rewrite=query.rewrite,
-        late=any(report.outcome is LayerOutcome.LATE for report in reports),
+        rewrite=retrieved.query.rewrite,
+        late=any(report.outcome is LayerOutcome.LATE for report in retrieved.reports),
         known=composition.answerability,
     )
     return _block(request, composition.packed, trace, retrieved.profile.forget_version)

@@ -47,8 +47,8 @@ def quotes(
     A fact finds what was said; it does not speak for it, as it may have lost a doubt, a number or
     an exception. A passage that was found as well keeps its own relevance, which the facts of its
     turn are part of. One that was not is not worth a line, unless the fact is what another was
-    replaced by, or of the time asked about. What was stored or edited without a conversation
-    remains.
+    replaced by, of the time asked about, or read from words that say nothing alone ("Yes."). What
+    was stored or edited without a conversation remains.
 
     Args:
         candidates: Candidates, best first.
@@ -66,9 +66,11 @@ def quotes(
         of, passage = (one.evidence.kind, one.evidence.key), one
         if quote := one.evidence.quote:
             of = (EvidenceKind.PASSAGE, quote.passage)
-            if searched and of not in found and not (one.in_window or one.evidence.key in current):
-                continue
             passage = found.get(of) or _passage(one, quote, language)
+            brief = len(passage.evidence.terms - STOP_STEMS) < MIN_WORDS
+            told = brief or one.in_window or one.evidence.key in current
+            if searched and of not in found and not told:
+                continue
         known = kept.get(of, passage)
         kept[of] = one if known is one else _joined(known, one)
     distinct, _ = deduplicate(sorted(kept.values(), key=lambda one: -one.score))
