@@ -34,9 +34,8 @@ FAR_FROM_BEST: Final = (0.1, 0.15)
 """Share of the best line's relevance below which a line stands after the others: of a question
 without and with a name, as lines about others than who is named are no news of them."""
 
-MIN_SHARE_OF_BEST, MIN_SHARE_UNHELD = 0.02, 0.3
-"""Share of the best line's relevance that a line must have too: in general, and where nothing holds
-the names asked about."""
+MIN_SHARE_OF_BEST: Final = 0.02
+"""Share of the best line's relevance that a line must have too."""
 
 SPEAKERS: Final = {Role.USER: "User", Role.ASSISTANT: "Bot"}
 """Speakers without a name."""
@@ -80,8 +79,7 @@ def pack(
     spent = count(FRAME) + count("\n".join(unheld_lines(unheld)))
     zone = zone_name(query.at)
     relevant = [one for one in candidates if one.relevance >= options.semantic_threshold]
-    least = MIN_SHARE_UNHELD if unheld and unheld == query.analysis.entities else MIN_SHARE_OF_BEST
-    shown = without_secrets(query, _worth_it(relevant, least))
+    shown = without_secrets(query, _worth_it(relevant))
     for one in sorted(shown, key=_priority, reverse=True):
         is_summary = one.evidence.kind is EvidenceKind.SUMMARY
         if is_summary and not summaries:
@@ -115,22 +113,18 @@ def unheld_names(
     return absent(query.analysis.subjects) if answerability is Answerability.UNLIKELY else ()
 
 
-def _worth_it(candidates: Sequence[ScoredCandidate], share: float) -> list[ScoredCandidate]:
+def _worth_it(candidates: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
     """The best statement, and those that hold enough of the expected evidence for their length.
 
     Relevances are probabilities, so their sum is the evidence to expect. Statements in the
     requested time window stay, and those without an embedding to be relevant by.
-
-    Args:
-        candidates: The statements.
-        share: Share of the best one's relevance that each must have too.
     """
     best = max((one.relevance for one in candidates), default=0.0)
     gain = MIN_GAIN * sum(one.relevance for one in candidates)
     return [
         one
         for one in candidates
-        if one.relevance >= max(min(gain * _length(one), best), share * best)
+        if one.relevance >= max(min(gain * _length(one), best), MIN_SHARE_OF_BEST * best)
         or one.in_window
         or one.evidence.vector is None
     ]
