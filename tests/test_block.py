@@ -44,12 +44,17 @@ class Archive:
         self._runner = runner
         self.turns = turns
 
-    def ask(self, text: str, budget: int = 1000, visible: tuple[str, ...] = ()) -> ContextBlock:
+    def ask(
+        self,
+        text: str,
+        budget: int = 1000,
+        visible: tuple[str, ...] = (),
+        deadline_ms: float | None = None,
+    ) -> ContextBlock:
         """Return the block for a question."""
+        ask = partial(self._memory.recall, user_id="ana", session_id="today", at=NOW)
         return self._runner.run(
-            self._memory.recall(
-                text, user_id="ana", session_id="today", at=NOW, max_tokens=budget, visible=visible
-            )
+            ask(text, max_tokens=budget, visible=visible, deadline_ms=deadline_ms)
         )
 
 
@@ -127,6 +132,22 @@ def test_a_budget_too_small_for_a_block_gives_an_empty_one(
 ) -> None:
     block = archive.ask(QUESTIONS[0], budget)
     assert block.tokens == tokens.count(block.text) <= budget
+
+
+@pytest.mark.parametrize("deadline_ms", [5, 20, 50])
+def test_a_block_is_whole_or_says_that_it_is_late(archive: Archive, deadline_ms: float) -> None:
+    for question in QUESTIONS:
+        block, whole = archive.ask(question, deadline_ms=deadline_ms), archive.ask(question)
+        assert block.trace.late or block.text == whole.text
+        assert all(item.text in block.text for item in block.items)
+
+
+async def test_equal_statements_take_one_line(memory: Memory) -> None:
+    for number in range(24):
+        await memory.remember(said("My dog is called Potola.", name=f"t{number}", minutes=number))
+    await memory.settle()
+    block = await memory.recall("What is my dog called?", user_id="ana")
+    assert block.text.count("Potola") == 1
 
 
 def test_hostile_text_is_quoted_inside_the_block(archive: Archive) -> None:
