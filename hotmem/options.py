@@ -60,8 +60,9 @@ class LearningOptions:
     """Options of learning from feedback.
 
     Attributes:
-        adaptive: Update the layer weights from replies. Off, as nothing was gained by it from the
-            shipped weights (`python -m eval learn`); weights learned before stay in use.
+        adaptive: Update the layer weights from replies. It repairs weights that do not fit; from
+            the shipped ones it moves them little (`python -m eval learn`). Weights learned before
+            stay in use without it.
         analytics: Record usage.
         weights: Fixed layer weights for all users; None uses each user's learned weights.
 
@@ -69,7 +70,7 @@ class LearningOptions:
         InvalidInput: If a weight is not a number within the bounds.
     """
 
-    adaptive: bool = False
+    adaptive: bool = True
     analytics: bool = True
     weights: Weights | None = None
 

@@ -14,7 +14,7 @@ from hotmem.options import BackgroundOptions, LearningOptions, ModelOptions, Rec
 from hotmem.types import START_WEIGHTS, EvidenceKind, ForgetResult, LayerOutcome
 from tests.conversation import START, said, turns_told
 
-LEARNING = Options(learning=LearningOptions(adaptive=True))
+LEARNING = Options(learning=LearningOptions())
 LATER = START + timedelta(days=3)
 
 
@@ -209,7 +209,7 @@ async def test_a_reply_that_was_not_heard_does_not_change_weights(memory: Memory
 
 
 @pytest.mark.parametrize(
-    "learning", [LearningOptions(), LearningOptions(adaptive=True, analytics=False)]
+    "learning", [LearningOptions(adaptive=False), LearningOptions(analytics=False)]
 )
 async def test_learning_and_recording_can_be_disabled_separately(
     learning: LearningOptions, database: Path, encoder: CachedEncoder, language: Language

@@ -40,7 +40,8 @@ async def remembered(memory: Memory) -> ContextBlock:
     return await memory.recall(ASKED, user_id="ana", session_id="thursday", at=LATER)
 
 
-LEARNING = Options(learning=LearningOptions(adaptive=True))
+LEARNING = Options()
+FROZEN = Options(learning=LearningOptions(adaptive=False))
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def again(block: ContextBlock) -> ContextBlock:
 async def test_recall_is_identical_after_feedback_without_learning(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
-    async with Memory.open(database, encoder=encoder, language=language) as memory:
+    async with Memory.open(database, FROZEN, encoder=encoder, language=language) as memory:
         before = await remembered(memory)
         for _ in range(1000):
             await memory.feedback(again(before), reply="She's called Potola!")
@@ -82,11 +83,7 @@ async def test_weights_can_be_listed_frozen_and_reset(
         steps = await memory.weights_over_time("ana")
         assert [step.version for step in steps] == [3, 2, 1]
         assert steps[0].weights == usage.weights == await memory.weights("ana") != START_WEIGHTS
-    async with Memory.open(
-        database,
-        encoder=encoder,
-        language=language,
-    ) as memory:
+    async with Memory.open(database, FROZEN, encoder=encoder, language=language) as memory:
         assert (
             await memory.feedback(again(block), reply="She's called Potola!")
         ).weights == usage.weights, "frozen is not forgotten"

@@ -41,7 +41,7 @@ async def two_users(memory: Memory) -> AsyncIterator[Memory]:
     await tool("edit_memory").call(
         memory, "ana", {"id": stored.id, "content": "Ana drives a red Octavia."}
     )
-    learning = Options(learning=LearningOptions(adaptive=True))
+    learning = Options(learning=LearningOptions())
     encoder, language = memory.runtime.recall.encoder, memory.runtime.recall.language
     async with Memory.open(memory.path, learning, encoder=encoder, language=language) as learner:
         block = await learner.recall("What's my dog called?", user_id="ana")
