@@ -68,8 +68,8 @@ def quotes(
             of = (EvidenceKind.PASSAGE, quote.passage)
             passage = found.get(of) or _passage(one, quote, language)
             brief = len(passage.evidence.terms - STOP_STEMS) < MIN_WORDS
-            told = brief or one.in_window or one.evidence.key in current
-            if searched and of not in found and not told:
+            speaks = brief or one.in_window or one.evidence.key in current
+            if searched and of not in found and not speaks:
                 continue
         known = kept.get(of, passage)
         kept[of] = one if known is one else _joined(known, one)
