@@ -268,7 +268,7 @@ class Settings(Variables):
     )
     relevance_model: Path | None = Field(
         default=None,
-        description="Coefficients from `python -m eval train`; empty: ours and a network.",
+        description="Coefficients from `python -m eval train`; empty: the built-in models.",
     )
 
     def __init__(self, **values: Any) -> None:  # noqa: ANN401 - any field's

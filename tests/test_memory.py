@@ -14,7 +14,7 @@ from hotmem.options import BackgroundOptions, LearningOptions, ModelOptions, Rec
 from hotmem.types import START_WEIGHTS, EvidenceKind, ForgetResult, LayerOutcome
 from tests.conversation import START, said, turns_told
 
-LEARNING = Options(learning=LearningOptions())
+LEARNING = Options()
 LATER = START + timedelta(days=3)
 
 

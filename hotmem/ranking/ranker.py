@@ -184,7 +184,6 @@ def propagate_relevance(
     """
     raised = relevances.copy()
     rows = {(one.evidence.kind, one.evidence.key): row for row, one in enumerate(candidates)}
-
     for row, candidate in enumerate(candidates):
         current = rows.get((EvidenceKind.MEMORY, candidate.evidence.replaced_by or -1))
         if current is not None and not holds_secret(candidates[current].evidence):

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from hotmem import InvalidInput, Memory, Options
-from hotmem.options import LearningOptions
 from hotmem.storage.queries.subject_access import HELD, LEFT_OUT
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
@@ -41,7 +40,7 @@ async def two_users(memory: Memory) -> AsyncIterator[Memory]:
     await tool("edit_memory").call(
         memory, "ana", {"id": stored.id, "content": "Ana drives a red Octavia."}
     )
-    learning = Options(learning=LearningOptions())
+    learning = Options()
     encoder, language = memory.runtime.recall.encoder, memory.runtime.recall.language
     async with Memory.open(memory.path, learning, encoder=encoder, language=language) as learner:
         block = await learner.recall("What's my dog called?", user_id="ana")
