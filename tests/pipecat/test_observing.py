@@ -54,21 +54,35 @@ class Metrics(BaseObserver):
             self.frames[data.frame.id] = data.frame
 
 
+def unexplained_ms(timing: RecallTiming) -> float:
+    """How much longer a context frame waited than the stages of its recall explain."""
+    left_ms = sum(timing.stages_ms.values()) - timing.prefetch_ms
+    return timing.waited_ms - max(left_ms, 0)
+
+
+def least_wait_ms(timings: list[RecallTiming]) -> float:
+    return min(timing.waited_ms for timing in timings)
+
+
 async def test_recall_timing_adds_up(memory: Memory) -> None:
     await tell(memory)
     timings: list[RecallTiming] = []
     processor = daniels(memory)
     processor.add_event_handler("on_memory_recalled", lambda _, __, timing: timings.append(timing))
     async with scene(processor) as bot:
-        await bot.exchange(QUESTION)
-        await bot.speak("what is", "what is my dog called", final=QUESTION, pause_s=0.6)
-        await bot.reply()
+        for _ in range(5):
+            await bot.exchange(QUESTION)
+            await bot.speak("what is", "what is my dog called", final=QUESTION, pause_s=0.6)
+            await bot.reply()
+    assert len(timings) == 10
     for timing in timings:
         assert list(timing.stages_ms) == ["query", "layers", "evidence", "context"]
-        assert timing.waited_ms == pytest.approx(
-            max(sum(timing.stages_ms.values()) - timing.prefetch_ms, 0), abs=15
-        )
-    assert timings[0].waited_ms > timings[1].waited_ms
+        assert timing.prefetch_ms + timing.waited_ms >= sum(timing.stages_ms.values())
+    spoken_at_once, spoken_slowly = timings[::2], timings[1::2]
+    # The least of five: other processes on the machine only add to a wait.
+    assert min(map(unexplained_ms, spoken_at_once)) < 10
+    assert min(map(unexplained_ms, spoken_slowly)) < 10
+    assert least_wait_ms(spoken_at_once) > least_wait_ms(spoken_slowly)
 
 
 async def test_metrics_frames_have_the_wait_of_context_frames(memory: Memory) -> None:
