@@ -12,6 +12,7 @@ from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.text.languages import ENGLISH
 from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.types import EvidenceKind, Quote
+from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
 
 KEPT_SHARE: Final = 0.8
 """Share of the content words of a statement that are kept (`python -m eval ablation`)."""
@@ -99,7 +100,8 @@ def _joined(passage: ScoredCandidate, fact: ScoredCandidate) -> ScoredCandidate:
     """
     said, read = passage.evidence, fact.evidence
     refers = len(said.terms - STOP_STEMS) < MIN_WORDS or _REFERENCE.search(said.text)
-    adds = read.quote and read.terms - STOP_STEMS - stems(said.speaker or "") - said.terms
+    speaker = stems(said.speaker or UNNAMED_SPEAKER)
+    adds = read.quote and read.terms - STOP_STEMS - speaker - said.terms
     return replace(
         passage,
         evidence=said._replace(

@@ -191,6 +191,21 @@ def test_a_fact_whose_words_were_not_found_is_not_worth_a_line() -> None:
     assert moved in [one.evidence.text for one in quotes([lone, window])[0]]
 
 
+def test_a_reading_is_shown_where_it_says_who_is_meant() -> None:
+    """A reading that only has another name for the speaker repeats the quote."""
+
+    def reading(words: str, read: str) -> str:
+        passage = evidence(words, key=7)._replace(speaker=None)
+        fact = evidence(read, EvidenceKind.MEMORY, key=3)._replace(
+            quote=Quote(7, words, passage.said_at)
+        )
+        return quotes(ranked([(passage, 0.9), (fact, 0.8)]))[0][0].evidence.reading
+
+    assert not reading("I lent Kim my bike, and she rides it.", "The user lent Kim a bike.")
+    assert not reading("My dog has a tablet for her thyroid.", "The user's dog has a tablet.")
+    assert reading("She rides it to work.", "Kim rides it to work.") == "Kim rides it to work."
+
+
 def test_a_fact_gives_way_to_the_words_it_was_read_from(tokens: TokenCounter) -> None:
     words = "I can't stand coffee, except on long night shifts."
     passage = evidence(words, key=7)
