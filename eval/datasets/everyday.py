@@ -2,7 +2,8 @@
 
 A file contains `person`, `sessions` (turns, with the id of their statement), `statements` (as
 spoken, and as a short note), `questions` (with a wording: echo; paraphrase without a common content
-word; or implication, an utterance that concerns a statement), `unanswerable` questions, and `plain`
+word; or implication, an utterance that concerns a statement; some with an answer as an assistant
+would say it), `unanswerable` questions, and `plain`
 utterances that concern no statement.
 """
 
@@ -59,13 +60,19 @@ def conversation(user: str, batch: Mapping[str, Any]) -> Conversation:
         sessions.append(Session(entry["id"], tuple(turns)))
     at = sessions[-1].turns[-1].spoken_at + ASKED_AFTER
 
-    def question(number: int, text: str, category: str, statements: list[str]) -> Question:
+    def question(
+        number: int, text: str, category: str, statements: list[str], answer: str
+    ) -> Question:
         evidence = tuple(turn_of[one] for one in statements)
-        return Question(f"{user}:{number}", text, at, evidence, "", category, abstain=not evidence)
+        name = f"{user}:{number}"
+        return Question(name, text, at, evidence, answer, category, abstain=not evidence)
 
-    asked = [(one["text"], one["wording"], one["statements"]) for one in batch["questions"]]
-    asked += [(one["text"], UNANSWERABLE, []) for one in batch["unanswerable"]]
-    asked += [(text, PLAIN, []) for text in batch["plain"]]
+    asked = [
+        (one["text"], one["wording"], one["statements"], one.get("answer", ""))
+        for one in batch["questions"]
+    ]
+    asked += [(one["text"], UNANSWERABLE, [], "") for one in batch["unanswerable"]]
+    asked += [(text, PLAIN, [], "") for text in batch["plain"]]
     questions = tuple(question(number, *one) for number, one in enumerate(asked))
     notes = {turn_of[one["id"]]: one["note"] for one in batch["statements"]}
     return Conversation(user, tuple(sessions), questions, notes=notes)

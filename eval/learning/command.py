@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from eval.arguments import AsJson, Cache, Data, Jobs, Step, print_json, working_folder
+from eval.datasets.base import Question
 from eval.datasets.selection import load_datasets
 from eval.histories import Source, histories
 from eval.learning import blocks, curves
@@ -85,12 +86,13 @@ def learn(
         for name, part in load_datasets(data, step).items()
     }
     for name, part in conversations.items():
-        if {
-            held_out(number) for number, one in enumerate(part) if any(map(known, one.questions))
-        } != {True, False}:
+        halves: dict[bool, list[Question]] = {False: [], True: []}
+        for number, one in enumerate(part):
+            halves[held_out(number)] += filter(known, one.questions)
+        if not (halves[True] and any(question.answer for question in halves[False])):
             raise typer.BadParameter(
-                f"{name} has no known evidence to learn from, or none in every "
-                "second conversation to measure on",
+                f"{name} has no written answers with known evidence to learn from, or no known "
+                "evidence in every second conversation to measure on",
                 param_hint="DATA",
             )
     with working_folder(cache) as folder, working_folder(None) as replays:

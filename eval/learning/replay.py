@@ -222,7 +222,7 @@ class Replay:
             if scored(one)
         ]
         random = np.random.default_rng(SEED)
-        taught = [one for one in ready if not one.asked.held_out]
+        taught = [one for one in ready if not one.asked.held_out and one.asked.question.answer]
         others = [one for one in ready if one.asked.held_out]
         self._taught = [taught[place] for place in random.permutation(len(taught))[:turns]]
         self._others = [
@@ -282,9 +282,9 @@ class Replay:
             if nothing:
                 yield Said(ready, "Okay. Is there anything else?", "Okay. Is there anything else?")
             elif wrong and others:
-                yield Said(ready, f"It was {others[other]}.", f"It was {others[other]}.")
+                yield Said(ready, spoken(others[other]), spoken(others[other]))
             else:
-                yield Said(ready, f"It was {question.answer}.", "I don't know, sorry.")
+                yield Said(ready, spoken(question.answer), "I don't know, sorry.")
 
     def _block(self, ready: Ready, given: Weights) -> Packed:
         found = ready.asked.found[DEFAULT_LAYERS]
@@ -312,3 +312,8 @@ class Replay:
 
     def _point(self, turns: int, learner: Ours | Design) -> Point:
         return Point(turns, fmean(self._evidence(learner.weights)), learner.weights(Intent.FACT))
+
+
+def spoken(answer: str) -> str:
+    """A gold answer as a bot would say it; one that is a sentence stays as it is."""
+    return answer if answer.endswith((".", "!", "?")) else f"It was {answer}."

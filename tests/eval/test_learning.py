@@ -28,6 +28,7 @@ from eval.learning.replay import (
     Plan,
     Point,
     Replay,
+    spoken,
 )
 from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion, held_out, request
 from eval.run import ingested, models
@@ -200,3 +201,16 @@ def test_nothing_held_out_is_said_at_once(tmp_path: Path) -> None:
     own = written(tmp_path / "own.jsonl", {"ana": PEOPLE["ana"]})
     with pytest.raises(typer.BadParameter, match="every second conversation"):
         learn([f"hotmem={own}"], jobs=1)
+
+
+def test_data_without_answers_are_refused(tmp_path: Path) -> None:
+    own = written(tmp_path / "own.jsonl", {name: PEOPLE[name] for name in ("ana", "ben")})
+    lines = [json.loads(line) for line in own.read_text().splitlines()]
+    own.write_text("\n".join(json.dumps({**line, "answer": ""}) for line in lines))
+    with pytest.raises(typer.BadParameter, match="no written answers"):
+        learn([f"hotmem={own}"], jobs=1)
+
+
+def test_an_answer_that_is_a_sentence_is_said_as_it_is() -> None:
+    assert spoken("At the dentist's.") == "At the dentist's."
+    assert spoken("12 May") == "It was 12 May."
