@@ -13,7 +13,6 @@ from eval.bench import (
     background,
     copying,
     crowd,
-    decisions,
     engines,
     feedback,
     ingestion,
@@ -301,19 +300,6 @@ def bench_background(
         result = asyncio.run(background.measure(memories, recalls, folder, Console(stderr=True)))
     background.show(result, Console())
     print_json(background.figures(result), as_json)
-
-
-@bench.command("decisions")
-def bench_decisions(
-    turns: Annotated[int, typer.Option(help="Turns of one user.", min=1)] = 2_000,
-    keep: Keep = None,
-    as_json: AsJson = False,
-) -> None:
-    """Measure what a stored decision for each fact read from speech would cost."""
-    with working_folder(keep) as folder:
-        result = asyncio.run(decisions.measure(turns, folder))
-    decisions.show(result, Console())
-    print_json(decisions.figures(result), as_json)
 
 
 @bench.command("scale")
