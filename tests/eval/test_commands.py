@@ -276,7 +276,6 @@ CASES: Mapping[str, Case] = {
     "bench tools": Case("--memories 10 --questions 2 --json"),
     "bench feedback": Case("--replies 2 --memories 20 --json"),
     "bench background": Case("--memories 70 --recalls 2 --json"),
-    "bench decisions": Case("--turns 20 --json"),
     "bench scale": Case("--turns 100 --questions 2 --keep {folder} --json", check=check_scale),
 }
 
@@ -339,6 +338,7 @@ def dataset() -> Iterator[dict[str, Any]]:
                 "evidence": [f"{user}-{session}-{turn}" for session, turn in evidence],
                 "category": category,
                 "abstain": not evidence,
+                "answer": "I cannot say more than you told me." if evidence else "",
             }
 
 
