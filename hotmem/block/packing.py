@@ -79,14 +79,11 @@ def pack(
     spent = count(FRAME) + count("\n".join(unheld_lines(unheld)))
     zone = zone_name(query.at)
     relevant = [one for one in candidates if one.relevance >= options.semantic_threshold]
-    shown = without_secrets(query, _worth_it(relevant))
-    for one in sorted(shown, key=_priority, reverse=True):
+    for one in sorted(without_secrets(query, _worth_it(relevant)), key=_priority, reverse=True):
         is_summary = one.evidence.kind is EvidenceKind.SUMMARY
-        if is_summary and not summaries:
-            continue
         item = _item(query, one, _mark(one, answerability, best=one is candidates[0]), zone)
         cost = count(f"{render_line(item, layout)}\n")
-        if spent + cost > budget:
+        if spent + cost > budget or (is_summary and not summaries):
             continue
         spent += cost
         summaries -= is_summary

@@ -82,8 +82,8 @@ def render_line(item: Item, layout: Layout) -> str:
     mark = SYMBOLS[item.mark] if layout.symbols else item.mark.value * (item.mark is not Mark.LOW)
     until = f"until {layout.date(item.valid_until)}" if item.valid_until else ""
     days = (format_dates(first, last, layout.year) for first, last in item.times)
-    reading = item.reading.translate(PARENTHESES)
-    note = ", ".join(filter(None, (mark, until, PAST * item.past, *days, reading)))
+    notes = (mark, until, PAST * item.past, *days, item.reading.translate(PARENTHESES))
+    note = ", ".join(filter(None, notes))
     source = SOURCES.get(item.kind) or escape_for_prompt(item.speaker or "User")
     said = f'"{item.text}"' if item.kind is EvidenceKind.PASSAGE else item.text
     return f"{layout.date(item.said_at)} {source}: {said}" + (f" ({note})" if note else "")
