@@ -45,12 +45,6 @@ UPWARD: Final = {
 }
 """Imports against the layering that are left. Remove an entry when its import is gone."""
 
-MOST_LINES: Final = 400
-"""Of a module. A migration, which is mostly SQL, may be longer."""
-
-LONG: Final[frozenset[str]] = frozenset()
-"""Modules that are still longer. Remove an entry when its module has been split."""
-
 RANK: Final = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}
 
 KNOWN: Final = modules()
@@ -115,16 +109,6 @@ def test_query_functions_know_no_engine() -> None:
     assert [
         (name, found) for name in names for found in GRAPH[name] if found.startswith(engines)
     ] == []
-
-
-def test_no_module_is_long() -> None:
-    long = {
-        name
-        for name, module in KNOWN.items()
-        if module.lines > MOST_LINES and not name.startswith("storage.sqlite.migrations.")
-    }
-    assert long - LONG == set(), f"has more than {MOST_LINES} lines"
-    assert LONG - long == set(), "has been split: remove it from LONG"
 
 
 def test_the_architecture_page_lists_the_layers_in_this_order() -> None:

@@ -21,7 +21,7 @@ from hotmem import InvalidInput, Memory, Options, runtime
 from hotmem.models import Language
 from hotmem.options import BackgroundOptions
 from hotmem.storage import queries
-from hotmem.storage.queries.deleted_rows import FOREIGN_KEYS, NULLABLE_KEYS
+from hotmem.storage.queries.deleted_rows import FOREIGN_KEYS, NOT_KEPT
 from hotmem.storage.queries.deletions import USER_TABLES
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import Connection, connect
@@ -64,20 +64,6 @@ WAYS: dict[str, dict[str, Any]] = {
     "time": {"after": START + timedelta(hours=2), "before": START + timedelta(days=2)},
     "everything": {"everything": True},
 }
-
-NOT_KEPT = {
-    "users",
-    "meta",
-    "former_vectors",
-    "index_revisions",
-    "deletions",
-    "deleted_rows",
-    "failures",
-    "leases",
-    "audit",
-}
-"""Tables of which no deletion keeps rows: they are the file's own, tell of the deletions and who
-did what, or of work that is tried again."""
 
 
 async def tell(memory: Memory, lines: Sequence[tuple[int, int]]) -> None:
@@ -429,13 +415,3 @@ def test_every_table_is_kept_or_is_known_not_to_be(conn: Connection) -> None:
         in conn.execute(f"SELECT \"table\" FROM pragma_foreign_key_list('{name}')").fetchall()
     }
     assert owned == set(USER_TABLES) | {"deletions", "failures", "leases", "audit"}
-    for relation, links in FOREIGN_KEYS.items():
-        references = conn.execute(
-            f'SELECT "from", "table", on_delete FROM pragma_foreign_key_list(\'{relation}\')'
-        ).fetchall()
-        assert {(column, target) for column, target, _ in references if target != "users"} <= set(
-            links.items()
-        ), relation
-        assert {
-            (relation, column) for column, _, action in references if action == "SET NULL"
-        } <= NULLABLE_KEYS

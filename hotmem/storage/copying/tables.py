@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.deleted_rows import FOREIGN_KEYS, NULLABLE_KEYS
+from hotmem.storage.schema import TABLES as SCHEMA
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -39,9 +40,6 @@ UNFINISHED: Final = "unfinished copy"
 
 OWN_ENTRIES: Final = f"key NOT IN ('version', '{UNFINISHED}')"
 """The entries of `meta` that are copied."""
-
-PARENTS: Final = {"deleted_rows": {"deletion": "deletions"}}
-"""Foreign keys besides `FOREIGN_KEYS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +107,7 @@ def matched(source: Columns, target: Columns) -> list[Table]:
 
 
 def _matched(name: str, source: Columns, target: Columns) -> Table:
-    theirs, parents = dict(target[name]), FOREIGN_KEYS.get(name) or PARENTS.get(name, {})
+    theirs, parents = dict(target[name]), SCHEMA[name].parents
     links = [
         column
         for column, parent in parents.items()

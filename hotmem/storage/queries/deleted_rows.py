@@ -6,76 +6,42 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from hotmem.storage.database import Connection
+from hotmem.storage.schema import TABLES
 from hotmem.types import UserKey
 
 Row: TypeAlias = dict[str, Any]
 """Values by column name."""
 
 
-FOREIGN_KEYS: Final[Mapping[str, Mapping[str, str]]] = {
-    "sessions": {},
-    "entities": {},
-    "tags": {"merged_into": "tags"},
-    "decisions": {"undoes": "decisions"},
-    "imports": {"decision": "decisions"},
-    "import_changes": {"import": "imports"},
-    "turns": {"session": "sessions"},
-    "passages": {"session": "sessions", "turn": "turns"},
-    "passage_signs": {"passage": "passages"},
+NOT_KEPT: Final = frozenset(
+    {
+        *("meta", "users", "index_revisions", "former_vectors", "leases"),
+        *("failures", "audit", "deletions", "deleted_rows"),
+    }
+)
+"""Tables of which no deleted rows are kept: of the program, of its jobs, and of deletions."""
+
+UNDECLARED: Final[Mapping[str, Mapping[str, str]]] = {
+    "passages": {"session": "sessions"},
     "passage_entries": {"session": "sessions", "id": "passages"},
-    "pending_turns": {"turn": "turns"},
-    "pending_extractions": {"turn": "turns", "session": "sessions"},
-    "extraction_calls": {},
-    "correction_counts": {"turn": "turns"},
-    "event_times": {"turn": "turns"},
-    "turn_entities": {"entity": "entities", "turn": "turns"},
-    "speakers": {},
-    "memories": {
-        "superseded_by": "memories",
-        "amends": "memories",
-        "doubted_by": "memories",
-        "doubted_in": "turns",
-        "merged_into": "memories",
-    },
-    "memory_signs": {"memory": "memories"},
+    "pending_extractions": {"session": "sessions"},
     "memory_entries": {"id": "memories"},
-    "memory_entities": {"entity": "entities", "memory": "memories"},
-    "memory_tags": {"memory": "memories", "tag": "tags"},
-    "sources": {"memory": "memories", "turn": "turns"},
-    "summaries": {"id": "sessions"},
     "summary_entries": {"id": "summaries", "session": "sessions"},
-    "summary_topics": {"summary": "summaries"},
-    "summary_sentences": {"summary": "summaries", "turn": "turns"},
-    "decision_memories": {"decision": "decisions", "memory": "memories", "into_memory": "memories"},
-    "decision_tags": {"decision": "decisions", "tag": "tags", "into_tag": "tags"},
-    "evolutions": {"decision": "decisions"},
-    "subcategories": {"evolution": "evolutions"},
-    "subcategory_members": {"subcategory": "subcategories", "memory": "memories"},
-    "recalls": {},
-    "recall_items": {"recall": "recalls"},
-    "weights": {},
-    "intent_weights": {},
-    "learning_state": {},
-    "weight_history": {},
-    "quality": {},
-    "tombstones": {},
+}
+"""Foreign keys that the schema does not declare."""
+
+FOREIGN_KEYS: Final[Mapping[str, Mapping[str, str]]] = {
+    name: {**table.parents, **UNDECLARED.get(name, {})}
+    for name, table in TABLES.items()
+    if name not in NOT_KEPT
 }
 """Tables whose deleted rows are kept, parents before children, with their foreign keys."""
 
-
 NULLABLE_KEYS: Final = frozenset(
-    {
-        *(
-            ("memories", name)
-            for name in ("superseded_by", "amends", "doubted_by", "doubted_in", "merged_into")
-        ),
-        *(
-            ("tags", "merged_into"),
-            ("decision_memories", "into_memory"),
-            ("decision_tags", "into_tag"),
-        ),
-        *(("imports", "decision"), ("evolutions", "decision"), ("decisions", "undoes")),
-    }
+    (table.name, column.name)
+    for table in TABLES.values()
+    for column in table.columns
+    if column.name in table.parents and not column.required and column.name not in table.primary
 )
 """Foreign keys that may be null; they are set once all rows are restored."""
 

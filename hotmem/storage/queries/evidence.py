@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from hotmem.storage.database import Connection, Pending
-from hotmem.storage.queries import derived, endings, event_times, reembedding
+from hotmem.storage.queries import endings, event_times, reembedding
 from hotmem.storage.queries.times import from_stored
+from hotmem.storage.queries.turns import stored_stems
 from hotmem.storage.search.token_signs import unpacked
 from hotmem.storage.search.vectors import from_bytes
 from hotmem.text.answer_types import answer_types
@@ -157,7 +158,7 @@ def _passages(rows: list[Any], window: int) -> list[Evidence]:
                 turn_ids=(turn_name,),
                 turns=(turn,),
                 said_at=from_stored(spoken_at),
-                terms=derived.read(terms),
+                terms=stored_stems(terms),
                 answer_types=found_forms,
                 vector=vector,
                 signs=unpacked(width, signs),

@@ -12,9 +12,10 @@ from typing import Final, NamedTuple
 
 from hotmem.errors import DeletionChanged
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import deletion_marks, derived, memory_changes, subcategories
+from hotmem.storage.queries import deletion_marks, memory_changes, subcategories
 from hotmem.storage.queries.cascade import column, delete, rewrite_indexes
 from hotmem.storage.queries.times import to_stored
+from hotmem.storage.queries.turns import stored_stems
 from hotmem.text.languages import ENGLISH
 from hotmem.text.names import NameFinder, name_finder, whole_words
 from hotmem.types import Category, ForgetResult, Role, UserKey
@@ -116,7 +117,7 @@ def words_by_speaker(conn: Connection, user: UserKey) -> tuple[frozenset[str], f
             FROM passages p JOIN turns t ON t.id = p.turn WHERE p.user_key = ?""",
         (user,),
     ):
-        words = derived.read(terms) if english and terms.isascii() else whole_words(text)
+        words = stored_stems(terms) if english and terms.isascii() else whole_words(text)
         said[role == Role.USER].update(words)
     for (text,) in conn.execute("SELECT text FROM memories WHERE user_key = ?", (user,)):
         said[True] |= whole_words(text)

@@ -9,8 +9,9 @@ from typing import Final
 
 from hotmem.errors import StoreUnusable
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import derived, maintenance
+from hotmem.storage.queries import maintenance
 from hotmem.storage.queries.index_entries import TABLES
+from hotmem.storage.queries.turns import derived_columns
 from hotmem.text.languages import ENGLISH
 from hotmem.types import EvidenceKind
 
@@ -70,7 +71,7 @@ def change(conn: Connection, language: str) -> int:
     rows = conn.execute(f"{maintenance.TEXTS[EvidenceKind.PASSAGE]} ORDER BY b.id").fetchall()
     conn.executemany(
         f"UPDATE {TABLES[EvidenceKind.PASSAGE]} SET terms = ? WHERE id = ?",
-        [(derived.of(text, language)[0], key) for key, _, _, text, _ in rows],
+        [(derived_columns(text, language)[0], key) for key, _, _, text, _ in rows],
     )
     return maintenance.reindex(conn)
 

@@ -5,9 +5,11 @@ from datetime import datetime
 
 from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection, Pending
-from hotmem.storage.queries import derived, index_entries, jobs, order, users
+from hotmem.storage.queries import index_entries, jobs, order, users
 from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.text.answer_types import answer_types
 from hotmem.text.passages import split_passages
+from hotmem.text.stemming import stems
 from hotmem.text.timezones import to_named_zone, zone_name
 from hotmem.types import EvidenceKind, JobKind, Role, Turn, UserKey
 
@@ -86,7 +88,7 @@ def add(
         )
     spans = split_passages(turn.text)
     for place, (start, stop) in enumerate(spans, position):
-        columns = derived.of(turn.text[start:stop], conn.search.language)
+        columns = derived_columns(turn.text[start:stop], conn.search.language)
         passage = conn.execute(
             """INSERT INTO passages (user_key, session, turn, position, start, stop, terms, forms,
                import)
@@ -187,3 +189,13 @@ def select(conn: Connection, where: str, values: tuple[object, ...]) -> Iterator
         )
         for key, user, session, role, text, spoken_at, zone, speaker, name in rows
     )
+
+
+def derived_columns(text: str, language: str) -> tuple[str, int]:
+    """The distinct stems of a text, and its answer types, as two columns of a passage."""
+    return " ".join(sorted(stems(text, language))), int(answer_types(text))
+
+
+def stored_stems(terms: str) -> frozenset[str]:
+    """The stems of a stored column."""
+    return frozenset(terms.split())

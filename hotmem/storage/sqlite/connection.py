@@ -11,7 +11,7 @@ once.
 import json
 import os
 import time
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from math import inf
 from pathlib import Path
@@ -37,7 +37,6 @@ from hotmem.storage.dialect import to_sqlite
 from hotmem.storage.queries.index_entries import WORDED
 from hotmem.storage.sqlite import files
 from hotmem.storage.sqlite.primitives import SqliteSearch
-from hotmem.storage.sqlite.row_numbers import RowNumbers
 from hotmem.types import Fault, UserKey
 
 __all__ = ["Connection", "complete_statement", "connect", "mapped_errors"]
@@ -101,7 +100,11 @@ class Cursor(apsw.Cursor):
         def fetchall(self) -> list[Any]: ...
 
 
-class Connection(RowNumbers):
+REUSED: Final = ("entities", "recalls")
+"""Tables that give the number of their last row again once it is deleted."""
+
+
+class Connection(apsw.Connection):
     """A connection in autocommit mode.
 
     What is not between BEGIN and COMMIT is a transaction of its own.
@@ -138,6 +141,24 @@ class Connection(RowNumbers):
         return self.execute(
             f"SELECT name, pk FROM pragma_table_info('{relation}') ORDER BY cid"
         ).fetchall()
+
+    def row_numbers(self) -> dict[str, int]:
+        """The highest row number that each table has given, also to rows that are deleted."""
+        last = " UNION ALL ".join(f"SELECT '{name}', max(id) FROM {name}" for name in REUSED)
+        rows = self.execute(f"SELECT name, seq FROM sqlite_sequence UNION ALL {last}").fetchall()
+        return {str(name): int(number or 0) for name, number in rows}
+
+    def raise_row_numbers(self, numbers: Mapping[str, int]) -> None:
+        """Has each table give higher row numbers than these from now on."""
+        given = self.row_numbers()
+        self.executemany(
+            "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?",
+            [(number, name) for name, number in numbers.items() if name in given],
+        )
+        self.executemany(
+            "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)",
+            [(name, number) for name, number in numbers.items() if name not in given],
+        )
 
     def lock_user(self, user: UserKey) -> None:
         """Does nothing: a write transaction holds the lock of the whole file from its beginning."""

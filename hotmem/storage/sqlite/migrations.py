@@ -5,10 +5,20 @@ from pathlib import Path
 from typing import Final
 
 from hotmem.errors import StoreTooNew, StoreUnusable
-from hotmem.storage.sqlite.connection import Connection
-from hotmem.storage.sqlite.migrations import m0001_first
+from hotmem.storage.schema import text
+from hotmem.storage.sqlite.connection import Connection, complete_statement
 
-STEPS: Final[tuple[Callable[[Connection], None], ...]] = (m0001_first.apply,)
+
+def _first(conn: Connection) -> None:
+    statement = ""
+    for line in f"{text('tables.sql')}{text('sqlite.sql')}".splitlines(keepends=True):
+        statement += line
+        if complete_statement(statement):  # a trigger has semicolons inside
+            conn.execute(statement)
+            statement = ""
+
+
+STEPS: Final[tuple[Callable[[Connection], None], ...]] = (_first,)
 """The step at place n brings a file of version n to version n + 1."""
 
 APPLICATION_ID: Final = 0x484D454D

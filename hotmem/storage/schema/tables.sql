@@ -1,10 +1,17 @@
--- Version 1: the schema of the first release.
+-- The tables of both engines, in SQLite's dialect, parents before children, one column a line.
+-- The package reads them. The comment above a table is what people are told of its rows.
+--
+-- Times are microseconds since 1970-01-01 UTC. Row numbers are never used twice (AUTOINCREMENT): a
+-- background job that was read for a row that is deleted meanwhile must not write to a later row,
+-- least of all to another user's. A passage, memory or summary without a vector waits to be
+-- embedded; `held` rows failed and are skipped until they are retried.
 
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) WITHOUT ROWID;
 
+-- the user
 CREATE TABLE users (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     public_id TEXT NOT NULL UNIQUE,
@@ -12,6 +19,7 @@ CREATE TABLE users (
     speaker TEXT
 );
 
+-- conversations
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -30,6 +38,7 @@ CREATE INDEX sessions_idle ON sessions (touched_at) WHERE summary_due = 1 AND he
 CREATE INDEX sessions_due ON sessions (user_key, touched_at) WHERE summary_due = 2 AND held = 0;
 CREATE INDEX sessions_sendable ON sessions (user_key) WHERE sendable = 1;
 
+-- what was said, word for word
 CREATE TABLE turns (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -48,6 +57,7 @@ CREATE INDEX turns_of_session ON turns (session);
 CREATE INDEX turns_by_time ON turns (user_key, spoken_at);
 CREATE INDEX turns_of_import ON turns (import) WHERE import IS NOT NULL;
 
+-- names of who spoke
 CREATE TABLE speakers (
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
     name TEXT NOT NULL,
@@ -75,6 +85,7 @@ CREATE INDEX passages_waiting
     ON passages (import, user_key, id) WHERE vector IS NULL AND held = 0;
 CREATE INDEX passages_unread ON passages (session) WHERE vector IS NULL AND held = 0;
 
+-- what is known, and what no longer holds or went into another
 CREATE TABLE memories (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -125,6 +136,7 @@ CREATE INDEX memories_in_order ON memories (user_key, order_time);
 CREATE INDEX memories_waiting
     ON memories (import, user_key, id) WHERE vector IS NULL AND held = 0;
 
+-- from which words of which turns memories were read
 CREATE TABLE sources (
     memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
     turn INTEGER NOT NULL REFERENCES turns ON DELETE CASCADE,
@@ -134,6 +146,7 @@ CREATE TABLE sources (
 ) WITHOUT ROWID;
 CREATE INDEX sources_of_turn ON sources (turn);
 
+-- people, places and things spoken of
 CREATE TABLE entities (
     id INTEGER PRIMARY KEY,
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -144,6 +157,7 @@ CREATE TABLE entities (
 );
 CREATE INDEX entities_in_order ON entities (user_key, id);
 
+-- which turns speak of them
 CREATE TABLE turn_entities (
     entity INTEGER NOT NULL REFERENCES entities ON DELETE CASCADE,
     turn INTEGER NOT NULL REFERENCES turns ON DELETE CASCADE,
@@ -151,6 +165,7 @@ CREATE TABLE turn_entities (
 ) WITHOUT ROWID;
 CREATE INDEX turn_entities_of_turn ON turn_entities (turn);
 
+-- which memories speak of them
 CREATE TABLE memory_entities (
     entity INTEGER NOT NULL REFERENCES entities ON DELETE CASCADE,
     memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
@@ -158,6 +173,7 @@ CREATE TABLE memory_entities (
 ) WITHOUT ROWID;
 CREATE INDEX memory_entities_of_memory ON memory_entities (memory);
 
+-- summaries of conversations
 CREATE TABLE summaries (
     id INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
     user_key INTEGER NOT NULL,
@@ -174,6 +190,7 @@ CREATE INDEX summaries_of_import ON summaries (import) WHERE import IS NOT NULL;
 CREATE INDEX summaries_waiting
     ON summaries (import, user_key, id) WHERE vector IS NULL AND held = 0;
 
+-- their sentences, with the turns these are from
 CREATE TABLE summary_sentences (
     summary INTEGER NOT NULL REFERENCES summaries ON DELETE CASCADE,
     part TEXT NOT NULL,
@@ -184,6 +201,7 @@ CREATE TABLE summary_sentences (
 ) WITHOUT ROWID;
 CREATE INDEX summary_sentences_of_turn ON summary_sentences (turn);
 
+-- turns that wait to be understood
 CREATE TABLE pending_turns (
     turn INTEGER PRIMARY KEY REFERENCES turns ON DELETE CASCADE,
     import INTEGER,
@@ -193,6 +211,7 @@ CREATE TABLE pending_turns (
 CREATE INDEX pending_turns_following ON pending_turns (import, user_key, turn) WHERE held = 0;
 CREATE INDEX pending_turns_of_user ON pending_turns (user_key);
 
+-- turns that wait to be sent to a language model
 CREATE TABLE pending_extractions (
     turn INTEGER PRIMARY KEY REFERENCES turns ON DELETE CASCADE,
     user_key INTEGER NOT NULL,
@@ -201,6 +220,7 @@ CREATE TABLE pending_extractions (
 );
 CREATE INDEX pending_extractions_of_session ON pending_extractions (user_key, session, turn);
 
+-- calls to a language model in the background
 CREATE TABLE extraction_calls (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -216,6 +236,7 @@ CREATE TABLE extraction_calls (
 CREATE INDEX extraction_calls_of_session ON extraction_calls (user_key, session);
 CREATE INDEX extraction_calls_by_time ON extraction_calls (at);
 
+-- what was asked of the memory, and what a reply to it was made of
 CREATE TABLE recalls (
     id INTEGER PRIMARY KEY,
     public_id TEXT NOT NULL,
@@ -230,6 +251,7 @@ CREATE TABLE recalls (
 );
 CREATE INDEX recalls_of_user ON recalls (user_key, asked_at);
 
+-- what was given for it, and how the reply used it
 CREATE TABLE recall_items (
     recall INTEGER NOT NULL REFERENCES recalls ON DELETE CASCADE,
     place INTEGER NOT NULL,
@@ -242,6 +264,7 @@ CREATE TABLE recall_items (
     PRIMARY KEY (recall, place)
 ) WITHOUT ROWID;
 
+-- how much each layer of the memory counts
 CREATE TABLE weights (
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
     layer TEXT NOT NULL,
@@ -266,11 +289,6 @@ CREATE TABLE passage_entries (
     PRIMARY KEY (user_key, id)
 ) WITHOUT ROWID;
 
-CREATE VIRTUAL TABLE passage_words USING fts5 (
-    terms, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
-);
-INSERT INTO passage_words (passage_words, rank) VALUES ('secure-delete', 1);
-
 CREATE TABLE memory_entries (
     user_key INTEGER,
     id INTEGER,
@@ -279,11 +297,6 @@ CREATE TABLE memory_entries (
     bits BLOB,
     PRIMARY KEY (user_key, id)
 ) WITHOUT ROWID;
-
-CREATE VIRTUAL TABLE memory_words USING fts5 (
-    terms, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
-);
-INSERT INTO memory_words (memory_words, rank) VALUES ('secure-delete', 1);
 
 CREATE TABLE summary_entries (
     user_key INTEGER,
@@ -300,6 +313,7 @@ CREATE TABLE passage_signs (
     signs BLOB NOT NULL
 );
 
+-- words that memories are filed under
 CREATE TABLE tags (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -317,6 +331,7 @@ CREATE INDEX tags_in_use
     ON tags (user_key, used_at DESC, name)
     WHERE archived = 0 AND merged_into IS NULL AND vector IS NOT NULL;
 
+-- which memories are
 CREATE TABLE memory_tags (
     memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
     tag INTEGER NOT NULL REFERENCES tags ON DELETE CASCADE,
@@ -325,6 +340,7 @@ CREATE TABLE memory_tags (
 ) WITHOUT ROWID;
 CREATE INDEX memory_tags_of_tag ON memory_tags (tag);
 
+-- what was decided about memories, and why
 CREATE TABLE decisions (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -340,6 +356,7 @@ CREATE TABLE decisions (
 CREATE INDEX decisions_of_user ON decisions (user_key, decided_at);
 CREATE INDEX decisions_undoing ON decisions (undoes) WHERE undoes IS NOT NULL;
 
+-- which memories that was about
 CREATE TABLE decision_memories (
     decision INTEGER NOT NULL REFERENCES decisions ON DELETE CASCADE,
     memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
@@ -350,6 +367,7 @@ CREATE INDEX decision_memories_memory ON decision_memories (memory);
 CREATE INDEX decision_memories_into
     ON decision_memories (into_memory) WHERE into_memory IS NOT NULL;
 
+-- which tags that was about
 CREATE TABLE decision_tags (
     decision INTEGER NOT NULL REFERENCES decisions ON DELETE CASCADE,
     tag INTEGER NOT NULL REFERENCES tags ON DELETE CASCADE,
@@ -359,6 +377,7 @@ CREATE TABLE decision_tags (
 CREATE INDEX decision_tags_tag ON decision_tags (tag);
 CREATE INDEX decision_tags_into ON decision_tags (into_tag) WHERE into_tag IS NOT NULL;
 
+-- times of the events that turns mention
 CREATE TABLE event_times (
     turn INTEGER NOT NULL REFERENCES turns ON DELETE CASCADE,
     start INTEGER NOT NULL,
@@ -370,6 +389,7 @@ CREATE TABLE event_times (
 ) WITHOUT ROWID;
 CREATE INDEX event_times_by_time ON event_times (user_key, since);
 
+-- when subcategories were found
 CREATE TABLE evolutions (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -384,6 +404,7 @@ CREATE TABLE evolutions (
 CREATE INDEX evolutions_of_user ON evolutions (user_key, category, state);
 CREATE INDEX evolutions_decided ON evolutions (decision) WHERE decision IS NOT NULL;
 
+-- subcategories
 CREATE TABLE subcategories (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     evolution INTEGER NOT NULL REFERENCES evolutions ON DELETE CASCADE,
@@ -396,6 +417,7 @@ CREATE TABLE subcategories (
     UNIQUE (evolution, name)
 );
 
+-- which memories are in them
 CREATE TABLE subcategory_members (
     subcategory INTEGER NOT NULL REFERENCES subcategories ON DELETE CASCADE,
     memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
@@ -403,6 +425,7 @@ CREATE TABLE subcategory_members (
 ) WITHOUT ROWID;
 CREATE INDEX subcategory_members_of_memory ON subcategory_members (memory);
 
+-- how much of what was given was used, by day
 CREATE TABLE quality (
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
     day TEXT NOT NULL,
@@ -420,6 +443,7 @@ CREATE TABLE quality (
     PRIMARY KEY (user_key, day, intent, layer)
 ) WITHOUT ROWID;
 
+-- how much more or less it counts by the kind of question
 CREATE TABLE intent_weights (
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
     intent TEXT NOT NULL,
@@ -427,12 +451,14 @@ CREATE TABLE intent_weights (
     PRIMARY KEY (user_key, intent)
 ) WITHOUT ROWID;
 
+-- what that is learnt from
 CREATE TABLE learning_state (
     user_key INTEGER PRIMARY KEY REFERENCES users ON DELETE CASCADE,
     version INTEGER NOT NULL,
     state TEXT NOT NULL
 );
 
+-- how that changed
 CREATE TABLE weight_history (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -443,11 +469,13 @@ CREATE TABLE weight_history (
 );
 CREATE INDEX weight_history_of_user ON weight_history (user_key, id);
 
+-- how often what turns say was corrected
 CREATE TABLE correction_counts (
     turn INTEGER PRIMARY KEY REFERENCES turns ON DELETE CASCADE,
     times INTEGER NOT NULL
 );
 
+-- what was imported
 CREATE TABLE imports (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -467,6 +495,7 @@ CREATE INDEX imports_of_user ON imports (user_key);
 CREATE INDEX imports_of_source ON imports (source, user_key);
 CREATE INDEX imports_decided ON imports (decision) WHERE decision IS NOT NULL;
 
+-- what imports changed
 CREATE TABLE import_changes (
     import INTEGER NOT NULL REFERENCES imports ON DELETE CASCADE,
     what TEXT NOT NULL,
@@ -481,6 +510,7 @@ CREATE TABLE memory_signs (
     signs BLOB NOT NULL
 );
 
+-- what their topics weigh
 CREATE TABLE summary_topics (
     summary INTEGER NOT NULL REFERENCES summaries ON DELETE CASCADE,
     name TEXT NOT NULL,
@@ -489,6 +519,7 @@ CREATE TABLE summary_topics (
     PRIMARY KEY (summary, name)
 ) WITHOUT ROWID;
 
+-- work that failed
 CREATE TABLE failures (
     kind TEXT NOT NULL,
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -502,6 +533,7 @@ CREATE TABLE failures (
 CREATE INDEX failures_of_user ON failures (user_key);
 CREATE INDEX failures_following ON failures (again_at, failed_at);
 
+-- who looked at the memory, changed it or took something out of it
 CREATE TABLE audit (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     user_key INTEGER REFERENCES users ON DELETE CASCADE,
@@ -520,6 +552,7 @@ CREATE TABLE tombstones (
     mark BLOB PRIMARY KEY
 ) WITHOUT ROWID;
 
+-- what was forgotten and can still be brought back, until when
 CREATE TABLE deletions (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     user_key INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -555,112 +588,3 @@ CREATE TABLE former_vectors (
     encoder TEXT NOT NULL,
     upto INTEGER NOT NULL
 ) WITHOUT ROWID;
-
-CREATE TRIGGER passage_entry_gone AFTER DELETE ON passage_entries BEGIN
-    INSERT INTO index_revisions VALUES (old.user_key, 'passage', 1)
-        ON CONFLICT DO UPDATE SET number = number + 1;
-END;
-
-CREATE TRIGGER passage_entry_late AFTER INSERT ON passage_entries
-WHEN EXISTS (SELECT 1 FROM passage_entries WHERE user_key = new.user_key AND id > new.id) BEGIN
-    INSERT INTO index_revisions VALUES (new.user_key, 'passage', 1)
-        ON CONFLICT DO UPDATE SET number = number + 1;
-END;
-
-CREATE TRIGGER passage_entry_changed AFTER UPDATE OF bits ON passage_entries
-WHEN old.bits IS NOT NULL
-    AND old.id > coalesce((SELECT upto FROM former_vectors WHERE kind = 'passage'), 0) BEGIN
-    INSERT INTO index_revisions VALUES (old.user_key, 'passage', 1)
-        ON CONFLICT DO UPDATE SET number = number + 1;
-END;
-
-CREATE TRIGGER passage_failure_gone AFTER DELETE ON passages BEGIN
-    DELETE FROM failures WHERE kind = 'passage' AND key = CAST(old.id AS TEXT);
-END;
-
-CREATE TRIGGER passage_embedded AFTER UPDATE OF vector ON passages WHEN new.vector NOT NULL BEGIN
-    DELETE FROM failures WHERE kind = 'passage' AND key = CAST(old.id AS TEXT);
-END;
-
-CREATE TRIGGER memory_entry_gone AFTER DELETE ON memory_entries BEGIN
-    INSERT INTO index_revisions VALUES (old.user_key, 'memory', 1)
-        ON CONFLICT DO UPDATE SET number = number + 1;
-END;
-
-CREATE TRIGGER memory_entry_late AFTER INSERT ON memory_entries
-WHEN EXISTS (SELECT 1 FROM memory_entries WHERE user_key = new.user_key AND id > new.id) BEGIN
-    INSERT INTO index_revisions VALUES (new.user_key, 'memory', 1)
-        ON CONFLICT DO UPDATE SET number = number + 1;
-END;
-
-CREATE TRIGGER memory_entry_changed AFTER UPDATE OF bits ON memory_entries
-WHEN old.bits IS NOT NULL
-    AND old.id > coalesce((SELECT upto FROM former_vectors WHERE kind = 'memory'), 0) BEGIN
-    INSERT INTO index_revisions VALUES (old.user_key, 'memory', 1)
-        ON CONFLICT DO UPDATE SET number = number + 1;
-END;
-
-CREATE TRIGGER memory_failure_gone AFTER DELETE ON memories BEGIN
-    DELETE FROM failures WHERE kind = 'memory' AND key = CAST(old.id AS TEXT);
-END;
-
-CREATE TRIGGER memory_embedded AFTER UPDATE OF vector ON memories WHEN new.vector NOT NULL BEGIN
-    DELETE FROM failures WHERE kind = 'memory' AND key = CAST(old.id AS TEXT);
-END;
-
-CREATE TRIGGER summary_entry_gone AFTER DELETE ON summary_entries BEGIN
-    INSERT INTO index_revisions VALUES (old.user_key, 'summary', 1)
-        ON CONFLICT DO UPDATE SET number = number + 1;
-END;
-
-CREATE TRIGGER summary_entry_late AFTER INSERT ON summary_entries
-WHEN EXISTS (SELECT 1 FROM summary_entries WHERE user_key = new.user_key AND id > new.id) BEGIN
-    INSERT INTO index_revisions VALUES (new.user_key, 'summary', 1)
-        ON CONFLICT DO UPDATE SET number = number + 1;
-END;
-
-CREATE TRIGGER summary_entry_changed AFTER UPDATE OF bits ON summary_entries
-WHEN old.bits IS NOT NULL
-    AND old.id > coalesce((SELECT upto FROM former_vectors WHERE kind = 'summary'), 0) BEGIN
-    INSERT INTO index_revisions VALUES (old.user_key, 'summary', 1)
-        ON CONFLICT DO UPDATE SET number = number + 1;
-END;
-
-CREATE TRIGGER summary_failure_gone AFTER DELETE ON summaries BEGIN
-    DELETE FROM failures WHERE kind = 'summary' AND key = CAST(old.id AS TEXT);
-END;
-
-CREATE TRIGGER summary_embedded AFTER UPDATE OF vector ON summaries WHEN new.vector NOT NULL BEGIN
-    DELETE FROM failures WHERE kind = 'summary' AND key = CAST(old.id AS TEXT);
-END;
-
-CREATE TRIGGER passages_gone AFTER DELETE ON passages BEGIN
-    DELETE FROM passage_entries WHERE user_key = old.user_key AND id = old.id;
-    DELETE FROM passage_words WHERE rowid = old.id;
-END;
-
-CREATE TRIGGER memories_gone AFTER DELETE ON memories BEGIN
-    DELETE FROM memory_entries WHERE user_key = old.user_key AND id = old.id;
-    DELETE FROM memory_words WHERE rowid = old.id;
-END;
-
-CREATE TRIGGER summaries_gone AFTER DELETE ON summaries BEGIN
-    DELETE FROM summary_entries WHERE user_key = old.user_key AND id = old.id;
-END;
-
-CREATE TRIGGER turn_failure_gone AFTER DELETE ON pending_turns BEGIN
-    DELETE FROM failures WHERE kind = 'turn' AND key = CAST(old.turn AS TEXT);
-END;
-
-CREATE TRIGGER session_failure_gone AFTER DELETE ON sessions BEGIN
-    DELETE FROM failures WHERE kind = 'session' AND key = CAST(old.id AS TEXT);
-END;
-
-CREATE TRIGGER import_failure_gone AFTER DELETE ON imports BEGIN
-    DELETE FROM failures WHERE kind = 'import' AND key = CAST(old.id AS TEXT);
-END;
-
-CREATE TRIGGER session_summarised AFTER UPDATE OF summary_due ON sessions
-WHEN new.summary_due = 0 BEGIN
-    DELETE FROM failures WHERE kind = 'session' AND key = CAST(old.id AS TEXT);
-END;

@@ -1,7 +1,6 @@
 """Ordered steps from an empty database to today's schema, all in one transaction under a lock."""
 
 from collections.abc import Callable
-from importlib.resources import files
 from typing import Final
 
 import psycopg
@@ -11,6 +10,7 @@ from hotmem.storage.postgres import roles
 from hotmem.storage.postgres.client import Client
 from hotmem.storage.postgres.connection import SCHEMA, mapped_errors
 from hotmem.storage.postgres.url import CONNECT_S, OPTIONS, parse
+from hotmem.storage.schema import postgres as schema
 
 OLDEST_SERVER: Final = 150000
 """The oldest server version: PostgreSQL 15 knows SET NULL of single columns."""
@@ -20,8 +20,7 @@ LOCK: Final = 0x484D454D
 
 
 def _first(conn: Client) -> None:
-    script = files("hotmem.storage.postgres.migrations").joinpath("m0001_first.sql")
-    conn.execute(script.read_text("utf-8").encode())
+    conn.execute(schema.script().encode())
 
 
 STEPS: Final[tuple[Callable[[Client], None], ...]] = (_first,)
