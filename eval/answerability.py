@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion
-from hotmem.ranking.answerability import answerability_features
 from hotmem.ranking.features import candidate_features
-from hotmem.ranking.relevance import Logistic, RelevanceModel
+from hotmem.ranking.relevance import Logistic, RelevanceModel, answerability_features
 from hotmem.retrieval.fusion import Candidate
 from hotmem.types import Query
 

@@ -12,8 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax
 from torch.optim.lr_scheduler import OneCycleLR
 
 from eval.relevance import Sample
-from hotmem.ranking.answerability import logit
-from hotmem.ranking.relevance import SAID, RelevanceModel, network_inputs
+from hotmem.ranking.relevance import SAID, RelevanceModel, logit, network_inputs
 from hotmem.understanding.term_model import Tensors
 
 CANDIDATES: Final = 80

@@ -19,9 +19,14 @@ from sklearn.metrics import roc_auc_score
 from eval.evidence_labels import is_evidence
 from eval.retrieval import DEFAULT_LAYERS, LayerChoice, RetrievedQuestion
 from eval.statistics import calibration_error
-from hotmem.ranking.answerability import ANSWERABILITY_FEATURES
 from hotmem.ranking.features import FEATURES, candidate_features
-from hotmem.ranking.relevance import VERSION, Logistic, RelevanceModel, fitted_model
+from hotmem.ranking.relevance import (
+    ANSWERABILITY_FEATURES,
+    VERSION,
+    Logistic,
+    RelevanceModel,
+    fitted_model,
+)
 from hotmem.retrieval.fusion import Candidate
 from hotmem.types import Query, Source
 

@@ -19,7 +19,7 @@ from rich.progress import track
 from eval.datasets import Conversation, Question
 from eval.histories import training_groups
 from eval.run import SESSION, Models, Task, ingested, models, stored_ids
-from hotmem.core.stage_timer import StageTimer
+from hotmem.core.timing import StageTimer
 from hotmem.recall import RecallContext, retrieve
 from hotmem.retrieval.context import RecallRequest, Retrieved
 from hotmem.types import Evidence, EvidenceKind, Layer

@@ -9,7 +9,7 @@ from typing import Final
 from hotmem.consolidation.same_subject import find_same_subjects
 from hotmem.consolidation.supersession import find_supersession
 from hotmem.core.metrics import count_facts
-from hotmem.core.priority import ForegroundPriority
+from hotmem.core.threads import ForegroundPriority
 from hotmem.options import ExtractionOptions
 from hotmem.remember import WriteContext, other_owner
 from hotmem.storage import queries

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 
 from hotmem.core.logs import log
-from hotmem.core.priority import ForegroundPriority
+from hotmem.core.threads import ForegroundPriority
 from hotmem.errors import (
     MemoryClosed,
     StoreFull,

@@ -10,16 +10,14 @@ from types import TracebackType
 from typing import Self
 
 from hotmem.block.assembly import late_block
-from hotmem.core.encryption_key import EncryptionKey
-from hotmem.core.location import Location, ServerUrl, locate
-from hotmem.core.loop_thread import run_off_loop
+from hotmem.core.location import EncryptionKey, Location, ServerUrl, locate
 from hotmem.core.metrics import timed_search
+from hotmem.core.threads import run_off_loop
 from hotmem.core.validation import validate_number, validate_type
 from hotmem.errors import InvalidInput, StoreError, StoreLocked, StoreReadOnly
-from hotmem.facade.base import AUDITED_READERS
 from hotmem.facade.forgetting import ForgettingMethods
 from hotmem.facade.knowledge import KnowledgeMethods
-from hotmem.facade.search import SearchMethods
+from hotmem.facade.search import AUDITED_READERS, SearchMethods
 from hotmem.feedback.learning import learn_from_reply
 from hotmem.models import Encoder, Language
 from hotmem.operations.actor import actor
@@ -33,7 +31,7 @@ from hotmem.storage import queries
 from hotmem.storage.spool import Record, Removal, Spool
 from hotmem.text.validation import MAX_TEXT_CHARACTERS, clean_text, validate_id, validate_name
 from hotmem.types import Act, Action, ContextBlock, Role, Turn, Usage, aware
-from hotmem.types.forgetting import ForgetTurns
+from hotmem.types.maintenance import ForgetTurns
 
 
 class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):

@@ -5,7 +5,7 @@
                              └▶ budget spent: tomorrow
 
 What is sent, and what becomes of the answer, is up to the jobs: facts (`hotmem.extractor`) and, if
-wanted, summaries (`hotmem.summary_writer`). They share the endpoint, the budget, the pauses and one
+wanted, summaries (`hotmem.model_calls`). They share the endpoint, the budget, the pauses and one
 kind of lease, and run one after the other. What rules made of the turns is stored before they are
 sent, so that a failure costs nothing but the call.
 """
@@ -13,13 +13,16 @@ sent, so that a failure costs nothing but the call.
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Final, Protocol
 
+from hotmem.consolidation.summary import render_summary
+from hotmem.consolidation.summary_grounding import ground_summary, read_summary, write_prompt
 from hotmem.core.logs import log
 from hotmem.core.metrics import count_model_call
-from hotmem.core.priority import ForegroundPriority
+from hotmem.core.threads import ForegroundPriority
 from hotmem.errors import StoreError
 from hotmem.extractor import FactExtractor
 from hotmem.models.chat_endpoint import ChatAnswer, ChatEndpoint, EndpointFailed
@@ -27,9 +30,88 @@ from hotmem.options import ExtractionOptions
 from hotmem.remember import WriteContext
 from hotmem.storage import queries
 from hotmem.storage.queries.model_calls import Budget, Claim, Cost
-from hotmem.summary_writer import SummaryWriter
-from hotmem.types import ExtractionBatch, ExtractionOutcome, ExtractionResult, JobKind, Turn
+from hotmem.types import (
+    ExtractionBatch,
+    ExtractionOutcome,
+    ExtractionResult,
+    JobKind,
+    SessionSummary,
+    Turn,
+)
 from hotmem.worker_leases import WorkerLeases
+
+ANSWER_TOKENS: Final = 1_500
+"""Tokens of an answer at most."""
+
+
+class SummaryWriter:
+    """The calls that write summaries: a `hotmem.model_calls.ModelJob`.
+
+    Args:
+        context: The live parts of the write path.
+        priority: Lets recalls go first.
+    """
+
+    name = "summary"
+    answer_tokens = ANSWER_TOKENS
+
+    def __init__(self, context: WriteContext, priority: ForegroundPriority) -> None:
+        self._context = context
+        self._database = context.storage.database
+        self._priority = priority
+
+    async def discard(self) -> None:
+        """Ends the waiting of all sessions."""
+        if await self._database.read_all(queries.summaries.any_waiting):
+            await self._database.write_all(queries.summaries.discard)
+
+    async def is_due(self) -> bool:
+        """Whether a session with an extractive summary waits."""
+        return await self._database.read_all(queries.summaries.any_due)
+
+    async def claim(self, budget: Budget, now: datetime, cost: Cost) -> Claim:
+        """Takes the lease of a user with such a session, and puts the call on record."""
+        return await self._database.write_all(
+            queries.summaries.claim, self._context.worker_id, budget, now, cost
+        )
+
+    def write_prompt(self, turns: Sequence[Turn]) -> list[dict[str, str]]:
+        """The messages that are sent."""
+        return write_prompt(turns)
+
+    async def store(
+        self, batch: ExtractionBatch, answer: str, usage: ExtractionResult
+    ) -> tuple[ExtractionResult, int]:
+        """Stores the summary of an answer, if the turns support enough of it."""
+        await self._priority.wait_idle()
+        turns = [turn for _, turn in batch.turns]
+        summary, result = await asyncio.to_thread(self._read, turns, answer, usage)
+        stored = await self._database.write(
+            queries.claims.finish,
+            batch.user,
+            self._context.worker_id,
+            JobKind.EXTRACTION,
+            queries.summaries.complete,
+            batch,
+            result,
+            summary,
+            render_summary,
+        )
+        return result, stored
+
+    def _read(
+        self, turns: Sequence[Turn], answer: str, usage: ExtractionResult
+    ) -> tuple[SessionSummary | None, ExtractionResult]:
+        """The summary, if enough of it is supported, and what is on record. Blocking."""
+        read = read_summary(answer)
+        if read is None:
+            return None, replace(usage, outcome=ExtractionOutcome.UNREADABLE)
+        parts, malformed = read
+        found = ground_summary(
+            parts, turns, lambda texts: list(self._context.reader.parse_texts(texts))
+        )
+        return found.summary, replace(usage, dropped=malformed + len(found.dropped))
+
 
 CHARACTERS_PER_TOKEN: Final = 3
 """For estimates; English has about four."""

@@ -13,9 +13,8 @@ from typing import Final
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from hotmem.core.counts import counted
-from hotmem.core.encryption_key import KeySource
-from hotmem.core.validation import Bounded, bounded, validate_type
+from hotmem.core.location import KeySource
+from hotmem.core.validation import Bounded, bounded, counted, validate_type
 from hotmem.errors import InvalidInput
 from hotmem.text.languages import checked_language
 from hotmem.text.timezones import local_now

@@ -15,17 +15,15 @@ from hotmem.block.packing import Packed, pack, unheld_names
 from hotmem.block.quotes import quotes
 from hotmem.block.rendering import render_nothing_known
 from hotmem.core.metrics import count_hits
-from hotmem.core.stage_timer import StageTimer
+from hotmem.core.timing import StageTimer
 from hotmem.errors import DeadlineExceeded
-from hotmem.feedback.weights import weights_for_intent
+from hotmem.feedback.learning import weights_for_intent
 from hotmem.models import TokenCounter
-from hotmem.ranking.answerability import Answerability
 from hotmem.ranking.features import candidate_features
 from hotmem.ranking.ranker import assess, rank
-from hotmem.ranking.relevance import RelevanceModel
+from hotmem.ranking.relevance import Answerability, RelevanceModel
 from hotmem.retrieval.candidates import load_candidates
-from hotmem.retrieval.context import RecallRequest, RetrievalContext, Retrieved
-from hotmem.retrieval.fanout import search_layers
+from hotmem.retrieval.context import RecallRequest, RetrievalContext, Retrieved, search_layers
 from hotmem.retrieval.fusion import Candidate
 from hotmem.retrieval.query import build_query
 from hotmem.storage import queries

@@ -16,17 +16,17 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.consolidation.revision import (
+from hotmem.consolidation.same_subject import find_same_subjects
+from hotmem.consolidation.summary import count_topics, render_summary, summarise
+from hotmem.consolidation.supersession import (
     about_another,
+    apply_correction,
     find_candidates,
+    find_supersession,
     is_as_corrected,
     is_near,
     revise,
 )
-from hotmem.consolidation.same_subject import find_same_subjects
-from hotmem.consolidation.summary import render_summary, summarise
-from hotmem.consolidation.supersession import apply_correction, find_supersession
-from hotmem.consolidation.topics import count_topics
 from hotmem.core.logs import log
 from hotmem.errors import StoreError
 from hotmem.models import Encoder, encode_tokens

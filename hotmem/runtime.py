@@ -6,11 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
-from hotmem.core.encryption_key import EncryptionKey
-from hotmem.core.location import Location, ServerUrl
+from hotmem.core.location import EncryptionKey, Location, ServerUrl
 from hotmem.core.logs import log
-from hotmem.core.priority import ForegroundPriority
-from hotmem.core.process_id import new_process_id
+from hotmem.core.threads import ForegroundPriority, new_process_id
 from hotmem.models import (
     Encoder,
     Language,
@@ -34,8 +32,7 @@ from hotmem.storage.copying import check_finished
 from hotmem.storage.database import Database
 from hotmem.storage.spool import Record, Spool, path_of
 from hotmem.understanding.turn_reader import TurnReader
-from hotmem.worker import Worker
-from hotmem.worker_threads import WorkerThreads
+from hotmem.worker import Worker, WorkerThreads
 
 SETTLE_CHECK_S: Final = 0.2
 """Seconds between two looks whether another process has done all jobs."""
@@ -210,7 +207,7 @@ async def open_runtime(
     write = WriteContext(
         storage=storage,
         encoder=models.encoder,
-        encoder_id=queries.encoders.identified(models.encoder.name, models.encoder.dimension),
+        encoder_id=queries.reembedding.identified(models.encoder.name, models.encoder.dimension),
         reader=TurnReader(
             models.encoder,
             models.language,

@@ -13,7 +13,7 @@ from typing import Final
 
 from hotmem.consolidation.topic_names import Topics, encode_topics
 from hotmem.core.logs import log
-from hotmem.core.priority import ForegroundPriority
+from hotmem.core.threads import ForegroundPriority
 from hotmem.models.chat_endpoint import ChatEndpoint, EndpointFailed
 from hotmem.options import ExtractionOptions
 from hotmem.remember import WriteContext

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, TypeVar
 
-from hotmem.core.process_id import has_died
+from hotmem.core.threads import has_died
 from hotmem.errors import StoreError
 from hotmem.storage import queries
 from hotmem.storage.database import Database
-from hotmem.storage.queries.leases import LEASE_S
+from hotmem.storage.queries.jobs import LEASE_S
 
 T = TypeVar("T")
 
@@ -56,11 +56,11 @@ class WorkerLeases:
         for _ in range(RENEWALS):
             await asyncio.sleep(RENEW_S)
             with suppress(StoreError):
-                await self._database.write_all(queries.leases.renew, self._owner)
+                await self._database.write_all(queries.jobs.renew, self._owner)
 
     async def any_other(self) -> bool:
         """Whether another worker has a lease."""
-        return await self._database.read_all(queries.leases.any_other, self._owner)
+        return await self._database.read_all(queries.jobs.any_other, self._owner)
 
     async def release_dead(self) -> bool:
         """Releases leases of workers on this machine that died, before they expire.
@@ -70,9 +70,9 @@ class WorkerLeases:
         """
         released = False
         with suppress(StoreError):
-            for owner in await self._database.read_all(queries.leases.owners):
+            for owner in await self._database.read_all(queries.jobs.owners):
                 if has_died(owner):
-                    await self._database.write_all(queries.leases.release_all, owner)
+                    await self._database.write_all(queries.jobs.release_all, owner)
                     released = True
         return released
 
@@ -81,5 +81,5 @@ class WorkerLeases:
         if self._taking is not None:
             await asyncio.gather(self._taking, return_exceptions=True)
         with suppress(StoreError):
-            if await self._database.read_all(queries.leases.any_of, self._owner):
-                await self._database.write_all(queries.leases.release_all, self._owner)
+            if await self._database.read_all(queries.jobs.any_leased, self._owner):
+                await self._database.write_all(queries.jobs.release_all, self._owner)

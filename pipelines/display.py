@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hotmem.cli import console
-from hotmem.core.counts import counted
+from hotmem.core.validation import counted
 from hotmem.errors import HotMemError
 from hotmem.types import (
     Analysis,

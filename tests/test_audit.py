@@ -16,9 +16,9 @@ from hotmem.operations.actor import acting
 from hotmem.options import AuditOptions
 from hotmem.storage import queries
 from hotmem.storage.sqlite.connection import connect
-from hotmem.tools.backups import BackupArguments, backup_restore
+from hotmem.tools.exports import BackupArguments, backup_restore
+from hotmem.tools.memory_tools import CHANGING, NOT_AUDITED
 from hotmem.tools.registry import TOOLS, tool
-from hotmem.tools.tool import CHANGING, NOT_AUDITED
 from hotmem.types import Action, Actor, AuditEntry
 from tests.conversation import said
 
@@ -42,7 +42,7 @@ async def entries(memory: Memory, user: str | None = None) -> list[AuditEntry]:
     """Return all entries, oldest first."""
     return (
         await memory.runtime.storage.database.read_all(
-            queries.audit.entries, user, None, None, 1000
+            queries.retention.entries, user, None, None, 1000
         )
     )[::-1]
 

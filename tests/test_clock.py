@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from hotmem.core.loop_thread import LoopThread
+from hotmem.core.threads import LoopThread
 from tests.clock import VirtualClock
 
 

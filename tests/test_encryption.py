@@ -13,15 +13,14 @@ from typer.testing import CliRunner
 
 from hotmem import InvalidInput, Memory, Options, StoreKeyWrong, StoreLocked
 from hotmem.cli.app import app
-from hotmem.core.encryption_key import EncryptionKey
+from hotmem.core.location import EncryptionKey
 from hotmem.models import CachedEncoder, Language
 from hotmem.settings import Settings
-from hotmem.storage.sqlite import encryption
+from hotmem.storage.sqlite import opening
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import SqliteDatabase
-from hotmem.storage.sqlite.encryption import convert
-from hotmem.tools.backups import BackupArguments, backup_restore
-from hotmem.tools.exports import ExportArguments, export_memories
+from hotmem.storage.sqlite.opening import convert
+from hotmem.tools.exports import BackupArguments, ExportArguments, backup_restore, export_memories
 from tests.conversation import said
 
 SECRET, OTHER = 'kōri\'s "long" päss; --phrase', "another passphrase"
@@ -207,7 +206,7 @@ def test_a_failed_conversion_leaves_the_file_unchanged(
     def fail(*_: object) -> None:
         raise OSError("the disk is gone")
 
-    monkeypatch.setattr(encryption, "_check_same", fail)
+    monkeypatch.setattr(opening, "_check_same", fail)
     with pytest.raises(OSError, match="the disk is gone"):
         convert(stored, None, EncryptionKey(SECRET))
     assert [path.name for path in stored.parent.iterdir()] == [stored.name]
@@ -221,8 +220,8 @@ CONVERTED = """
 import sys
 from pathlib import Path
 from hotmem.errors import HotMemError
-from hotmem.core.encryption_key import EncryptionKey
-from hotmem.storage.sqlite.encryption import convert
+from hotmem.core.location import EncryptionKey
+from hotmem.storage.sqlite.opening import convert
 try:
     convert(Path(sys.argv[1]), None, EncryptionKey(sys.stdin.read()))
 except HotMemError as error:

@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory
-from hotmem.core.encryption_key import EncryptionKey
+from hotmem.core.location import EncryptionKey
 from hotmem.storage.sqlite import connection
-from hotmem.storage.sqlite.backups import restore
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import SqliteDatabase
-from hotmem.tools.backups import BackupArguments, backup_restore
-from hotmem.tools.exports import ExportArguments, export_memories
+from hotmem.storage.sqlite.opening import restore
+from hotmem.tools.exports import BackupArguments, ExportArguments, backup_restore, export_memories
 from hotmem.tools.registry import tool
 from tests.conversation import said
 

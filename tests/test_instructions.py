@@ -11,7 +11,7 @@ import pytest
 
 from hotmem import Memory, Turn
 from hotmem.models import CachedEncoder, Language
-from hotmem.understanding.facts.instructions.withdrawals import revoked_instructions
+from hotmem.understanding.facts.instructions.extraction import revoked_instructions
 
 AT = datetime(2026, 11, 23, 10, tzinfo=UTC)
 CASES: Final[list[dict[str, Any]]] = json.loads(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hotmem import Memory, Options, worker
 from hotmem.consolidation.evolution import evolve
-from hotmem.core.priority import ForegroundPriority
+from hotmem.core.threads import ForegroundPriority
 from hotmem.models import CachedEncoder, Language
 from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions, EvolutionOptions
@@ -25,11 +25,11 @@ from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
 from hotmem.types import Category, EvolutionResult, JobKind, UserKey
-from hotmem.types.forgetting import ForgetEverything
+from hotmem.types.maintenance import ForgetEverything
 from tests.conversation import said
 from tests.letters import LetterEncoder
 
-ENCODER = queries.encoders.identified(LetterEncoder.name, LetterEncoder.dimension)
+ENCODER = queries.reembedding.identified(LetterEncoder.name, LetterEncoder.dimension)
 SERVED = UserRotation()
 
 if TYPE_CHECKING:

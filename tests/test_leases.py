@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory, Options, worker_leases
-from hotmem.core.process_id import new_process_id
+from hotmem.core.threads import new_process_id
 from hotmem.models import Language
 from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundMode
 from hotmem.storage import queries
-from hotmem.storage.queries import jobs, leases, turns
+from hotmem.storage.queries import jobs, turns
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.types import JobKind
@@ -88,7 +88,7 @@ async def test_two_workers_do_no_job_twice(database: Path, language: Language) -
                 text = f"There is a bird number {number * 7 + place} in Porto."
                 await memory.remember(said(text, user=user, minutes=number, name=f"{number}"))
         await asyncio.gather(first.settle(), second.settle())
-        assert not await first.runtime.database.read_all(queries.leases.owners)
+        assert not await first.runtime.database.read_all(queries.jobs.owners)
         for user in USERS:
             assert len([line async for line in first.export(user)]) > EACH
     passages = {text: count for text, count in embedded.items() if "bird number" in text}
@@ -135,7 +135,7 @@ async def test_jobs_of_a_worker_that_stops_are_taken_over(
     try:
         assert (await asyncio.wait_for(stalled.stdout.readline(), 60)).strip() == b"claimed"
         with closing(connect(database, read_only=True)) as conn:
-            assert leases.owners(conn)
+            assert jobs.owners(conn)
         if dies:
             os.kill(stalled.pid, signal.SIGKILL)
             await stalled.wait()
@@ -197,7 +197,7 @@ def test_a_worker_is_a_command(database: Path, tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr
     assert "No job is left." in run.stdout
     with closing(connect(database, read_only=True)) as conn:
-        assert not any(jobs.waiting_counts(conn).values()) and not leases.owners(conn)
+        assert not any(jobs.waiting_counts(conn).values()) and not jobs.owners(conn)
 
 
 def test_a_lease_keeps_other_workers_away_until_it_expires(database: Path) -> None:
@@ -215,9 +215,9 @@ def test_a_lease_keeps_other_workers_away_until_it_expires(database: Path) -> No
             assert claimed(second) == [3]
             assert claimed(first) == [1, 2], "the lease covers all of a user's turns"
             assert not jobs.is_waiting(conn, JobKind.TURN, "third")
-            pass_time(conn, leases.LEASE_S)
+            pass_time(conn, jobs.LEASE_S)
             assert claimed("third") == [1, 2, 3]
-            leases.release_all(conn, "third")
+            jobs.release_all(conn, "third")
             assert claimed(second) == [1, 2, 3]
     finally:
         asyncio.run(opened.close())
@@ -231,7 +231,7 @@ def test_a_lease_taken_by_a_clock_that_was_ahead_stops_nobody(database: Path) ->
             assert jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, "ahead") == [1]
             pass_time(conn, -timedelta(days=365).total_seconds())
             right = "right"
-            assert not leases.any_other(conn, right)
+            assert not jobs.any_other(conn, right)
             assert jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, right) == [1]
     finally:
         asyncio.run(opened.close())
@@ -311,7 +311,7 @@ async def test_a_worker_that_is_never_idle_takes_over_too(
 
         def claim_ana(conn: Connection, dead: str) -> None:
             turns.add(conn, said("My dog is called Potola."), NOW)
-            leases.take(conn, dead, JobKind.TURN, [queries.users.ensure(conn, "ana")])
+            jobs.take(conn, dead, JobKind.TURN, [queries.users.ensure(conn, "ana")])
 
         busy = asyncio.create_task(keep_busy())
         try:
@@ -415,7 +415,7 @@ async def test_settle_does_not_miss_what_another_worker_releases(
 
         async def released() -> bool:
             await look()
-            await memory.runtime.database.write_all(leases.release_all, other)
+            await memory.runtime.database.write_all(jobs.release_all, other)
             return True
 
         settled.wait = released  # type: ignore[method-assign, assignment]  # spied on
@@ -442,4 +442,4 @@ async def test_a_claim_that_is_cancelled_leaves_no_lease(
         await asyncio.sleep(0.05)
         going.set()
         await closing_leases
-        assert not await memory.runtime.database.read_all(leases.owners)
+        assert not await memory.runtime.database.read_all(jobs.owners)

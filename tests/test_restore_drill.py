@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory, Options, Turn
-from hotmem.core.encryption_key import EncryptionKey
+from hotmem.core.location import EncryptionKey
 from hotmem.models import Encoder, Language
-from hotmem.storage.sqlite import backups
+from hotmem.storage.sqlite import opening
 from hotmem.storage.sqlite.connection import connect
 
 DRILL = Path(__file__).parents[1] / "deploy" / "restore_drill.py"
@@ -56,8 +56,8 @@ async def test_a_restored_copy_is_equal_and_a_modified_one_is_not(
     (memory, secret), copy, restored = live, tmp_path / "copy.db", tmp_path / "restored.db"
     key = EncryptionKey(secret) if secret else None
     with closing(connect(memory.path, key=key, read_only=True)) as conn:
-        backups.backup(conn, copy, lambda *_: None)
-    backups.restore(copy, restored, key)
+        opening.backup(conn, copy, lambda *_: None)
+    opening.restore(copy, restored, key)
     code, output = drill(memory.path, restored, secret)
     assert code == 0 and "the same as the live one" in output, output
 

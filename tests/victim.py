@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hotmem import Memory
 from hotmem.core.location import Location
-from hotmem.core.priority import ForegroundPriority
+from hotmem.core.threads import ForegroundPriority
 from hotmem.models import load_encoder, load_language
 from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions, ModelOptions, Options

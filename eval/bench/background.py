@@ -24,7 +24,7 @@ from eval.bench.synthetic import START, USER, SyntheticConversations
 from eval.bench.tools import prepared
 from eval.statistics import RESAMPLES, SEED, Estimate
 from hotmem import Memory, Turn
-from hotmem.tools.tags import OptimizeTagsArguments, optimize_tags
+from hotmem.tools.editing import OptimizeTagsArguments, optimize_tags
 from hotmem.types import Category, Role
 
 BLOCK: Final = 10

@@ -19,8 +19,8 @@ from torch.nn.utils.parametrize import cached, register_parametrization
 from transformers import BertModel, logging
 
 from hotmem.models.export import PROJECTION
+from hotmem.models.files import find_weights
 from hotmem.models.onnx import MAX_TOKENS
-from hotmem.models.weights import find_weights
 
 TOGETHER: Final = 32
 """Number of texts of similar length per model run."""

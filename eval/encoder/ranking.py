@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval.encoder.material import Material
-from hotmem.ranking.late_interaction import token_weights
+from hotmem.ranking.features import token_weights
 
 AMONG: Final = 35
 """Number of turns about as many as fit in a block of 1000 tokens."""

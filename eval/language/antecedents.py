@@ -22,9 +22,15 @@ from eval.report import share
 from eval.statistics import bootstrap
 from hotmem.models import Language, load_language
 from hotmem.understanding.query.ambiguity import find_ambiguous
-from hotmem.understanding.query.antecedent_features import Candidates, Features, Question
-from hotmem.understanding.query.antecedent_model import AntecedentModel, beside_best, choose
-from hotmem.understanding.query.antecedents import RecentTurn
+from hotmem.understanding.query.antecedents import (
+    AntecedentModel,
+    Candidates,
+    Features,
+    Question,
+    RecentTurn,
+    beside_best,
+    choose,
+)
 from hotmem.understanding.query.coreference import MAX_PHRASES, resolve_by_rules
 
 FILE: Final = Path(__file__).parents[1] / "data/rewriting/dialogues.txt"

@@ -23,16 +23,16 @@ from eval.language.commands import CASES, NAMES, NONE, Heard, heard, shares
 from eval.understanding import data
 from hotmem.models import Encoder, encode_tokens, load_encoder
 from hotmem.options import ModelOptions
-from hotmem.text.utterance import normalize
+from hotmem.text.validation import normalize
 from hotmem.types import Vector
 from hotmem.understanding.query.command_finder import CommandFinder
-from hotmem.understanding.query.command_model import (
+from hotmem.understanding.query.commands import (
     CLASSES,
+    CommandKind,
     CommandModel,
     features,
     term_ids,
 )
-from hotmem.understanding.query.commands import CommandKind
 from hotmem.understanding.query.voice_commands import find_command
 from hotmem.understanding.term_model import TermIds
 

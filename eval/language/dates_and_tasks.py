@@ -27,7 +27,7 @@ from eval.arguments import AsJson, Most, print_json
 from eval.content_words import content_words
 from eval.statistics import Estimate, bootstrap
 from hotmem import Role, Turn
-from hotmem.core.priority import ForegroundPriority
+from hotmem.core.threads import ForegroundPriority
 from hotmem.models import load_encoder, load_language, load_reader
 from hotmem.options import ModelOptions
 from hotmem.text.stemming import stem

@@ -30,7 +30,7 @@ from rich.table import Table
 from eval.arguments import AsJson, print_json
 from eval.datasets.base import find_files, read_lines
 from eval.statistics import Estimate, bootstrap
-from hotmem.core.priority import ForegroundPriority
+from hotmem.core.threads import ForegroundPriority
 from hotmem.models import Encoder, Vectors, load_encoder, load_language, load_reader
 from hotmem.options import ModelOptions
 from hotmem.types import Profile, Role, Turn, TurnContext

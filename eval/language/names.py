@@ -125,7 +125,7 @@ async def resolve(case: NameCase, encoder: Encoder, language: Language) -> Resol
 
 def _know(conn: Connection, names: Sequence[str]) -> UserKey:
     user = queries.users.ensure(conn, USER)
-    queries.entities.ensure(conn, user, names)
+    queries.users.ensure_entities(conn, user, names)
     return user
 
 

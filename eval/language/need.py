@@ -26,7 +26,7 @@ from eval.understanding import data
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
 from hotmem.understanding.query.analyzer import analyse
-from hotmem.understanding.query.command_model import term_ids
+from hotmem.understanding.query.commands import term_ids
 from hotmem.understanding.term_model import Tensors
 
 *TRAINED, HELD_OUT = sorted((data.FOLDER / "needs").glob("*.tsv"))

@@ -37,7 +37,7 @@ from hotmem.understanding.private_statements import (
     pair_features,
     statement_ids,
 )
-from hotmem.understanding.query.command_model import FloatArray, term_ids
+from hotmem.understanding.query.commands import FloatArray, term_ids
 from hotmem.understanding.term_model import TermIds, TermModel, logistic
 
 FOLDER: Final = Path(__file__).parents[1] / "data/secrets"

@@ -32,7 +32,7 @@ from hotmem.understanding.doubtful_statements import MIN_UNMEANT
 from hotmem.understanding.facts.instructions.extraction import MIN_WISH
 from hotmem.understanding.facts.instructions.topics import exclusive_topics
 from hotmem.understanding.facts.instructions.wish_model import wish_ids
-from hotmem.understanding.query.command_model import term_ids
+from hotmem.understanding.query.commands import term_ids
 from hotmem.understanding.term_model import Tensors, TermIds, TermModel, logistic
 
 SURELY: Final = 0.95

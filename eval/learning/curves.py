@@ -25,7 +25,7 @@ from eval.plots import Line, curves
 from eval.report import interval, points, share, table
 from eval.retrieval import RetrievedQuestion, spread
 from eval.statistics import Estimate, paired_difference
-from hotmem.feedback.weights import multipliers
+from hotmem.feedback.learning import multipliers
 from hotmem.models import load_encoder
 from hotmem.options import ModelOptions
 from hotmem.types import START_WEIGHTS, Weights

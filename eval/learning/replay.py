@@ -20,8 +20,7 @@ from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion
 from eval.studies.blocks import Packer, scored
 from hotmem.block.packing import Packed
 from hotmem.block.quotes import quotes
-from hotmem.feedback.usage import detect_usage
-from hotmem.feedback.weights import (
+from hotmem.feedback.learning import (
     LAYERS,
     STARTS,
     TrainingExample,
@@ -30,6 +29,7 @@ from hotmem.feedback.weights import (
     update,
     weights_for_intent,
 )
+from hotmem.feedback.usage import detect_usage
 from hotmem.models import Encoder
 from hotmem.ranking.features import candidate_features
 from hotmem.ranking.ranker import rank

@@ -27,7 +27,7 @@ from eval.rows import HOTMEM
 from eval.run import SESSION
 from hotmem import Memory, Options
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
-from hotmem.models.weights import find_weights
+from hotmem.models.files import find_weights
 from hotmem.types import ContextBlock, Turn
 
 DEPTH: Final = 100

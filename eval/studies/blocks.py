@@ -15,9 +15,8 @@ from hotmem.block.packing import Packed, pack
 from hotmem.block.quotes import quotes
 from hotmem.models import TokenCounter
 from hotmem.options import ModelOptions, RecallOptions
-from hotmem.ranking.answerability import Answerability
 from hotmem.ranking.ranker import rank
-from hotmem.ranking.relevance import RelevanceModel
+from hotmem.ranking.relevance import Answerability, RelevanceModel
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.retrieval.context import Retrieved
 

@@ -3,7 +3,7 @@
 Every second statement of each topic is stored and the categories evolve; the others are then stored
 and assigned one by one. A subcategory's topic is the most frequent one of its members. An
 assignment is right if the topics match. All statements then evolve again, which gives the names.
-The constants of `hotmem.consolidation.clustering` and the list of topics were chosen on
+The constants of `hotmem.consolidation.tagging` and the list of topics were chosen on
 `topics.tsv` and on the half `dev` of the trial's file; its half `held` decides.
 """
 

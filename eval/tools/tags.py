@@ -21,7 +21,7 @@ from hotmem.consolidation.tagging import consolidate_tags
 from hotmem.models import Encoder
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
-from hotmem.tools.tags import OptimizeTagsArguments, merge_tags
+from hotmem.tools.editing import OptimizeTagsArguments, merge_tags
 from hotmem.types import MemoryRecord, Role, TagUse, UserKey
 
 TRIAL: Final = Path(__file__).parents[1] / "data" / "trial"

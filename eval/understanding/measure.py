@@ -7,17 +7,17 @@ from typing import Final
 
 from eval.statistics import Estimate, bootstrap
 from eval.understanding.data import HOLDS, LabelledPair, LabelledTurn, Part
-from hotmem.consolidation.revision import is_near
+from hotmem.consolidation.supersession import is_near
 from hotmem.models import Encoder, Language
 from hotmem.models.reader import OUTDATING, Effects, Reader, TurnPart, TurnReading
-from hotmem.types.parse import Doc
+from hotmem.types.understanding import Doc
 from hotmem.understanding.named_subjects import (
+    confirmed_effects,
     is_absent,
     named_subjects,
     names_another,
     subject_of,
 )
-from hotmem.understanding.pronoun_forms import confirmed_effects
 
 MOSTLY = 0.5
 """Share of the shorter part's characters that two parts share if they are the same."""

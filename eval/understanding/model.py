@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from transformers import BertModel, logging
 
 from eval.encoder.model import MATRICES, Change
+from hotmem.models.files import find_weights
 from hotmem.models.reader import DOUBTS, EFFECTS, HEADS, KINDS, MAX_READ_TOKENS
-from hotmem.models.weights import find_weights
 
 LAYERS: Final = 6
 WIDTH: Final = 384

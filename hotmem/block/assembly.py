@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hotmem.block.packing import Packed
-from hotmem.ranking.answerability import Answerability
+from hotmem.ranking.relevance import Answerability
 from hotmem.retrieval.context import RecallRequest, Retrieved
 from hotmem.types import ContextBlock, LayerOutcome, Trace
 

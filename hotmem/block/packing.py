@@ -9,8 +9,7 @@ from hotmem.block.privacy import is_hearsay, without_secrets
 from hotmem.block.quotes import trim
 from hotmem.block.rendering import FRAME, Layout, render, render_line, unheld_lines
 from hotmem.options import RecallOptions
-from hotmem.ranking.answerability import Answerability
-from hotmem.ranking.confidence import MEDIUM_CONFIDENCE, mark
+from hotmem.ranking.relevance import MEDIUM_CONFIDENCE, Answerability, mark
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.retrieval.requested_window import requested_window
 from hotmem.text.escaping import escape_for_prompt

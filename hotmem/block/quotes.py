@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from hotmem.ranking.corrections import with_corrections
-from hotmem.ranking.deduplication import deduplicate
+from hotmem.ranking.neighbors import deduplicate
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.text.languages import ENGLISH
 from hotmem.text.stemming import STOP_STEMS, stems

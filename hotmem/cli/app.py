@@ -13,7 +13,6 @@ from rich.text import Text
 
 from hotmem import __version__
 from hotmem.cli import console
-from hotmem.cli.commands.audit import audit
 from hotmem.cli.commands.browse import (
     decisions,
     inspect,
@@ -24,8 +23,18 @@ from hotmem.cli.commands.browse import (
     timeline,
     users,
 )
-from hotmem.cli.commands.copy import copy
-from hotmem.cli.commands.doctor import doctor
+from hotmem.cli.commands.doctor import (
+    audit,
+    copy,
+    decrypt,
+    doctor,
+    encrypt,
+    language,
+    migrate,
+    prepare_models,
+    rekey,
+    retain,
+)
 from hotmem.cli.commands.edit import (
     edit,
     edit_subcategory,
@@ -36,13 +45,8 @@ from hotmem.cli.commands.edit import (
     store,
     undo,
 )
-from hotmem.cli.commands.encryption import decrypt, encrypt, rekey
 from hotmem.cli.commands.evaluate import evaluate, quality, usage
 from hotmem.cli.commands.files import backup, export, import_, repair, restore, validate
-from hotmem.cli.commands.language import language
-from hotmem.cli.commands.migrate import migrate
-from hotmem.cli.commands.models import prepare_models
-from hotmem.cli.commands.retention import retain
 from hotmem.cli.commands.search import contextual, recall, search, trace
 from hotmem.cli.commands.serve import discover, serve_mcp
 from hotmem.cli.commands.worker import worker

@@ -1,9 +1,13 @@
 """Terminal output of the commands: the screen and progress bars."""
 
+import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import Final
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import Annotated, Final
 
+import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import (
     BarColumn,
@@ -15,7 +19,10 @@ from rich.progress import (
 )
 from rich.segment import Segment
 
+from hotmem.errors import InvalidInput
+from hotmem.settings import Settings
 from hotmem.text.escaping import escape_for_display, format_json
+from hotmem.types import Category, Kind
 
 
 class _SafeConsole(Console):
@@ -82,3 +89,92 @@ def stage_counter(progress: Progress) -> Callable[[str, int], None]:
         progress.update(bars[stage], completed=done)
 
     return update
+
+
+def parse_time(option: typer.CallbackParam, value: str | None) -> str | None:
+    """Parse a date or time, by default in the time zone of HOTMEM_TIME_ZONE or of this machine.
+
+    Raises:
+        InvalidInput: If the value is neither; the message names the option.
+    """
+    if value is None:
+        return None
+    try:
+        time = datetime.fromisoformat(value.strip())
+        return (time if time.tzinfo else in_zone(time, Settings().time_zone)).isoformat()
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput(
+            f"{option.opts[0]} is {value!r}. Write a date as 2026-03-01, or a time as "
+            "2026-03-01T18:30 or 2026-03-01T18:30+01:00."
+        ) from error
+
+
+def check_new(file: Path, *, overwrite: bool) -> None:
+    """Check that a file of a command with --overwrite may be written.
+
+    Raises:
+        InvalidInput: If it exists and is not to be replaced.
+    """
+    if not overwrite and os.path.lexists(file):
+        raise InvalidInput(f"{file} exists. Name a new file, or pass --overwrite.")
+
+
+def in_zone(time: datetime, zone: tzinfo | None) -> datetime:
+    """Return a naive time with a time zone; None is the zone of this machine."""
+    return time.replace(tzinfo=zone) if zone else time.astimezone()
+
+
+Database = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        "-d",
+        metavar="FILE|URL",
+        help="Memory file, or postgresql:// URL. (default: HOTMEM_DATABASE, memory.db)",
+    ),
+]
+User = Annotated[str, typer.Option("--user", "-u", help="User ID, as passed by your bot.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Png = Annotated[
+    Path | None,
+    typer.Option(help="Draw a plot to this PNG file instead of printing.", dir_okay=False),
+]
+
+CategoryOption = Annotated[str | None, typer.Option(help=f"Category: {', '.join(Category)}.")]
+KindOption = Annotated[str | None, typer.Option(help=f"Kind of statement: {', '.join(Kind)}.")]
+Importance = Annotated[int | None, typer.Option(help="Importance, 1 (low) to 5 (high).")]
+Expires = Annotated[
+    str | None,
+    typer.Option(help="Date or time at which it expires, such as 2026-12-31.", callback=parse_time),
+]
+After = Annotated[
+    str | None,
+    typer.Option(
+        help="From this date or time, such as 2026-03-01 or 2026-03-01T18:30.",
+        callback=parse_time,
+    ),
+]
+Before = Annotated[str | None, typer.Option(help="Before this date or time.", callback=parse_time)]
+
+Query = Annotated[str, typer.Argument(help="Search query or question.")]
+Limit = Annotated[int, typer.Option(help="Maximum results, 1 to 100.")]
+MinRelevance = Annotated[float | None, typer.Option(help="Minimum relevance, 0 to 1.")]
+ContentType = Annotated[
+    str | None,
+    typer.Option(help=f"Only memories of this kind ({', '.join(Kind)}), or turn, or summary."),
+]
+Expired = Annotated[bool, typer.Option(help="Include memories that are no longer valid.")]
+Ranking = Annotated[
+    str,
+    typer.Option(
+        help="learned: calibrated relevance model; design: weighted sum of meaning, words, "
+        "importance, recency and use."
+    ),
+]
+MemoryId = Annotated[
+    str,
+    typer.Argument(
+        help="ID of the memory or its first 4 or more characters, as shown by `hotmem search`."
+    ),
+]

@@ -22,7 +22,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from hotmem.cli.parameters import check_new
+from hotmem.cli.console import check_new
 from hotmem.core.graph_layout import Canvas, draw_graph
 from hotmem.core.output_files import new_file
 from hotmem.errors import InvalidInput

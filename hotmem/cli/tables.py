@@ -6,14 +6,87 @@ from typing import Any, Final
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
+from rich.panel import Panel
 from rich.table import Column, Table
 from rich.text import Text
 
-from hotmem.cli.search_tables import conversations, id_column, search_results
-from hotmem.core.counts import counted
-from hotmem.operations.conflicts import ConflictAdvice
+from hotmem.core.validation import counted
+from hotmem.operations.results import ConflictAdvice
+from hotmem.operations.search import RELEVANT_FROM
 from hotmem.storage.queries.ids import short
 from hotmem.types import StoredMemory
+from hotmem.types.maintenance import UserSummary
+
+
+def id_column() -> Column:
+    """Return the column of IDs, which are never cut."""
+    return Column("id", no_wrap=True)
+
+
+def search_results(result: Mapping[str, Any]) -> RenderableType:
+    """Return the result of `search_memory` as a table."""
+    if not result["results"]:
+        return "no results"
+    table = _items(result["results"])
+    table.title = f"{result['total_found']} with a relevance of at least {RELEVANT_FROM:g}"
+    if (requested := result["query_analysis"]["requested"]) is not None:
+        table.caption = _understood(requested)
+        table.caption_justify = "left"
+    table.title_justify = "left"
+    return table
+
+
+def conversations(result: Mapping[str, Any]) -> RenderableType:
+    """Return the result of `search_contextual`, or its lines for a prompt if there are any."""
+    if result["lines"]:
+        return Text("\n".join(result["lines"]))
+    parts: list[RenderableType] = [_conversation(session) for session in result["sessions"]]
+    if result["repeated"]:
+        text = Text("\n".join(map(_repeated, result["repeated"])))
+        parts.append(Panel(text, title="Said in several conversations", title_align="left"))
+    if result["elsewhere"]:
+        parts.append("No conversation is about this. From the whole memory:")
+        parts.append(_items(result["elsewhere"]))
+    return Group(*parts) if parts else "no results"
+
+
+def _items(found: Iterable[Mapping[str, Any]]) -> Table:
+    table = Table(id_column(), "relevance", "text", "said", "type")
+    for one in found:
+        category = "" if one["category"] is None else f", {one['category']}"
+        table.add_row(
+            short(one["id"]),
+            f"{one['relevance_score']:.2f}",
+            one["content"],
+            one["created"][:10],
+            f"{one['content_type']}{category}",
+        )
+    return table
+
+
+def _conversation(session: Mapping[str, Any]) -> Panel:
+    text = Text(
+        "\n".join(f"{message['speaker']}: {message['content']}" for message in session["messages"])
+    )
+    for related in session["related"]:
+        name = related["title"] or related["session_id"]
+        text.append(f"\nrelated: {related['last_spoken'][:10]} {name}", style="dim")
+    title = f"{session['session_id']}, {session['last_spoken'][:10]} {session['title']}".rstrip()
+    return Panel(text, title=Text(title), title_align="left")
+
+
+def _repeated(statement: Mapping[str, Any]) -> str:
+    days = ", ".join(occurrence["at"][:10] for occurrence in statement["said"])
+    return f"{statement['content']} ({days})"
+
+
+def _understood(requested: Mapping[str, Any]) -> str:
+    """What a query asks for, in a line: "decisions about website, 2026-04-01 to 2026-05-01"."""
+    about = f" about {requested['topic']}" if requested["topic"] else ""
+    tag = f", tag {requested['tag']}" if requested["tag"] else ""
+    period = requested["time"] and f", {requested['time'][0][:10]} to {requested['time'][1][:10]}"
+    return f"understood as: {requested['kind']}{about}{tag}{period or ''}"
+
 
 ID_FIELDS: Final = ("id", "decision")
 """Record fields that are IDs; their columns are never cut."""
@@ -357,3 +430,12 @@ _RENDERERS: Final[Mapping[str, Callable[[Mapping[str, Any]], RenderableType]]] =
     "import_memories": _import_report,
     "memory_quality": _quality,
 }
+
+
+def user_table(users: Iterable[UserSummary]) -> Table:
+    """Return a table of users; their IDs are not shortened."""
+    table = Table(Column("user", overflow="fold"), "turns", "memories", "last turn")
+    for one in users:
+        last = NO_VALUE if one.last_said is None else one.last_said.date().isoformat()
+        table.add_row(one.user_id, f"{one.turns:,}", f"{one.memories:,}", last)
+    return table

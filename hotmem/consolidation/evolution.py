@@ -11,16 +11,16 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.consolidation.cluster_names import (
+from hotmem.consolidation.clustering import (
+    cluster,
     extract_keywords,
     match_previous_names,
     shared_name,
 )
-from hotmem.consolidation.clustering import cluster
 from hotmem.consolidation.topic_names import Topics
-from hotmem.core.centroids import normalize_rows
-from hotmem.core.counts import counted
-from hotmem.core.priority import ForegroundPriority
+from hotmem.core.threads import ForegroundPriority
+from hotmem.core.validation import counted
+from hotmem.core.vector_math import normalize_rows
 from hotmem.options import EvolutionOptions
 from hotmem.storage import Storage, queries
 from hotmem.text.stemming import stems

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hotmem.text.word_sets import wordlist
-from hotmem.types.parse import Span, Token
+from hotmem.types.understanding import Span, Token
 from hotmem.understanding.facts.third_person import (
     FIRST_PERSON_PRONOUNS,
     SECOND_PERSON,

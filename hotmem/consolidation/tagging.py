@@ -6,9 +6,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.matmul import matmul
+from hotmem.core.vector_math import matmul
 from hotmem.text.stemming import stems, terms
-from hotmem.text.tag_keys import tag_key
+from hotmem.text.tag_words import tag_key
 from hotmem.types import TagUse
 
 MIN_COSINE: Final = 0.8

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.core.centroids import normalize_rows, remove_direction
+from hotmem.core.vector_math import normalize_rows, remove_direction
 from hotmem.models.encoder import Encoder, Vectors
 from hotmem.types import Category
 

@@ -8,11 +8,11 @@ from functools import partial
 from typing import Final
 
 from hotmem.core.logs import log
-from hotmem.core.loop_thread import run_off_loop
+from hotmem.core.threads import run_off_loop
 from hotmem.core.validation import validate_order, validate_type
 from hotmem.errors import InvalidInput, StoreError
-from hotmem.facade.base import MemoryBase
-from hotmem.operations import caches
+from hotmem.facade.search import MemoryBase
+from hotmem.operations import search
 from hotmem.storage import queries
 from hotmem.text.names import normalize_name, whole_words
 from hotmem.text.validation import (
@@ -31,7 +31,7 @@ from hotmem.types import (
     Restorable,
     aware,
 )
-from hotmem.types.forgetting import (
+from hotmem.types.maintenance import (
     ForgetEntity,
     ForgetEverything,
     ForgetMemory,
@@ -173,7 +173,7 @@ class ForgettingMethods(MemoryBase):
         if not isinstance(target, ForgetEntity):
             _, left = await self._database.read(queries.forget.words_by_speaker, user)
             await asyncio.to_thread(self._suppressed.drop, user_id, _single_words(left))
-        caches.clear(runtime.recall)
+        search.clear(runtime.recall)
         self._forget_version = await self._database.read_all(queries.deletion_marks.number)
         restorable = removed.restorable_until is not None
         leftovers = Leftovers.NONE if restorable else await self._purge()

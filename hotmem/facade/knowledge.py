@@ -6,8 +6,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from hotmem.core.validation import validate_number, validate_order, validate_type
-from hotmem.facade.base import AUDITED_READERS
-from hotmem.facade.subcategories import SubcategoryMethods
+from hotmem.facade.search import AUDITED_READERS, SubcategoryMethods
 from hotmem.operations.actor import actor
 from hotmem.portability import export_lines, importer
 from hotmem.portability.sources import ImportSource, hotmem_source

@@ -1,24 +1,250 @@
 """`Memory.store_memory` and the searches: what tools, MCP and the command line offer."""
 
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
+from hotmem.core.location import Location
 from hotmem.core.logs import log
 from hotmem.core.metrics import count_hits, timed_search
-from hotmem.core.validation import validate_number
-from hotmem.errors import StoreError
-from hotmem.facade.base import MemoryBase
-from hotmem.operations import contextual_search, described, explain, search, store
+from hotmem.core.threads import ForegroundPriority
+from hotmem.core.validation import validate_number, validate_type
+from hotmem.errors import InvalidInput, MemoryClosed, StoreError
+from hotmem.operations import contextual_search, explain, requested_search, search, store
+from hotmem.operations.actor import actor
 from hotmem.operations.contextual_results import ContextualResult
-from hotmem.operations.described import DescribedStatement
+from hotmem.operations.requested_search import DescribedStatement
 from hotmem.operations.requests import SearchOptions, StoreContext, TraceOptions, checked
 from hotmem.operations.results import SearchResult, SearchTrace, StoreResult
-from hotmem.options import MIN_TOKENS
+from hotmem.operations.suppression import SuppressedTexts
+from hotmem.options import MIN_TOKENS, Options
 from hotmem.retrieval.context import RecallRequest
+from hotmem.runtime import Runtime
+from hotmem.storage import queries
+from hotmem.storage.database import Database
+from hotmem.storage.spool import Spool
 from hotmem.text.validation import MAX_STATEMENT_CHARACTERS, validate_id, validate_text
-from hotmem.types import Act, Action, aware
+from hotmem.types import Act, Action, Actor, Category, EvolutionResult, Subcategory, UserKey, aware
+
+AUDITED_READERS: Final = (Actor.TOOL, Actor.MCP, Actor.COMMAND_LINE)
+"""Actors whose reads are in the audit trail. A bot's recalls are in the records of use instead."""
+
+REMEMBERED_BLOCKS: Final = 256
+"""Blocks with feedback that are remembered, so that a second one does not count."""
+
+
+class MemoryBase:
+    """State that the groups of methods share.
+
+    Args:
+        location: The memory file, or the URL of the database.
+        options: The memory's options.
+
+    Raises:
+        InvalidInput: If the options have another type.
+    """
+
+    def __init__(self, location: Location, options: Options) -> None:
+        fix = "Pass Options(...), or Settings.from_environment(opening_tokens=3).options()."
+        validate_type(options, Options, "options", fix)
+        self.location = location
+        self.options = options
+        self._priority = ForegroundPriority()
+        self._suppressed = SuppressedTexts()
+        self._off_record = SuppressedTexts()
+        self._forget_version = 0
+        self._fed_back: deque[str] = deque(maxlen=REMEMBERED_BLOCKS)
+        self._runtime: Runtime | None = None
+        self._spool: Spool | None = None
+
+    @property
+    def path(self) -> Path:
+        """The memory file.
+
+        Raises:
+            InvalidInput: If the memory is a database on a server.
+        """
+        if isinstance(self.location, Path):
+            return self.location
+        raise InvalidInput(f"{self.location} is no file. Use the server's own tools for it.")
+
+    @property
+    def runtime(self) -> Runtime:
+        """The live parts, for HotMem's own tools and measurements. They may change any time.
+
+        Raises:
+            MemoryClosed: If the memory is not open.
+        """
+        if self._runtime is None:
+            raise MemoryClosed(
+                "The memory is not open. Use `async with Memory.open(path) as memory`, or await"
+                " memory.start() first."
+            )
+        return self._runtime
+
+    @property
+    def priority(self) -> ForegroundPriority:
+        """Lets recalls go before the long work of HotMem's own tools."""
+        return self._priority
+
+    async def audit(self, act: Act, *, user_id: str | None) -> None:
+        """Records in the audit trail what the current actor did (`hotmem.operations.actor`).
+
+        A failure to write it is logged and not raised.
+
+        Args:
+            act: What was done.
+            user_id: Whose memory; None for an act on the whole database.
+        """
+        user = (
+            None if user_id is None else await self._database.read_all(queries.users.find, user_id)
+        )
+        if user_id is None or user is not None:
+            await self._record(user, act)
+
+    async def _record(self, user: UserKey | None, act: Act) -> None:
+        if not self.options.audit.on or self._database.read_only:
+            return
+        try:
+            now = datetime.now(UTC)
+            if user is None:
+                await self._database.write_all(queries.retention.record, None, actor(), act, now)
+            else:
+                await self._database.write(queries.retention.record, user, actor(), act, now)
+        except StoreError as error:
+            log.warning(
+                "audit entry not written",
+                action=act.action,
+                what=act.what,
+                error=type(error).__name__,
+            )
+
+    @property
+    def _database(self) -> Database:
+        return self.runtime.storage.database
+
+    async def _find_user(self, user_id: str) -> UserKey | None:
+        """The user's row number; None for an unknown user."""
+        return await self._database.read_all(queries.users.find, validate_id(user_id, "user_id"))
+
+
+MAX_NAME_CHARACTERS: Final = 80
+
+
+class SubcategoryMethods(MemoryBase):
+    """Subcategories of the categories."""
+
+    async def subcategories(self, user_id: str) -> list[Subcategory]:
+        """The user's subcategories, by category, the largest first."""
+        user = await self._find_user(user_id)
+        if user is None:
+            return []
+        return await self._database.read(queries.subcategories.of_user, user)
+
+    async def evolve(
+        self, user_id: str, *, category: Category | None = None
+    ) -> list[EvolutionResult]:
+        """Finds a user's subcategories again now; the worker does so every few hours.
+
+        Args:
+            user_id: Whose memory.
+            category: Which category; None for all.
+
+        Raises:
+            InvalidInput: If there is no such category.
+            StoreError: If they could not be written; they stay as they were.
+        """
+        if category is not None:
+            validate_category(category)
+        user = await self._find_user(user_id)
+        if user is None:
+            return []
+        return await self.runtime.worker.evolve(user, Category if category is None else [category])
+
+    async def rename_subcategory(
+        self, user_id: str, category: Category, name: str, new_name: str
+    ) -> str:
+        """Renames and pins a subcategory. Line breaks and tabs in the new name become spaces.
+
+        Returns:
+            The decision's id.
+
+        Raises:
+            InvalidInput: If there is no such subcategory, or another has the new name.
+            StoreError: If it could not be written.
+        """
+        user = await self._of(user_id, category, name)
+        new_name = " ".join(validate_text(new_name, "new_name", MAX_NAME_CHARACTERS).split())
+        return await self._database.write(
+            queries.subcategories.rename, user, category, name, new_name, datetime.now(UTC)
+        )
+
+    async def merge_subcategories(
+        self, user_id: str, category: Category, into: str, others: Sequence[str]
+    ) -> str:
+        """Moves the memories of subcategories into another one, which is pinned.
+
+        Returns:
+            The decision's id.
+
+        Raises:
+            InvalidInput: If one of them does not exist, or is named twice.
+            StoreError: If it could not be written.
+        """
+        user = await self._of(user_id, category, into)
+        return await self._database.write(
+            queries.subcategories.merge, user, category, into, others, datetime.now(UTC)
+        )
+
+    async def split_subcategory(self, user_id: str, category: Category, name: str) -> str:
+        """Splits a subcategory by topic into two or three, which are pinned.
+
+        Returns:
+            The decision's id.
+
+        Raises:
+            InvalidInput: If there is no such subcategory, or its memories share one topic.
+            StoreError: If it could not be written.
+        """
+        user = await self._of(user_id, category, name)
+        return await self.runtime.worker.split(user, category, name)
+
+    async def pin_subcategory(
+        self, user_id: str, category: Category, name: str, *, pinned: bool = True
+    ) -> str:
+        """Keeps a subcategory as it is when its category evolves, or lets it change again.
+
+        Returns:
+            The decision's id.
+
+        Raises:
+            InvalidInput: If there is no such subcategory.
+            StoreError: If it could not be written.
+        """
+        user = await self._of(user_id, category, name)
+        return await self._database.write(
+            queries.subcategories.pin, user, category, name, pinned, datetime.now(UTC)
+        )
+
+    async def _of(self, user_id: str, category: Category, name: str) -> UserKey:
+        """The user's row number, for a change of a subcategory of this name."""
+        validate_category(category)
+        user = await self._find_user(user_id)
+        if user is None:
+            raise queries.subcategories.missing(category, name)
+        return user
+
+
+def validate_category(category: str) -> None:
+    """Check that there is a category of this name.
+
+    Raises:
+        InvalidInput: If there is none.
+    """
+    if category not in tuple(Category):
+        raise InvalidInput(f"category is {category!r}. Use one of: {', '.join(Category)}.")
 
 
 class SearchMethods(MemoryBase):
@@ -161,7 +387,7 @@ class SearchMethods(MemoryBase):
             return ()
         with self._priority.foreground():
             return await runtime.threads.recalls.run(
-                described.find_described(runtime.recall, user, description)
+                requested_search.find_described(runtime.recall, user, description)
             )
 
     async def trace_search(

@@ -19,10 +19,15 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.matmul import matmul
-from hotmem.feedback.credit import credit_model
-from hotmem.feedback.reply_words import words
-from hotmem.feedback.usage_features import CLAUSE_CHARACTERS, FEATURES, ReplyContext, item_features
+from hotmem.core.vector_math import matmul
+from hotmem.feedback.quality import credit_model
+from hotmem.feedback.usage_features import (
+    CLAUSE_CHARACTERS,
+    FEATURES,
+    ReplyContext,
+    item_features,
+    words,
+)
 from hotmem.models import Encoder
 from hotmem.types import Item, ItemUse, UsageKind
 

@@ -4,24 +4,271 @@ import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Final
+from difflib import SequenceMatcher
+from typing import Final, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.matmul import matmul
-from hotmem.feedback import usage_cues as cues
-from hotmem.feedback.reply_words import (
-    COMMON_STEMS,
-    PERSON,
-    RunFinder,
-    TextWords,
-    content_stems,
-    split_clauses,
-)
+from hotmem.core.vector_math import matmul
 from hotmem.models import Encoder
-from hotmem.text.stemming import stems
+from hotmem.text.numerals import numbers
+from hotmem.text.stemming import STOP_STEMS, stems
+from hotmem.text.word_sets import wordlist
+
+COMMON_WORDS: Final = """
+a about after again all also am an and any are as at back be because been before but by called can
+could did do does doing done down for from get go going good got had has have he her here hers him
+his how i if in into is it its just know like made make many may me mention mentioned might more
+most much my name no not now of off ok okay on one only or other our out over own really remember
+said same say says she should so some still such sure tell than that the their them then there these
+they thing think this those through to today told too under until up us very want was way we well
+were what when where which while who whom whose why will with would yeah yes you your
+"""
+"""Words that say nothing about the source of a reply."""
+
+COMMON_STEMS: Final = stems(COMMON_WORDS) | STOP_STEMS
+
+PERSON: Final = "@"
+"""Replaces words that change with the speaker: "my" in an item is "your" in a reply."""
+
+_PERSONS: Final = wordlist(
+    "i me my mine we us our ours you your yours user users user's the he his him she her hers "
+    "they their them am are is "
+    "i'm you're i've you've i'd you'd i'll you'll we're we've he's she's"
+)
+_MONTHS: Final = wordlist(
+    "january february march april june july august september october november december"
+)
+"""Month names without "May", which is also a verb."""
+
+_WORD: Final = re.compile(r"\w+(?:'\w+)*")
+_NAME: Final = re.compile(r"(?<=\S )[A-Z][\w'-]+")
+_THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}\b)")
+_CLAUSE_END: Final = re.compile(
+    r"(?<=[.!?;:])\s+|,\s+(?=(?:and|but|so|or|because|since|as|which|who|that|if|when|though"
+    r"|although)\b)|\s+[–—-]\s+|\n+"
+)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case, in order, with straight apostrophes."""
+    return _WORD.findall(text.casefold().replace("’", "'"))
+
+
+def person_neutral_words(text: str) -> list[str]:
+    """The words of a text, with `PERSON` for every word that changes with the speaker."""
+    return [PERSON if word in _PERSONS else word for word in words(text)]
+
+
+def split_clauses(text: str) -> list[str]:
+    """Split a text at stops, dashes, and commas before conjunctions."""
+    return [clause.strip() for clause in _CLAUSE_END.split(text) if _WORD.search(clause)]
+
+
+def content_stems(text: str) -> frozenset[str]:
+    """Stems of the content words of a text."""
+    return stems(text) - COMMON_STEMS
+
+
+def numbers_and_months(text: str) -> frozenset[str]:
+    """The numbers and months of a text."""
+    return numbers(_THOUSANDS.sub("", text)) | _MONTHS.intersection(words(text))
+
+
+def capitalized_words(text: str) -> frozenset[str]:
+    """Capitalised words that do not begin the text, in lower case, without a final 's."""
+    found = _NAME.findall(text.replace("’", "'"))
+    return frozenset(word.casefold().removesuffix("'s") for word in found) - _PERSONS
+
+
+def plain_words(text: str) -> frozenset[str]:
+    """The words of a text, without duplicates and without a final 's."""
+    return frozenset(word.removesuffix("'s") for word in words(text))
+
+
+@dataclass(frozen=True, slots=True)
+class TextWords:
+    """The words of a text, as they are compared.
+
+    Attributes:
+        in_order: All words in order, with `PERSON` for words that change with the speaker.
+        stems: Stems of all words.
+        content: Stems of the content words.
+        plain: All words, without a final 's.
+        names: Capitalised words that do not begin the text.
+        numbers: Numbers and months.
+    """
+
+    in_order: Sequence[str]
+    stems: frozenset[str]
+    content: frozenset[str]
+    plain: frozenset[str]
+    names: frozenset[str]
+    numbers: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The words of a text."""
+        found = stems(text)
+        return cls(
+            person_neutral_words(text),
+            found,
+            found - COMMON_STEMS,
+            plain_words(text),
+            capitalized_words(text),
+            numbers_and_months(text),
+        )
+
+
+class SharedRuns(NamedTuple):
+    """The word sequences that two texts share.
+
+    Attributes:
+        longest: The longest one.
+        total: Number of words in sequences of two and more.
+    """
+
+    longest: tuple[str, ...]
+    total: int
+
+
+class RunFinder:
+    """Finds word sequences that texts share with a reply.
+
+    Args:
+        reply: The reply's words, from `person_neutral_words`.
+    """
+
+    def __init__(self, reply: Sequence[str]) -> None:
+        self._matcher = SequenceMatcher(None, (), reply, autojunk=False)
+
+    def shared(self, text: Sequence[str]) -> SharedRuns:
+        """Find the word sequences that a text shares with the reply."""
+        self._matcher.set_seq1(text)
+        blocks = [block for block in self._matcher.get_matching_blocks() if block.size > 1]
+        longest = (
+            max(blocks, key=lambda block: block.size, default=None)
+            or self._matcher.find_longest_match()
+        )
+        return SharedRuns(
+            tuple(text[longest.a : longest.a + longest.size]), sum(block.size for block in blocks)
+        )
+
+
+QUESTION_EXAMPLES: Final = {
+    "advice": (
+        "What should I do?",
+        "Where could we go?",
+        "What shall I buy?",
+        "Which one should I choose?",
+        "Any ideas?",
+        "Should I do it?",
+    ),
+    "recollection": (
+        "What did I tell you about it?",
+        "When is my appointment?",
+        "What is my name?",
+        "Where did I put it?",
+        "How much do I pay?",
+        "Who is my doctor?",
+    ),
+    "world": (
+        "How does it work?",
+        "What is the capital of France?",
+        "How many days are in a year?",
+        "What does this word mean?",
+    ),
+    "order": ("Turn on the light.", "Set a timer.", "Set an alarm.", "Play some music."),
+}
+CLAUSE_EXAMPLES: Final = {
+    "ignorance": (
+        "I don't know that.",
+        "Nobody has told me.",
+        "I'm sorry, I can't help with that.",
+        "I have no record of that.",
+        "Could you look that up yourself?",
+        "I'm not sure.",
+    ),
+    "advice": (
+        "I would rather take something else.",
+        "You could try this instead.",
+        "Better not, it would be bad for you.",
+        "How about something without it?",
+        "That would suit you well.",
+    ),
+    "courtesy": (
+        "You're welcome!",
+        "Good night!",
+        "Hello! How can I help?",
+        "Yes, I can hear you.",
+    ),
+    "care": (
+        "Take it easy, one step at a time.",
+        "I'll keep it short.",
+        "I'm sorry to hear that.",
+        "You're in good hands.",
+    ),
+    "attribution": ("You told me so.", "As you said.", "You mentioned that before."),
+}
+ITEM_EXAMPLES: Final = {
+    "need": (
+        "I am allergic to nuts.",
+        "I can't stand it.",
+        "I am afraid of it.",
+        "I have a health problem.",
+        "I don't eat that.",
+    ),
+    "fact": ("My sister lives in Porto.", "My appointment is on Monday.", "The code is 4711."),
+    "manner": (
+        "Please keep your answers short.",
+        "I like it when you joke.",
+        "I feel very sad today.",
+    ),
+}
+
+NEGATION: Final = re.compile(
+    r"\b(?:not|no|never|without|nobody|none|neither|cannot|nothing|stop(?:ped)?|quit"
+    r"|cancelled|any ?more|no longer|hates?|dislikes?|avoids?)\b|n't\b",
+    re.IGNORECASE,
+)
+IGNORANCE: Final = re.compile(
+    r"\b(?:(?:do|did)(?:n't| not) (?:know|remember|recall|have)|no idea|not sure"
+    r"|no (?:information|record|note|access|memory)|nothing about"
+    r"|(?:can|could)(?:not|n't| not) (?:tell|say|find|see|help|give|remember|hear|look)"
+    r"|never (?:told|mentioned|said)|nobody has told"
+    r"|(?:have|'ve|has)(?:n't| not| never) (?:told|mentioned|said|got)|i'd love to know"
+    r"|unfortunately|(?:i'm )?afraid i|sorry)\b",
+    re.IGNORECASE,
+)
+ATTRIBUTION: Final = re.compile(
+    r"\b(?:you (?:said|told|mentioned|wrote|once)|you've (?:said|told|mentioned)|as you"
+    r"|from what you|if i (?:recall|remember)|according to"
+    r"|i (?:believe|gather|think))\b",
+    re.IGNORECASE,
+)
+ADVICE_REQUEST: Final = re.compile(
+    r"\b(?:should|shall|could|what can|where can|suggest|recommend|ideas?|tips?|advice|any"
+    r"|plan|let's|give me|make me|recipe|good|need|teach|help"
+    r"|how can|how do i|tell me a|pick|best)\b",
+    re.IGNORECASE,
+)
+QUESTION: Final = re.compile(
+    r"\?|^(?:what|when|where|who|which|how|do|is|did|was|are|why)\b", re.IGNORECASE
+)
+WHY: Final = re.compile(r"why|how come", re.IGNORECASE)
+FIRST_PERSON: Final = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|we|us|our)\b", re.IGNORECASE)
+SECOND_PERSON: Final = re.compile(
+    r"\b(?:you|your|yours|you're|you've|you'll|you'd)\b", re.IGNORECASE
+)
+PROPOSAL: Final = re.compile(
+    r"\b(?:i'd|i would|would|could|might|maybe|perhaps|how about|what about|why not|let's|try"
+    r"|take|get|put|don't|avoid|instead|better|rather"
+    r"|without|no|can)\b",
+    re.IGNORECASE,
+)
+
 
 QUOTE_WORDS: Final = 4
 """Length of a quote in words; three common words are often an idiom ("I would like")."""
@@ -47,10 +294,10 @@ FEATURES: Final = (
     *("proposes", "reply_negated", "reply_length", "wants_advice", "asks", "of_self", "why"),
     *("question_length", "near_reply", "near_clause", "near_question", "near_beyond_question"),
     *("near_more_than_question", "reply_nearer", "clause_nearer"),
-    *(f"question_{kind}" for kind in cues.QUESTION_EXAMPLES),
-    *(f"clause_{kind}" for kind in cues.CLAUSE_EXAMPLES),
-    *(f"reply_{kind}" for kind in cues.CLAUSE_EXAMPLES),
-    *(f"item_{kind}" for kind in cues.ITEM_EXAMPLES),
+    *(f"question_{kind}" for kind in QUESTION_EXAMPLES),
+    *(f"clause_{kind}" for kind in CLAUSE_EXAMPLES),
+    *(f"reply_{kind}" for kind in CLAUSE_EXAMPLES),
+    *(f"item_{kind}" for kind in ITEM_EXAMPLES),
 )
 """The model's features, in order: lexical ones, and from `near_reply` on cosines."""
 
@@ -100,9 +347,9 @@ class ReplyContext:
         clause_rows = encoded[1:] if len(encoded) > 1 else encoded
         rows = np.concatenate([question_row, encoded[:1], clause_rows])
         similarities = {
-            **_similarities(encoder, "question", cues.QUESTION_EXAMPLES, rows[:1]),
-            **_similarities(encoder, "reply", cues.CLAUSE_EXAMPLES, rows[1:2]),
-            **_similarities(encoder, "clause", cues.CLAUSE_EXAMPLES, rows[2:]),
+            **_similarities(encoder, "question", QUESTION_EXAMPLES, rows[:1]),
+            **_similarities(encoder, "reply", CLAUSE_EXAMPLES, rows[1:2]),
+            **_similarities(encoder, "clause", CLAUSE_EXAMPLES, rows[2:]),
         }
         features = {
             **_cue_features(question, reply),
@@ -132,7 +379,7 @@ def item_features(
         speakers: The speaker of each, if known.
     """
     semantic = _semantic_features(context.rows, rows)
-    semantic |= _similarities(encoder, "item", cues.ITEM_EXAMPLES, rows)
+    semantic |= _similarities(encoder, "item", ITEM_EXAMPLES, rows)
     features = np.empty((len(texts), len(FEATURES)))
     for place, (text, speaker) in enumerate(zip(texts, speakers, strict=True)):
         lexical = {**context.features, **_lexical_features(context, text, speaker)}
@@ -144,15 +391,15 @@ def item_features(
 
 def _cue_features(question: str, reply: str) -> dict[str, float]:
     found = {
-        "denies_knowledge": cues.IGNORANCE.search(reply),
-        "attributes": cues.ATTRIBUTION.search(reply),
-        "addresses": cues.SECOND_PERSON.search(reply),
-        "proposes": cues.PROPOSAL.search(reply),
-        "reply_negated": cues.NEGATION.search(reply),
-        "wants_advice": cues.ADVICE_REQUEST.search(question),
-        "asks": cues.QUESTION.search(question),
-        "of_self": cues.FIRST_PERSON.search(question),
-        "why": cues.WHY.match(question),
+        "denies_knowledge": IGNORANCE.search(reply),
+        "attributes": ATTRIBUTION.search(reply),
+        "addresses": SECOND_PERSON.search(reply),
+        "proposes": PROPOSAL.search(reply),
+        "reply_negated": NEGATION.search(reply),
+        "wants_advice": ADVICE_REQUEST.search(question),
+        "asks": QUESTION.search(question),
+        "of_self": FIRST_PERSON.search(question),
+        "why": WHY.match(question),
     }
     return {name: float(match is not None) for name, match in found.items()}
 
@@ -188,7 +435,7 @@ def _lexical_features(context: ReplyContext, text: str, speaker: str | None) -> 
         "number": float(bool((item.numbers - known.numbers) & reply.numbers)),
         "name": float(bool((item.names & reply.plain) - known.plain)),
         "other_name": float(bool(reply.names - item.plain - known.plain)),
-        "item_negated": float(bool(cues.NEGATION.search(text))),
+        "item_negated": float(bool(NEGATION.search(text))),
         "item_length": float(np.log1p(len(item.in_order))),
         "item_named": float(named),
         "about_user_or_named": float(named or bool(context.features["of_self"])),

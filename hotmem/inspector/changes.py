@@ -4,20 +4,108 @@ Deletions, which cannot be undone, need a confirmation.
 """
 
 import contextlib
+import secrets
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from hotmem.core.threads import LoopThread
 from hotmem.errors import DeletionChanged, InvalidInput
 from hotmem.inspector.guard import form
-from hotmem.inspector.site import Site, found, key
+from hotmem.inspector.rendering import render_page
+from hotmem.memory import Memory
 from hotmem.operations.requests import checked
-from hotmem.tools.editing import EditArguments, edit_memory
+from hotmem.retrieval.query import NOBODY
+from hotmem.storage import queries
+from hotmem.storage.inspection import Inspection
+from hotmem.tools.editing import (
+    EditArguments,
+    EditSubcategoryArguments,
+    edit_memory,
+    edit_subcategory,
+)
 from hotmem.tools.maintenance import MergeArguments, UndoArguments, merge_memories, undo_decision
-from hotmem.tools.subcategories import EditSubcategoryArguments, edit_subcategory
 from hotmem.types import Leftovers
+from hotmem.types.inspection import Cursor
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """State of the inspector.
+
+    Attributes:
+        memory: The open memory.
+        user_id: User whose data is shown; pages never take another user ID.
+        zone: Time zone of times without their own; None is that of this machine.
+        token: Secret first segment of every path.
+        form_token: Secret field of every form, against cross-site request forgery.
+        worker: Thread that ranks candidates and draws plots, one after the other.
+    """
+
+    memory: Memory
+    user_id: str
+    zone: tzinfo | None = None
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    form_token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    worker: LoopThread = field(default_factory=lambda: LoopThread("hotmem-inspector"))
+
+    async def rows(self) -> Inspection:
+        """Return the queries for the data of the user."""
+        database = self.memory.runtime.database
+        user = await database.read_all(queries.users.find, self.user_id)
+        return Inspection(database, user or NOBODY)
+
+    def show(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:  # noqa: ANN401 - whatever a template shows
+        """Render a page."""
+        common = {
+            "root": f"/{self.token}",
+            "user_id": self.user_id,
+            "form_token": self.form_token,
+            "zone": self.zone,
+        }
+        return HTMLResponse(render_page(template, **common, **values), status)
+
+    def go(self, path: str) -> RedirectResponse:
+        """Redirect to a page after a change."""
+        return RedirectResponse(f"/{self.token}{path}", 303)
+
+
+def cursor(request: Request) -> Cursor | None:
+    """Return the cursor of a list page.
+
+    Raises:
+        InvalidInput: If it is malformed.
+    """
+    text = request.query_params.get("at", "")
+    return Cursor.parse(text) if text else None
+
+
+def key(request: Request) -> int:
+    """Return the row number in the path.
+
+    Raises:
+        HTTPException: If it exceeds the range of row numbers.
+    """
+    number: int = request.path_params["key"]
+    return found(number if number < 2**63 else None)
+
+
+def found(row: T | None) -> T:
+    """Return the row, or answer with status 404.
+
+    Raises:
+        HTTPException: If there is no row.
+    """
+    if row is None:
+        raise HTTPException(404)
+    return row
+
 
 REASON: Final = "by hand, in the inspector"
 

@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
-from hotmem.core.counts import counted
+from hotmem.core.validation import counted
 from hotmem.text.escaping import escape_for_display
 from hotmem.text.timezones import to_zone, zone_name
 from hotmem.types import Category, Kind

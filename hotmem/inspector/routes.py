@@ -17,6 +17,7 @@ from hotmem.core.local_server import HOSTS
 from hotmem.core.logs import log
 from hotmem.errors import HotMemError, InvalidInput, StoreError
 from hotmem.inspector import changes
+from hotmem.inspector.changes import Site
 from hotmem.inspector.guard import Guard
 from hotmem.inspector.pages import (
     asking,
@@ -27,9 +28,7 @@ from hotmem.inspector.pages import (
     names,
     overview,
     replies,
-    subcategories,
 )
-from hotmem.inspector.site import Site
 from hotmem.operations.actor import acting
 from hotmem.types import Act, Action, Actor
 
@@ -44,7 +43,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "/conversations": conversations.list_page,
     "/conversations/{key:int}": conversations.detail_page,
     "/turns/{key:int}": conversations.turn_page,
-    "/subcategories": subcategories.page,
+    "/subcategories": memories.page,
     "/names": names.list_page,
     "/names/{key:int}": names.detail_page,
     "/ask": asking.page,

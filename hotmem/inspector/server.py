@@ -5,8 +5,8 @@ from datetime import tzinfo
 from hotmem.cli import console
 from hotmem.core import local_server
 from hotmem.errors import InvalidInput
+from hotmem.inspector.changes import Site
 from hotmem.inspector.routes import build
-from hotmem.inspector.site import Site
 from hotmem.memory import Memory
 from hotmem.storage import queries
 from hotmem.storage.inspection import Inspection

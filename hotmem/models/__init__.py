@@ -12,8 +12,8 @@ from pathlib import Path
 
 from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
-from hotmem.models.cache import CachedEncoder
 from hotmem.models.encoder import EncodedText, Encoder, TokenEncoder, Vectors, encode_tokens
+from hotmem.models.files import CachedEncoder
 from hotmem.models.language import Language, load_language
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.models.preparation import VARIANTS, EncoderVariant

@@ -12,9 +12,8 @@ from cachetools import LRUCache
 
 from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
-from hotmem.models.files import package_folder
-from hotmem.models.manifest import check_files, checksum_file
-from hotmem.models.torchless import torch_hidden
+from hotmem.models.files import check_files, checksum_file, package_folder
+from hotmem.models.onnx import torch_hidden
 from hotmem.text.truncation import truncate
 
 if TYPE_CHECKING:

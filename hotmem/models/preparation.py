@@ -11,14 +11,17 @@ from typing import Final, Self
 from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
 from hotmem.models.files import (
+    MODEL,
     cache_folder,
+    check_files,
+    checksum_file,
+    find_weights,
     new_folder,
     others_can_write,
+    read_checksums,
     remove_folder,
     sha256,
 )
-from hotmem.models.manifest import check_files, checksum_file, read_checksums
-from hotmem.models.weights import MODEL, find_weights
 
 
 @dataclass(frozen=True, slots=True)

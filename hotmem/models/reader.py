@@ -16,7 +16,7 @@ from safetensors.numpy import load_file
 from tokenizers import Encoding, Tokenizer
 
 from hotmem.models.encoder import Vectors
-from hotmem.models.manifest import checksum_file
+from hotmem.models.files import checksum_file
 from hotmem.models.onnx import open_session
 from hotmem.models.preparation import EncoderVariant, Prepared
 

@@ -10,7 +10,7 @@ import numpy as np
 from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
 from hotmem.models.encoder import EncodedText, Vectors, unit_rows
-from hotmem.models.weights import MODEL, REPOSITORY, find_weights
+from hotmem.models.files import MODEL, REPOSITORY, find_weights
 
 
 class SentenceTransformerEncoder:

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hotmem.core.counts import counted
-from hotmem.core.matmul import matmul
-from hotmem.core.stage_timer import StageTimer
+from hotmem.core.timing import StageTimer
+from hotmem.core.validation import counted
+from hotmem.core.vector_math import matmul
 from hotmem.operations.requests import SearchOptions, TraceOptions
 from hotmem.operations.results import (
     ExpectedOutcome,
@@ -21,8 +21,8 @@ from hotmem.operations.results import (
 )
 from hotmem.operations.scoring import ScoredSearch, rejecting_option
 from hotmem.operations.search import found_item, query_analysis, retrieve_and_score
-from hotmem.ranking.deduplication import deduplicate
 from hotmem.ranking.features import FEATURES
+from hotmem.ranking.neighbors import deduplicate
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import RecallContext
 from hotmem.retrieval.context import RecallRequest
@@ -63,7 +63,7 @@ async def explain(
     outcomes = None
     if options.expected is not None:
         located = await context.database.read(
-            queries.diagnostics.located, query.user, options.expected, MAX_EXPECTED
+            queries.job_failures.located, query.user, options.expected, MAX_EXPECTED
         )
         outcomes = await _outcomes(context, retrieved.hits, scored, located, options)
     timer.mark("explaining")

@@ -180,7 +180,7 @@ class Retention:
                 )
             )
             await self._database.write(
-                queries.audit.record,
+                queries.retention.record,
                 self._user,
                 Actor.RETENTION,
                 Act(

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from hotmem.operations.requested_search import Matches, requested_results
 from hotmem.operations.requests import Ranking, ScoreWeights, SearchOptions
-from hotmem.ranking.confidence import is_replaced
-from hotmem.ranking.deduplication import deduplicate
 from hotmem.ranking.features import FEATURES, candidate_features
+from hotmem.ranking.neighbors import deduplicate
 from hotmem.ranking.ranker import rank
+from hotmem.ranking.relevance import is_replaced
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import RecallContext
 from hotmem.retrieval.fusion import Candidate

@@ -11,7 +11,10 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.core.stage_timer import StageTimer
+from hotmem.block import quotes
+from hotmem.consolidation.equivalence import features
+from hotmem.core.timing import StageTimer
+from hotmem.models import CachedEncoder
 from hotmem.operations.requested_search import (
     find_kind,
     find_requested,
@@ -25,14 +28,17 @@ from hotmem.operations.results import (
     SourceReport,
 )
 from hotmem.operations.scoring import ScoredSearch, content_type, score_candidates
-from hotmem.ranking.confidence import MEDIUM_RELEVANCE, is_doubted, is_replaced
+from hotmem.ranking.relevance import MEDIUM_RELEVANCE, is_doubted, is_replaced
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import RecallContext, retrieve
 from hotmem.retrieval.candidates import load_candidates
 from hotmem.retrieval.context import RecallRequest, Retrieved
 from hotmem.storage import Storage, queries
+from hotmem.text import language_detection, stemming
 from hotmem.text.stemming import stems
 from hotmem.types import EvidenceKind, Layer, Query
+from hotmem.understanding import private_statements
+from hotmem.understanding.query import consent, coreference, voice_commands
 from hotmem.understanding.query.requested import Requested, requested_memories
 
 RELEVANT_FROM: Final = 0.1
@@ -165,3 +171,33 @@ def _debug(scored: ScoredSearch, results: Sequence[FoundItem], timer: StageTimer
         weights=scored.profile.weights.as_dict(),
         milliseconds=dict(timer.stages),
     )
+
+
+CACHED_FUNCTIONS: Final = (
+    stemming.stems,
+    stemming.stem,
+    language_detection.detect_language,
+    quotes.sentence_content,
+    features.statement_features,
+    voice_commands.find_command,
+    voice_commands.find_described_deletion,
+    private_statements.secrecy,
+    consent.answer_pattern,
+    coreference.read_turn,
+)
+"""Functions with a cache of their last results."""
+
+
+def clear(context: RecallContext) -> None:
+    """Clear the cached embeddings, parses, rewrites and stems of all users.
+
+    Freed strings may remain in the process's memory until it is reused, and spaCy's vocabulary
+    retains all words that it has parsed.
+    """
+    for function in CACHED_FUNCTIONS:
+        function.cache_clear()
+    if isinstance(context.encoder, CachedEncoder):
+        context.encoder.clear()
+    context.language.clear()
+    if context.rewriter is not None:
+        context.rewriter.clear()

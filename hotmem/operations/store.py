@@ -9,6 +9,7 @@ where the metadata would be lost; a merge is only suggested.
 """
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -27,11 +28,20 @@ from hotmem.consolidation.equivalence import (
 from hotmem.consolidation.same_subject import find_same_subjects
 from hotmem.consolidation.supersession import find_supersession
 from hotmem.consolidation.tagging import MIN_COSINE, same_meaning
-from hotmem.core.matmul import matmul
+from hotmem.core.vector_math import matmul
 from hotmem.models import encode_tokens
-from hotmem.operations.conflicts import Call, Conflict, ConflictAdvice, settle
+from hotmem.operations.contextual_results import Occurrence, RepeatedStatement
 from hotmem.operations.requests import StoreContext
-from hotmem.operations.results import Classification, Recommendations, SimilarMemory, StoreResult
+from hotmem.operations.results import (
+    Call,
+    Classification,
+    Conflict,
+    ConflictAdvice,
+    Recommendations,
+    SimilarMemory,
+    StoreResult,
+    settle,
+)
 from hotmem.recall import RecallContext
 from hotmem.remember import WriteContext, find_revision
 from hotmem.retrieval.query import NOBODY
@@ -39,18 +49,20 @@ from hotmem.storage import queries
 from hotmem.storage.search.searches import VectorSearch
 from hotmem.text.language_detection import is_english
 from hotmem.text.stemming import stems
-from hotmem.text.tag_keys import tag_key
+from hotmem.text.tag_words import tag_key
 from hotmem.types import (
     Category,
+    Evidence,
     EvidenceKind,
     Kind,
     NewMemory,
     QueryVectors,
     RevisedMemory,
+    Role,
     UserKey,
     Vector,
 )
-from hotmem.types.parse import Doc
+from hotmem.types.understanding import Doc
 from hotmem.understanding.facts.classification import MIN_CONFIDENCE, classify
 from hotmem.understanding.facts.instructions import is_instruction
 from hotmem.understanding.facts.tags import circumstance_tags, extract_tags
@@ -112,7 +124,7 @@ async def store_statement(
         StoreError: If it could not be written.
     """
     english = is_english(content, context.expected_language)
-    encoder_id = queries.encoders.identified(context.encoder.name, context.encoder.dimension)
+    encoder_id = queries.reembedding.identified(context.encoder.name, context.encoder.dimension)
     user = await context.database.read_all(queries.users.find, user_id) or NOBODY
     (encoded,), (doc,) = await asyncio.gather(
         asyncio.to_thread(encode_tokens, context.encoder, [content]),
@@ -324,3 +336,90 @@ def match_tags(
         for tag, known, cosine in nearest
         if cosine >= MIN_COSINE and same_meaning(tag, known, cosine)
     }
+
+
+RECURRENCE: Final = re.compile(
+    r"\b(?:every time|each time|any time|whenever|as soon as|always|usually|again|same)\b",
+    re.IGNORECASE,
+)
+"""Words of a statement of what happens again and again."""
+
+RECURRING_COSINE: Final = 0.38
+"""Cosine from which two statements of what recurs are the same: "every time the token expires,
+everyone is logged out", "as soon as the credentials time out, nobody can stay in"
+(`python -m eval contextual`)."""
+
+EQUAL_COSINE: Final = 0.85
+"""Cosine from which any two statements are the same: nearly the same words."""
+
+_COURTESY: Final = re.compile(r"\b(?:thanks?|bye|welcome)\b", re.IGNORECASE)
+"""What many sessions share without meaning anything by it."""
+
+MIN_SESSIONS: Final = 2
+"""Number of sessions in which a statement must have been made."""
+
+MIN_TERMS: Final = 3
+"""Number of distinct word stems of a statement: shorter ones are courtesies."""
+
+
+def find_repeated(passages: Sequence[Evidence]) -> tuple[RepeatedStatement, ...]:
+    """Find statements that were made in several sessions.
+
+    Each is represented by the wording that is nearly the same as in most sessions. A passage
+    belongs to one statement at most.
+
+    Args:
+        passages: Passages of sessions on one theme.
+
+    Returns:
+        The statements, made in the most sessions first.
+    """
+    stated = [one for one in passages if _is_statement(one)]
+    if not stated:
+        return ()
+    vectors = np.stack([one.vector for one in stated if one.vector is not None])
+    recurring = np.array([bool(RECURRENCE.search(one.text)) for one in stated])
+    limits = np.where(recurring & recurring[:, None], RECURRING_COSINE, EQUAL_COSINE)
+    cosines = matmul(vectors, vectors.T)
+    same = cosines >= limits
+    np.fill_diagonal(same, val=True)
+    left = np.ones(len(stated), dtype=bool)
+    found: list[RepeatedStatement] = []
+    while True:
+        groups = [
+            _nearest_of_each_session(stated, np.flatnonzero(same[row] & left), cosines[row])
+            if left[row]
+            else []
+            for row in range(len(stated))
+        ]
+        centre = max(range(len(groups)), key=lambda row: len(groups[row]))
+        if len(groups[centre]) < MIN_SESSIONS:
+            return tuple(found)
+        said = (
+            Occurrence(one.session_id, one.turn_ids[0], one.text, one.said_at)
+            for one in groups[centre]
+        )
+        found.append(RepeatedStatement(stated[centre].text, tuple(said)))
+        left &= ~same[centre]
+
+
+def _is_statement(one: Evidence) -> bool:
+    """Whether a passage is a statement of the user's with an embedding of the present encoder."""
+    return (
+        one.role is Role.USER
+        and one.vector is not None
+        and not one.former
+        and len(one.terms) >= MIN_TERMS
+        and not one.text.rstrip().endswith("?")
+        and not _COURTESY.search(one.text)
+    )
+
+
+def _nearest_of_each_session(
+    stated: Sequence[Evidence], rows: NDArray[np.intp], cosines: NDArray[np.float32]
+) -> list[Evidence]:
+    """Of the statements in these rows the nearest in each session, oldest first."""
+    by_session: dict[int, Evidence] = {}
+    for row in sorted(rows, key=lambda row: -cosines[row]):
+        by_session.setdefault(stated[row].session, stated[row])
+    return sorted(by_session.values(), key=lambda one: one.said_at)

@@ -9,16 +9,13 @@ from typing import TypeAlias
 from pipecat.frames.frames import LLMContextFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
 
-from hotmem.core.loop_thread import run_off_loop
-from hotmem.pipecat.callbacks import ReportFailure
-from hotmem.pipecat.command_notices import retention_notice
-from hotmem.pipecat.context import inject_blocks, visible_texts
-from hotmem.pipecat.memory_handle import MemoryHandle
+from hotmem.core.threads import run_off_loop
+from hotmem.pipecat.context import Redaction, inject_blocks, visible_texts
 from hotmem.pipecat.recall_session import RecallResult, RecallSession
-from hotmem.pipecat.redaction import Redaction
-from hotmem.pipecat.session_settings import SessionSettings
+from hotmem.pipecat.session_settings import MemoryHandle, ReportFailure, SessionSettings
 from hotmem.pipecat.session_start import SessionStart
 from hotmem.pipecat.turn_state import TurnState, is_command_outcome
+from hotmem.pipecat.voice_commands import retention_notice
 from hotmem.types import ContextBlock
 from hotmem.understanding.turn_retention import TurnRetention
 

@@ -10,8 +10,8 @@ from hotmem.errors import HotMemError, InvalidInput
 from hotmem.memory import Memory
 from hotmem.operations.actor import acting
 from hotmem.text.escaping import escape_for_prompt, escape_json_for_prompt
+from hotmem.tools.memory_tools import Tool
 from hotmem.tools.registry import FOR_MODELS
-from hotmem.tools.tool import Tool
 from hotmem.types import Actor
 from hotmem.understanding.private_statements import is_private
 

@@ -35,18 +35,20 @@ from hotmem.errors import HotMemError, StoreUnreachable
 from hotmem.memory import Memory
 from hotmem.options import Options
 from hotmem.pipecat.context_injector import ContextInjector
-from hotmem.pipecat.memory_handle import MemoryHandle
 from hotmem.pipecat.realtime import RealtimeDelivery
 from hotmem.pipecat.recall_session import RecallResult, RecallSession
-from hotmem.pipecat.session_settings import Guests, SessionSettings, resolve_deadline_ms
+from hotmem.pipecat.session_settings import (
+    Guests,
+    MemoryHandle,
+    SessionSettings,
+    resolve_deadline_ms,
+)
 from hotmem.pipecat.session_start import SessionStart
 from hotmem.pipecat.shutdown import Shutdown
-from hotmem.pipecat.taps import AfterModel, Listener
 from hotmem.pipecat.telemetry import log_opening, log_recall, recall_metrics, trace_recall
-from hotmem.pipecat.transcript import Transcript
-from hotmem.pipecat.turn_writer import TurnWriter
+from hotmem.pipecat.transcript import AfterModel, Listener, Transcript
+from hotmem.pipecat.turn_writer import TurnWriter, WriteQueue
 from hotmem.pipecat.voice_commands import VoiceCommands
-from hotmem.pipecat.write_queue import WriteQueue
 from hotmem.types import ContextBlock
 from hotmem.understanding.query.command_finder import CommandFinder
 from hotmem.understanding.turn_retention import TurnRetention

@@ -25,17 +25,14 @@ from pipecat.frames.frames import (
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMessage
 
 from hotmem.core.logs import log
-from hotmem.pipecat.callbacks import CreateTask, ReportFailure
-from hotmem.pipecat.command_notices import retention_notice
 from hotmem.pipecat.context import insert_messages, message_role
 from hotmem.pipecat.context_injector import ContextInjector
-from hotmem.pipecat.memory_handle import MemoryHandle
 from hotmem.pipecat.recall_session import RecallResult, RecallSession
-from hotmem.pipecat.session_settings import SessionSettings
+from hotmem.pipecat.session_settings import CreateTask, MemoryHandle, ReportFailure, SessionSettings
 from hotmem.pipecat.session_start import SessionStart
-from hotmem.pipecat.taps import MemoryAppendFrame
+from hotmem.pipecat.transcript import MemoryAppendFrame
 from hotmem.pipecat.turn_state import TurnState, is_command_outcome, now_ms, parse_time
-from hotmem.pipecat.voice_commands import VoiceCommands
+from hotmem.pipecat.voice_commands import VoiceCommands, retention_notice
 from hotmem.types import ContextBlock
 from hotmem.understanding.turn_retention import TurnRetention
 

@@ -11,7 +11,6 @@ from typing import Final
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMessage
 
 from hotmem.memory import Memory
-from hotmem.pipecat.callbacks import CreateTask, ReportFailure
 from hotmem.pipecat.context import (
     UserMessage,
     collapse_spaces,
@@ -20,13 +19,27 @@ from hotmem.pipecat.context import (
     visible_besides,
     visible_texts,
 )
-from hotmem.pipecat.memory_handle import MemoryHandle
-from hotmem.pipecat.prefetch import Prefetch, RecallRequest, RecallTask
-from hotmem.pipecat.session_settings import LONG_DEADLINE_MS, UNNAMED, Guests, SessionSettings
+from hotmem.pipecat.session_settings import (
+    LONG_DEADLINE_MS,
+    UNNAMED,
+    CreateTask,
+    Guests,
+    MemoryHandle,
+    ReportFailure,
+    SessionSettings,
+)
 from hotmem.pipecat.session_start import SessionStart
 from hotmem.pipecat.telemetry import log_deadline_missed
 from hotmem.pipecat.transcript import SpeakerSegment, speech_key
-from hotmem.pipecat.turn_state import RecallTiming, TurnState, find_replied_turn, now_ms
+from hotmem.pipecat.turn_state import (
+    Prefetch,
+    RecallRequest,
+    RecallTask,
+    RecallTiming,
+    TurnState,
+    find_replied_turn,
+    now_ms,
+)
 from hotmem.pipecat.voice_commands import CommandRequest, VoiceCommands
 from hotmem.types import ContextBlock, Item
 from hotmem.understanding.turn_retention import TurnRetention

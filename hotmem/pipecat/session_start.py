@@ -10,9 +10,13 @@ from contextlib import suppress
 from typing import Final
 
 from hotmem.memory import Memory
-from hotmem.pipecat.callbacks import CreateTask, ReportFailure
-from hotmem.pipecat.memory_handle import MemoryHandle
-from hotmem.pipecat.session_settings import Guests, SessionSettings
+from hotmem.pipecat.session_settings import (
+    CreateTask,
+    Guests,
+    MemoryHandle,
+    ReportFailure,
+    SessionSettings,
+)
 from hotmem.pipecat.turn_state import TurnState
 from hotmem.types import ContextBlock, Item
 

@@ -8,12 +8,10 @@ from typing import Final, TypeAlias
 from hotmem.errors import DeadlineExceeded, HotMemError, StoreLocked
 from hotmem.memory import Memory
 from hotmem.options import BackgroundMode
-from hotmem.pipecat.callbacks import ReportFailure
-from hotmem.pipecat.memory_handle import MemoryHandle
 from hotmem.pipecat.recall_session import RecallSession
-from hotmem.pipecat.session_settings import SessionSettings
+from hotmem.pipecat.session_settings import MemoryHandle, ReportFailure, SessionSettings
 from hotmem.pipecat.session_start import SessionStart
-from hotmem.pipecat.write_queue import WriteQueue
+from hotmem.pipecat.turn_writer import WriteQueue
 
 STEP_TIMEOUT_S: Final = 5.0
 """Maximum duration of a step of the shutdown, in seconds."""

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final
 
 from hotmem.models import Encoder, Language, encode_tokens
-from hotmem.portability.foreign_records import ForeignMemory, ImportNotes
+from hotmem.portability.messages import ForeignMemory, ImportNotes
 from hotmem.types import Category, MemoryRecord, UserRecord
 from hotmem.understanding.facts.classification import MIN_CONFIDENCE, classify
 from hotmem.understanding.query.entities import find_entities

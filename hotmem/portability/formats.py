@@ -8,7 +8,7 @@ from typing import Final
 
 from hotmem.errors import InvalidInput
 from hotmem.portability.jsonl import TYPES
-from hotmem.portability.mem0 import TEXT_FIELDS
+from hotmem.portability.messages import TEXT_FIELDS
 from hotmem.portability.records import read_records
 from hotmem.portability.transcript import is_transcript
 from hotmem.storage.queries.subject_access import DOCUMENT_TYPE

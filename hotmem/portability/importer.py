@@ -14,12 +14,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final, TypeVar
 
-from hotmem.core.priority import ForegroundPriority
+from hotmem.core.threads import ForegroundPriority
 from hotmem.errors import MemoryClosed, StoreError, StoreLocked
 from hotmem.portability.sources import ImportSource
 from hotmem.storage import Storage, queries, steps
 from hotmem.storage.database import Database
-from hotmem.storage.queries.import_session import ImportSession
+from hotmem.storage.queries.imports import ImportSession
 from hotmem.types import ImportResult
 
 T = TypeVar("T")

@@ -35,7 +35,7 @@ from typing import Annotated, Any, Final
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
 from hotmem.errors import InvalidInput
-from hotmem.portability.user_mapping import ALL_USERS, UserMapping
+from hotmem.portability.records import ALL_USERS, UserMapping
 from hotmem.storage import Storage, queries
 from hotmem.storage.queries.times import from_stored
 from hotmem.text.timezones import to_named_zone, zone_name
@@ -99,7 +99,7 @@ async def export_lines(storage: Storage, user: UserKey, user_id: str) -> AsyncIt
             yield _line(
                 "decision", {"user_id": user_id} | DECISION.dump_python(decision, mode="json")
             )
-    for name, query, asked_at, evidence in await database.read(queries.usage.recorded, user):
+    for name, query, asked_at, evidence in await database.read(queries.quality.recorded, user):
         question = {
             "id": name,
             "user_id": user_id,

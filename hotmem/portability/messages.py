@@ -9,15 +9,107 @@ since 1970) are used if present. Only messages of user and assistant are importe
 tool calls and tool results are skipped.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time, timedelta, tzinfo
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AliasChoices, ConfigDict, Field, TypeAdapter, ValidationError
 
 from hotmem.errors import InvalidInput
-from hotmem.portability.foreign_records import ConversationOptions, ImportNotes, TurnIds
-from hotmem.portability.records import JsonRecord, read_records
-from hotmem.types import Role, Turn
+from hotmem.portability.records import JsonRecord, UserMapping, read_records
+from hotmem.text.validation import MAX_STATEMENT_CHARACTERS, validate_id, validate_text
+from hotmem.types import Category, Role, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignMemory:
+    """A statement stored by another program.
+
+    Attributes:
+        id: Its ID there.
+        user_id: Target user ID.
+        text: The statement.
+        categories: Its categories there.
+        said_at: When it was last stated or changed, UTC.
+        stored_at: When it was stored, UTC.
+        expires_at: When it becomes invalid, UTC; None for never.
+        note: Its metadata as text.
+    """
+
+    id: str
+    user_id: str
+    text: str
+    categories: tuple[str, ...]
+    said_at: datetime
+    stored_at: datetime
+    expires_at: datetime | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationOptions:
+    """What a transcript or a list of messages does not contain itself.
+
+    Attributes:
+        user_id: Target user ID.
+        session: Session ID; further sessions of the file add a number or their start time.
+        bots: Names of the speakers that are the bot, in lower case.
+        zone: Time zone of times without one.
+        undated: Time of turns without a date.
+        day_first: Whether 06/05/2024 is in May; None detects it.
+    """
+
+    user_id: str
+    session: str
+    bots: frozenset[str]
+    zone: tzinfo
+    undated: datetime
+    day_first: bool | None = None
+
+
+@dataclass(slots=True)
+class ImportNotes:
+    """Counts and warnings collected while a foreign file is read.
+
+    Attributes:
+        skipped: Skipped records, by reason.
+        undated: Records without a date.
+        categories: Memories by foreign category and category of HotMem.
+        unsure: Memories with an uncertain category, by foreign category; "" for none.
+        unsure_ids: IDs of some of these memories.
+        warnings: Other warnings, as sentences.
+    """
+
+    skipped: Counter[str] = field(default_factory=Counter)
+    undated: int = 0
+    categories: defaultdict[str, Counter[Category]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
+    unsure: Counter[str] = field(default_factory=Counter)
+    unsure_ids: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+class TurnIds:
+    """IDs for turns without one.
+
+    An ID depends on the turn and all turns before it, so that the turns of a file that has grown
+    keep their IDs.
+    """
+
+    def __init__(self, session: str) -> None:
+        self._last = session.encode()
+
+    def next_id(self, fields: Mapping[str, str | None]) -> str:
+        """Return the ID of the next turn, given its fields in the file."""
+        content = "\0".join(f"{name}\0{value}" for name, value in sorted(fields.items()))
+        self._last = blake2b(self._last + content.encode(errors="replace"), digest_size=16).digest()
+        return self._last.hex()
+
 
 SPOKEN_ROLES: Final = tuple(Role)
 
@@ -132,3 +224,118 @@ def _time(message: Mapping[str, Any], where: str) -> datetime | None:
 
 def _aware(time: datetime, options: ConversationOptions) -> datetime:
     return time.replace(tzinfo=options.zone) if time.utcoffset() is None else time
+
+
+TEXT_FIELDS: Final = ("memory", "content", "text")
+"""Possible names of the field with the statement."""
+
+MAX_NOTE: Final = 2000
+"""Maximum characters of metadata kept as a note."""
+
+ACTIVE_STATES: Final = ("active", "paused")
+"""OpenMemory states of records that are imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mem0Record:
+    """A record of mem0; other fields are ignored."""
+
+    __pydantic_config__ = ConfigDict(coerce_numbers_to_str=True)
+
+    id: Annotated[str, Field(min_length=1)]
+    memory: Annotated[str, Field(strict=True, validation_alias=AliasChoices(*TEXT_FIELDS))]
+    user_id: str | None = None
+    metadata: dict[str, Any] | None = None
+    categories: list[str] | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    expiration_date: datetime | None = None
+    state: Literal["active", "paused", "archived", "deleted"] = "active"
+
+
+_ADAPTER: Final = TypeAdapter(Mem0Record)
+
+
+def memories(
+    path: Path, users: UserMapping, undated: datetime, notes: ImportNotes
+) -> Iterator[ForeignMemory]:
+    """Read the active memories of a file.
+
+    Args:
+        path: The file.
+        users: Selection of records.
+        undated: Time of memories without a date, UTC.
+        notes: Collects skipped and undated records.
+
+    Raises:
+        InvalidInput: If a record is invalid; the message names it and its field.
+    """
+    for entry in read_records(path):
+        where = f"Record {entry.number}"
+        record = _record(entry.value, where)
+        user_id = users.target(record.user_id, where)
+        if user_id is None:
+            notes.skipped["of other users"] += 1
+        elif record.state not in ACTIVE_STATES:
+            notes.skipped[record.state] += 1
+        elif not record.memory.strip():
+            notes.skipped["without text"] += 1
+        else:
+            notes.undated += record.created_at is None and record.updated_at is None
+            yield _memory(record, user_id, undated, where)
+
+
+def _record(value: object, where: str) -> Mem0Record:
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{where} is not an object. A mem0 record has id and memory.")
+    try:
+        return _ADAPTER.validate_python(
+            {
+                name: value[name]
+                for name in value
+                if value[name] is not None or name not in TEXT_FIELDS
+            }
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        if first["type"] == "missing":
+            raise InvalidInput(
+                f"{where} has no {field}. A mem0 record has id and memory."
+            ) from error
+        value = repr(first["input"])
+        shown = value if len(value) <= 60 else value[:57] + "..."
+        raise InvalidInput(f"{where}: {field} is {shown}. {first['msg']}.") from error
+
+
+def _memory(record: Mem0Record, user_id: str, undated: datetime, where: str) -> ForeignMemory:
+    metadata = dict(record.metadata or {})
+    single = metadata.get("category")
+    categories = [*(record.categories or []), *([single] if isinstance(single, str) else [])]
+    stored = record.created_at or record.updated_at or undated
+    try:
+        return ForeignMemory(
+            id=validate_id(record.id, "id"),
+            user_id=user_id,
+            text=validate_text(record.memory, "memory", MAX_STATEMENT_CHARACTERS),
+            categories=tuple(dict.fromkeys(name.strip() for name in categories if name.strip())),
+            said_at=_utc(record.updated_at or stored),
+            stored_at=_utc(stored),
+            expires_at=None if record.expiration_date is None else _end(record.expiration_date),
+            note="; ".join(
+                f"{name}: {value}" for name, value in metadata.items() if name != "category"
+            )[:MAX_NOTE]
+            or None,
+        )
+    except InvalidInput as error:
+        raise InvalidInput(f"{where} is invalid: {error}") from error
+
+
+def _utc(moment: datetime) -> datetime:
+    """Convert to UTC; times without a time zone are UTC in mem0."""
+    return moment.replace(tzinfo=UTC) if moment.utcoffset() is None else moment.astimezone(UTC)
+
+
+def _end(moment: datetime) -> datetime:
+    """Return the end of validity; a date without time is valid until the end of the day."""
+    return _utc(moment) + timedelta(days=1) if moment.time() == time() else _utc(moment)

@@ -9,7 +9,7 @@ from pathlib import Path
 from hotmem.errors import InvalidInput
 from hotmem.portability.formats import FileFormat
 from hotmem.portability.jsonl import check_export, read_export
-from hotmem.portability.user_mapping import ALL_USERS, UserMapping
+from hotmem.portability.records import ALL_USERS, UserMapping
 from hotmem.types import ImportRecord
 
 

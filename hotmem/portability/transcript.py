@@ -22,7 +22,7 @@ from typing import Final
 from dateutil import parser
 
 from hotmem.errors import InvalidInput
-from hotmem.portability.foreign_records import ConversationOptions, ImportNotes, TurnIds
+from hotmem.portability.messages import ConversationOptions, ImportNotes, TurnIds
 from hotmem.text.validation import MAX_TEXT_CHARACTERS
 from hotmem.types import Role, Turn
 

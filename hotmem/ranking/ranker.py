@@ -11,11 +11,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.matmul import matmul
-from hotmem.ranking.answerability import Answerability, answerability_features
-from hotmem.ranking.confidence import confidence, is_replaced
+from hotmem.core.vector_math import matmul
 from hotmem.ranking.features import FEATURES
-from hotmem.ranking.relevance import RelevanceModel
+from hotmem.ranking.relevance import (
+    Answerability,
+    RelevanceModel,
+    answerability_features,
+    confidence,
+    is_replaced,
+)
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.ranking.time_relevance import (
     MIN_FIT,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 from pathlib import Path
 
-from hotmem.core.encryption_key import EncryptionKey
+from hotmem.core.location import EncryptionKey
 from hotmem.errors import InvalidInput
-from hotmem.storage.sqlite import recordings
+from hotmem.storage.sqlite import migrations
 from hotmem.types import Role, Turn, Weights
 
 
@@ -88,7 +88,7 @@ def read_recording(
         InvalidInput: If there is nothing to replay; the message says what is missing.
         StoreError: If the file cannot be used.
     """
-    turns, count, weights = recordings.turns(path, user_id, most_turns, key)
+    turns, count, weights = migrations.turns(path, user_id, most_turns, key)
     sessions: dict[str, list[Turn]] = {}
     for turn in turns:
         sessions.setdefault(turn.session_id, []).append(turn)

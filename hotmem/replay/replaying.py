@@ -16,8 +16,8 @@ from hotmem.models import Encoder, Language, load_encoder
 from hotmem.options import RecallOptions
 from hotmem.ranking.relevance import fitted_model
 from hotmem.recall import RecallContext, recall
+from hotmem.replay.comparison import Outcome, score_block
 from hotmem.replay.recording import Exchange, Recording, unrelated_replies
-from hotmem.replay.scoring import Outcome, score_block
 from hotmem.replay.settings import Setting
 from hotmem.retrieval.context import RecallRequest
 from hotmem.storage import queries

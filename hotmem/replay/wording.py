@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from hotmem.core.counts import counted
+from hotmem.core.validation import counted
 from hotmem.replay.comparison import MARGIN, MIN_EXCHANGES, Comparison, Figures
 from hotmem.replay.study import Study
 

@@ -1,21 +1,57 @@
 """The resources of retrieval, its request and its result."""
 
+import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from threading import Lock
 from typing import Final
 
+from cachetools import LRUCache
+
+from hotmem.core.logs import log
+from hotmem.errors import DeadlineExceeded
 from hotmem.models import Encoder, Language
 from hotmem.models.rewriter import Rewriter
 from hotmem.options import RecallOptions
 from hotmem.retrieval.fusion import Candidate
 from hotmem.retrieval.layers.base import LayerSearch
-from hotmem.retrieval.user_keys import UserKeys
 from hotmem.storage.database import InlineDatabase
 from hotmem.storage.search.engine import SearchEngine
 from hotmem.text.languages import ENGLISH
-from hotmem.types import Hit, LayerReport, Profile, Query, Weights
+from hotmem.types import Hit, LayerOutcome, LayerReport, Profile, Query, UserKey, Weights
+
+KEPT: Final = 1024
+"""Users remembered."""
+
+
+class UserKeys:
+    """Row numbers of the users seen last. Thread-safe.
+
+    An erased user who returns gets another row number: a caller of a cached one checks in its
+    own read that it is still the user's.
+    """
+
+    def __init__(self) -> None:
+        self._keys: LRUCache[str, UserKey] = LRUCache(KEPT)
+        self._lock = Lock()
+
+    def get(self, user_id: str) -> UserKey | None:
+        """The row number, if it is known."""
+        with self._lock:
+            return self._keys.get(user_id)
+
+    def put(self, user_id: str, key: UserKey) -> None:
+        """Remembers a row number."""
+        with self._lock:
+            self._keys[user_id] = key
+
+    def drop(self, user_id: str) -> None:
+        """Forgets a row number."""
+        with self._lock:
+            self._keys.pop(user_id, None)
+
 
 TIMEOUT_FACTOR: Final = 1.25
 """Multiple of its deadline after which a recall is given up, such as one that waits for a disk."""
@@ -119,3 +155,44 @@ class Retrieved:
     reports: tuple[LayerReport, ...]
     hits: Sequence[Hit] = ()
     already_visible: Sequence[Candidate] = ()
+
+
+async def search_layers(
+    layers: Sequence[LayerSearch], query: Query, until: float | None
+) -> tuple[list[Hit], tuple[LayerReport, ...]]:
+    """Search the layers that the analysis chose.
+
+    Args:
+        layers: All layers.
+        query: The analysed utterance.
+        until: Reading of `time.monotonic()` at which layers that are not ready are left out; None
+            waits for all.
+
+    Returns:
+        The hits of all layers, and a report on each layer.
+    """
+    chosen = [layer for layer in layers if layer.layer in query.analysis.layers]
+    results = await asyncio.gather(*(_search_layer(layer, query, until) for layer in chosen))
+    hits = [hit for found, _ in results for hit in found]
+    reports = {report.layer: report for _, report in results}
+    return hits, tuple(
+        reports.get(layer.layer, LayerReport(layer.layer, LayerOutcome.NOT_ASKED))
+        for layer in layers
+    )
+
+
+async def _search_layer(
+    layer: LayerSearch, query: Query, until: float | None
+) -> tuple[Sequence[Hit], LayerReport]:
+    started = time.monotonic()
+    hits: Sequence[Hit] = ()
+    try:
+        async with asyncio.timeout(None if until is None else max(until - started, 0)):
+            hits = await layer.search(query, until)
+        outcome = LayerOutcome.ANSWERED
+    except (TimeoutError, DeadlineExceeded):
+        outcome = LayerOutcome.LATE
+    except Exception as error:  # one layer's failure must not silence the others
+        outcome = LayerOutcome.FAILED
+        log.warning("layer failed", layer=layer.layer, error=type(error).__name__)
+    return hits, LayerReport(layer.layer, outcome, len(hits), (time.monotonic() - started) * 1000)

@@ -1,14 +1,30 @@
 """Fusion: the hits of all layers become candidates, one for each piece of evidence."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from hotmem.retrieval.rank_fusion import reciprocal_rank_fusion
 from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.text.truncation import truncate
 from hotmem.types import Evidence, EvidenceKind, Hit, Layer, Query, Role
 from hotmem.understanding.query.cues import DIRECT_QUESTION
+
+RANK_CONSTANT: Final = 10
+"""The constant k of reciprocal rank fusion: 60 for deep rankings, less for those of about 100."""
+
+
+def reciprocal_rank_fusion(rankings: Iterable[Iterable[int]]) -> list[tuple[int, float]]:
+    """Fuse rankings: each key with the sum of its reciprocal ranks, best first.
+
+    Args:
+        rankings: Keys, best first in each ranking.
+    """
+    scores: defaultdict[int, float] = defaultdict(float)
+    for ranking in rankings:
+        for rank, key in enumerate(ranking):
+            scores[key] += 1 / (RANK_CONSTANT + rank)
+    return sorted(scores.items(), key=lambda pair: -pair[1])
+
 
 Key = tuple[EvidenceKind, int]
 

@@ -13,24 +13,23 @@ from hotmem.models.preparation import TURNS
 from hotmem.retrieval.context import RecallRequest, RetrievalContext
 from hotmem.storage import queries
 from hotmem.storage.database import Connection
-from hotmem.storage.queries.encoders import identified
+from hotmem.storage.queries.reembedding import identified
 from hotmem.storage.search.engine import SearchEngine
 from hotmem.text.language_detection import detect_language
 from hotmem.text.languages import ENGLISH
 from hotmem.text.truncation import truncate, truncate_start
 from hotmem.types import Analysis, EvidenceKind, Profile, Query, Rewrite, Role, Turn, UserKey
 from hotmem.types.arrays import Vector
-from hotmem.types.index_state import IndexState
-from hotmem.types.parse import Doc
+from hotmem.types.recall import IndexState
+from hotmem.types.understanding import Doc
 from hotmem.understanding.facts.instructions import is_setting
+from hotmem.understanding.facts.repairs import lacks_case
 from hotmem.understanding.facts.third_person import FIRST_PERSON_POSSESSIVES
-from hotmem.understanding.facts.truecasing import lacks_case
-from hotmem.understanding.query.analyzer import analyse
+from hotmem.understanding.query.analyzer import analyse, analyse_other_language
 from hotmem.understanding.query.antecedents import RecentTurn
 from hotmem.understanding.query.coreference import MAX_TURNS, expand, needs_context
 from hotmem.understanding.query.entities import word_ngrams
 from hotmem.understanding.query.misheard import find_misheard_names
-from hotmem.understanding.query.other_languages import analyse_other_language
 
 QUERY_WORDS: Final = 200
 """Number of last words of an utterance that are analysed: the point of a long one is at its

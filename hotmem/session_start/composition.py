@@ -5,14 +5,15 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from hotmem.models import Language
-from hotmem.session_start.instructions import in_force, instruction_line
-from hotmem.session_start.lasting_facts import RELATION_ORDER, fact_lines
-from hotmem.session_start.material import Material, load_material
-from hotmem.session_start.names import name_lines
-from hotmem.session_start.open_loops import open_loop_lines
-from hotmem.session_start.plans import plan_lines
-from hotmem.session_start.rendering import Line, reading_order, render_lines
-from hotmem.session_start.request import SessionStartRequest
+from hotmem.session_start.lasting_facts import (
+    RELATION_ORDER,
+    fact_lines,
+    in_force,
+    instruction_line,
+)
+from hotmem.session_start.material import Material, load_material, name_lines
+from hotmem.session_start.plans import open_loop_lines, plan_lines
+from hotmem.session_start.rendering import Line, SessionStartRequest, reading_order, render_lines
 from hotmem.storage import Storage, queries
 from hotmem.types import ContextBlock, Item, Trace
 

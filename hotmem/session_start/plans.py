@@ -1,22 +1,22 @@
 """Plans for today and tomorrow, each with the change that the user reported since."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Final
 
 from hotmem.block.rendering import quoted
 from hotmem.models import Language
+from hotmem.ranking.relevance import MEDIUM_CONFIDENCE
 from hotmem.session_start.material import Material
-from hotmem.session_start.rendering import Line, shorten
-from hotmem.session_start.request import today_and_tomorrow
+from hotmem.session_start.rendering import Line, shorten, today_and_tomorrow
 from hotmem.temporal import Bound, find_times
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.text.truncation import MAX_QUERY_CHARACTERS, truncate
-from hotmem.types import EvidenceKind, Interval, Item
-from hotmem.types.session_start import DatedWords, LaterTurn
+from hotmem.types import EvidenceKind, Interval, Item, Layer, Mark
+from hotmem.types.sessions import DatedWords, LaterTurn
 from hotmem.understanding.facts.schedule_changes import CHANGE_WORDS, affects_plan, changed_events
 from hotmem.understanding.facts.time_direction import is_future
 from hotmem.understanding.private_statements import is_shown_unasked
@@ -198,3 +198,45 @@ def _clock_time(interval: Interval, text: str, material: Material) -> str:
 def _heading(day: date, today: date) -> str:
     """The heading of a day; a plan that began earlier is under today."""
     return f"Tomorrow, {day} ({day:%A}):" if day > today else f"Today, {today} ({today:%A}):"
+
+
+MAX_LOOPS: Final = 3
+
+MAX_AGE: Final = timedelta(days=60)
+"""Age from which an open loop is left out."""
+
+
+def open_loop_lines(material: Material, shown_turns: Collection[str]) -> list[Line]:
+    """The lines of open loops.
+
+    Args:
+        material: What to select from.
+        shown_turns: Ids of turns that are shown as plans already.
+    """
+    recent = [
+        one
+        for one in material.stored.loops
+        if one.turn_id not in shown_turns
+        and material.request.at - one.said_at <= MAX_AGE
+        and is_shown_unasked(one.text)
+    ]
+    lines = []
+    for one in recent[:MAX_LOOPS]:
+        said_at = material.local(one.said_at)
+        text = escape_for_prompt(shorten(one.text))
+        item = Item(
+            text=text,
+            kind=EvidenceKind.SUMMARY,
+            layer=Layer.SESSIONS,
+            layers=(Layer.SESSIONS,),
+            relevance=1.0,
+            confidence=MEDIUM_CONFIDENCE,
+            mark=Mark.MEDIUM,
+            turn_ids=(one.turn_id,),
+            memory_id=None,
+            session_id=one.session_id,
+            speaker=None,
+            said_at=said_at,
+        )
+        lines.append(Line(f"Left open on {said_at:%Y-%m-%d}:", f"- {text}", item))
+    return lines

@@ -1,10 +1,12 @@
 """Lines of a session-start block, their reading order, and the text that they make."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
 from typing import Final, NamedTuple
 
 from hotmem.block.rendering import render_session_start
-from hotmem.types import Item
+from hotmem.types import Interval, Item
 
 USER_HEADING: Final = "The user:"
 
@@ -49,3 +51,30 @@ def shorten(text: str) -> str:
     """The first `MAX_WORDS` words of a text, with an ellipsis if more follow."""
     words = text.split()
     return text if len(words) <= MAX_WORDS else f"{' '.join(words[:MAX_WORDS])} …"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStartRequest:
+    """A request for a session-start block.
+
+    Attributes:
+        user_id: The user.
+        session_id: The session that starts, or None.
+        at: The current time, in the user's time zone.
+        max_tokens: Token budget of the block; 0 gives no block.
+        rules_only: Whether only standing instructions are wanted.
+    """
+
+    user_id: str
+    session_id: str | None
+    at: datetime
+    max_tokens: int
+    rules_only: bool = False
+
+
+def today_and_tomorrow(at: datetime) -> Interval:
+    """The calendar day of a time and the next one, in its time zone."""
+    return Interval(
+        datetime.combine(at.date(), time(), at.tzinfo),
+        datetime.combine(at.date() + timedelta(days=2), time(), at.tzinfo),
+    )

@@ -13,14 +13,13 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
-from hotmem.core.encryption_key import EncryptionKey
-from hotmem.core.location import Location, ServerUrl
+from hotmem.core.location import EncryptionKey, Location, ServerUrl
 from hotmem.errors import ExtraMissing
 from hotmem.storage.database import Database, InlineDatabase
-from hotmem.storage.forgetting import Forgetting
 from hotmem.storage.search.engine import SearchEngine
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.storage.sqlite.migrations import STEPS
+from hotmem.storage.steps import Forgetting
 
 __all__ = ["Storage", "migrate_storage", "open_storage"]
 

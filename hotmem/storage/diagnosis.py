@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from hotmem.core.counts import counted
+from hotmem.core.validation import counted
 from hotmem.storage.copying.tables import UNFINISHED as UNFINISHED_COPY
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import encoders, jobs, languages, reembedding
+from hotmem.storage.queries import jobs, maintenance, reembedding
 from hotmem.storage.queries.imports import IN_PROGRESS
 from hotmem.types import Finding, JobKind
 
@@ -55,7 +55,7 @@ def of_copy(conn: Connection) -> Iterator[Finding]:
 
 def of_encoders(conn: Connection) -> Iterator[Finding]:
     """The encoder, and rows that still have vectors of a former one."""
-    yield Finding("encoder", encoders.current(conn) or "none yet")
+    yield Finding("encoder", reembedding.current(conn) or "none yet")
     if former := reembedding.former_encoder(conn):
         left = counted(reembedding.left(conn), "row still has vectors", "rows still have vectors")
         yield Finding(
@@ -72,8 +72,8 @@ def of_language(conn: Connection, wanted: str | None) -> Iterator[Finding]:
         conn: A connection to the database.
         wanted: HOTMEM_LANGUAGE here; None if it is not set.
     """
-    entries = conn.execute(languages.ENTRIES.format(meta="meta")).fetchall()
-    found = languages.recorded(entries)
+    entries = conn.execute(maintenance.ENTRIES.format(meta="meta")).fetchall()
+    found = maintenance.recorded(entries)
     if None not in (found, wanted) and found != wanted:
         yield Finding(
             "language",

@@ -20,8 +20,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from platformdirs import user_state_path
 
-from hotmem.core.encryption_key import EncryptionKey
-from hotmem.core.location import Location, ServerUrl
+from hotmem.core.location import EncryptionKey, Location, ServerUrl
 from hotmem.core.logs import log
 from hotmem.core.metrics import count_lost
 from hotmem.errors import (

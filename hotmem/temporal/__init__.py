@@ -11,11 +11,9 @@ The pipeline is `parser.find_times`: `normalize` the words, find fragments by th
 resolve those on the calendar.
 """
 
-from hotmem.temporal.bounds import Bound
 from hotmem.temporal.formatting import format_time, format_time_bare
-from hotmem.temporal.mention import TimeMention
-from hotmem.temporal.parser import find_interval, find_times
-from hotmem.temporal.units import CALENDAR, WEEKDAYS, Granularity
+from hotmem.temporal.parser import TimeMention, find_interval, find_times
+from hotmem.temporal.units import CALENDAR, WEEKDAYS, Bound, Granularity
 
 __all__ = [
     "CALENDAR",

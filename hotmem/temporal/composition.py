@@ -9,10 +9,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from hotmem.temporal.day_times import attach_times_of_day
+from hotmem.temporal.clocks import attach_times_of_day
 from hotmem.temporal.fragments import Fragment
 from hotmem.temporal.modifiers import apply_modifiers
-from hotmem.temporal.ranges import join_ranges, next_weekday
+from hotmem.temporal.periods import join_ranges, next_weekday
 from hotmem.temporal.units import Granularity, Reference, Span, day_span, week_span
 
 _IN_WEEK: Final = re.compile(r"(?:'s)?[\s,]*(?:(?:on|of|from|the)\s+)?$")

@@ -4,9 +4,8 @@ import re
 from datetime import datetime, timedelta
 from typing import Final
 
-from hotmem.temporal.bounds import Bound
-from hotmem.temporal.mention import TimeMention
-from hotmem.temporal.units import SEASONS, Granularity
+from hotmem.temporal.parser import TimeMention
+from hotmem.temporal.units import SEASONS, Bound, Granularity
 
 _PREPOSITION: Final = re.compile(r"^(?:on|in) ")
 

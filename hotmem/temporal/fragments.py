@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from hotmem.temporal.bounds import Bound
-from hotmem.temporal.units import MONTHS, UNITS, WEEKDAYS, Reference, Span, add_units
+from hotmem.temporal.units import MONTHS, UNITS, WEEKDAYS, Bound, Reference, Span, add_units
 
 
 @dataclass(frozen=True, slots=True)

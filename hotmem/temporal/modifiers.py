@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
-from hotmem.temporal.bounds import Bound
 from hotmem.temporal.clocks import PART
 from hotmem.temporal.days import nth_weekday
 from hotmem.temporal.fragments import (
@@ -20,6 +19,7 @@ from hotmem.temporal.fragments import (
     parse_weekday,
 )
 from hotmem.temporal.units import (
+    Bound,
     Granularity,
     Reference,
     Span,

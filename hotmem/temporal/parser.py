@@ -2,18 +2,60 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
-from hotmem.temporal import clocks, dates, days, months, offsets, periods, years
-from hotmem.temporal.bounds import Bound, bound_after, bound_before
+from hotmem.temporal import clocks, dates, days, offsets, periods, years
 from hotmem.temporal.composition import compose, select_longest
 from hotmem.temporal.fragments import Clock, Fragment
-from hotmem.temporal.mention import TimeMention
 from hotmem.temporal.normalization import NormalizedText, normalize
-from hotmem.temporal.ranges import is_rescheduled
-from hotmem.temporal.units import Granularity, Reference, Span, midnight
+from hotmem.temporal.periods import is_rescheduled
+from hotmem.temporal.units import (
+    Bound,
+    Granularity,
+    Reference,
+    Span,
+    bound_after,
+    bound_before,
+    midnight,
+)
 from hotmem.types import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class TimeMention:
+    """A time and the words that express it.
+
+    Attributes:
+        start: Index of the first character, including a leading preposition.
+        stop: Index after the last character.
+        interval: The resolved interval, UTC.
+        granularity: Its precision.
+        yearly: Whether it is a month and a day without a year, as of a birthday.
+        vague: Whether it is approximate: "about", "a few".
+        bound: Whether something starts or ends there: "since March", "before 2020".
+        exact_moment: The moment that "in two weeks" reaches, UTC; None if nothing was counted.
+        clock_only: Whether it is a time of day without a day ("at 5 pm"), put on the nearest day.
+        zone: Time zone of the speaker.
+    """
+
+    start: int
+    stop: int
+    interval: Interval
+    granularity: Granularity
+    yearly: bool = False
+    vague: bool = False
+    bound: Bound = Bound.AT
+    exact_moment: datetime | None = None
+    clock_only: bool = False
+    zone: tzinfo = UTC
+
+    @property
+    def local(self) -> tuple[datetime, datetime]:
+        """Start and end in the speaker's time zone."""
+        return self.interval.start.astimezone(self.zone), self.interval.end.astimezone(self.zone)
+
 
 _HINT: Final = re.compile(
     r"\d|eod\b|day|week|month|year|decade|centur|quarter|noon|night|tonite|morning|evening|hour"
@@ -39,7 +81,7 @@ _VAGUE: Final = re.compile(r"\b(?:about|around|almost|over|few|several|couple|ci
 _RULES: Final = (
     *dates.RULES,
     *days.RULES,
-    *months.RULES,
+    *years.MONTH_RULES,
     *years.RULES,
     *periods.RULES,
     *offsets.RULES,

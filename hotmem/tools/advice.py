@@ -14,16 +14,16 @@ from hotmem.consolidation.equivalence import (
     differs_in_one_word,
     equivalence_probability,
 )
-from hotmem.core.counts import counted
-from hotmem.core.matmul import matmul
+from hotmem.core.validation import counted
+from hotmem.core.vector_math import matmul
 from hotmem.memory import Memory
-from hotmem.operations.conflicts import Call, settle
+from hotmem.operations.results import Call, settle
 from hotmem.operations.store import SIMILAR_FROM
 from hotmem.retrieval.query import NOBODY
 from hotmem.retrieval.stored_reminders import stated_times
 from hotmem.storage import queries
 from hotmem.storage.queries.advice import ComparedMemories, OpenConflict
-from hotmem.tools.tags import find_mergeable_tags
+from hotmem.tools.editing import find_mergeable_tags
 from hotmem.types import Category, Evidence, EvidenceKind, JobKind, Source, UserKey
 
 MAX_EACH: Final = 5

@@ -150,12 +150,12 @@ async def concept_network(
     database = memory.runtime.database
     user = await database.read_all(queries.users.find, user_id) or NOBODY
     about = None if arguments.about is None else validate_text(arguments.about, "about")
-    mentions = await database.read(queries.cooccurrence.mentions, user, about, MAX_MENTIONS)
+    mentions = await database.read(queries.advice.mentions, user, about, MAX_MENTIONS)
     chosen, pairs = await asyncio.to_thread(
         select_network, mentions, arguments, centred=about is not None
     )
     texts = await database.read(
-        queries.cooccurrence.texts, user, {key for pair in pairs for key in pair.memories}
+        queries.advice.texts, user, {key for pair in pairs for key in pair.memories}
     )
     nodes = tuple(
         Node(

@@ -7,20 +7,24 @@ as a decision.
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final
 
 from pydantic import AwareDatetime, Field
 
+from hotmem.consolidation.tagging import consolidate_tags
+from hotmem.core.threads import ForegroundPriority
+from hotmem.core.validation import counted
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
-from hotmem.models import encode_tokens
+from hotmem.models import Encoder, encode_tokens
 from hotmem.operations.requests import CLOSED, Id, Importance, Tag
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
+from hotmem.storage.database import Database
 from hotmem.storage.queries.edits import Wording
 from hotmem.text.validation import MAX_STATEMENT_CHARACTERS, validate_text
-from hotmem.types import Category, Kind, Vector
+from hotmem.types import Category, Kind, Subcategory, TagUse, UserKey, Vector
 from hotmem.understanding.query.entities import find_entities
 
 EDITABLE_COLUMNS: Final = ("kind", "category", "importance", "note")
@@ -200,4 +204,201 @@ def _describe_change(
         if name in ("kind", "category", "importance")
         else {"valid_until": "validity", "doubted_at": "no longer in doubt"}.get(name, name)
         for name in changed
+    )
+
+
+MAX_TAGS: Final = 20_000
+"""Tags compared pairwise, most recent first."""
+
+EMBEDDING_BATCH: Final = 16
+"""Tags embedded at once; recalls take priority between batches."""
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizeTagsArguments:
+    """Arguments of `optimize_tags`.
+
+    Attributes:
+        unused_days: Days without use after which a tag of at most one memory is archived; the
+            next memory with the tag restores it.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    unused_days: Annotated[int, Field(ge=0, le=36_500)] = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TagReport:
+    """Result of `optimize_tags`.
+
+    Attributes:
+        decision: ID of the decision, for `undo_decision`.
+        before: Number of tags before.
+        merged: Merged tags and the tag that replaces each.
+        archived: Number of archived tags; a tag is restored when it is used again.
+    """
+
+    decision: str
+    before: int
+    merged: Mapping[str, str]
+    archived: int
+
+
+async def optimize_tags(
+    memory: Memory, user_id: str, arguments: OptimizeTagsArguments
+) -> TagReport:
+    """Merge tags that mean the same, and archive tags that are hardly used."""
+    database = memory.runtime.database
+    user = await database.read_all(queries.users.find, user_id) or NOBODY
+    return await merge_tags(
+        database,
+        memory.runtime.recall.encoder,
+        memory.priority,
+        user,
+        timedelta(days=arguments.unused_days),
+        datetime.now(UTC),
+    )
+
+
+async def merge_tags(
+    database: Database,
+    encoder: Encoder,
+    precedence: ForegroundPriority,
+    user: UserKey,
+    unused: timedelta,
+    now: datetime,
+) -> TagReport:
+    """Merge and archive the tags of one user.
+
+    Tags are embedded here and not during conversations.
+
+    Args:
+        database: Database of the tags.
+        encoder: Embeds tags that have no vector yet.
+        precedence: Recalls take priority over each step.
+        user: Key of the user.
+        unused: Time without use after which a tag of at most one memory is archived.
+        now: Current time, UTC.
+    """
+    tags, pairs = await find_mergeable_tags(database, encoder, precedence, user)
+    reason = f"{counted(len(pairs), 'tag means', 'tags mean')} the same as another"
+    numbers = [(tag.key, into.key) for tag, into in pairs]
+    await precedence.wait_idle()
+    decision, archived = await database.write(
+        queries.tags.consolidate, user, numbers, now - unused, reason, now
+    )
+    return TagReport(decision, len(tags), {tag.name: into.name for tag, into in pairs}, archived)
+
+
+async def find_mergeable_tags(
+    database: Database, encoder: Encoder, precedence: ForegroundPriority, user: UserKey
+) -> tuple[list[TagUse], list[tuple[TagUse, TagUse]]]:
+    """Find tags that mean the same as another, each with the tag that would replace it.
+
+    Args:
+        database: Database of the tags; new vectors of tags are stored.
+        encoder: Embeds tags that have no vector yet.
+        precedence: Recalls take priority over each step.
+        user: Key of the user.
+
+    Returns:
+        All tags that are compared, and the pairs.
+    """
+    await precedence.wait_idle()
+    while waiting := await database.read(queries.tags.unembedded, user, EMBEDDING_BATCH):
+        rows = await asyncio.to_thread(encoder.encode, [name for _, name in waiting])
+        await database.write(
+            queries.embedding.embed_tags,
+            user,
+            queries.reembedding.identified(encoder.name, encoder.dimension),
+            [key for key, _ in waiting],
+            list(rows),
+        )
+        await precedence.wait_idle()
+    tags, rows = await database.read(queries.tags.counted, user, MAX_TAGS)
+    return tags, await asyncio.to_thread(
+        consolidate_tags, tags, rows, precedence.wait_idle_blocking
+    )
+
+
+Name = Annotated[str, Field(min_length=1, max_length=80)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditSubcategoryArguments:
+    """Arguments of `edit_subcategory`: which subcategory, and exactly one change.
+
+    Attributes:
+        category: Its category.
+        name: Its name.
+        new_name: New name.
+        merge: Names of subcategories whose memories move into it.
+        split: True splits it by topic into two or three.
+        pinned: True keeps it as it is when its category evolves; False lets it change again.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    category: Category
+    name: Annotated[Name, Field(description="Name of the subcategory.")]
+    new_name: Annotated[Name, Field(description="New name.")] | None = None
+    merge: Annotated[
+        tuple[Name, ...],
+        Field(description="Names of subcategories whose memories move into it.", max_length=20),
+    ] = ()
+    split: Annotated[bool, Field(description="Split it by topic into two or three.")] = False
+    pinned: (
+        Annotated[bool, Field(description="True: keep it as it is; false: let it change again.")]
+        | None
+    ) = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubcategoryChange:
+    """Result of `edit_subcategory`.
+
+    Attributes:
+        decision: ID of the decision, for undoing it.
+        subcategories: The subcategories of the category afterwards, largest first.
+    """
+
+    decision: str
+    subcategories: tuple[Subcategory, ...]
+
+
+async def edit_subcategory(
+    memory: Memory, user_id: str, arguments: EditSubcategoryArguments
+) -> SubcategoryChange:
+    """Rename, merge, split or pin a subcategory. What was renamed, merged or split is pinned.
+
+    Raises:
+        InvalidInput: If not exactly one change is given, or it is impossible.
+        StoreError: If it could not be written.
+    """
+    category, name = arguments.category, arguments.name
+    changes = (
+        arguments.new_name is not None,
+        bool(arguments.merge),
+        arguments.split,
+        arguments.pinned is not None,
+    )
+    if sum(changes) != 1:
+        raise InvalidInput(
+            "Pass exactly one of new_name (--rename), merge (--merge), split (--split) and "
+            "pinned (--pin, --unpin)."
+        )
+    if arguments.new_name is not None:
+        decision = await memory.rename_subcategory(user_id, category, name, arguments.new_name)
+    elif arguments.merge:
+        decision = await memory.merge_subcategories(user_id, category, name, arguments.merge)
+    elif arguments.split:
+        decision = await memory.split_subcategory(user_id, category, name)
+    else:
+        decision = await memory.pin_subcategory(
+            user_id, category, name, pinned=bool(arguments.pinned)
+        )
+    return SubcategoryChange(
+        decision,
+        tuple(one for one in await memory.subcategories(user_id) if one.category == category),
     )

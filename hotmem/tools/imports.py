@@ -11,14 +11,14 @@ from typing import Annotated, Final, TextIO
 
 from pydantic import Field
 
-from hotmem.core.counts import counted
+from hotmem.core.validation import counted
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
 from hotmem.operations.requests import CLOSED, zone
-from hotmem.portability import UserMapping, classify, mem0, messages, transcript
-from hotmem.portability.foreign_records import ConversationOptions, ForeignMemory, ImportNotes
+from hotmem.portability import UserMapping, classify, messages, transcript
 from hotmem.portability.formats import FileFormat, detect_format
 from hotmem.portability.jsonl import memory_line, parse_lines
+from hotmem.portability.messages import ConversationOptions, ForeignMemory, ImportNotes
 from hotmem.portability.sources import ImportSource, hotmem_source, import_source
 from hotmem.text.validation import validate_id
 from hotmem.tools.exports import Progress
@@ -171,7 +171,7 @@ async def import_memories(
     if form is FileFormat.MEM0:
         with TemporaryFile("w+", encoding="utf-8") as classified:
             undated = await asyncio.to_thread(_modified, path)
-            found = mem0.memories(path, users, undated, notes)
+            found = messages.memories(path, users, undated, notes)
             await asyncio.to_thread(_classify, memory, found, notes, progress, classified)
             source = await asyncio.to_thread(
                 import_source, path, form, parse_lines(classified), users

@@ -6,26 +6,34 @@ from typing import Final
 
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
-from hotmem.tools import backups, cooccurrence, exports, imports, maintenance, usage_stats
-from hotmem.tools.backups import BackupArguments
+from hotmem.tools import cooccurrence, exports, imports, maintenance, quality
 from hotmem.tools.cooccurrence import NetworkArguments
-from hotmem.tools.editing import EditArguments, edit_memory
-from hotmem.tools.exports import ExportArguments
-from hotmem.tools.forgetting import ForgetArguments, forget_memory
+from hotmem.tools.editing import (
+    EditArguments,
+    EditSubcategoryArguments,
+    OptimizeTagsArguments,
+    edit_memory,
+    edit_subcategory,
+    optimize_tags,
+)
+from hotmem.tools.exports import BackupArguments, ExportArguments
 from hotmem.tools.imports import ImportArguments
 from hotmem.tools.maintenance import (
     DecisionsArguments,
     EvolveArguments,
+    ForgetArguments,
     MergeArguments,
     NoArguments,
     TimelineArguments,
     UndoArguments,
+    forget_memory,
 )
 from hotmem.tools.memory_tools import (
     ContextualArguments,
     Discovery,
     SearchArguments,
     StoreArguments,
+    Tool,
     TraceArguments,
     discover,
     search_contextual,
@@ -33,11 +41,7 @@ from hotmem.tools.memory_tools import (
     store_memory,
     trace_search,
 )
-from hotmem.tools.quality import QualityArguments, memory_quality
-from hotmem.tools.subcategories import EditSubcategoryArguments, edit_subcategory
-from hotmem.tools.tags import OptimizeTagsArguments, optimize_tags
-from hotmem.tools.tool import Tool
-from hotmem.tools.usage_stats import UsageArguments
+from hotmem.tools.quality import QualityArguments, UsageArguments, memory_quality
 
 
 async def _discover_all(memory: Memory, user_id: str, _: NoArguments) -> Discovery:
@@ -195,7 +199,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "Show when the memory is queried, which memories replies use, and which are never used.",
         "analysis",
         UsageArguments,
-        usage_stats.usage_patterns,
+        quality.usage_patterns,
     ),
     Tool(
         "export_memories",
@@ -221,7 +225,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "copy. The copy of an encrypted file has the same key.",
         "migration",
         BackupArguments,
-        backups.backup_restore,
+        exports.backup_restore,
         ("file", "target"),
         whole_file=True,
     ),

@@ -7,32 +7,29 @@ reply → Usage → QualityRecord, Weights                                      
 
 from typing import TYPE_CHECKING
 
-from hotmem.types.audit import Act, Action, Actor, AuditEntry
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
-from hotmem.types.evolution import (
+from hotmem.types.maintenance import (
+    Act,
+    Action,
+    Actor,
+    AuditEntry,
     CategoryMembers,
+    Diagnosis,
     EvolutionDraft,
     EvolutionResult,
-    FormerSubcategory,
-    Subcategory,
-    SubcategoryDraft,
-)
-from hotmem.types.extraction import (
-    ExtractionBatch,
-    ExtractionCosts,
-    ExtractionOutcome,
-    ExtractionResult,
-)
-from hotmem.types.forgetting import ForgetResult, Leftovers, Restorable
-from hotmem.types.maintenance import (
-    Diagnosis,
     FailedJob,
     Fault,
     Finding,
+    ForgetResult,
+    FormerSubcategory,
     JobKind,
+    Leftovers,
     Overdue,
     Period,
+    Restorable,
     Stats,
+    Subcategory,
+    SubcategoryDraft,
     TagUse,
 )
 from hotmem.types.memories import (
@@ -60,7 +57,18 @@ from hotmem.types.portability import (
     UserRecord,
     WeightsRecord,
 )
-from hotmem.types.quality import Latencies, Quality, QualityRecord, Tally
+from hotmem.types.quality import (
+    AnsweredRecall,
+    Label,
+    LabelMentions,
+    Latencies,
+    LocatedRow,
+    Quality,
+    QualityRecord,
+    Tally,
+    UseCount,
+    UsedMemory,
+)
 from hotmem.types.recall import (
     MAX_WEIGHT,
     MIN_WEIGHT,
@@ -86,23 +94,20 @@ from hotmem.types.sessions import (
     SummaryInput,
     SummarySentence,
     Topic,
+    Turn,
+    aware,
 )
-from hotmem.types.turns import Turn, aware
 from hotmem.types.understanding import (
     Correction,
     EventTime,
+    ExtractionBatch,
+    ExtractionCosts,
+    ExtractionOutcome,
+    ExtractionResult,
     Statement,
     Termination,
     TurnContext,
     Understanding,
-)
-from hotmem.types.usage_stats import (
-    AnsweredRecall,
-    Label,
-    LabelMentions,
-    LocatedRow,
-    UseCount,
-    UsedMemory,
 )
 from hotmem.types.vocabulary import (
     AnswerType,

@@ -10,8 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, Field
 from hotmem.text.validation import validate_id, validate_text
 from hotmem.types.quality import QualityRecord
 from hotmem.types.recall import Weights
-from hotmem.types.sessions import SummarySentence
-from hotmem.types.turns import Turn
+from hotmem.types.sessions import SummarySentence, Turn
 from hotmem.types.understanding import EventTime
 from hotmem.types.vocabulary import Category, Intent, Kind, Layer
 

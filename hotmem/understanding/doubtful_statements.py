@@ -7,7 +7,7 @@ from typing import Final
 from hotmem.types import Statement, Turn, Understanding
 from hotmem.understanding.facts.relations import ALLERGIC_TO, ASKS, IS_CALLED
 from hotmem.understanding.private_statements import is_private
-from hotmem.understanding.query.command_model import term_ids
+from hotmem.understanding.query.commands import term_ids
 from hotmem.understanding.term_model import load_term_model, logistic
 
 MIN_UNMEANT: Final = 0.5

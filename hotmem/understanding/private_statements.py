@@ -14,7 +14,7 @@ import numpy as np
 from hotmem.text.numerals import shape_terms
 from hotmem.text.passages import SENTENCE_END
 from hotmem.types import Evidence, EvidenceKind
-from hotmem.understanding.query.command_model import FloatArray, term_id, term_ids
+from hotmem.understanding.query.commands import FloatArray, term_id, term_ids
 from hotmem.understanding.term_model import Tensors, TermIds, TermModel, load_tensors, logistic
 
 MIN_SECRET: Final = 0.5

@@ -2,11 +2,13 @@
 
 from collections import deque
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 from typing import Final
 
+from hotmem.models.reader import Reader, TurnReading
+from hotmem.text.passages import split_passages
 from hotmem.understanding.query.command_finder import CommandFinder
 from hotmem.understanding.query.commands import DELETIONS, NOT_STORED, Command, CommandKind
 from hotmem.understanding.query.off_record import end_of_request
@@ -211,3 +213,19 @@ class TurnRetention:
         if number is None or self._last is None:
             return self._last
         return next((turn for turn in (self._last, *self._turns) if turn.number == number), None)
+
+
+def read_long(reader: Reader, before: str, text: str) -> TurnReading:
+    """Read a turn of any length, one passage after the other."""
+    readings = [
+        (start, reader.read("" if start else before, text[start:stop]))
+        for start, stop in split_passages(text)
+    ]
+    return TurnReading(
+        max((reading.kept for _, reading in readings), default=0.0),
+        tuple(
+            replace(part, start=start + part.start, stop=start + part.stop)
+            for start, reading in readings
+            for part in reading.parts
+        ),
+    )

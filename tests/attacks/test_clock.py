@@ -14,7 +14,7 @@ from hotmem import Memory, Options, Turn
 from hotmem.models import Encoder, Language
 from hotmem.operations.retention import Retention
 from hotmem.options import RetentionRule
-from hotmem.storage.queries import deletions, order, retention
+from hotmem.storage.queries import deletions, retention, times
 from hotmem.storage.queries.times import to_stored
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.diagnosis import diagnosed
@@ -45,7 +45,7 @@ def conn(tmp_path: Path) -> Iterator[Connection]:
 
 @pytest.fixture
 def warnings() -> Iterator[list[str]]:
-    order._tell.cache_clear()
+    times._tell.cache_clear()
     found: list[str] = []
     sink = logger.add(found.append, level="WARNING")
     yield found

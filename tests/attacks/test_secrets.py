@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from hotmem import Memory, Role, Turn
-from hotmem.pipecat.command_notices import stored_facts
+from hotmem.pipecat.voice_commands import stored_facts
 from hotmem.understanding.private_statements import is_private
 from tests.attacks.cases import cases
 from tests.scored import scored

@@ -12,8 +12,8 @@ from hotmem.block.packing import pack
 from hotmem.block.rendering import Layout, render_line
 from hotmem.models import TokenCounter
 from hotmem.options import RecallOptions
-from hotmem.ranking.answerability import Answerability
-from hotmem.ranking.deduplication import deduplicate
+from hotmem.ranking.neighbors import deduplicate
+from hotmem.ranking.relevance import Answerability
 from hotmem.types import Evidence, EvidenceKind, Interval, TimedWords
 from tests.conversation import START
 from tests.ranking.statements import evidence, query, ranked

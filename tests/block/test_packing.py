@@ -20,8 +20,8 @@ from hotmem.block.quotes import quotes
 from hotmem.block.rendering import CLOSING, OPENING, Layout, render_line
 from hotmem.models import TokenCounter
 from hotmem.options import RecallOptions
-from hotmem.ranking.answerability import Answerability
-from hotmem.ranking.deduplication import deduplicate
+from hotmem.ranking.neighbors import deduplicate
+from hotmem.ranking.relevance import Answerability
 from hotmem.types import Evidence, EvidenceKind, Layer, Mark, Quote
 from tests.conversation import START
 from tests.ranking.statements import evidence, query, ranked, statements

@@ -8,7 +8,7 @@ import pytest
 from hotmem.block.packing import pack
 from hotmem.models import TokenCounter
 from hotmem.options import RecallOptions
-from hotmem.ranking.answerability import Answerability
+from hotmem.ranking.relevance import Answerability
 from hotmem.types import Evidence, Quote
 from hotmem.understanding.private_statements import is_private, may_hear
 from tests.ranking.statements import evidence, query, ranked

@@ -19,7 +19,7 @@ from typer.testing import CliRunner, Result
 
 from hotmem import DeletionChanged, InvalidInput, Memory, Turn
 from hotmem.cli import app, console
-from hotmem.cli.tool_calls import option_name
+from hotmem.cli.memory_file import option_name
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import ModelOptions
 from hotmem.portability import read_export

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from hotmem.cli import app, console
-from hotmem.core.encryption_key import EncryptionKey
+from hotmem.core.location import EncryptionKey
 from hotmem.settings import Settings
 from hotmem.storage import open_storage, queries
 from hotmem.storage.sqlite.connection import connect
@@ -81,7 +81,7 @@ def test_the_language_is_shown_and_another_setting_needs_attention(
 ) -> None:
     async def record(language: str) -> None:
         storage = open_storage(database, language=language)
-        await storage.database.write_all(queries.languages.record, str(database))
+        await storage.database.write_all(queries.maintenance.record, str(database))
         await storage.database.close()
 
     asyncio.run(keep(database, []))

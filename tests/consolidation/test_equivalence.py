@@ -19,10 +19,12 @@ from hotmem.consolidation.equivalence import (
     equivalence_probability,
     pair_features,
 )
-from hotmem.consolidation.equivalence.differences import find_differences
-from hotmem.consolidation.equivalence.features import statement_features
-from hotmem.consolidation.equivalence.model import coefficients
-from hotmem.consolidation.equivalence.numbers import extract_numbers
+from hotmem.consolidation.equivalence.features import (
+    coefficients,
+    extract_numbers,
+    find_differences,
+    statement_features,
+)
 from hotmem.models import CachedEncoder
 
 

@@ -15,15 +15,16 @@ from numpy.typing import NDArray
 
 from eval.tools.evolution import TOPICS
 from hotmem import InvalidInput, Memory, Options
-from hotmem.consolidation.cluster_names import (
+from hotmem.consolidation.clustering import (
+    choose_topics,
+    cluster,
     extract_keywords,
     match_previous_names,
     shared_name,
 )
-from hotmem.consolidation.clustering import choose_topics, cluster
 from hotmem.consolidation.evolution import draft_subcategories
 from hotmem.consolidation.topic_names import Topics, common_topics, encode_topics
-from hotmem.core.centroids import NEAR, nearest_centroids, remove_direction
+from hotmem.core.vector_math import NEAR, nearest_centroids, remove_direction
 from hotmem.models import CachedEncoder, Language, encode_tokens
 from hotmem.options import EvolutionOptions
 from hotmem.portability.jsonl import SKIPPED_TYPES, record_type

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from hotmem import Memory
-from hotmem.consolidation.summary import render_summary, summarise
-from hotmem.consolidation.topics import count_topics
+from hotmem.consolidation.summary import count_topics, render_summary, summarise
 from hotmem.models import CachedEncoder, Language
 from hotmem.remember import NO_SIGNS
 from hotmem.storage import Storage, open_storage, queries, steps
@@ -31,7 +30,7 @@ from hotmem.types import (
     Turn,
     UserKey,
 )
-from hotmem.types.forgetting import ForgetTurns
+from hotmem.types.maintenance import ForgetTurns
 from tests.consolidation.test_summary import SPOKEN
 from tests.conversation import START
 from tests.letters import LetterEncoder

@@ -7,15 +7,16 @@ from time import thread_time
 import numpy as np
 import pytest
 
-from hotmem.consolidation.antecedents import find_antecedents
 from hotmem.consolidation.reported_speech import MAX_WORDS, is_question, report
+from hotmem.consolidation.same_subject import find_antecedents
 from hotmem.consolidation.summary import (
     MAX_SENTENCES,
     MAX_TITLE_WORDS,
+    MAX_TOPICS,
+    count_topics,
     render_summary,
     summarise,
 )
-from hotmem.consolidation.topics import MAX_TOPICS, count_topics
 from hotmem.models import CachedEncoder, Language
 from hotmem.types import Role, SessionSummary, Turn
 

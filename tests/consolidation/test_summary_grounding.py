@@ -5,10 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from hotmem.consolidation.summary_grounding import Parse, Unsupported, ground_summary
-from hotmem.consolidation.summary_proposals import (
+from hotmem.consolidation.summary_grounding import (
     MAX_CHARACTERS,
+    Parse,
     ProposedSentence,
+    Unsupported,
+    ground_summary,
     read_summary,
     write_prompt,
 )

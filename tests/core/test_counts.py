@@ -2,7 +2,7 @@
 
 import pytest
 
-from hotmem.core.counts import counted
+from hotmem.core.validation import counted
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from hotmem.core.loop_thread import LoopThread
+from hotmem.core.threads import LoopThread
 
 
 async def test_runs_at_most_max_concurrent_in_order() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hotmem.core.matmul import MAX_SINGLE_THREAD_PRODUCTS, MIN_TILE_ROWS, matmul
+from hotmem.core.vector_math import MAX_SINGLE_THREAD_PRODUCTS, MIN_TILE_ROWS, matmul
 
 SHAPES = [
     (1, 384, 500),

@@ -9,8 +9,7 @@ import pytest
 from hotmem import InvalidInput, Memory
 from hotmem.cli.plots import timeline_png
 from hotmem.core.output_files import new_file
-from hotmem.tools.backups import BackupArguments, backup_restore
-from hotmem.tools.exports import ExportArguments, export_memories
+from hotmem.tools.exports import BackupArguments, ExportArguments, backup_restore, export_memories
 from hotmem.tools.registry import tool
 from hotmem.types import Period
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from hotmem.core.priority import MAX_IDLE_WAIT_S, ForegroundPriority
+from hotmem.core.threads import MAX_IDLE_WAIT_S, ForegroundPriority
 from tests.clock import VirtualClock
 
 

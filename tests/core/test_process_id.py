@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from hotmem.core import process_id
-from hotmem.core.process_id import has_died, new_process_id
+from hotmem.core import threads
+from hotmem.core.threads import has_died, new_process_id
 
 
 def of_another(pid: int) -> str:
@@ -50,5 +50,5 @@ def test_a_container_with_the_same_name_is_another_machine(
 ) -> None:
     named = of_another(2**22 - 1)
     assert has_died(named)
-    monkeypatch.setattr(process_id, "_machine", lambda: f"{os.uname().nodename}.other boot")
+    monkeypatch.setattr(threads, "_machine", lambda: f"{os.uname().nodename}.other boot")
     assert not has_died(named)

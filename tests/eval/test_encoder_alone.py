@@ -19,7 +19,7 @@ from hotmem.models.encoder import EncodedText, TokenEncoder, unit_rows
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.models.preparation import PUBLISHED, EncoderVariant
 from hotmem.options import ModelOptions
-from hotmem.ranking.late_interaction import max_similarities, token_weights
+from hotmem.ranking.features import max_similarities, token_weights
 from tests.eval.test_talks import TALK
 
 QUIET = Console(quiet=True)

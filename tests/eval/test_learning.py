@@ -33,8 +33,8 @@ from eval.learning.replay import (
 from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion, held_out, request
 from eval.run import ingested, models
 from eval.statistics import Estimate
-from hotmem.core.stage_timer import StageTimer
-from hotmem.feedback.weights import ROLLBACK_LEAD, multipliers
+from hotmem.core.timing import StageTimer
+from hotmem.feedback.learning import ROLLBACK_LEAD, multipliers
 from hotmem.models import CachedEncoder
 from hotmem.recall import retrieve
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Intent, Layer

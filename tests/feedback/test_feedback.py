@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from hotmem import ContextBlock, Memory, Options
-from hotmem.feedback.learning import learn_from_reply
-from hotmem.feedback.weights import MAX_STEP
+from hotmem.feedback.learning import MAX_STEP, learn_from_reply
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import LearningOptions
 from hotmem.storage import open_storage, queries

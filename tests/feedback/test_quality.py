@@ -16,10 +16,9 @@ from hotmem.errors import InvalidInput
 from hotmem.feedback.quality import quality_records
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import LearningOptions, Options
-from hotmem.ranking.answerability import Answerability
+from hotmem.ranking.relevance import Answerability
 from hotmem.storage import queries
 from hotmem.storage.queries import quality
-from hotmem.storage.queries import usage as usages
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.registry import tool
 from hotmem.types import (
@@ -257,8 +256,8 @@ async def test_number_of_days_is_bounded(memory: Memory) -> None:
 
 
 async def test_item_records_expire(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(usages, "MOST_RECALLS", 5)
-    monkeypatch.setattr(usages, "PRUNED_EVERY", 3)
+    monkeypatch.setattr(quality, "MOST_RECALLS", 5)
+    monkeypatch.setattr(quality, "PRUNED_EVERY", 3)
     block = await remembered(memory)
     for number in range(30):
         await memory.feedback(replace(block, id=f"{number}"), reply="Potola!")

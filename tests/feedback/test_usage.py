@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem.feedback.reply_words import (
+from hotmem.feedback.usage import UsageModel, detect_usage
+from hotmem.feedback.usage_features import (
     PERSON,
     RunFinder,
     numbers_and_months,
     person_neutral_words,
     split_clauses,
 )
-from hotmem.feedback.usage import UsageModel, detect_usage
 from hotmem.models import CachedEncoder
 from hotmem.types import Item, UsageKind
 from tests.letters import LetterEncoder

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.feedback.weights import (
+from hotmem.feedback.learning import (
     FAR,
     LAYERS,
     MAX_STEP,

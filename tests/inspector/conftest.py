@@ -12,8 +12,8 @@ import pytest
 
 from hotmem import Memory
 from hotmem.core.local_server import LOOPBACK
+from hotmem.inspector.changes import Site
 from hotmem.inspector.routes import build
-from hotmem.inspector.site import Site
 from hotmem.models import CachedEncoder, Language
 from tests.conversation import said
 

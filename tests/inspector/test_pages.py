@@ -460,7 +460,7 @@ async def test_years_of_replies_and_a_clock_that_jumped(pages: Pages, memory: Me
 
 async def test_reads_and_changes_are_in_the_audit_log(pages: Pages, memory: Memory) -> None:
     before = len(
-        await memory.runtime.database.read_all(queries.audit.entries, "ana", None, None, 1000)
+        await memory.runtime.database.read_all(queries.retention.entries, "ana", None, None, 1000)
     )
     number = await key_of(pages, DOG)
     await pages.get("/")
@@ -471,7 +471,7 @@ async def test_reads_and_changes_are_in_the_audit_log(pages: Pages, memory: Memo
     shown = await pages.fingerprint(f"/forget?what=memory&key={number}")
     await pages.post("/forget", what="memory", key=str(number), fingerprint=shown)
     found = (
-        await memory.runtime.database.read_all(queries.audit.entries, "ana", None, None, 1000)
+        await memory.runtime.database.read_all(queries.retention.entries, "ana", None, None, 1000)
     )[::-1][before:]
     assert {one.who for one in found} == {Actor.INSPECTOR}
     assert [(one.act.action, one.act.what) for one in found] == [

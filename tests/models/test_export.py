@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 from onnx import numpy_helper
 
-from hotmem.models.export.bert import Bert, Dense
-from hotmem.models.export.calibration import balance, smooth
-from hotmem.models.export.graph import MAX_WEIGHT_INTEGER, int8_model, quantise
-from hotmem.models.weights import find_weights
+from hotmem.models.export.graph import (
+    MAX_WEIGHT_INTEGER,
+    Bert,
+    Dense,
+    balance,
+    int8_model,
+    quantise,
+    smooth,
+)
+from hotmem.models.files import find_weights
 
 TEXTS = [np.array([101, 2026, 3899, 2003, 2170, 8962, 102]), np.array([101, 7592, 102])]
 

@@ -14,10 +14,9 @@ import pytest
 
 from hotmem.errors import ModelMissing
 from hotmem.models import load_encoder, load_former
-from hotmem.models.files import sha256
+from hotmem.models.files import PACKAGES, find_weights, sha256
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.models.preparation import PUBLISHED, TURNS, EncoderVariant, Prepared, prepared_folder
-from hotmem.models.weights import PACKAGES, find_weights
 from hotmem.options import ModelOptions
 
 LOAD = (

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from hotmem.errors import InvalidInput
 from hotmem.models import TokenCounter
-from hotmem.models.files import sha256
+from hotmem.models.files import find_weights, sha256
 from hotmem.models.tokens import TABLES, _encoding, estimate
-from hotmem.models.weights import find_weights
 from tests.models.test_encoder import SENTENCES
 
 WORDS = [

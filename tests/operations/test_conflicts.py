@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hotmem import Memory, Role, Turn
-from hotmem.operations.conflicts import Conflict
-from hotmem.operations.results import as_json
+from hotmem.operations.results import Conflict, as_json
 
 CONTRADICTORY = (
     ("My favourite colour is blue.", "My favourite colour is green."),

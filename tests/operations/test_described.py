@@ -3,7 +3,7 @@
 import pytest
 
 from hotmem import Memory
-from hotmem.operations.described import NEAREST, fit, has_all_words
+from hotmem.operations.requested_search import NEAREST, fit, has_all_words
 from tests.conversation import said
 
 TOLD = (

@@ -8,7 +8,7 @@ from hotmem import Memory
 from hotmem.operations.requests import StoreContext
 from hotmem.operations.store import store_statement
 from hotmem.types import Category, Kind
-from hotmem.understanding.query.requested_words import RequestedKind
+from hotmem.understanding.query.requested import RequestedKind
 
 AT = datetime(2026, 7, 1, 8, 20, tzinfo=UTC)
 """A Wednesday."""

@@ -93,7 +93,7 @@ async def test_rules_by_age_and_by_category(
             "Ben's sister is called Marta."
         }
         entries = await memory.runtime.storage.database.read_all(
-            queries.audit.entries, None, None, Action.FORGET, 10
+            queries.retention.entries, None, None, Action.FORGET, 10
         )
         assert {(one.who, one.user_id, one.act.what) for one in entries} == {
             (Actor.RETENTION, one.user_id, one.rule) for one in done
@@ -150,7 +150,7 @@ async def test_an_untrusted_clock_removes_nothing_and_warns(
         )
     await storage.database.write_all(queries.retention.note_clock, NOW)
     await storage.database.write_all(
-        queries.audit.record, None, Actor.PROGRAM, Act(Action.BACKUP, "backup"), NOW - 500 * DAY
+        queries.retention.record, None, Actor.PROGRAM, Act(Action.BACKUP, "backup"), NOW - 500 * DAY
     )
     wrong = NOW.replace(year=year)
     retention = Retention(storage, (RetentionRule(365),), 365)
@@ -159,7 +159,9 @@ async def test_an_untrusted_clock_removes_nothing_and_warns(
     await storage.database.write_all(queries.turns.add, turn("ana", 2, "written meanwhile"), wrong)
     assert await run_down(Retention(storage, (RetentionRule(365),), 365), wrong) == 0
     assert texts(database) == {"1 days ago", "500 days ago", "written meanwhile"}
-    assert len(await storage.database.read_all(queries.audit.entries, None, None, None, 10)) == 1
+    assert (
+        len(await storage.database.read_all(queries.retention.entries, None, None, None, 10)) == 1
+    )
     await storage.database.close()
 
 
@@ -170,7 +172,7 @@ async def test_a_trusted_clock_removes_and_is_recorded(database: Path) -> None:
             queries.turns.add, turn("ana", days, f"{days} days ago"), NOW
         )
     await storage.database.write_all(
-        queries.audit.record, None, Actor.PROGRAM, Act(Action.BACKUP, "backup"), NOW - 500 * DAY
+        queries.retention.record, None, Actor.PROGRAM, Act(Action.BACKUP, "backup"), NOW - 500 * DAY
     )
     retention = Retention(storage, (RetentionRule(365),), 365)
     await run_down(retention, NOW)
@@ -178,7 +180,7 @@ async def test_a_trusted_clock_removes_and_is_recorded(database: Path) -> None:
     assert (await storage.database.read_all(queries.retention.clock)).seen == NOW
     assert [
         one.who
-        for one in await storage.database.read_all(queries.audit.entries, None, None, None, 10)
+        for one in await storage.database.read_all(queries.retention.entries, None, None, None, 10)
     ] == [Actor.RETENTION]
     await storage.database.write_all(queries.turns.add, turn("ana", 400, "old, and told late"), NOW)
     assert await run_down(retention, NOW + timedelta(hours=23)) == 0

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hotmem import InvalidInput, Layer, Memory
 from hotmem.operations.requests import ScoreWeights, SearchOptions, TimeRange
 from hotmem.operations.scoring import design_score
-from hotmem.ranking.confidence import MEDIUM_RELEVANCE
+from hotmem.ranking.relevance import MEDIUM_RELEVANCE
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.worker_threads import MAX_CONCURRENT_RECALLS
+from hotmem.worker import MAX_CONCURRENT_RECALLS
 from tests.conversation import START, said
 
 LATER = START + timedelta(days=2)

@@ -55,7 +55,7 @@ asyncio.run(main())
 
 HIDDEN = """
 import threading
-from hotmem.models.torchless import torch_hidden
+from hotmem.models.onnx import torch_hidden
 
 imported = []
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from hotmem.pipecat.command_notices import sources
+from hotmem.pipecat.voice_commands import sources
 from hotmem.types import Item, Mark
 from tests.ranking.statements import QUOTE
 

@@ -7,11 +7,10 @@ from typing import Any, TypeVar
 import pytest
 
 from hotmem import Memory
-from hotmem.pipecat.memory_handle import MemoryHandle
-from hotmem.pipecat.prefetch import SETTLE_TIME, Prefetch, RecallRequest, RecallTask
 from hotmem.pipecat.recall_session import RecallSession
-from hotmem.pipecat.session_settings import SessionSettings
+from hotmem.pipecat.session_settings import MemoryHandle, SessionSettings
 from hotmem.pipecat.session_start import SessionStart
+from hotmem.pipecat.turn_state import SETTLE_TIME, Prefetch, RecallRequest, RecallTask
 from hotmem.pipecat.voice_commands import VoiceCommands
 from hotmem.types import ContextBlock
 from hotmem.understanding.turn_retention import TurnRetention

@@ -4,7 +4,7 @@ from typing import Any
 
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
 
-from hotmem.pipecat.redaction import REDACTED, Redaction
+from hotmem.pipecat.context import REDACTED, Redaction
 
 CALL: Any = {
     "role": "assistant",

@@ -13,7 +13,7 @@ from pipecat.tests.utils import SleepFrame
 from hotmem import HotMemError, Memory, Options
 from hotmem.core.location import ServerUrl
 from hotmem.errors import SpoolFull, StoreFull, StoreUnreachable
-from hotmem.pipecat import HotMemProcessor, memory_handle, turn_writer
+from hotmem.pipecat import HotMemProcessor, session_settings, turn_writer
 from tests.pipecat.daniel import PATIENT_MS, THURSDAY, asking, contexts
 from tests.pipecat.scene import NOW
 from tests.pipeline_runs import run_test
@@ -32,7 +32,7 @@ def running() -> Iterator[PostgresServer]:
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory_handle, "RETRY_S", 0.1)
+    monkeypatch.setattr(session_settings, "RETRY_S", 0.1)
 
 
 def bot(url: str, spool: Path) -> tuple[HotMemProcessor, list[tuple[str, HotMemError]]]:

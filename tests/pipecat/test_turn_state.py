@@ -4,8 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 from hotmem.pipecat.context import UserMessage
-from hotmem.pipecat.prefetch import RecallRequest
-from hotmem.pipecat.turn_state import TurnState, find_replied_turn, now_ms
+from hotmem.pipecat.turn_state import RecallRequest, TurnState, find_replied_turn, now_ms
 from hotmem.types import ContextBlock
 
 EIGHT = datetime(2026, 3, 5, 8, tzinfo=UTC)

@@ -19,7 +19,7 @@ from pipecat.tests.utils import SleepFrame
 
 from hotmem import Memory, StoreGone, StoreLocked, Turn
 from hotmem.pipecat import HotMemProcessor, shutdown
-from hotmem.pipecat.write_queue import FALLBACK_AFTER_S, WriteQueue
+from hotmem.pipecat.turn_writer import FALLBACK_AFTER_S, WriteQueue
 from hotmem.storage.spool import path_of
 from hotmem.storage.sqlite import connection
 from tests.pipecat.daniel import MONDAY, asking, contexts, daniels, tell

@@ -12,9 +12,8 @@ import pytest
 
 from hotmem import Memory, Turn
 from hotmem.models import EncodedText, Encoder, encode_tokens
-from hotmem.pipecat import HotMemProcessor, write_queue
-from hotmem.pipecat.deletion_targets import DeletionTarget
-from hotmem.pipecat.voice_commands import _Pending
+from hotmem.pipecat import HotMemProcessor, turn_writer
+from hotmem.pipecat.voice_commands import DeletionTarget, _Pending
 from hotmem.storage.sqlite.connection import connect
 from hotmem.understanding.query import command_finder
 from hotmem.understanding.turn_retention import TurnRetention
@@ -457,7 +456,7 @@ async def test_a_new_user_has_no_memories_to_list(memory: Memory) -> None:
 async def test_forgotten_turns_are_not_stored_afterwards(
     memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(write_queue, "DELAY_S", 0.3)
+    monkeypatch.setattr(turn_writer, "DELAY_S", 0.3)
     await tell(memory)
     async with scene(daniels(memory)) as bot:
         await bot.exchange("My code word is Oleander.")

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from hotmem import InvalidInput, Memory
-from hotmem.core.counts import counted
-from hotmem.core.priority import ForegroundPriority
+from hotmem.core.threads import ForegroundPriority
+from hotmem.core.validation import counted
 from hotmem.errors import StoreFull
 from hotmem.models import CachedEncoder, Language
 from hotmem.portability import importer

@@ -9,8 +9,7 @@ import pytest
 from hotmem import InvalidInput
 from hotmem.models import CachedEncoder, Language
 from hotmem.portability import UserMapping, classify
-from hotmem.portability.foreign_records import ForeignMemory, ImportNotes
-from hotmem.portability.mem0 import memories
+from hotmem.portability.messages import ForeignMemory, ImportNotes, memories
 from hotmem.types import Category, MemoryRecord
 
 CHANGED = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from hotmem import InvalidInput, Turn
-from hotmem.portability.foreign_records import ConversationOptions, ImportNotes
-from hotmem.portability.messages import turns
+from hotmem.portability.messages import ConversationOptions, ImportNotes, turns
 
 CHANGED = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
 SAID = [

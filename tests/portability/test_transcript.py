@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Turn
-from hotmem.portability.foreign_records import ConversationOptions, ImportNotes
 from hotmem.portability.formats import FileFormat, detect_format
+from hotmem.portability.messages import ConversationOptions, ImportNotes
 from hotmem.portability.transcript import turns
 
 CHANGED = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)

@@ -7,10 +7,14 @@ from math import log
 import numpy as np
 from hypothesis import strategies as st
 
-from hotmem.ranking.answerability import ANSWERABILITY_FEATURES, Answerability
 from hotmem.ranking.features import FEATURES
 from hotmem.ranking.ranker import rank
-from hotmem.ranking.relevance import Logistic, RelevanceModel
+from hotmem.ranking.relevance import (
+    ANSWERABILITY_FEATURES,
+    Answerability,
+    Logistic,
+    RelevanceModel,
+)
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.retrieval.fusion import Candidate
 from hotmem.text.answer_types import answer_types

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hotmem.ranking.answerability import (
+from hotmem.ranking.features import FEATURES
+from hotmem.ranking.relevance import (
     ANSWERABILITY_FEATURES,
     DOUBTFUL_BELOW,
     MANY_CANDIDATES,
@@ -17,7 +18,6 @@ from hotmem.ranking.answerability import (
     Answerability,
     answerability_features,
 )
-from hotmem.ranking.features import FEATURES
 from hotmem.types import Source
 
 STEPS = list(Answerability)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.ranking.confidence import (
+from hotmem.ranking.relevance import (
     HIGH_CONFIDENCE,
     HIGH_RELEVANCE,
     MEDIUM_CONFIDENCE,

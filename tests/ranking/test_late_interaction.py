@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 from hotmem.models import CachedEncoder
-from hotmem.ranking.late_interaction import max_similarities, token_weights
+from hotmem.ranking.features import max_similarities, token_weights
 from hotmem.types import SignBits
 
 WIDTH = 16

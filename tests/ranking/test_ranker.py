@@ -5,10 +5,10 @@ from datetime import timedelta
 import numpy as np
 from hypothesis import given, settings
 
-from hotmem.ranking.answerability import DOUBTFUL_BELOW, NOTHING_BELOW, Answerability
-from hotmem.ranking.deduplication import MIN_FACT_RELEVANCE, deduplicate
 from hotmem.ranking.features import FEATURES
+from hotmem.ranking.neighbors import MIN_FACT_RELEVANCE, deduplicate
 from hotmem.ranking.ranker import COSINE, OVERLAP, PLAIN_COSINE, PLAIN_OVERLAP, has_plain_match
+from hotmem.ranking.relevance import DOUBTFUL_BELOW, NOTHING_BELOW, Answerability
 from hotmem.types import Evidence, EvidenceKind, Layer
 from tests.conversation import START
 from tests.ranking.statements import evidence, query, rank_statements, ranked, statements

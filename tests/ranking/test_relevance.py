@@ -13,9 +13,15 @@ from hypothesis.extra import numpy as arrays
 from hotmem import InvalidInput
 from hotmem.errors import ModelMissing
 from hotmem.ranking import relevance
-from hotmem.ranking.answerability import ANSWERABILITY_FEATURES
 from hotmem.ranking.features import FEATURES
-from hotmem.ranking.relevance import VERSION, Logistic, Network, RelevanceModel, fitted_model
+from hotmem.ranking.relevance import (
+    ANSWERABILITY_FEATURES,
+    VERSION,
+    Logistic,
+    Network,
+    RelevanceModel,
+    fitted_model,
+)
 from hotmem.types import START_WEIGHTS, Layer, Source, Weights
 from tests.logs import captured_logs
 

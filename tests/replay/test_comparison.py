@@ -15,6 +15,7 @@ from hotmem.replay.comparison import (
     MARGIN,
     Comparison,
     Interval,
+    Outcome,
     Verdict,
     compare,
     decide,
@@ -22,7 +23,6 @@ from hotmem.replay.comparison import (
     sign_test_sessions,
 )
 from hotmem.replay.recording import Exchange, Recording, unrelated_replies
-from hotmem.replay.scoring import Outcome
 from hotmem.replay.settings import NOW, Setting
 from hotmem.replay.settings import settings as read_settings
 from hotmem.replay.study import Study

@@ -18,9 +18,9 @@ from hotmem.cli import app, console
 from hotmem.errors import HotMemError, InvalidInput
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import ModelOptions
+from hotmem.replay.comparison import sample_exchanges
 from hotmem.replay.recording import read_recording
 from hotmem.replay.replaying import replay, total_steps
-from hotmem.replay.sampling import sample_exchanges
 from hotmem.replay.settings import Setting, settings
 from hotmem.settings import Settings
 from hotmem.storage.sqlite.connection import connect

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from hotmem.errors import DeadlineExceeded, StoreError
-from hotmem.retrieval.fanout import search_layers
+from hotmem.retrieval.context import search_layers
 from hotmem.types import EvidenceKind, Hit, Layer, LayerOutcome, Query, UserKey
 from tests.clock import VirtualClock
 from tests.retrieval.test_layers import query

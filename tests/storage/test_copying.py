@@ -15,7 +15,7 @@ from hotmem.errors import InvalidInput, StoreError, StoreUnusable
 from hotmem.models import CachedEncoder, Language
 from hotmem.portability.sources import hotmem_source
 from hotmem.storage import copying, open_storage, queries
-from hotmem.storage.copying import tables, words
+from hotmem.storage.copying import tables
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.postgres import diagnosis as of_server
 from hotmem.storage.search.searches import LexicalSearch
@@ -242,7 +242,7 @@ async def test_an_interrupted_copy_is_refused_and_continues_with_a_source_that_h
     other: str,
 ) -> None:
     monkeypatch.setattr(copying, "BLOCK", 7)
-    monkeypatch.setattr(words, "BLOCK", 7)
+    monkeypatch.setattr(tables, "BLOCK", 7)
     source, target = place(engine), place(other)
     async with opened(source) as memory:
         await fill(memory, tmp_path)

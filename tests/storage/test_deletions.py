@@ -32,7 +32,7 @@ from tests.letters import LetterEncoder
 from tests.storage.test_erasure import copies
 from tests.thoroughness import examples
 
-ENCODER = queries.encoders.identified(LetterEncoder.name, LetterEncoder.dimension)
+ENCODER = queries.reembedding.identified(LetterEncoder.name, LetterEncoder.dimension)
 SERVED = UserRotation()
 
 SECRET = "Xylomander"
@@ -182,14 +182,14 @@ async def test_it_is_hidden_from_everything_at_once(way: str, memory: Memory) ->
     seen.append(
         repr(
             await memory.runtime.storage.database.read(
-                queries.diagnostics.located, await user_of(memory), "Xylomander", 10
+                queries.job_failures.located, await user_of(memory), "Xylomander", 10
             )
         )
     )
     seen.append(
         repr(
             await memory.runtime.storage.database.read(
-                queries.cooccurrence.mentions, await user_of(memory), None, 100
+                queries.advice.mentions, await user_of(memory), None, 100
             )
         )
     )

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory, Options
-from hotmem.core.encryption_key import EncryptionKey
+from hotmem.core.location import EncryptionKey
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import BackgroundOptions
 from hotmem.storage import open_storage, queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.text.stemming import stem, stems
-from hotmem.types.forgetting import ForgetEntity, Leftovers
+from hotmem.types.maintenance import ForgetEntity, Leftovers
 from hotmem.understanding.query.voice_commands import find_command
 from tests import warm
 from tests.conversation import START, life, said
@@ -77,7 +77,7 @@ VICTIM = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from hotmem.storage import open_storage, queries
-from hotmem.types.forgetting import ForgetEntity, Leftovers
+from hotmem.types.maintenance import ForgetEntity, Leftovers
 from tests.conversation import START, said
 
 async def run(path):

@@ -32,7 +32,7 @@ from hotmem.tools.maintenance import (
     undo_decision,
 )
 from hotmem.types import ForgetResult, Role, SessionSummary, SummarySentence
-from hotmem.types.forgetting import ForgetEntity, ForgetEverything, ForgetSession
+from hotmem.types.maintenance import ForgetEntity, ForgetEverything, ForgetSession
 from hotmem.understanding.facts import extract_from_parse
 from tests.conversation import START, said, turns_told
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
@@ -40,7 +40,7 @@ from tests.storage.test_erasure import whole
 from tests.thoroughness import examples
 
 SERVED = UserRotation()
-ENCODER = queries.encoders.identified(LetterEncoder.name, LetterEncoder.dimension)
+ENCODER = queries.reembedding.identified(LetterEncoder.name, LetterEncoder.dimension)
 
 SECRET = "Xylomander"
 STEM = b"xyloman"

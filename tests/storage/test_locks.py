@@ -9,11 +9,11 @@ import pytest
 
 from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.storage import queries
-from hotmem.storage.queries.import_session import ImportSession
+from hotmem.storage.queries.imports import ImportSession
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import EvidenceKind, JobKind, Understanding, UserKey
-from hotmem.types.forgetting import ForgetEverything
+from hotmem.types.maintenance import ForgetEverything
 from tests.storage.contract.story import ENCODER, NOW, adopt, embed, say, turn
 
 HOUR = timedelta(hours=1)
@@ -114,6 +114,6 @@ def test_users_are_locked_in_one_order(conn: Connection, monkeypatch: pytest.Mon
     tell(conn)
     locked: list[UserKey] = []
     monkeypatch.setattr(Connection, "lock_user", lambda _, user: locked.append(user))
-    queries.locks.lock_users(conn, [BEN, ANA, BEN])
-    queries.locks.lock_owners(conn, "turns", [2, 1, 99])
+    queries.users.lock_users(conn, [BEN, ANA, BEN])
+    queries.users.lock_owners(conn, "turns", [2, 1, 99])
     assert locked == [ANA, BEN, ANA, BEN]

@@ -24,7 +24,7 @@ from hotmem.storage.queries import (
     users,
 )
 from hotmem.storage.queries.jobs import UserRotation
-from hotmem.storage.search import time_windows, vectors
+from hotmem.storage.search import searches, vectors
 from hotmem.storage.search.user_index import Index
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
@@ -38,14 +38,14 @@ from hotmem.types import (
     UserKey,
     Vector,
 )
-from hotmem.types.forgetting import ForgetSession
+from hotmem.types.maintenance import ForgetSession
 from tests.conversation import said
 from tests.letters import DIMENSION, NO_SIGNS
 from tests.storage.search.test_vectors import NOW, unit
 
 SERVED = UserRotation()
 
-ENCODER = queries.encoders.identified("pairs of letters", DIMENSION)
+ENCODER = queries.reembedding.identified("pairs of letters", DIMENSION)
 
 BEFORE, AFTER = unit(1, 64), unit(2, 64)
 """What the former and the file's encoder make of each row, by its number; they have nothing in
@@ -122,7 +122,7 @@ def is_found_as_by_hand(conn: Connection, index: Index, sought: QueryVectors = S
         by_hand, abs=0.02
     )
     window = Interval(NOW - timedelta(days=9), NOW + timedelta(days=9))
-    within = dict(time_windows.said(conn, index.user, EvidenceKind.PASSAGE, window, sought, 64)())
+    within = dict(searches.said(conn, index.user, EvidenceKind.PASSAGE, window, sought, 64)())
     assert all(abs(within[key] - cosine) < 0.02 for key, cosine in by_hand.items())
 
 

@@ -17,8 +17,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hotmem import InvalidInput, Memory, Options, StoreError, StoreFull, StoreGone, Turn
-from hotmem.cli.commands.encryption import _convert
-from hotmem.core.encryption_key import EncryptionKey
+from hotmem.cli.commands.doctor import _convert
+from hotmem.core.location import EncryptionKey
 from hotmem.errors import StoreUnusable
 from hotmem.models import Encoder, Language
 from hotmem.storage import spool as module

@@ -1,6 +1,6 @@
 """Case folding of ASCII letters."""
 
-from hotmem.text.utterance import ascii_lower
+from hotmem.text.validation import ascii_lower
 
 
 def test_only_ascii_letters_are_folded() -> None:

@@ -20,8 +20,10 @@ from rich.text import Text
 
 from hotmem.cli import console
 from hotmem.core.logs import log
-from hotmem.text.control_tokens import ANGLE_BRACKET_TOKENS, SQUARE_BRACKET_NAMES, TURN_ROLES
 from hotmem.text.escaping import (
+    ANGLE_BRACKET_TOKENS,
+    SQUARE_BRACKET_NAMES,
+    TURN_ROLES,
     escape_for_display,
     escape_for_log,
     escape_for_prompt,
@@ -168,5 +170,5 @@ def test_a_log_line_is_one_line() -> None:
 def test_control_tokens_are_listed_once() -> None:
     files = Path(escape_for_prompt.__code__.co_filename).parent.rglob("*.py")
     assert [file.name for file in files if "im_start" in file.read_text("utf-8")] == [
-        "control_tokens.py"
+        "escaping.py"
     ]

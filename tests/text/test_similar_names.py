@@ -6,13 +6,13 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.text.phonetics import KnownName, encode_sounds, read_heard, read_name, sound_distance
-from hotmem.text.similar_names import (
+from hotmem.text.names import (
     MAX_GROWTH,
     USUAL_NAMES,
     find_similar_names,
     scaled_limit,
 )
+from hotmem.text.phonetics import KnownName, encode_sounds, read_heard, read_name, sound_distance
 
 LIMIT = 0.3
 MOST_MS = 15.0

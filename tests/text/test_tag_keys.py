@@ -2,8 +2,7 @@
 
 import pytest
 
-from hotmem.text.tag_keys import head, long_form, tag_key
-from hotmem.text.tag_words import COMPOUNDS, IRREGULAR
+from hotmem.text.tag_words import COMPOUNDS, IRREGULAR, head, long_form, tag_key
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,7 @@ from mcp import Client
 
 from hotmem import InvalidInput, Memory, StoreUnusable
 from hotmem.operations.requests import checked
-from hotmem.tools.backups import BackupArguments, backup_restore
-from hotmem.tools.exports import ExportArguments, export_memories
+from hotmem.tools.exports import BackupArguments, ExportArguments, backup_restore, export_memories
 from hotmem.tools.imports import ImportArguments, import_memories
 from hotmem.tools.maintenance import NoArguments, memory_stats, validate_storage
 from hotmem.tools.mcp import create_server, default_folder

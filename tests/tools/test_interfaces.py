@@ -24,8 +24,7 @@ from hotmem.block.rendering import CLOSING, NOTES, OPENING
 from hotmem.core.local_server import local_port, private_socket
 from hotmem.options import ModelOptions
 from hotmem.storage import queries
-from hotmem.tools.bearer_token import check_token, new_token
-from hotmem.tools.mcp import create_server, serve_http
+from hotmem.tools.mcp import check_token, create_server, new_token, serve_http
 from hotmem.tools.registry import TOOLS, tool
 from tests.hostile import control_tokens, invisible
 

@@ -11,7 +11,8 @@ from hotmem import InvalidInput, Memory
 from hotmem.consolidation.tagging import consolidate_tags, same_meaning
 from hotmem.operations.requests import checked
 from hotmem.storage.sqlite.connection import connect
-from hotmem.tools.backups import BackupArguments, backup_restore
+from hotmem.tools.editing import OptimizeTagsArguments, optimize_tags
+from hotmem.tools.exports import BackupArguments, backup_restore
 from hotmem.tools.maintenance import (
     DecisionsArguments,
     MergeArguments,
@@ -28,7 +29,6 @@ from hotmem.tools.maintenance import (
     validate_storage,
 )
 from hotmem.tools.registry import tool
-from hotmem.tools.tags import OptimizeTagsArguments, optimize_tags
 from hotmem.types import TagUse
 from tests.conversation import said
 

@@ -7,8 +7,8 @@ import pytest
 from eval.tools.tags import reused
 from hotmem import Memory
 from hotmem.models import Language
+from hotmem.tools.editing import OptimizeTagsArguments, optimize_tags
 from hotmem.tools.maintenance import NoArguments, memory_stats
-from hotmem.tools.tags import OptimizeTagsArguments, optimize_tags
 from hotmem.types import Category, Kind
 from hotmem.understanding.facts.tags import extract_tags, tag_spans, tags_within
 from tests.conversation import said

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hotmem import InvalidInput, Memory
-from hotmem.tools.usage_stats import (
+from hotmem.tools.quality import (
     SessionUse,
     UsageArguments,
     group_by_session,

@@ -4,7 +4,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hotmem.models import Language
-from hotmem.understanding.part_spans import clauses
+from hotmem.understanding.term_model import clauses
 from tests.scored import scored
 
 

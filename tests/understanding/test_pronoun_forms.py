@@ -4,8 +4,8 @@ import pytest
 
 from hotmem.models import Language
 from hotmem.models.reader import Effects, Reader
-from hotmem.types.parse import Doc
-from hotmem.understanding.pronoun_forms import confirmed_effects, pronoun_forms
+from hotmem.types.understanding import Doc
+from hotmem.understanding.named_subjects import confirmed_effects, pronoun_forms
 from tests.scored import scored
 
 PEOPLE = {

@@ -1,7 +1,7 @@
 """Which words of a turn can be understood alone."""
 
 from hotmem.models import Language
-from hotmem.understanding.whole_sentences import stands_alone
+from hotmem.understanding.kept_sentences import stands_alone
 from tests.scored import scored
 
 

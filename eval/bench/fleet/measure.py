@@ -301,7 +301,7 @@ class _Run:
     async def _lease_owners(self) -> list[str] | None:
         """Return the owners of leases; None while the server is being restarted."""
         with suppress(StoreError):
-            return await self._database.read_all(queries.leases.owners)
+            return await self._database.read_all(queries.jobs.owners)
         return None
 
     async def _restart_server(self) -> None:
@@ -364,7 +364,7 @@ def _unfinished(conn: Connection) -> int:
     """How many jobs wait or are under way, set aside ones left out."""
     waiting = sum(queries.jobs.waiting_counts(conn).values())
     retried = queries.job_failures.next_retry(conn, datetime.now(UTC)) is not None
-    return waiting + retried + len(queries.leases.owners(conn))
+    return waiting + retried + len(queries.jobs.owners(conn))
 
 
 async def _later(seconds: float, event: Callable[[], Awaitable[None]]) -> None:

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hotmem.cli import console
-from hotmem.cli.memory_file import existing_database, with_memory, with_storage
-from hotmem.cli.parameters import After, Before, Database, Json, Overwrite, Png, User
-from hotmem.cli.tool_calls import call_tool, given_only, option_name
+from hotmem.cli.console import After, Before, Database, Json, Overwrite, Png, User
+from hotmem.cli.memory_file import (
+    call_tool,
+    existing_database,
+    given_only,
+    option_name,
+    with_memory,
+    with_storage,
+)
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
 from hotmem.types import DecisionAction
@@ -65,7 +71,7 @@ def users(
     if json_:
         console.print_json(as_json(found))
         return
-    from hotmem.cli.user_table import user_table
+    from hotmem.cli.tables import user_table
 
     console.screen.print(user_table(found) if found else "no users")
 

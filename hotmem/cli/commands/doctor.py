@@ -8,15 +8,47 @@ from rich.table import Table
 from rich.text import Text
 
 from hotmem.cli import console
+from hotmem.cli.console import Database, Json
 from hotmem.cli.memory_file import encryption_key, existing_database, with_storage
-from hotmem.cli.parameters import Database, Json
-from hotmem.core.counts import counted
 from hotmem.core.location import Location, ServerUrl
+from hotmem.core.validation import counted
 from hotmem.settings import Settings
 
 if TYPE_CHECKING:
-    from hotmem.core.encryption_key import EncryptionKey
+    from hotmem.core.location import EncryptionKey
     from hotmem.types import Diagnosis, FailedJob
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from hotmem.cli.memory_file import named_database
+
+if TYPE_CHECKING:
+    from hotmem.models.prepare import PreparedModel
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from hotmem.cli.memory_file import existing_database_file
+from hotmem.core.location import EncryptionKey
+from hotmem.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from hotmem.storage import Storage
+    from hotmem.types import Overdue
+import asyncio
+from typing import TYPE_CHECKING
+
+from rich.progress import TaskID
+from rich.table import Column
+
+from hotmem.cli.console import parse_time
+from hotmem.core.location import locate
+from hotmem.types import Action
+
+if TYPE_CHECKING:
+    from hotmem.types import Act, AuditEntry
 
 
 def doctor(
@@ -112,3 +144,359 @@ def _as_json(diagnosis: "Diagnosis") -> dict[str, Any]:
             for one in diagnosis.failures
         ],
     }
+
+
+def language(
+    code: Annotated[
+        str | None,
+        typer.Argument(metavar="[CODE]", help="New language, such as de, by its ISO 639-1 code."),
+    ] = None,
+    database: Database = None,
+) -> None:
+    """Show the language of a memory, or change it and index all words again.
+
+    Stop the programs that use the memory first, and set HOTMEM_LANGUAGE for them afterwards.
+    """
+    from hotmem.storage import Storage, queries
+    from hotmem.text.languages import checked_language
+
+    location = existing_database(database)
+
+    async def show(storage: Storage) -> str:
+        return f"{location} has words indexed in the language {storage.database.language!r}."
+
+    async def change(storage: Storage) -> str:
+        wanted = checked_language(str(code))
+        entries = await storage.database.write_all(queries.maintenance.change, wanted)
+        indexed = counted(entries, "entry", "entries")
+        return f"{location}: {indexed} indexed in the language {wanted!r}."
+
+    console.print_line(with_storage(location, show if code is None else change))
+
+
+def migrate(
+    database: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE|URL]",
+            help="Memory file, or postgresql:// URL of the schema's owner. (default: "
+            "HOTMEM_DATABASE, memory.db)",
+        ),
+    ] = None,
+) -> None:
+    """Create the schema of a database, or update it to this version of HotMem.
+
+    Bots and workers that connect as an application role cannot. Run it as the owner of the schema
+    before they start.
+    """
+    from hotmem.storage import migrate_storage
+
+    location = named_database(database)
+    version = migrate_storage(location, encryption_key())
+    console.print_line(f"{location} has schema {version}.")
+
+
+def prepare_models(
+    cache_dir: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of prepared models. (default: HOTMEM_CACHE_DIR, the user's cache folder)"
+        ),
+    ] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="Encoder to prepare. (default: HOTMEM_ENCODER)")
+    ] = None,
+) -> None:
+    """Download and prepare all models, for example in a container image.
+
+    Programs started later with this folder need no network and write no files.
+    """
+    from hotmem.models.prepare import PreparedModel, prepare
+
+    options = Settings().options().models
+    options = replace(
+        options, cache_dir=cache_dir or options.cache_dir, encoder=encoder or options.encoder
+    )
+    started, complete = perf_counter(), True
+    for outcome in prepare(options):
+        if isinstance(outcome, PreparedModel):
+            typer.echo(_describe(outcome))
+        else:
+            complete = False
+            typer.echo(f"{type(outcome).__name__}: {outcome}", err=True)
+    if not complete:
+        raise typer.Exit(1)
+    typer.echo(f"Ready in {perf_counter() - started:.1f} s.")
+
+
+def _describe(model: "PreparedModel") -> str:
+    state = "prepared" if model.new else "ready"
+    size = "" if model.size is None else f", {model.size / 1e6:.1f} MB"
+    place = "cache of the model hub" if model.path is None else str(model.path)
+    unchecked = "" if model.checked else " (no published checksum to verify its files)"
+    return f"{model.role} {model.name}: {state}{size}, {place}{unchecked}"
+
+
+SERVER_DISK: Final = "Encrypt the disk of the server."
+
+
+def encrypt(database: Database = None) -> None:
+    """Encrypt the memory file in place; no program may have it open.
+
+    The key is that of HOTMEM_KEY or HOTMEM_KEY_FILE; if neither is set, it is prompted for.
+    """
+    from hotmem.storage.sqlite import connection
+
+    path = existing_database_file(database, SERVER_DISK)
+    if connection.encrypted(path):
+        raise InvalidInput(f"{path} is already encrypted. `hotmem rekey` changes its key.")
+    _convert(path, None, encryption_key() or _prompt_new())
+    console.print_line(
+        f"{path} is encrypted. Set HOTMEM_KEY or HOTMEM_KEY_FILE wherever it is opened: without "
+        "the key, its content is lost. Earlier copies are not encrypted."
+    )
+
+
+def decrypt(database: Database = None) -> None:
+    """Decrypt the memory file in place; no program may have it open."""
+    path = existing_database_file(database, SERVER_DISK)
+    _convert(path, encryption_key() or _prompt(), None)
+    console.print_line(f"{path} is decrypted. Remove HOTMEM_KEY and HOTMEM_KEY_FILE.")
+
+
+def rekey(
+    database: Database = None,
+    new_key_file: Annotated[
+        Path | None,
+        typer.Option(help="File whose first line is the new passphrase. (default: prompt)"),
+    ] = None,
+) -> None:
+    """Change the key of an encrypted memory file; no program may have it open."""
+    path = existing_database_file(database, SERVER_DISK)
+    new = _prompt_new() if new_key_file is None else EncryptionKey.from_source(new_key_file)
+    _convert(path, encryption_key() or _prompt(), new)
+    console.print_line(f"{path} has a new key. Earlier copies have the old key.")
+
+
+def _convert(path: Path, before: EncryptionKey | None, after: EncryptionKey | None) -> None:
+    """Convert the file, unless turns that are encrypted with the old key wait in the spool."""
+    from hotmem.storage.spool import path_of, waiting_in
+    from hotmem.storage.sqlite.opening import convert
+
+    spool = path_of(path.absolute(), Settings().spool_dir)
+    if waiting := waiting_in(spool, before):
+        raise InvalidInput(
+            f"{counted(waiting, 'turn')} in {spool} must be stored in the file first. Open the "
+            "memory once, for example with `hotmem stats`, then try again."
+        )
+    spool.unlink(missing_ok=True)
+    convert(path, before, after)
+
+
+def _prompt() -> EncryptionKey:
+    return EncryptionKey(typer.prompt("Passphrase", hide_input=True, err=True))
+
+
+def _prompt_new() -> EncryptionKey:
+    return EncryptionKey(
+        typer.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True)
+    )
+
+
+def retain(
+    database: Database = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only print what would be deleted, by user and rule.")
+    ] = False,
+    trust_clock: Annotated[
+        bool,
+        typer.Option("--trust-clock", help="Accept a clock that has jumped far ahead."),
+    ] = False,
+    json_: Json = False,
+) -> None:
+    """Delete data that is older than the retention rules allow.
+
+    Rules come from HOTMEM_RETENTION_DAYS and HOTMEM_RETENTION_FILE. Running programs apply them
+    once a day.
+    """
+    options = Settings().options()
+    if not options.retention:
+        raise InvalidInput(
+            "No retention rule is set. Set HOTMEM_RETENTION_DAYS, or HOTMEM_RETENTION_FILE for "
+            "several rules."
+        )
+
+    async def run(storage: "Storage") -> list["Overdue"]:
+        from hotmem.operations.retention import Retention
+
+        now = datetime.now(UTC)
+        retention = Retention(storage, options.retention, options.audit.days)
+        if dry_run:
+            return await retention.preview(now)
+        if reason := await retention.check_clock(now, trusted=trust_clock):
+            raise InvalidInput(
+                f"Nothing was deleted: {reason}. If that is right, add --trust-clock; run with "
+                "--dry-run first."
+            )
+        return await retention.run_all(now)
+
+    found = with_storage(existing_database(database), run)
+    if json_:
+        console.print_json(
+            [{"user": one.user_id, "rule": one.rule} | _counts(one) for one in found]
+        )
+    elif not found:
+        console.screen.print("no data is older than the rules allow")
+    else:
+        console.screen.print(_table(found, "would be deleted" if dry_run else "deleted"))
+
+
+def _counts(one: "Overdue") -> dict[str, int]:
+    return {"turns": one.gone.turns, "memories": one.gone.memories, "sessions": one.gone.sessions}
+
+
+def _table(found: Sequence["Overdue"], title: str) -> Table:
+    table = Table(
+        "user", "rule", "turns", "memories", "sessions", title=title, title_justify="left"
+    )
+    for one in found:
+        table.add_row(one.user_id, one.rule, *map(str, _counts(one).values()))
+    return table
+
+
+def copy(
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="Memory file or postgresql:// URL to copy.")
+    ],
+    target: Annotated[
+        str,
+        typer.Argument(metavar="TARGET", help="New file, or URL of a database without a memory."),
+    ],
+) -> None:
+    """Copy a whole memory between a file and a PostgreSQL database, in any direction.
+
+    Bots may use the source during the copy; what they store after it has begun is not copied. The
+    target must be empty. It can be opened when the copy is complete and has been compared with the
+    source. Run the command again to continue an interrupted copy.
+    """
+    from hotmem.storage.copying import check_different
+
+    from_, to = existing_database(source), locate(target)
+    check_different(from_, to)
+    rows = asyncio.run(_copy(from_, to))
+    counts = ", ".join(f"{name}: {rows[name]:,}" for name in ("users", "turns", "memories"))
+    console.print_line(f"{from_} copied to {to} ({counts})")
+
+
+async def _copy(source: Location, target: Location) -> dict[str, int]:
+    """Copies with a bar for each stage; returns the number of rows of each table."""
+    from hotmem.storage import open_storage, queries
+    from hotmem.storage.copying import copy_database
+    from hotmem.types import Act, Action, Actor
+
+    key = encryption_key()
+    bars: dict[str, TaskID] = {}
+    with console.progress_bar() as progress:
+
+        def update(stage: str, done: int, whole: int) -> None:
+            if stage not in bars:
+                bars[stage] = progress.add_task(f"{stage} rows", total=whole)
+            progress.update(bars[stage], completed=done)
+
+        ours = (await asyncio.to_thread(open_storage, source, key)).database
+        try:
+            theirs = (await asyncio.to_thread(open_storage, target, key, ours.language)).database
+            try:
+                rows = await copy_database(ours, theirs, update)
+            finally:
+                await theirs.close()
+            if Settings().options().audit.on and not ours.read_only:
+                done, now = Act(Action.BACKUP, "copy"), datetime.now(UTC)
+                await ours.write_all(queries.retention.record, None, Actor.COMMAND_LINE, done, now)
+            return rows
+        finally:
+            await ours.close()
+
+
+NOUNS: Final = {
+    "turns": ("turn",),
+    "memories": ("memory", "memories"),
+    "sessions": ("session",),
+}
+"""Nouns of the counts of an entry, for one and, if it is not formed by an s, for several."""
+
+
+def audit(
+    database: Database = None,
+    user: Annotated[
+        str | None, typer.Option("--user", "-u", help="Only entries of this user ID.")
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(help="From this date or time, such as 2026-03-01.", callback=parse_time),
+    ] = None,
+    action: Annotated[
+        str | None, typer.Option(help=f"Only this action: {', '.join(Action)}.")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Maximum entries, latest first.", min=1)] = 200,
+    json_: Json = False,
+) -> None:
+    """Show the audit log: who read, changed, exported or deleted memories.
+
+    Entries contain IDs, counts and times, but no memory text. `hotmem decisions` shows reasons.
+    """
+    if action is not None and action not in tuple(Action):
+        raise InvalidInput(f"--action is {action!r}. Use one of: {', '.join(Action)}.")
+    from hotmem.storage import queries
+
+    entries: list[AuditEntry] = with_storage(
+        existing_database(database),
+        lambda storage: storage.database.read_all(
+            queries.retention.entries,
+            user,
+            None if since is None else datetime.fromisoformat(since),
+            None if action is None else Action(action),
+            limit,
+        ),
+    )
+    if json_:
+        console.print_json([_entries_as_json(one) for one in entries])
+        return
+    table = Table(
+        "number", Column("at (UTC)", no_wrap=True), "user", "actor", "action", "detail", "count"
+    )
+    for one in entries:
+        counts = (
+            counted(count, *NOUNS[name]) for name, count in _entry_counts(one.act).items() if count
+        )
+        table.add_row(
+            str(one.number),
+            f"{one.at:%Y-%m-%d %H:%M:%S}",
+            _user_label(one),
+            one.who,
+            one.act.action,
+            one.act.what,
+            ", ".join(counts),
+        )
+    console.screen.print(table if entries else "the audit log is empty")
+
+
+def _user_label(entry: "AuditEntry") -> str:
+    if entry.user_id is not None:
+        return entry.user_id
+    return "(erased)" if entry.act.action is Action.FORGET else "(all users)"
+
+
+def _entry_counts(act: "Act") -> dict[str, int]:
+    return {"turns": act.turns, "memories": act.memories, "sessions": act.sessions}
+
+
+def _entries_as_json(entry: "AuditEntry") -> dict[str, Any]:
+    return {
+        "number": entry.number,
+        "at": entry.at.isoformat(),
+        "user": entry.user_id,
+        "who": entry.who,
+        "action": entry.act.action,
+        "what": entry.act.what,
+    } | _entry_counts(entry.act)

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hotmem.cli import console
-from hotmem.cli.memory_file import existing_database, full_ids, named_database, with_memory
-from hotmem.cli.parameters import (
+from hotmem.cli.console import (
     CategoryOption,
     Database,
     Expires,
@@ -16,7 +15,15 @@ from hotmem.cli.parameters import (
     MemoryId,
     User,
 )
-from hotmem.cli.tool_calls import call_tool, given_only, option_name
+from hotmem.cli.memory_file import (
+    call_tool,
+    existing_database,
+    full_ids,
+    given_only,
+    named_database,
+    option_name,
+    with_memory,
+)
 from hotmem.errors import DeletionChanged, InvalidInput
 from hotmem.types import Category
 

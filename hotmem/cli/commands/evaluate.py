@@ -9,9 +9,13 @@ import typer
 from rich.text import Text
 
 from hotmem.cli import console
-from hotmem.cli.memory_file import encryption_key, existing_database, existing_database_file
-from hotmem.cli.parameters import After, Before, Database, Json, Overwrite, User, check_new
-from hotmem.cli.tool_calls import call_tool
+from hotmem.cli.console import After, Before, Database, Json, Overwrite, User, check_new
+from hotmem.cli.memory_file import (
+    call_tool,
+    encryption_key,
+    existing_database,
+    existing_database_file,
+)
 from hotmem.core.output_files import new_file
 from hotmem.errors import InvalidInput
 
@@ -54,9 +58,9 @@ def evaluate(
     read, and no data leaves this machine. With the default limits this takes some minutes.
     """
     from hotmem.models import load_language
+    from hotmem.replay.comparison import sample_exchanges
     from hotmem.replay.recording import read_recording
     from hotmem.replay.replaying import total_steps
-    from hotmem.replay.sampling import sample_exchanges
     from hotmem.replay.settings import settings
     from hotmem.replay.study import run_study
 
@@ -132,7 +136,7 @@ def _report_renderer() -> Callable[["Study"], str]:
 
 
 def _print(result: "Study") -> None:
-    from hotmem.replay.table import comparison_table
+    from hotmem.replay.report import comparison_table
     from hotmem.replay.wording import cautions, conclusion, reasons
 
     console.screen.print(comparison_table(result.comparison))

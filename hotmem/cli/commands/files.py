@@ -6,16 +6,20 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from hotmem.cli import console
+from hotmem.cli.console import Database, Json, User
 from hotmem.cli.memory_file import (
+    ANY_USER,
+    call_tool,
     encryption_key,
     existing_database,
     existing_database_file,
     existing_file,
+    given_only,
     named_database,
+    option_name,
+    print_result,
     with_memory,
 )
-from hotmem.cli.parameters import Database, Json, User
-from hotmem.cli.tool_calls import ANY_USER, call_tool, given_only, option_name, print_result
 from hotmem.core.location import ServerUrl
 from hotmem.errors import InvalidInput
 
@@ -137,7 +141,7 @@ def backup(
 
     The copy of an encrypted file has the same key.
     """
-    from hotmem.tools.backups import BackupArguments, backup_restore
+    from hotmem.tools.exports import BackupArguments, backup_restore
 
     path = existing_database_file(database, SERVER_TOOLS)
 
@@ -161,13 +165,13 @@ def restore(
     database: Database = None,
 ) -> None:
     """Create a memory file from a backup; an existing file is never overwritten."""
-    from hotmem.storage.sqlite import backups
+    from hotmem.storage.sqlite import opening
 
     target = named_database(database)
     if isinstance(target, ServerUrl):
         raise InvalidInput(f"{target} is no file. {SERVER_TOOLS}")
     copy = existing_file(source, "Name a file made by `hotmem backup`.")
-    backups.restore(copy, target, encryption_key())
+    opening.restore(copy, target, encryption_key())
     console.print_line(f"{target} restored from {source}")
 
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hotmem.cli import console
-from hotmem.cli.memory_file import existing_database, with_memory
-from hotmem.cli.parameters import (
+from hotmem.cli.console import (
     After,
     Before,
     ContentType,
@@ -19,7 +18,7 @@ from hotmem.cli.parameters import (
     Ranking,
     User,
 )
-from hotmem.cli.tool_calls import call_tool
+from hotmem.cli.memory_file import call_tool, existing_database, with_memory
 from hotmem.errors import InvalidInput
 
 if TYPE_CHECKING:

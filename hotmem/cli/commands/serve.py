@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hotmem.cli import console
-from hotmem.cli.memory_file import existing_database, named_database, with_memory
-from hotmem.cli.parameters import Database, Json, User
-from hotmem.cli.tool_calls import call_tool
+from hotmem.cli.console import Database, Json, User
+from hotmem.cli.memory_file import call_tool, existing_database, named_database, with_memory
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
 
@@ -42,8 +41,7 @@ def serve_mcp(
     """
     try:
         from hotmem.core import local_server
-        from hotmem.tools.bearer_token import check_token, new_token
-        from hotmem.tools.mcp import serve_http, serve_stdio
+        from hotmem.tools.mcp import check_token, new_token, serve_http, serve_stdio
     except ImportError as error:
         raise InvalidInput(
             'The MCP packages are not installed. Run: pip install "pipecat-hotmem[mcp]"'

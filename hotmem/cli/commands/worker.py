@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from hotmem.cli import console
+from hotmem.cli.console import Database
 from hotmem.cli.memory_file import existing_database
-from hotmem.cli.parameters import Database
-from hotmem.core.counts import counted
 from hotmem.core.location import Location
+from hotmem.core.validation import counted
 from hotmem.errors import StoreReadOnly
 from hotmem.options import BackgroundMode
 from hotmem.settings import Settings

@@ -4,7 +4,7 @@ text ─▶ numbers ─▶ features ─┐
 text ─▶ numbers ─▶ features ─┴▶ differences ─▶ model ─▶ probability
 """
 
-from hotmem.consolidation.equivalence.model import (
+from hotmem.consolidation.equivalence.features import (
     FEATURES,
     MERGE_THRESHOLD,
     NEGATIVE_FEATURES,

@@ -7,8 +7,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hotmem.block.quotes import quotes
-from hotmem.core.stage_timer import StageTimer
-from hotmem.inspector.site import Site
+from hotmem.core.timing import StageTimer
+from hotmem.inspector.changes import Site
 from hotmem.ranking.features import candidate_features
 from hotmem.ranking.ranker import rank
 from hotmem.ranking.scored_candidate import ScoredCandidate

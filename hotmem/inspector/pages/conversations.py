@@ -6,7 +6,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hotmem.inspector.site import Site, cursor, found, key
+from hotmem.inspector.changes import Site, cursor, found, key
 
 SESSIONS: Final = 50
 TURNS: Final = 100

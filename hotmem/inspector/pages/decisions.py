@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hotmem.errors import InvalidInput
-from hotmem.inspector.site import Site
+from hotmem.inspector.changes import Site
 from hotmem.tools.maintenance import DecisionsArguments, memory_decisions
 from hotmem.types import DecisionAction
 

@@ -9,10 +9,10 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hotmem.core.counts import counted
+from hotmem.core.validation import counted
+from hotmem.inspector.changes import Site, found
 from hotmem.inspector.plots import bar_chart, line_chart
 from hotmem.inspector.rendering import share
-from hotmem.inspector.site import Site, found
 from hotmem.storage import queries
 from hotmem.storage.inspection import Inspection
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Layer, Tally, WeightSnapshot

@@ -1,15 +1,16 @@
 """Memories: the list with its filters, and one memory with its history and source turns."""
 
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Final, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hotmem.core.counts import counted
+from hotmem.core.validation import counted
 from hotmem.errors import InvalidInput
-from hotmem.inspector.site import Site, cursor, found, key
-from hotmem.ranking.confidence import SOURCE_TRUST, confidence, is_doubted, is_replaced
+from hotmem.inspector.changes import Site, cursor, found, key
+from hotmem.ranking.relevance import SOURCE_TRUST, confidence, is_doubted, is_replaced
 from hotmem.storage import queries
 from hotmem.storage.inspection import Inspection
 from hotmem.storage.search.searches import LexicalSearch
@@ -109,3 +110,15 @@ def _one_of(kind: type[T], value: str) -> T | None:
             f"{value[:40]!r} is not a {kind.__name__.lower()}. Use one of: {', '.join(kind)}."
         )
     return kind(value)
+
+
+async def page(site: Site, request: Request) -> Response:
+    """Show the page."""
+    known = await site.memory.subcategories(site.user_id)
+    return site.show(
+        "subcategories.html",
+        categories=[
+            (category, list(own)) for category, own in groupby(known, lambda one: one.category)
+        ],
+        done=request.query_params.get("done"),
+    )

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hotmem.core.graph_layout import Canvas, draw_graph
-from hotmem.inspector.site import Site, cursor, found, key
+from hotmem.inspector.changes import Site, cursor, found, key
 from hotmem.types.inspection import EntityRow
 
 NAMES_DRAWN: Final = 40

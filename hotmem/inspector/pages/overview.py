@@ -6,8 +6,8 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hotmem.inspector.changes import Site
 from hotmem.inspector.pages.learning import latest_month
-from hotmem.inspector.site import Site
 from hotmem.types.inspection import MemoryFilter
 
 LATEST: Final = 8

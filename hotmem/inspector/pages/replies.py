@@ -5,8 +5,8 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hotmem.inspector.changes import Site, cursor, found, key
 from hotmem.inspector.pages.conversations import RECALL_WINDOW
-from hotmem.inspector.site import Site, cursor, found, key
 
 ROWS: Final = 50
 

@@ -10,9 +10,7 @@ import numpy as np
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from hotmem.models.export.bert import Bert
-from hotmem.models.export.calibration import balance
-from hotmem.models.export.graph import int8_model
+from hotmem.models.export.graph import Bert, balance, int8_model
 
 CALIBRATION_TEXTS: Final = (
     "I moved here in the spring of 2019, and honestly I haven't looked back since.",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hotmem.retrieval.rank_fusion import reciprocal_rank_fusion
+from hotmem.retrieval.fusion import reciprocal_rank_fusion
 from hotmem.storage.search.engine import SearchEngine
 from hotmem.storage.search.searches import EntitySearch, LexicalSearch, VectorSearch
 from hotmem.types import EvidenceKind, Hit, Layer, Query

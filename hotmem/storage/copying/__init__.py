@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from hotmem.core.location import Location
 from hotmem.errors import InvalidInput, StoreError, StoreUnusable
-from hotmem.storage.copying import tables, words
+from hotmem.storage.copying import tables
 from hotmem.storage.copying.tables import UNFINISHED, Digest, Row, Table
 from hotmem.storage.database import Connection, Database
 
@@ -87,7 +87,7 @@ async def copy_database(
         return asyncio.run_coroutine_threadsafe(written, loop).result()
 
     sent = await source.read_all(_send, matched, write, progress)
-    await words.index(target, progress)
+    await tables.index(target, progress)
     found = await target.read_all(_digests, matched, progress)
     for name, digest in sent.items():
         if found[name] != digest:

@@ -1,13 +1,17 @@
 """Tables that are copied, and how a block of their rows is read, written and compared."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
-from hotmem.storage.database import Connection
+from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.deleted_rows import FOREIGN_KEYS, NULLABLE_KEYS
+from hotmem.storage.queries.index_entries import WORDED
+from hotmem.storage.queries.maintenance import TEXTS
 from hotmem.storage.schema import TABLES as SCHEMA
+from hotmem.text.stemming import terms
+from hotmem.types import EvidenceKind, UserKey
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -225,3 +229,52 @@ def _compared(table: Table, operator: str) -> str:
 
 def _marks(names: Sequence[str]) -> str:
     return ", ".join("?" * len(names))
+
+
+BLOCK: Final = 2000
+"""Rows of a transaction."""
+
+
+async def index(database: Database, progress: Callable[[str, int, int], None]) -> None:
+    """Adds the terms of all rows that have an entry in an index of a kind with terms."""
+    whole = sum([await database.read_all(_count, kind) for kind in WORDED])
+    done = 0
+    for kind in WORDED:
+        await database.write_all(_clear, kind)
+        after = (0, 0)
+        while page := await database.read_all(_page, kind, after):
+            await database.write_all(_add, kind, page)
+            after = page[-1][:2]
+            done += len(page)
+            progress("indexing", done, whole)
+
+
+def _count(conn: Connection, kind: EvidenceKind) -> int:
+    return int(conn.execute(f"SELECT count(*) FROM {kind}_entries").fetchone()[0])
+
+
+def _clear(conn: Connection, kind: EvidenceKind) -> None:
+    conn.search.clear_terms(conn, kind)
+
+
+def _page(
+    conn: Connection, kind: EvidenceKind, after: tuple[int, int]
+) -> list[tuple[int, int, str | None]]:
+    """The next entries: user, row number, text."""
+    return conn.execute(
+        f"""SELECT e.user_key, e.id, f.text FROM (
+                SELECT user_key, id FROM {kind}_entries WHERE (user_key, id) > (?, ?)
+                ORDER BY user_key, id LIMIT ?) e
+            LEFT JOIN ({TEXTS[kind]}) f ON f.id = e.id AND f.user_key = e.user_key
+            ORDER BY e.user_key, e.id""",
+        (*after, BLOCK),
+    ).fetchall()
+
+
+def _add(conn: Connection, kind: EvidenceKind, page: list[tuple[int, int, str | None]]) -> None:
+    rows = [
+        (UserKey(user), key, terms(text, conn.search.language))
+        for user, key, text in page
+        if text is not None
+    ]
+    conn.search.add_all_terms(conn, kind, rows)

@@ -6,7 +6,7 @@ from typing import Any, Final
 from hotmem.storage.database import Connection
 from hotmem.storage.inspection.conversations import TURNS, turn_row
 from hotmem.storage.inspection.paging import screen
-from hotmem.storage.queries import readings
+from hotmem.storage.queries import decisions
 from hotmem.storage.queries.subcategories import NAME_OF_MEMORY
 from hotmem.storage.queries.tags import SHOWN
 from hotmem.storage.queries.times import from_stored, to_stored
@@ -226,6 +226,6 @@ def _decisions(conn: Connection, user: UserKey, key: int) -> tuple[tuple[str, st
         {"user": user, "key": key, "most": MOST_LINKED},
     )
     stored = [(action, reason, from_stored(decided_at)) for action, reason, decided_at in rows]
-    reading = readings.of_memory(conn, user, key)
+    reading = decisions.reading_of(conn, user, key)
     derived = [] if reading is None else [(reading.action, reading.reason, reading.decided_at)]
     return (*stored, *derived)

@@ -1,16 +1,19 @@
 """A psycopg connection that runs the statements of query functions, with its errors as ours."""
 
 import json
-from collections.abc import Container, Iterable, Iterator, Mapping
+import time
+from collections.abc import Container, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 import psycopg
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.numeric import Int8Dumper, NumericBinaryLoader
 from psycopg.types.string import StrDumper
 
+from hotmem.core.location import ServerUrl
 from hotmem.errors import (
     DeadlineExceeded,
     HotMemError,
@@ -22,11 +25,87 @@ from hotmem.errors import (
 )
 from hotmem.storage.database import Cursor, RowChange
 from hotmem.storage.dialect import to_postgres
-from hotmem.storage.postgres.client import Client
 from hotmem.storage.postgres.primitives import PostgresSearch
-from hotmem.storage.postgres.url import CONNECT_S
 from hotmem.text.languages import ENGLISH
 from hotmem.types import Fault, UserKey
+
+CONNECT_S: Final = 5.0
+"""Seconds to wait for a connection."""
+
+OPTIONS: Final[dict[str, Any]] = {"autocommit": True, "prepare_threshold": None}
+"""Of every connection. Those of the pool prepare statements unless there is a pooler between."""
+
+
+SETTINGS: Final[dict[str, Any]] = {
+    "application_name": "hotmem",
+    "connect_timeout": round(CONNECT_S),
+    "keepalives_idle": 10,
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+}
+"""Of every connection, unless the URL sets them: a server that no longer answers is noticed."""
+
+
+def parse(url: str) -> tuple[str, str]:
+    """The URL without its password, for messages, and the connection string.
+
+    Raises:
+        StoreUnusable: If it is no URL of PostgreSQL.
+    """
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        raise StoreUnusable(
+            "This is no URL of a PostgreSQL database. Write it as"
+            " postgresql://user:password@host:5432/database."
+        ) from None
+    return str(ServerUrl(url)), make_conninfo(**(SETTINGS | parts))
+
+
+T = TypeVar("T")
+
+LOOK_S: Final = 0.1
+"""Seconds between two looks at the clock while an answer is awaited."""
+
+
+class Client(psycopg.Connection[Any]):
+    """A connection whose calls wait for the server for a limited time.
+
+    The server's own timeouts, and those of TCP, do not end a call to a server process that has been
+    stopped. The connection is closed then: what the server did is not known.
+
+    Attributes:
+        patience_s: Seconds that a call waits; None for as long as it takes.
+    """
+
+    patience_s: float | None = None
+
+    def wait(self, gen: Generator[Any, Any, T], interval: float = LOOK_S, *more: Any) -> T:  # noqa: ANN401 - psycopg's
+        """Waits for an operation of the connection.
+
+        Raises:
+            psycopg.OperationalError: If there was no answer in time.
+        """
+        if self.patience_s is None:
+            return super().wait(gen, interval, *more)
+        bounded = self._bounded(gen, time.monotonic() + self.patience_s)
+        return super().wait(bounded, min(interval, LOOK_S), *more)
+
+    def _bounded(self, gen: Generator[Any, Any, T], until: float) -> Generator[Any, Any, T]:
+        """The generator, which is resumed with 0 whenever nothing came for a while."""
+        try:
+            awaited = next(gen)
+            while True:
+                ready = yield awaited
+                if not ready and time.monotonic() > until:
+                    gen.close()
+                    self.pgconn.finish()
+                    raise psycopg.OperationalError("the server does not answer")
+                awaited = gen.send(ready)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]  # a generator's value is untyped
+
 
 SCHEMA: Final = "hotmem"
 """The schema of our tables: a database of another program may hold a memory beside its own."""

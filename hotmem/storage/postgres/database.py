@@ -13,12 +13,19 @@ from hotmem.errors import (
     StoreLocked,
     StoreReadOnly,
 )
-from hotmem.storage.postgres import migrations, roles
-from hotmem.storage.postgres.client import Client
-from hotmem.storage.postgres.connection import SCHEMA, PostgresConnection, configure, mapped_errors
+from hotmem.storage.postgres import migrations
+from hotmem.storage.postgres.connection import (
+    CONNECT_S,
+    OPTIONS,
+    SCHEMA,
+    Client,
+    PostgresConnection,
+    configure,
+    mapped_errors,
+    parse,
+)
 from hotmem.storage.postgres.transactions import Transactions
-from hotmem.storage.postgres.url import CONNECT_S, OPTIONS, parse
-from hotmem.storage.queries.languages import ENTRIES, of_index
+from hotmem.storage.queries.maintenance import ENTRIES, of_index
 from hotmem.text.languages import ENGLISH
 from hotmem.types import Leftovers, UserKey
 
@@ -89,8 +96,8 @@ class PostgresDatabase:
                         f"{location} has an older schema or none, and cannot be written. Open the"
                         " primary server once."
                     )
-                found = roles.isolation(conn)
-                roles.warn_if_bypassed(found, location)
+                found = migrations.isolation(conn)
+                migrations.warn_if_bypassed(found, location)
                 entries = conn.execute(ENTRIES.format(meta=f"{SCHEMA}.meta").encode()).fetchall()
                 language = of_index(entries, language, location)
             pool = ConnectionPool(

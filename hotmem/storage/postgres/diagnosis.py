@@ -1,19 +1,34 @@
 """Diagnoses a PostgreSQL database: server, rights, isolation, jobs and vacuum. Writes nothing."""
 
 import time
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakSet
 
-from hotmem.core.counts import counted
-from hotmem.errors import StoreError
+from psycopg_pool import ConnectionPool
+
+from hotmem.core.validation import counted
+from hotmem.errors import HotMemError, StoreError
 from hotmem.storage import diagnosis
-from hotmem.storage.postgres import roles
-from hotmem.storage.postgres.client import Client
-from hotmem.storage.postgres.connection import SCHEMA, PostgresConnection, adapt, mapped_errors
+from hotmem.storage.postgres import migrations
+from hotmem.storage.postgres.connection import (
+    CONNECT_S,
+    OPTIONS,
+    SCHEMA,
+    Client,
+    PostgresConnection,
+    adapt,
+    mapped_errors,
+    parse,
+)
 from hotmem.storage.postgres.migrations import OLDEST_SERVER, STEPS, checked_version
-from hotmem.storage.postgres.url import CONNECT_S, OPTIONS, parse
 from hotmem.storage.queries import job_failures, jobs
 from hotmem.types import Diagnosis, Finding
+
+if TYPE_CHECKING:
+    from hotmem.storage.postgres.transactions import Transactions
+
 
 SLOWEST_S: Final = 60
 """Seconds that a check may take."""
@@ -95,7 +110,7 @@ def diagnosed(url: str, spooled: int = 0, language: str | None = None) -> Diagno
             findings.append(_schema(version))
             if version < len(STEPS):
                 return Diagnosis(tuple(findings), ())
-            found = roles.isolation(raw)
+            found = migrations.isolation(raw)
             findings += _roles(raw, found)
             if any(one.about == "rights" and one.fix for one in findings):
                 return Diagnosis(tuple(findings), ())
@@ -170,7 +185,7 @@ def _schema(version: int) -> Finding:
     )
 
 
-def _roles(raw: Client, found: roles.Isolation) -> Iterator[Finding]:
+def _roles(raw: Client, found: migrations.Isolation) -> Iterator[Finding]:
     """Whether users are kept apart, and this role has its rights."""
     unprotected = [name for (name,) in raw.execute(PROTECTED, (SCHEMA, list(OPEN_TABLES)))]
     if not found.enforced:
@@ -243,3 +258,84 @@ def _load(raw: Client) -> Iterator[Finding]:
         if late
         else None,
     )
+
+
+try:
+    from opentelemetry import metrics
+except ImportError:  # an extra
+    metrics = None  # type: ignore[assignment]  # not installed
+
+
+OLDEST_JOB_S: Final = 2.0
+"""Seconds that the query of the oldest job may take."""
+
+_open: "WeakSet[Transactions]" = WeakSet()
+
+
+def observe(transactions: "Transactions") -> None:
+    """Includes a database in the metrics until it is closed."""
+    _open.add(transactions)
+
+
+def forget(transactions: "Transactions") -> None:
+    """Excludes a database that is closed."""
+    _open.discard(transactions)
+
+
+def _pool_sizes(pool: "ConnectionPool[Any]") -> dict[str, int]:
+    found = pool.get_stats()
+    return {
+        "open": found.get("pool_size", 0),
+        "available": found.get("pool_available", 0),
+        "waiting": found.get("requests_waiting", 0),
+    }
+
+
+def _observations(measure: "Callable[[Transactions], dict[str, float]]") -> Iterable[Any]:
+    for one in list(_open):
+        for state, value in measure(one).items():
+            yield metrics.Observation(value, {"state": state} if state else {})
+
+
+def _connections(one: "Transactions") -> dict[str, float]:
+    return dict(_pool_sizes(one.pool))
+
+
+def _oldest_job(one: "Transactions") -> dict[str, float]:
+    """Seconds since the oldest turn was said that waits to be understood."""
+    try:
+        oldest = one.read(time.monotonic() + OLDEST_JOB_S, None, jobs.oldest_turn)
+    except HotMemError:
+        return {}
+    return {"": 0.0 if oldest is None else max(0.0, time.time() - oldest.timestamp())}
+
+
+if metrics is not None:
+    _meter = metrics.get_meter("hotmem")
+    _durations = _meter.create_histogram(
+        "hotmem.transaction", unit="ms", description="Duration of transactions"
+    )
+    _meter.create_observable_gauge(
+        "hotmem.connections",
+        callbacks=[lambda _: _observations(_connections)],
+        description="Connections of the pool, and requests that wait for one",
+    )
+    _meter.create_observable_gauge(
+        "hotmem.oldest_job",
+        callbacks=[lambda _: _observations(_oldest_job)],
+        unit="s",
+        description="Age of the oldest turn that waits to be understood",
+    )
+
+
+@contextmanager
+def timed(kind: str) -> Iterator[None]:
+    """Records the duration of a transaction, "read" or "write"."""
+    if metrics is None:
+        yield
+        return
+    began = time.perf_counter()
+    try:
+        yield
+    finally:
+        _durations.record((time.perf_counter() - began) * 1000, {"kind": kind})

@@ -20,19 +20,88 @@ from hotmem.errors import (
     StoreUncertain,
     StoreUnreachable,
 )
-from hotmem.storage.postgres import metrics, migrations, outcome
-from hotmem.storage.postgres.client import Client
+from hotmem.storage.postgres import diagnosis, migrations
 from hotmem.storage.postgres.connection import (
+    CONNECT_S,
     LOCK_WAIT_S,
     SCHEMA,
     UNREACHABLE,
+    Client,
     PostgresConnection,
     mapped_errors,
 )
-from hotmem.storage.postgres.outcome import VERSION, Begun
-from hotmem.storage.postgres.url import CONNECT_S
+from hotmem.storage.postgres.diagnosis import timed
 from hotmem.text.languages import ENGLISH
 from hotmem.types import UserKey
+
+VERSION: Final = f"(SELECT value FROM {SCHEMA}.meta WHERE key = 'version')"
+"""The schema's version, read in each transaction: a migration may have changed it meanwhile."""
+
+STATE: Final = f"""
+    SELECT {VERSION}, pg_postmaster_start_time()::TEXT,
+        CASE current_setting('transaction_read_only') WHEN 'off'
+            THEN pg_current_xact_id()::TEXT END""".encode()
+"""A server that is read-only gives no transaction id."""
+
+STATUS: Final = "SELECT pg_postmaster_start_time()::TEXT, pg_xact_status(%s::TEXT::xid8)"
+"""The outcome of a transaction. After a restart or a failover its id may be another's."""
+
+IN_PROGRESS: Final = "in progress"
+"""The status of a transaction whose server has not noticed yet that its client is gone."""
+
+PAUSE_S: Final = 0.05
+"""Seconds between two looks at such a transaction."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Begun:
+    """A write that has begun.
+
+    Attributes:
+        raw: Its connection.
+        server: When the server was started, which tells it from every other.
+        transaction: Its id.
+    """
+
+    raw: Client
+    server: str
+    transaction: str
+
+
+def started_write(raw: Client, state: "psycopg.Cursor[Any]", location: str) -> Begun:
+    """What is known of a write that begins.
+
+    Args:
+        raw: Its connection, which is closed if the server is read-only.
+        state: The result of `STATE`.
+        location: The URL without its password, for errors.
+
+    Raises:
+        StoreTooNew: If the schema is not today's any more.
+        psycopg.errors.ReadOnlySqlTransaction: If the server is read-only.
+    """
+    version, server, transaction = state.fetchone() or (None, "", None)
+    migrations.check_current(int(version or 0), location)
+    if transaction is None:
+        raw.close()  # a new connection may reach the new primary
+        raise psycopg.errors.ReadOnlySqlTransaction
+    return Begun(raw, server, transaction)
+
+
+def write_status(raw: Client, write: Begun) -> str | None:
+    """What became of a write: "committed", "aborted" or "in progress"; None if it is not known."""
+    try:
+        server, found = raw.execute(STATUS, (write.transaction,)).fetchone() or ("", None)
+    except psycopg.OperationalError:
+        raise
+    except psycopg.Error:  # an id that this server has not given yet
+        return None
+    if server != write.server:
+        return None
+    if found == IN_PROGRESS:
+        time.sleep(PAUSE_S)
+    return found
+
 
 T = TypeVar("T")
 
@@ -118,7 +187,7 @@ class Transactions:
         self._warm: list[Lent] = []
         self._lock = Lock()
         self._lock_awaited_since: float | None = None
-        metrics.observe(self)
+        diagnosis.observe(self)
 
     def blocked(self) -> StoreLocked | None:
         """The error of a write that waits for another program's lock now, if one does."""
@@ -129,7 +198,7 @@ class Transactions:
 
     def close(self) -> None:
         """Ends what is running and closes the connections."""
-        metrics.forget(self)
+        diagnosis.forget(self)
         self._ending_pool.shutdown(wait=True)
         self.pool.close()
 
@@ -148,7 +217,7 @@ class Transactions:
         until = time.monotonic() + CONNECT_S if deadline is None else deadline
         if time.monotonic() > until:
             raise DeadlineExceeded("A search could not begin in its time.")
-        with metrics.timed("read"), mapped_errors(self._location):
+        with timed("read"), mapped_errors(self._location):
             while True:
                 lent = self._take_warm() or self._lend(until)
                 try:
@@ -250,7 +319,11 @@ class Transactions:
             StoreError: If it could not be committed; nothing of it remains.
         """
         try:
-            with metrics.timed("write"), mapped_errors(self._location), self._begun(user) as begun:
+            with (
+                timed("write"),
+                mapped_errors(self._location),
+                self._begun(user) as begun,
+            ):
                 result = run(PostgresConnection(begun.raw, user, self._language))
                 self._commit(begun, ending)
                 return result
@@ -284,8 +357,8 @@ class Transactions:
                     self._set(raw, user, WRITE_MS)
                     raw.execute(LOCK_LIMIT, (f"{LOCK_WAIT_S:.0f}s",))
                     raw.execute(*((LOCK,) if user is None else (LOCK_USER, (user,))))
-                    state = raw.execute(outcome.STATE)
-                begun = outcome.begun(raw, state, self._location)
+                    state = raw.execute(STATE)
+                begun = started_write(raw, state, self._location)
             except BaseException as error:  # interrupted or not, the connection goes back
                 dead = raw.closed
                 self._give_back(raw)
@@ -330,15 +403,15 @@ class Transactions:
     def _status(self, begun: Begun) -> str | None:
         """What became of a transaction; None if the server that ran it does not say in time."""
         until = time.monotonic() + CONNECT_S
-        status: str | None = outcome.IN_PROGRESS
-        while status == outcome.IN_PROGRESS and (left := until - time.monotonic()) > 0:
+        status: str | None = IN_PROGRESS
+        while status == IN_PROGRESS and (left := until - time.monotonic()) > 0:
             try:
                 raw = self._free_connection(until)
             except StoreUnreachable:
                 return None
             raw.patience_s = left
             try:
-                status = outcome.status(raw, begun)
+                status = write_status(raw, begun)
             except psycopg.OperationalError:
                 raw.close()
             finally:

@@ -8,13 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import (
-    decisions,
-    deletion_marks,
-    effects,
-    memory_changes,
-    subcategories,
-)
+from hotmem.storage.queries import decisions, deletion_marks, effects, subcategories
 from hotmem.storage.queries.index_entries import WORDED
 from hotmem.storage.queries.jobs import WHEN_ENDED
 from hotmem.types import Category, UserKey
@@ -66,7 +60,7 @@ def delete_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> lis
         values,
     )
     for changes in column(conn, CHANGES_OF_MEMORIES, values):
-        categories += memory_changes.former_categories(changes)
+        categories += decisions.former_categories(changes)
     conn.execute(
         """DELETE FROM recalls WHERE user_key = :user AND id IN (
                 SELECT r.id FROM recalls r JOIN recall_items u ON u.recall = r.id

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import embedding, jobs, leases, reembedding, turns
+from hotmem.storage.queries import embedding, jobs, reembedding, turns
 from hotmem.storage.queries.index_entries import TABLES
 from hotmem.types import EvidenceKind, JobKind, Turn, UserKey
 
@@ -104,7 +104,7 @@ def finish(
 ) -> T:
     """Stores the result of a user's job and releases its lease."""
     result = store(conn, user, *args, **kwargs)
-    leases.release(conn, user, owner, kind)
+    jobs.release(conn, user, owner, kind)
     return result
 
 
@@ -122,9 +122,9 @@ def finish_all(
     """
     result = store(conn, *args, **kwargs)
     if owner is not None:
-        leases.release_kind(conn, owner, kind)
+        jobs.release_kind(conn, owner, kind)
     return result
 
 
 def _claim_one(conn: Connection, user: UserKey, worker: str, kind: JobKind) -> bool:
-    return bool(leases.take(conn, worker, kind, [user]))
+    return bool(jobs.take(conn, worker, kind, [user]))

@@ -5,16 +5,91 @@ the merge creates the entry again.
 """
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
 from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import index_entries, memory_changes
+from hotmem.storage.queries import index_entries
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.search.vectors import from_bytes
-from hotmem.types import Decision, DecisionAction, EvidenceKind, UserKey
+from hotmem.types import Decision, DecisionAction, EvidenceKind, MemoryChange, UserKey
+
+State: TypeAlias = dict[str, Any]
+"""Values of a memory by field."""
+
+Changes: TypeAlias = dict[str, dict[str, list[Any]]]
+"""The value before and after, by memory id and field."""
+
+MOMENTS: Final = frozenset({"valid_until", "doubted_at", "said_at", "order_time"})
+"""Fields that are times."""
+
+
+def difference(before: Mapping[str, State], after: Mapping[str, State]) -> Changes:
+    """What has changed of the memories that still exist."""
+    changes = {
+        memory: {
+            field: [value, after[memory][field]]
+            for field, value in state.items()
+            if after[memory][field] != value
+        }
+        for memory, state in before.items()
+        if memory in after
+    }
+    return {memory: fields for memory, fields in changes.items() if fields}
+
+
+def to_json(changes: Changes) -> str | None:
+    """Changes as they are stored; None if there are none."""
+    return json.dumps(changes, ensure_ascii=False) if changes else None
+
+
+def texts(changes: str | None) -> Iterator[str]:
+    """All texts in stored changes: notes, tags and ids."""
+    waiting = [] if changes is None else [json.loads(changes)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            waiting += value.values()
+
+
+def former_categories(changes: str | None) -> set[str]:
+    """The categories that the memories of stored changes had before or after."""
+    return {
+        value
+        for fields in ({} if changes is None else json.loads(changes)).values()
+        for value in fields.get("category", ())
+    }
+
+
+def shown(changes: str | None, names: Mapping[int, str]) -> tuple[MemoryChange, ...]:
+    """Stored changes for people.
+
+    Args:
+        changes: The changes.
+        names: Names of subcategories, by row number; those that no longer exist are left out.
+    """
+
+    def written(field: str, value: Any) -> str | None:  # noqa: ANN401 - any value of a field
+        if value is None:
+            return None
+        if field in MOMENTS:
+            return from_stored(value).isoformat()
+        if field == "subcategories":
+            value = [names[one] for one in value if one in names]
+        return ", ".join(value) or None if isinstance(value, list) else str(value)
+
+    return tuple(
+        MemoryChange(memory, field, written(field, before), written(field, after))
+        for memory, fields in ({} if changes is None else json.loads(changes)).items()
+        for field, (before, after) in fields.items()
+    )
 
 
 def record(
@@ -118,7 +193,7 @@ def of_user(
             undone_at=None if undone_at is None else from_stored(undone_at),
             memory_ids=tuple(json.loads(memories)),
             into=into,
-            changes=memory_changes.shown(changes, names),
+            changes=shown(changes, names),
             undoes=undoes,
         )
         for name, action, reason, decided_at, undone_at, memories, into, changes, undoes in rows
@@ -168,3 +243,81 @@ def _subcategory_names(conn: Connection, user: UserKey) -> dict[int, str]:
         (user,),
     )
     return dict(rows.fetchall())
+
+
+IS_READ: Final = """
+    m.user_key = :user AND m.stored_at IS NULL AND m.amends IS NULL AND m.import IS NULL
+        AND NOT EXISTS (SELECT 1 FROM decisions d
+            WHERE d.user_key = m.user_key AND d.public_id = m.public_id)"""
+"""Whether the reading of a memory is not stored. That of a correction or of an import is not
+listed: the memory belongs to that decision."""
+
+DERIVED: Final = f"""
+    SELECT m.id, m.public_id, m.relation, m.kind, m.category, m.importance, m.category_percent,
+        (SELECT t.public_id FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id
+            ORDER BY t.spoken_at, t.id LIMIT 1),
+        coalesce((SELECT min(t.spoken_at) FROM sources x JOIN turns t ON t.id = x.turn
+            WHERE x.memory = m.id), m.said_at)
+    FROM memories m WHERE {IS_READ}"""
+
+LATEST: Final = f"SELECT m.id FROM memories m WHERE {IS_READ} ORDER BY +m.id DESC LIMIT :limit"
+
+
+def with_readings(
+    conn: Connection, user: UserKey, limit: int, actions: Collection[DecisionAction] = ()
+) -> list[Decision]:
+    """The user's decisions with those derived from memories, latest first.
+
+    Args:
+        conn: A connection.
+        user: The user.
+        limit: Decisions at most.
+        actions: Only these actions; empty for all.
+    """
+    found = of_user(conn, user, limit, actions)
+    if not actions or DecisionAction.READ in actions:
+        keys = [key for (key,) in conn.execute(LATEST, {"user": user, "limit": limit}).fetchall()]
+        details = f"{DERIVED} AND m.id = ANY(:keys) ORDER BY m.id DESC"
+        rows = conn.execute(details, {"user": user, "keys": keys})
+        found += map(_decision, rows.fetchall())
+    return sorted(found, key=lambda one: one.decided_at, reverse=True)[:limit]
+
+
+def reading_of(conn: Connection, user: UserKey, key: int) -> Decision | None:
+    """The derived reading of a memory; None if it has none."""
+    row = conn.execute(f"{DERIVED} AND m.id = :key", {"user": user, "key": key}).fetchone()
+    return None if row is None else _decision(row)
+
+
+def store_reading(conn: Connection, user: UserKey, name: str) -> None:
+    """Stores the reading of a memory of this id, if there is one, so that it can be undone."""
+    row = conn.execute(
+        f"{DERIVED} AND m.public_id = :name", {"user": user, "name": name}
+    ).fetchone()
+    if row is not None:
+        reading = _decision(row)
+        record(
+            conn,
+            user,
+            DecisionAction.READ,
+            reading.reason,
+            [(row[0], None)],
+            reading.decided_at,
+            name=name,
+        )
+
+
+def _decision(row: tuple[Any, ...]) -> Decision:
+    _, name, relation, kind, category, importance, percent, turn, read_at = row
+    origin = f"read from the turn {turn}" if turn else "read from a turn that was forgotten"
+    found = f"as “{relation}”" if relation else "kept as a sentence"
+    sure = "" if percent is None else f", {percent}% sure of the category"
+    return Decision(
+        id=name,
+        action=DecisionAction.READ,
+        reason=f"{origin}, {found}; {category}, {kind}, importance {importance} of 5{sure}",
+        decided_at=from_stored(read_at),
+        undone_at=None,
+        memory_ids=(name,),
+        into=None,
+    )

@@ -14,18 +14,11 @@ import numpy as np
 
 from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import (
-    index_entries,
-    memory_changes,
-    memory_states,
-    placement,
-    readings,
-    tags,
-)
+from hotmem.storage.queries import decisions, index_entries, memory_states, placement, tags
 from hotmem.storage.queries.decisions import record, unmerged_key
-from hotmem.storage.queries.entities import ensure
 from hotmem.storage.queries.ids import short
 from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.queries.users import ensure_entities
 from hotmem.storage.search import vectors
 from hotmem.text.validation import normalize_value
 from hotmem.types import DecisionAction, EvidenceKind, UserKey, Vector
@@ -101,7 +94,7 @@ def reword(
             conn, EvidenceKind.MEMORY, [new], [wording.vector], [np.empty((0, 0), dtype=np.uint8)]
         )
         placement.assign(conn, [new])
-    for entity in ensure(conn, user, wording.entities):
+    for entity in ensure_entities(conn, user, wording.entities):
         conn.execute(
             "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",
             (entity, new),
@@ -137,7 +130,7 @@ def refile(
         InvalidInput: If it is not among the user's memories, or was merged or replaced.
     """
     key = _editable_key(conn, user, name)
-    readings.store(conn, user, name)  # with the classification that it had
+    decisions.store_reading(conn, user, name)  # with the classification that it had
     before = memory_states.of(conn, user, [key])
     for column, value in columns.items():
         stored = to_stored(value) if isinstance(value, datetime) else value
@@ -155,7 +148,7 @@ def refile(
         placement.assign(conn, [key])
     if wanted is not None:
         tags.replace(conn, user, key, wanted, now, rows)
-    changes = memory_changes.difference(before, memory_states.of(conn, user, [key]))
+    changes = decisions.difference(before, memory_states.of(conn, user, [key]))
     record(
         conn,
         user,
@@ -163,7 +156,7 @@ def refile(
         reason,
         [(key, None)],
         now,
-        changes=memory_changes.to_json(changes),
+        changes=decisions.to_json(changes),
     )
 
 

@@ -1,6 +1,6 @@
 """Writes vectors, unless another process has changed the database's encoder meanwhile.
 
-Each function takes the identity of the encoder that made the vectors (`encoders.identified`). If
+Each function takes the identity of the encoder that made the vectors (`reembedding.identified`). If
 the database has another one, rows are stored without vectors and wait to be embedded by it.
 """
 
@@ -12,7 +12,6 @@ from typing import Any
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import (
     edits,
-    encoders,
     jobs,
     new_memories,
     placement,
@@ -23,8 +22,8 @@ from hotmem.storage.queries import (
 )
 from hotmem.storage.queries.edits import Wording
 from hotmem.storage.queries.index_entries import TABLES
-from hotmem.storage.queries.locks import lock_owners
 from hotmem.storage.queries.understandings import MatchSubjects, Supersede
+from hotmem.storage.queries.users import lock_owners
 from hotmem.storage.search import vectors
 from hotmem.types import (
     EvidenceKind,
@@ -39,13 +38,13 @@ from hotmem.types import (
 
 def superseded(conn: Connection, encoder: str) -> bool:
     """Whether the database has another encoder than this one."""
-    return encoders.current(conn) != encoder
+    return reembedding.current(conn) != encoder
 
 
 def _is_current(conn: Connection, encoder: str) -> bool:
     """Whether the database has this encoder, and keeps it until this transaction ends."""
     conn.hold_encoder()
-    return encoders.current(conn) == encoder
+    return reembedding.current(conn) == encoder
 
 
 def waiting(

@@ -14,9 +14,8 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries import job_failures, reembedding
 from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.imports import FINISHED, Import
-from hotmem.storage.queries.order import BEHIND
 from hotmem.storage.queries.placement import LIVE_EVOLUTION, assign_evolution
-from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.queries.times import BEHIND, from_stored, to_stored
 from hotmem.storage.search.vectors import from_bytes, to_bytes
 from hotmem.types import (
     Category,

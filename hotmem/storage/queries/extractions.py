@@ -16,11 +16,10 @@ from typing import Final
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import model_calls, turns, understandings
-from hotmem.storage.queries.known_subjects import current_subjects
-from hotmem.storage.queries.locks import lock_owners, lock_users
-from hotmem.storage.queries.memories import related
+from hotmem.storage.queries.memories import current_subjects, related
 from hotmem.storage.queries.model_calls import SESSIONS_SEEN, Batch, Budget, Claim, Cost
 from hotmem.storage.queries.times import from_stored
+from hotmem.storage.queries.users import lock_owners, lock_users
 from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.text.validation import normalize_value
 from hotmem.types import (

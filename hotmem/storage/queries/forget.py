@@ -12,14 +12,14 @@ from typing import Final, NamedTuple
 
 from hotmem.errors import DeletionChanged
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import deletion_marks, memory_changes, subcategories
+from hotmem.storage.queries import decisions, deletion_marks, subcategories
 from hotmem.storage.queries.cascade import column, delete, rewrite_indexes
 from hotmem.storage.queries.times import to_stored
 from hotmem.storage.queries.turns import stored_stems
 from hotmem.text.languages import ENGLISH
 from hotmem.text.names import NameFinder, name_finder, whole_words
 from hotmem.types import Category, ForgetResult, Role, UserKey
-from hotmem.types.forgetting import (
+from hotmem.types.maintenance import (
     ForgetEntity,
     ForgetEverything,
     ForgetMemory,
@@ -189,7 +189,7 @@ def remove_entity(conn: Connection, user: UserKey, name: str) -> None:
     sessions = containing("summaries", "text", "topics")
     _delete_rows(conn, user, "tags", containing("tags", "name"))
     changed = conn.execute("SELECT id, changes FROM decisions WHERE user_key = ?", (user,))
-    named = [key for key, changes in changed if any(map(matches, memory_changes.texts(changes)))]
+    named = [key for key, changes in changed if any(map(matches, decisions.texts(changes)))]
     _delete_rows(conn, user, "decisions", [*containing("decisions", "reason"), *named])
     _delete_rows(conn, user, "recalls", containing("recalls", "query"))
     _delete_rows(conn, user, "entities", containing("entities", "name"))

@@ -19,9 +19,9 @@ from hotmem.storage.queries import (
     effects,
     imports,
     job_failures,
-    order,
     quality,
     subcategories,
+    times,
 )
 from hotmem.storage.queries.cascade import column
 from hotmem.storage.queries.imports import Import
@@ -388,7 +388,7 @@ def _finish(conn: Connection, one: RollbackState) -> None:
         "UPDATE speakers SET import = NULL WHERE user_key = ? AND import = ?", (one.user, one.key)
     )
     conn.execute(STALE_RECALLS, {"user": one.user, "begun": one.begun_at})
-    order.note_anew(conn, one.user)
+    times.note_anew(conn, one.user)
     imports.remove(conn, one.user, one.key, None if one.undone else one.decision)
     if one.new_user and not one.undone:
         rest = " UNION ALL ".join(

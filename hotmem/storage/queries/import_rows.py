@@ -8,19 +8,12 @@ from typing import Final
 
 from hotmem.errors import StoreLocked
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import (
-    decisions,
-    imports,
-    memory_changes,
-    subcategories,
-    users,
-)
+from hotmem.storage.queries import decisions, imports, subcategories, users
 from hotmem.storage.queries import summaries as summaries_of_sessions
-from hotmem.storage.queries.import_session import ImportSession, Link, user_id_of
 from hotmem.storage.queries.imported_records import insert_record
-from hotmem.storage.queries.imports import Import
-from hotmem.storage.queries.locks import lock_users
+from hotmem.storage.queries.imports import Import, ImportSession, Link, user_id_of
 from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.queries.users import lock_users
 from hotmem.types import Category, DecisionAction, ImportRecord, ImportResult, UserKey
 
 UNFINISHED: Final = "unfinished: import the same file again to continue, or undo it"
@@ -173,7 +166,7 @@ def record_withdrawn(conn: Connection, user: UserKey, name: str, now: datetime) 
         WITHDRAWN,
         links,
         now,
-        changes=memory_changes.to_json({name: {"merged_into": [None, name]}}),
+        changes=decisions.to_json({name: {"merged_into": [None, name]}}),
         undoes=undone,
     )
 

@@ -19,17 +19,16 @@ from hotmem.storage.queries import (
     imports,
     index_entries,
     layer_weights,
-    order,
     placement,
     quality,
     tags,
+    times,
     turns,
 )
-from hotmem.storage.queries.entities import ensure
 from hotmem.storage.queries.export_rows import PLAIN, TIMES
-from hotmem.storage.queries.import_session import ImportSession, turn_of
-from hotmem.storage.queries.imports import Import
+from hotmem.storage.queries.imports import Import, ImportSession, turn_of
 from hotmem.storage.queries.times import to_stored
+from hotmem.storage.queries.users import ensure_entities
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     EvidenceKind,
@@ -153,7 +152,7 @@ def _store_understanding(conn: Connection, user: UserKey, read: ExportedTurn) ->
         "SELECT id FROM turns WHERE user_key = ? AND public_id = ?", (user, read.turn.id)
     ).fetchone()[0]
     conn.execute("DELETE FROM pending_turns WHERE turn = ?", (key,))
-    for entity in ensure(conn, user, read.entities):
+    for entity in ensure_entities(conn, user, read.entities):
         conn.execute(
             "INSERT INTO turn_entities (entity, turn) VALUES (?, ?) ON CONFLICT DO NOTHING",
             (entity, key),
@@ -206,7 +205,7 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
         values["doubted_in"] = _turn_key(conn, user, record.doubted_in)
     if record.doubted_by is None and values.get("doubted_in") is None:
         values["doubted_at"] = None  # the cause is not in the export
-    order.note(conn, user, values["order_time"])
+    times.note(conn, user, values["order_time"])
     values |= {
         "user_key": user,
         "public_id": record.id,
@@ -220,7 +219,7 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
     ).fetchone()
     if record.merged_into is None or deletion_marks.has(conn, user, "memory", record.merged_into):
         index_entries.add(conn, user, EvidenceKind.MEMORY, key, 0, record.text)
-    for entity in ensure(conn, user, record.entities):
+    for entity in ensure_entities(conn, user, record.entities):
         conn.execute(
             "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",
             (entity, key),

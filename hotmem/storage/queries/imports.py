@@ -5,16 +5,26 @@ theirs.
 """
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, NamedTuple
+from itertools import islice
+from typing import Final, NamedTuple, TypeAlias
 
-from hotmem.core.counts import counted
+from hotmem.core.validation import counted
 from hotmem.errors import InvalidInput, StoreLocked
 from hotmem.storage.database import Connection
-from hotmem.storage.queries.locks import lock_users
 from hotmem.storage.queries.times import to_stored
-from hotmem.types import UserKey
+from hotmem.storage.queries.users import lock_users
+from hotmem.types import (
+    ExportedTurn,
+    ImportRecord,
+    MemoryRecord,
+    Turn,
+    UserKey,
+    UserRecord,
+)
 
 IN_PROGRESS, FINISHED, FAILED, UNDONE = "taking", "taken", "failed", "undone"
 """States of an import; the last two are rolled back. Rows of an import are not processed before it
@@ -211,3 +221,60 @@ def save_change(conn: Connection, one: Import, what: str, key: str, value: objec
             ON CONFLICT DO NOTHING""",
         (one.key, what, key, json.dumps(value)),
     )
+
+
+Link: TypeAlias = tuple[str, str, Mapping[str, str]]
+"""A user's id, a memory's id, and the ids of related memories by column."""
+
+
+@dataclass(slots=True)
+class ImportSession:
+    """The state of an import in progress, in the program that reads the file.
+
+    Attributes:
+        source: Identifies the file and how it is read.
+        form: What the file is, for the audit log.
+        stored: Stored records by user id.
+        read: Records read by user id.
+        turns_read: Turns read by user id and session id.
+        pending_sessions: User ids and session ids of sessions whose turns wait to be understood.
+        links: Links between memories.
+        with_forgotten: Whether what was forgotten is imported again.
+    """
+
+    source: str
+    form: str
+    stored: Counter[str]
+    read: Counter[str] = field(default_factory=Counter)
+    turns_read: Counter[tuple[str, str]] = field(default_factory=Counter)
+    pending_sessions: set[tuple[str, str]] = field(default_factory=set)
+    links: list[Link] = field(default_factory=list)
+    with_forgotten: bool = False
+
+    def next_batch(self, records: Iterator[ImportRecord], limit: int) -> list[ImportRecord] | None:
+        """The next records that are not stored yet; None at the end."""
+        batch = list(islice(records, limit))
+        return [record for record in batch if self._register(record)] if batch else None
+
+    def _register(self, record: ImportRecord) -> bool:
+        user_id = user_id_of(record)
+        self.read[user_id] += 1
+        match record:
+            case Turn() | ExportedTurn():
+                turn = turn_of(record)
+                self.turns_read[user_id, turn.session_id] += 1
+                if record is turn:
+                    self.pending_sessions.add((user_id, turn.session_id))
+            case UserRecord(_, MemoryRecord() as memory) if memory.links:
+                self.links.append((user_id, memory.id, memory.links))
+        return self.read[user_id] > self.stored[user_id]
+
+
+def user_id_of(record: ImportRecord) -> str:
+    """The id of the user a record belongs to."""
+    return record.user_id if isinstance(record, Turn | UserRecord) else record.turn.user_id
+
+
+def turn_of(record: Turn | ExportedTurn) -> Turn:
+    """The turn of a record."""
+    return record.turn if isinstance(record, ExportedTurn) else record

@@ -8,8 +8,7 @@ from typing import Any, Final
 from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import tags
-from hotmem.storage.queries.decisions import merge_into, unmerge
-from hotmem.storage.queries.memory_changes import Changes, State
+from hotmem.storage.queries.decisions import Changes, State, merge_into, unmerge
 from hotmem.types import UserKey
 
 VALUES: Final = ("kind", "category", "importance", "note", "valid_until", "doubted_at")

@@ -6,20 +6,19 @@ from uuid import uuid4
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import (
+    decisions,
     index_entries,
-    memory_changes,
     memory_states,
-    order,
     placement,
-    readings,
     subcategories,
     tags,
+    times,
 )
 from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.effects import apply_effects
-from hotmem.storage.queries.entities import ensure
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.queries.understandings import MatchSubjects, Supersede, find_effect
+from hotmem.storage.queries.users import ensure_entities
 from hotmem.storage.search import vectors
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
@@ -79,7 +78,7 @@ def insert(
             fact is not None and fact.changes,
             fact is not None,
             stored,
-            order.order_time(conn, user, stored, stored),
+            times.order_time(conn, user, stored, stored),
             None if note.expires_at is None else to_stored(note.expires_at),
             stored,
             note.source,
@@ -90,7 +89,7 @@ def insert(
     if vector is not None:
         vectors.put(conn, EvidenceKind.MEMORY, [key], [vector], [signs])
         placement.assign(conn, [key])
-    for entity in ensure(conn, user, note.entities):
+    for entity in ensure_entities(conn, user, note.entities):
         conn.execute(
             "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",
             (entity, key),
@@ -164,7 +163,7 @@ def confirm(
     if row is None:
         return False
     (key,) = row
-    readings.store(conn, user, name)  # with the importance that it had
+    decisions.store_reading(conn, user, name)  # with the importance that it had
     before = memory_states.of(conn, user, [key])
     conn.execute(
         """UPDATE memories SET confirmations = confirmations + 1, said_at = ?, order_time = ?,
@@ -173,14 +172,14 @@ def confirm(
            WHERE user_key = ? AND id = ?""",
         (
             to_stored(now),
-            order.order_time(conn, user, to_stored(now), to_stored(now)),
+            times.order_time(conn, user, to_stored(now), to_stored(now)),
             note.importance,
             user,
             key,
         ),
     )
     _tag(conn, user, key, note, now)
-    changes = memory_changes.difference(before, memory_states.of(conn, user, [key]))
+    changes = decisions.difference(before, memory_states.of(conn, user, [key]))
     record(
         conn,
         user,
@@ -188,7 +187,7 @@ def confirm(
         reason,
         [(key, None)],
         now,
-        changes=memory_changes.to_json(changes),
+        changes=decisions.to_json(changes),
     )
     return True
 

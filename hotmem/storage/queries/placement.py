@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.centroids import nearest_centroids, normalize_rows
+from hotmem.core.vector_math import nearest_centroids, normalize_rows
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import reembedding
 from hotmem.storage.search.vectors import from_bytes, to_bytes

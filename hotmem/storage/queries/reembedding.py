@@ -152,3 +152,19 @@ def _clear(conn: Connection, kind: EvidenceKind, after: int, upto: int) -> None:
 
 def _latest(conn: Connection, table: str) -> int:
     return int(conn.execute(f"SELECT coalesce(max(id), {NONE_LEFT}) FROM {table}").fetchone()[0])
+
+
+def current(conn: Connection) -> str | None:
+    """Name and dimension of the database's encoder; None if it has none yet."""
+    return ask_current(conn)()
+
+
+def ask_current(conn: Connection) -> Pending[str | None]:
+    """Name and dimension of the database's encoder; None if it has none yet."""
+    rows = conn.execute("SELECT value FROM meta WHERE key = 'encoder'")
+    return lambda: next((str(value) for (value,) in rows.fetchall()), None)
+
+
+def identified(encoder: str, dimension: int) -> str:
+    """The stored form of an encoder's name and dimension."""
+    return f"{encoder}/{dimension}"

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.text.utterance import ascii_lower
+from hotmem.text.validation import ascii_lower
 from hotmem.types import Interval, UserKey
-from hotmem.types.session_start import (
+from hotmem.types.sessions import (
     DatedWords,
     LaterTurn,
     MemoryCandidate,

@@ -15,7 +15,7 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.times import to_stored
 from hotmem.storage.search.vectors import from_bytes, to_bytes
-from hotmem.text.tag_keys import head, tag_key
+from hotmem.text.tag_words import head, tag_key
 from hotmem.types import DecisionAction, TagUse, UserKey, Vector
 
 FILED: Final = """

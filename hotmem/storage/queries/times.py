@@ -1,9 +1,12 @@
 """Stored times: whole microseconds since 1970 in UTC, so that none is rounded."""
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Final
 
+from hotmem.core.logs import log
 from hotmem.storage.database import Connection
+from hotmem.types import UserKey
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
@@ -22,3 +25,76 @@ def from_stored(microseconds: int) -> datetime:
 def now(conn: Connection) -> datetime:
     """The time by the database's clock. The clocks of its clients may differ."""
     return from_stored(conn.execute("SELECT clock()").fetchone()[0])
+
+
+LIVE: Final = 3_600_000_000
+"""Largest difference in microseconds from the wall clock at which speech counts as live."""
+
+FIRST: Final = 1_767_225_600_000_000
+"""The first day of 2026, as stored. A clock that shows less has not been set."""
+
+BEHIND: Final = 86_400_000_000
+"""Microseconds by which a clock must differ to count as wrong: more than any change of a time
+zone."""
+
+
+ENDED_AHEAD: Final = """
+    UPDATE memories SET valid_until = :at WHERE user_key = :user AND superseded_by IS NOT NULL
+        AND valid_until > :ahead"""
+"""Ends memories now whose end was set by a clock that was ahead."""
+
+
+def order_time(conn: Connection, user: UserKey, spoken_at: int, now: int) -> int:
+    """The order time of speech; stores it as the user's latest if it is that.
+
+    Args:
+        conn: The writer, within a transaction.
+        user: The user.
+        spoken_at: When it is said, by the speaker's clock, as stored.
+        now: The wall clock, as stored.
+    """
+    (latest,) = conn.execute("SELECT order_time FROM users WHERE id = ?", (user,)).fetchone()
+    place = spoken_at
+    if abs(spoken_at - now) <= LIVE:
+        place = max(spoken_at, latest + 1, FIRST)
+        if latest - spoken_at > BEHIND:
+            if spoken_at >= FIRST:
+                conn.execute(
+                    ENDED_AHEAD, {"user": user, "at": spoken_at, "ahead": spoken_at + BEHIND}
+                )
+            _tell(
+                "the clock is behind what was stored before, or was ahead then: set it "
+                "right; order is kept",
+                round((latest - spoken_at) / BEHIND),
+            )
+    elif spoken_at - now > BEHIND:
+        _tell(
+            "a turn is dated after the clock of this machine: set right which of them is wrong",
+            round((spoken_at - now) / BEHIND),
+        )
+    note(conn, user, place)
+    return place
+
+
+@lru_cache(maxsize=64)
+def _tell(event: str, days: int) -> None:
+    """Logs a warning once per event and number of days: a whole history may be dated ahead."""
+    log.warning(event, days=days)
+
+
+def note_anew(conn: Connection, user: UserKey) -> None:
+    """Recomputes the latest order time of a user from all rows."""
+    conn.execute(
+        """UPDATE users SET order_time = greatest(
+               coalesce((SELECT max(order_time) FROM turns WHERE user_key = users.id), 0),
+               coalesce((SELECT max(order_time) FROM memories WHERE user_key = users.id), 0))
+           WHERE id = ?""",
+        (user,),
+    )
+
+
+def note(conn: Connection, user: UserKey, place: int) -> None:
+    """Raises the latest order time of a user to at least this one."""
+    conn.execute(
+        "UPDATE users SET order_time = greatest(order_time, ?) WHERE id = ?", (place, user)
+    )

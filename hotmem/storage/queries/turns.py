@@ -5,7 +5,7 @@ from datetime import datetime
 
 from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection, Pending
-from hotmem.storage.queries import index_entries, jobs, order, users
+from hotmem.storage.queries import index_entries, jobs, times, users
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.text.answer_types import answer_types
 from hotmem.text.passages import split_passages
@@ -49,9 +49,9 @@ def add(
         return False
     spoken_at = to_stored(turn.spoken_at)
     if order_time is None:
-        place = order.order_time(conn, user, spoken_at, to_stored(now))
+        place = times.order_time(conn, user, spoken_at, to_stored(now))
     else:
-        order.note(conn, user, place := to_stored(order_time))
+        times.note(conn, user, place := to_stored(order_time))
     session, position = conn.execute(
         """INSERT INTO sessions (user_key, public_id, started_at, last_at, order_time, touched_at,
            summary_due) VALUES (?, ?, ?, ?, ?, ?, 1)

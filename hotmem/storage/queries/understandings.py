@@ -10,16 +10,20 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries import (
     decisions,
     effects,
-    entities,
     event_times,
     index_entries,
     retraction,
     tags,
+    users,
 )
-from hotmem.storage.queries.known_subjects import known_subjects
-from hotmem.storage.queries.locks import lock_owners
-from hotmem.storage.queries.memories import RECENT_FOR_CORRECTION, latest_until, related
+from hotmem.storage.queries.memories import (
+    RECENT_FOR_CORRECTION,
+    known_subjects,
+    latest_until,
+    related,
+)
 from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.queries.users import lock_owners
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Correction,
@@ -128,7 +132,7 @@ def store(
     ).fetchone()
     conn.lock_user(user)
     said = StatementTime(from_stored(spoken_at), from_stored(order_time))
-    for entity in entities.ensure(
+    for entity in users.ensure_entities(
         conn, user, (*understanding.entities, *_corrected_names(understanding.corrections))
     ):
         conn.execute(
@@ -288,7 +292,7 @@ def _insert(
     tags.attach(conn, user, key, statement.circumstances, said.said_at)
     tags.attach_found(conn, user, key, statement.tags, said.said_at)
     _add_source(conn, key, turn, statement)
-    for entity in entities.ensure(conn, user, statement.entities):
+    for entity in users.ensure_entities(conn, user, statement.entities):
         conn.execute(
             "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",
             (entity, key),

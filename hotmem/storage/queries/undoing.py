@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import imports, memory_changes, memory_states, placement, readings
+from hotmem.storage.queries import decisions, imports, memory_states, placement
 from hotmem.storage.queries.decisions import merge, merge_into, record, unmerge
 from hotmem.storage.queries.ids import short
 from hotmem.storage.queries.times import from_stored, to_stored
@@ -61,7 +61,7 @@ def undo(
     Raises:
         InvalidInput: If there is no such decision, it cannot be undone, or it was undone before.
     """
-    readings.store(conn, user, name)
+    decisions.store_reading(conn, user, name)
     one = _find(conn, user, "public_id = ?", name)
     if one is None:
         raise InvalidInput(
@@ -106,7 +106,7 @@ def _undo(
     restored, removed = _revert(conn, user, one, links, now)
     after = memory_states.of(conn, user, keys)
     repeatable = one.action not in AGAIN and after.keys() == before.keys()
-    changes = memory_changes.difference(before, after) if repeatable else {}
+    changes = decisions.difference(before, after) if repeatable else {}
     conn.execute(
         "UPDATE decisions SET undone_at = ? WHERE id = ? AND user_key = ?",
         (to_stored(now), one.key, user),
@@ -119,7 +119,7 @@ def _undo(
         of if why is None else f"{of}: {why}",
         [(key, None) for key in memory_states.existing(conn, user, keys)],
         now,
-        changes=memory_changes.to_json(changes),
+        changes=decisions.to_json(changes),
         undoes=one.key,
     )
     return UndoResult(restored, removed, name)

@@ -1,10 +1,11 @@
 """Users and the names of the people who speak with them."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from hotmem.storage.database import Connection, Pending
-from hotmem.storage.queries import deletion_marks, encoders, layer_weights
+from hotmem.storage.queries import deletion_marks, layer_weights, reembedding
 from hotmem.storage.queries.times import from_stored
 from hotmem.text.phonetics import KnownName, encode_sounds
 from hotmem.types import Profile, UserKey
@@ -88,7 +89,7 @@ def ask_profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Pending
         (user, MOST_KNOWN if runs else 0),
     )
     weights, moved = layer_weights.ask_weights(conn, user), layer_weights.ask_moved(conn, user)
-    forget_version, encoder = deletion_marks.ask_number(conn), encoders.ask_current(conn)
+    forget_version, encoder = deletion_marks.ask_number(conn), reembedding.ask_current(conn)
 
     def read() -> Profile:
         speakers = tuple(row[0] for row in speaking)
@@ -146,3 +147,33 @@ def names(conn: Connection, limit: int) -> list[str]:
     """Ids of users in order of creation."""
     rows = conn.execute("SELECT public_id FROM users ORDER BY id LIMIT ?", (limit,))
     return [str(name) for (name,) in rows]
+
+
+def lock_users(conn: Connection, users: Iterable[UserKey]) -> None:
+    """Locks users in ascending order, so that two writes never wait for each other."""
+    for user in sorted(set(users)):
+        conn.lock_user(user)
+
+
+def lock_owners(conn: Connection, table: str, keys: Iterable[int]) -> None:
+    """Locks the users of rows of a table."""
+    rows = conn.execute(f"SELECT DISTINCT user_key FROM {table} WHERE id = ANY(?)", ([*keys],))
+    lock_users(conn, [UserKey(user) for (user,) in rows.fetchall()])
+
+
+def ensure_entities(conn: Connection, user: UserKey, names: Sequence[str]) -> list[int]:
+    """Row numbers of the entities with these names, whatever their case; new ones are made."""
+    keys = []
+    for name in names:
+        shown = re.sub(r"\s+", " ", name).strip()
+        conn.execute(
+            """INSERT INTO entities (user_key, key, name, sound) VALUES (?, ?, ?, ?)
+                ON CONFLICT DO NOTHING""",
+            (user, shown.casefold(), shown, encode_sounds(shown)),
+        )
+        keys.append(
+            conn.execute(
+                "SELECT id FROM entities WHERE user_key = ? AND key = ?", (user, shown.casefold())
+            ).fetchone()[0]
+        )
+    return keys

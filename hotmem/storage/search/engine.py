@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from hotmem.storage.database import Connection, Database, InlineDatabase, Pending
-from hotmem.storage.search.index_cache import IndexCache
 from hotmem.storage.search.searches import IndexOf, Ranking, Search, run, run_all
-from hotmem.storage.search.user_index import IndexReader
+from hotmem.storage.search.user_index import IndexCache, IndexReader
 from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.types import EvidenceKind, UserKey
-from hotmem.types.index_state import IndexState
+from hotmem.types.recall import IndexState
 
 NO_STATES: Final[Mapping[EvidenceKind, IndexState]] = {}
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.types import EvidenceKind, UserKey
-from hotmem.types.index_state import IndexState
+from hotmem.types.recall import IndexState
 
 if TYPE_CHECKING:
     from hotmem.storage.database import Connection, Pending

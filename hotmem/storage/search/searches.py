@@ -3,15 +3,67 @@
 A layer's searches go into one read: each further one would wait for the interpreter's lock again.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hotmem.storage.database import Connection, Pending
-from hotmem.storage.queries import event_times, memories
-from hotmem.storage.search import bm25, time_windows, vectors
+from hotmem.storage.queries import event_times, memories, reembedding
+from hotmem.storage.queries.times import to_stored
+from hotmem.storage.search import bm25, vectors
+from hotmem.storage.search.primitives import IndexPage
 from hotmem.storage.search.user_index import IndexReader
+from hotmem.storage.search.vectors import nearest_rows
+from hotmem.text.languages import ENGLISH
 from hotmem.types import EvidenceKind, Interval, QueryVectors, UserKey
+from hotmem.types.recall import IndexState
+
+MOST: Final = 1000
+"""Turns, or memories, of a window that are looked at, the latest."""
+
+TURNS: Final = """(SELECT id, session FROM turns
+    WHERE user_key = :user AND spoken_at >= :start AND spoken_at < :end
+    ORDER BY spoken_at DESC, id DESC LIMIT :most) t"""
+
+ROWS: Final = {
+    EvidenceKind.PASSAGE: f"SELECT r.id, r.vector FROM {TURNS} JOIN passages r ON r.turn = t.id",
+    EvidenceKind.MEMORY: """SELECT r.id, r.vector FROM memories r
+        WHERE r.user_key = :user AND r.said_at >= :start AND r.said_at < :end
+        AND r.merged_into IS NULL ORDER BY r.said_at DESC, r.id DESC LIMIT :most""",
+    EvidenceKind.SUMMARY: f"""SELECT r.id, r.vector
+        FROM (SELECT DISTINCT session FROM {TURNS}) s JOIN summaries r ON r.id = s.session""",
+}
+"""Row numbers and vectors of what was said in a window."""
+
+
+def said(
+    conn: Connection,
+    user: UserKey,
+    kind: EvidenceKind,
+    window: Interval,
+    sought: QueryVectors,
+    limit: int,
+) -> Pending[list[tuple[int, float]]]:
+    """Row numbers and cosines of the user's rows that were said in the window, nearest first.
+
+    0 for what has no vector yet.
+    """
+    values = {
+        "user": user,
+        "start": to_stored(window.start),
+        "end": to_stored(window.end),
+        "most": MOST,
+    }
+    boundaries = reembedding.ask_boundaries(conn)
+    rows = conn.execute(ROWS[kind], values)
+    return lambda: nearest_rows(
+        rows.fetchall(), sought, boundaries().get(kind, reembedding.NONE_LEFT), limit
+    )
+
 
 Ranking: TypeAlias = list[tuple[int, float]]
 """Row numbers and scores, best first."""
@@ -154,7 +206,7 @@ class SaidIn:
 
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
         """Row numbers and cosines."""
-        return time_windows.said(conn, user, self.kind, self.window, self.sought, self.limit)
+        return said(conn, user, self.kind, self.window, self.sought, self.limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,3 +250,76 @@ def run_all(
         [search.run(conn, user, index_of) for search in searches] for searches, index_of in groups
     ]
     return [[ranking() for ranking in rankings] for rankings in pending]
+
+
+TABLES: Final = {
+    EvidenceKind.PASSAGE: "passages",
+    EvidenceKind.MEMORY: "memories",
+    EvidenceKind.SUMMARY: "summaries",
+}
+
+STATE: Final = """
+    SELECT coalesce((SELECT max(id) FROM {kind}_entries WHERE user_key = :user), 0),
+        coalesce((SELECT number FROM index_revisions WHERE user_key = :user AND kind = :kind), 0),
+        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user_key = :user AND id = :waiting),
+        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user_key = :user AND id = :latest),
+        coalesce((SELECT upto FROM former_vectors WHERE kind = :kind), 0)"""
+
+
+class EntrySearch(ABC):
+    """Implements the part of `SearchPrimitives` that engines share.
+
+    Attributes:
+        language: The language whose rules stem the words of the index.
+        page: The statement for a page: row numbers, sessions, lengths, "1" for each entry with a
+            vector and else "0", and the bits, each joined.
+    """
+
+    language: str = ENGLISH
+    page: str
+
+    @abstractmethod
+    def numbers(self, joined: Any) -> NDArray[np.int64]:  # noqa: ANN401 - as the engine joins them
+        """The numbers of a joined column."""
+
+    def index_page(
+        self, conn: Connection, user: UserKey, kind: EvidenceKind, after: int, limit: int
+    ) -> Pending[IndexPage]:
+        """The user's next entries after a row number."""
+        rows = conn.execute(self.page.format(kind=kind), (user, after, limit))
+
+        def found() -> IndexPage:
+            keys, sessions, lengths, embedded, bits = rows.fetchone()
+            return IndexPage(
+                self.numbers(keys),
+                self.numbers(sessions),
+                self.numbers(lengths),
+                np.frombuffer((embedded or "").encode(), dtype=np.uint8) == ord("1"),
+                bits or b"",
+            )
+
+        return found
+
+    def index_state(
+        self, conn: Connection, user: UserKey, kind: EvidenceKind, waiting: int, latest: int
+    ) -> Pending[IndexState]:
+        """The state of a user's index."""
+        values = {"user": user, "kind": kind, "waiting": waiting, "latest": latest}
+        rows = conn.execute(STATE.format(kind=kind), values)
+        return lambda: IndexState.of(rows.fetchone())
+
+    def vectors(
+        self,
+        conn: Connection,
+        user: UserKey,
+        kind: EvidenceKind,
+        column: str,
+        values: Sequence[int],
+    ) -> Pending[list[tuple[int, bytes]]]:
+        """Row numbers and stored vectors of the user's embedded rows with these column values."""
+        # + keeps SQLite from reading all of the user's rows by another index
+        return conn.execute(
+            f"""SELECT id, vector FROM {TABLES[kind]}
+                WHERE {column} = ANY(?) AND +user_key = ? AND vector IS NOT NULL""",
+            (list(values), user),
+        ).fetchall

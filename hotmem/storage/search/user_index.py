@@ -8,16 +8,17 @@ up in the user's own rows. New entries are read from the last cached one on; aft
 from collections.abc import Collection
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.search.postings import Postings
 from hotmem.storage.search.primitives import IndexPage
 from hotmem.types import EvidenceKind, UserKey
-from hotmem.types.index_state import IndexState
+from hotmem.types.recall import IndexState
 
 PAGE_SIZE: Final = 4096
 """Entries read by one statement."""
@@ -294,3 +295,34 @@ def _with_capacity(values: NDArray[Any], count: int) -> NDArray[Any]:
     )
     grown[..., : values.shape[-1]] = values
     return grown
+
+
+IndexKey: TypeAlias = tuple[EvidenceKind, UserKey]
+
+BYTES: Final = 256 * 2**20
+"""Maximum size of all indexes in bytes; a single larger index is cached alone."""
+
+
+class IndexCache:
+    """An LRU cache of indexes by kind and user. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._indexes: LRUCache[IndexKey, Index] = LRUCache(
+            BYTES, getsizeof=lambda index: min(max(index.nbytes, 1), BYTES)
+        )
+        self._lock = Lock()
+
+    def index(self, kind: EvidenceKind, user: UserKey) -> Index:
+        """Return a user's index of a kind; a new one is empty until it is read."""
+        key = kind, user
+        with self._lock:
+            # An index grows after it is cached, so each access measures its size again.
+            index = self._indexes.pop(key, None) or Index(kind, user)
+            self._indexes[key] = index
+            return index
+
+    def drop(self, user: UserKey) -> None:
+        """Remove all indexes of a user."""
+        with self._lock:
+            for kind in EvidenceKind:
+                self._indexes.pop((kind, user), None)

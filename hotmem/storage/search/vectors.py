@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.matmul import matmul
+from hotmem.core.vector_math import matmul
 from hotmem.storage.database import Connection, Pending
-from hotmem.storage.queries import encoders, index_entries, jobs, reembedding
+from hotmem.storage.queries import index_entries, jobs, reembedding
 from hotmem.storage.queries.index_entries import TABLES, to_bits
 from hotmem.storage.search import token_signs
 from hotmem.storage.search.user_index import WORD, Index, IndexReader
@@ -42,11 +42,11 @@ def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
     Returns:
         Whether the encoder changed.
     """
-    identity = encoders.identified(encoder, dimension)
-    if encoders.current(conn) == identity:
+    identity = reembedding.identified(encoder, dimension)
+    if reembedding.current(conn) == identity:
         return False
     conn.hold_encoder(change=True)
-    former = encoders.current(conn)
+    former = reembedding.current(conn)
     if former == identity:
         return False
     if former is not None:

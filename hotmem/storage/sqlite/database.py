@@ -10,12 +10,11 @@ from queue import SimpleQueue
 from threading import Event
 from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
-from hotmem.core.encryption_key import EncryptionKey
+from hotmem.core.location import EncryptionKey
 from hotmem.core.logs import log
 from hotmem.errors import DeadlineExceeded, MemoryClosed, StoreDamaged, StoreLocked, StoreReadOnly
-from hotmem.storage.sqlite import connection, files, journal
-from hotmem.storage.sqlite.connection import Connection, mapped_errors
-from hotmem.storage.sqlite.journal import Journal
+from hotmem.storage.sqlite import connection, files
+from hotmem.storage.sqlite.connection import Connection, Journal, mapped_errors
 from hotmem.storage.sqlite.opening import READERS, Connections, open_connections
 from hotmem.types import Leftovers, UserKey
 
@@ -222,7 +221,7 @@ class SqliteDatabase:
         while not await self._try_purge():
             if time.monotonic() > until:
                 return Leftovers.JOURNAL
-            await asyncio.sleep(journal.PURGE_PAUSE_S)
+            await asyncio.sleep(connection.PURGE_PAUSE_S)
         return Leftovers.NONE
 
     async def retry_purge(self) -> None:
@@ -325,7 +324,7 @@ class SqliteDatabase:
         while not self._readers.empty():
             self._readers.get().close()
         if self._writer is not None:
-            truncated = journal.truncate(self._writer, self.path, CLOSE_WAIT_S)
+            truncated = connection.truncate(self._writer, self.path, CLOSE_WAIT_S)
             if self._journal.marked and not truncated:
                 log.warning(
                     "journal not purged",

@@ -7,12 +7,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from hotmem.core.counts import counted
-from hotmem.core.encryption_key import EncryptionKey
+from hotmem.core.location import EncryptionKey
+from hotmem.core.validation import counted
 from hotmem.errors import StoreError
 from hotmem.storage import diagnosis
 from hotmem.storage.queries import job_failures, maintenance
-from hotmem.storage.queries.order import BEHIND
+from hotmem.storage.queries.times import BEHIND
 from hotmem.storage.sqlite import connection, files
 from hotmem.storage.sqlite.connection import Connection, connect, mapped_errors
 from hotmem.storage.sqlite.migrations import STEPS, checked_version

@@ -1,12 +1,17 @@
 """Ordered steps from an empty file to today's schema, each in one transaction."""
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
+from hotmem.core.location import EncryptionKey
 from hotmem.errors import StoreTooNew, StoreUnusable
+from hotmem.storage.queries import layer_weights, users
+from hotmem.storage.queries.turns import select
 from hotmem.storage.schema import text
-from hotmem.storage.sqlite.connection import Connection, complete_statement
+from hotmem.storage.sqlite.connection import Connection, complete_statement, connect, mapped_errors
+from hotmem.types import START_WEIGHTS, Turn, Weights
 
 
 def _first(conn: Connection) -> None:
@@ -75,3 +80,36 @@ def checked_version(conn: Connection, path: Path) -> int:
 
 def _scalar(conn: Connection, sql: str) -> int:
     return int(conn.execute(sql).fetchone()[0])
+
+
+def turns(
+    path: Path, user_id: str, most: int, key: EncryptionKey | None = None
+) -> tuple[list[Turn], int, Weights]:
+    """The user's latest turns in order, the number of all, and the layer weights. Blocking.
+
+    Args:
+        path: The file; others may write to it meanwhile.
+        user_id: The user's id; an unknown user has no turns.
+        most: Turns at most.
+        key: Key of the file.
+
+    Raises:
+        StoreError: If the file cannot be used, or has an older schema.
+    """
+    with mapped_errors(path), closing(connect(path, key=key, read_only=True)) as conn:
+        conn.execute("BEGIN")
+        version = checked_version(conn, path)
+        if 0 < version < len(STEPS):
+            raise StoreUnusable(
+                f"{path} has schema {version}, and {len(STEPS)} is read. Open "
+                "it once with this HotMem, as `hotmem stats` does."
+            )
+        user = users.find(conn, user_id) if version else None
+        if user is None:
+            return [], 0, START_WEIGHTS
+        latest = [
+            turn
+            for _, turn in select(conn, "t.user_key = ? ORDER BY t.id DESC LIMIT ?", (user, most))
+        ]
+        count = conn.execute("SELECT count(*) FROM turns WHERE user_key = ?", (user,)).fetchone()[0]
+        return latest[::-1], count, layer_weights.weights(conn, user)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.storage.database import Connection, Pending
-from hotmem.storage.search.entry_search import EntrySearch
+from hotmem.storage.search.searches import EntrySearch
 from hotmem.types import EvidenceKind, UserKey
 
 PAGE: Final = """

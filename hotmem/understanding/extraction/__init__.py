@@ -5,7 +5,6 @@ the words of a turn support. Nothing here calls a model.
 """
 
 from hotmem.understanding.extraction.grounding import Grounding, ground
-from hotmem.understanding.extraction.prompt import write_prompt
-from hotmem.understanding.extraction.proposals import Proposal, read_proposals
+from hotmem.understanding.extraction.proposals import Proposal, read_proposals, write_prompt
 
 __all__ = ["Grounding", "Proposal", "ground", "read_proposals", "write_prompt"]

@@ -14,18 +14,17 @@ from typing import Final
 from hotmem.text.numerals import CARDINALS, ORDINALS, numbers
 from hotmem.text.stemming import STOP_STEMS, stem, stems
 from hotmem.types import Category, Kind, Role, Statement, Turn
-from hotmem.types.parse import Doc, Span, Token
+from hotmem.types.understanding import Doc, Span, Token
 from hotmem.understanding.animate_nouns import ANIMATE
-from hotmem.understanding.extraction.prompt import speaker_of
-from hotmem.understanding.extraction.proposals import RELATIONS, Proposal
+from hotmem.understanding.extraction.proposals import RELATIONS, Proposal, speaker_of
 from hotmem.understanding.facts.assertion import (
     VERB_TAGS,
     is_asserted,
     is_hedged,
     is_question,
     is_quoted,
+    joke_spans,
 )
-from hotmem.understanding.facts.jokes import joke_spans
 from hotmem.understanding.facts.relations import Relation
 from hotmem.understanding.facts.repairs import retracted_spans
 from hotmem.understanding.facts.tags import circumstance_tags, tag_spans, tags_within

@@ -1,10 +1,12 @@
 """Whether a clause is asserted: neither a question, a quotation, a condition nor hearsay."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hotmem.text.word_sets import wordlist
-from hotmem.types.parse import Token
+from hotmem.types.understanding import Doc, Span, Token
+from hotmem.understanding.facts.spelled_codes import opens_code
 
 _REASONS: Final = wordlist("because since cause 'cause cuz although though that but and so now")
 
@@ -152,3 +154,146 @@ def _preceding_modifiers(verb: Token) -> Iterator[Token]:
     yield from (child for child in verb.children if child.dep_ in ("advmod", "aux"))
     if verb.dep_ == "xcomp":
         yield from (child for child in verb.head.children if child.dep_ in ("advmod", "aux"))
+
+
+_YES: Final = wordlist("yes yeah yep yup aye yea sure correct exactly indeed absolutely definitely")
+_NO: Final = wordlist("no nope nah never not none nothing")
+_SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "expl"})
+_AUXILIARIES: Final = frozenset({"aux", "auxpass"})
+_PRO_VERBS: Final = frozenset({"do", "be", "have", "can", "will", "would", "could"})
+
+
+def polarity_of(said: Sequence[Token]) -> tuple[bool | None, list[Token]]:
+    """Whether an answer affirms (True), denies (False) or does neither; and what else it says."""
+    rest = list(said)
+    while rest and (
+        rest[0].is_punct
+        or (rest[0].pos_ == "INTJ" and not _polar(rest[0]) and not opens_code(rest[0]))
+    ):
+        del rest[0]
+    polarity: bool | None = None
+    while rest and (rest[0].is_punct or _polar(rest[0])):
+        first = rest.pop(0)
+        if _polar(first) and polarity is None:
+            polarity = first.lower_ in _YES
+    if rest and _is_pro_verb(verb := rest[0].sent.root) and verb in rest:
+        polarity = not any(one.dep_ == "neg" for one in verb.children)
+        rest = [one for one in rest if one.i > max(verb.i, *(part.i for part in verb.subtree))]
+    return polarity, rest
+
+
+def _polar(token: Token) -> bool:
+    """Whether a word affirms or denies by itself: the "no" of "no, thanks", not of "no jokes"."""
+    if token.lower_ in _YES:
+        return token.pos_ in ("INTJ", "ADV", "NOUN", "PROPN", "ADJ")
+    if token.lower_ == "no":
+        return (
+            token.pos_ == "INTJ"
+            or token.head.i < token.i
+            or token.head == token
+            or (token.doc[token.i + 1 : token.i + 2].text in (",", "."))
+        )
+    if token.lower_ == "not":
+        following = token.doc[token.i + 1 : token.i + 2]
+        return (
+            not following
+            or following[0].lower_ == "any"
+            or following[0].pos_ in ("ADV", "ADP", "DET", "SCONJ", "PUNCT", "ADJ")
+        )
+    return token.lower_ in _NO and token.head.pos_ not in VERB_TAGS
+
+
+def is_complete(answer: Doc | Span | Sequence[Token]) -> bool:
+    """Whether an answer has a subject and a verb of its own, and can stand alone."""
+    return any(
+        (
+            token.dep_ in ("nsubj", "nsubjpass")
+            and token.head.dep_ not in ("advcl", "relcl", "acl")
+            and not _is_pro_verb(token.head)
+        )
+        or (
+            token.tag_ == "VB"
+            and token.dep_ == "ROOT"
+            and any(not one.is_punct for one in token.rights)
+        )
+        for token in answer
+        if not token.is_punct
+    )
+
+
+def _is_pro_verb(verb: Token) -> bool:
+    """Whether a clause only repeats the question's verb: "I do", "she's not"."""
+    return (
+        verb.pos_ in VERB_TAGS
+        and all(
+            one.dep_ in (*_SUBJECTS, *_AUXILIARIES, "neg", "punct", "intj") for one in verb.children
+        )
+        and verb.lemma_ in _PRO_VERBS
+    )
+
+
+_JOKE_REMARK: Final = re.compile(
+    r"(?:\b(?:ha)+h?\b[\s,.!]*)*\b(?:(?:i['’]?m|i\s+am|(?:i\s+)?was)\s+)?(?:(?:just"
+    r"|only)\s+)?(?:kidding|joking|messing\s+with\s+you|pulling\s+your\s+leg)\b"
+    r"|\b(?:that|it|this)(?:['’]s|\s+(?:is|was))\s+(?:just\s+|only\s+)?a\s+joke\b"
+    r"|\bjust\s+a\s+joke\b|(?<=,)\s*not\s+really\s*(?=[.!]|$)",
+    re.IGNORECASE,
+)
+_LAUGHTER: Final = re.compile(r"\b(?:a?(?:ha){2,}h?|(?:he){2,}|lo+l|lmao)\b", re.IGNORECASE)
+_DENIED: Final = re.compile(r"(?:\bnot|n['’]t|\bno)\s*$", re.IGNORECASE)
+_REMARK_OPENING: Final = re.compile(
+    r"^(?:\W*(?:no|nah|well|okay|ok|hey|sorry|don['’]?t believe that(?: one)?|(?:i"
+    r"|we) (?:didn['’]?t|don['’]?t|haven['’]?t))\b)*\W*$",
+    re.IGNORECASE,
+)
+"""Words that may precede a remark about the previous turn."""
+
+_CONTINUATION: Final = re.compile(r"\s*,[^.!?]*")
+"""The rest of the sentence after a remark that opens a turn, which may be the next joke."""
+
+_SENTENCE_END: Final = re.compile(r"[.!?]+\s*")
+
+
+_DENIED_AT_ONCE: Final = re.compile(
+    r"\w\W{1,9}no,? (?:i|s?he|it|we|they)(?:['’]m not| \w+ not| \w+n['’]t)\b|(?:n['’]t|\bnot)\b"
+    r".{,200}?\b(?:yes|well),? (?:i|s?he|it|we|they) (?:am|is|are|do|does|did|have|has)\b",
+    re.IGNORECASE,
+)
+
+
+def is_denied_at_once(text: str) -> bool:
+    """Whether an utterance denies what it has just said: "he left me, no he didn't"."""
+    return _DENIED_AT_ONCE.search(text) is not None
+
+
+def retracts_previous_turn(text: str) -> bool:
+    """Whether an utterance begins by calling the previous turn a joke."""
+    match = _JOKE_REMARK.search(text)
+    return match is not None and bool(_REMARK_OPENING.match(text[: match.start()]))
+
+
+def has_laughter(text: str) -> bool:
+    """Whether somebody laughs in a text: "haha"."""
+    return _LAUGHTER.search(text) is not None
+
+
+def joke_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the character spans that the speaker calls a joke.
+
+    A span is the sentence up to the remark, or the sentence before it.
+    """
+    for match in _JOKE_REMARK.finditer(text):
+        if _DENIED.search(text[: match.start()]):
+            continue
+        starts = [
+            0,
+            *(end.end() for end in _SENTENCE_END.finditer(text) if end.end() <= match.start()),
+        ]
+        own = starts[-1]
+        if not re.search(r"\w", text[own : match.start()]) and len(starts) > 1:
+            own = starts[-2]
+        yield own, match.start()
+        if _REMARK_OPENING.match(text[: match.start()]) and (
+            goes_on := _CONTINUATION.match(text, match.end())
+        ):
+            yield goes_on.span()

@@ -16,11 +16,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.matmul import matmul
+from hotmem.core.vector_math import matmul
 from hotmem.models import Encoder
 from hotmem.text.stemming import terms
 from hotmem.types import Category, Kind, Statement, Vector
-from hotmem.types.parse import Doc
+from hotmem.types.understanding import Doc
 from hotmem.understanding.facts.relations import ASKS
 
 MIN_CONFIDENCE: Final = 0.6

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from hotmem.types.parse import Doc, Token
+from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.facts.assertion import (
     HEDGES,
     VERB_TAGS,

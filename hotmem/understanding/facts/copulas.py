@@ -5,8 +5,8 @@ from typing import Final
 
 from hotmem.temporal import Granularity, TimeMention, format_time_bare
 from hotmem.text.word_sets import word_sets, wordlist
-from hotmem.types.parse import Token
-from hotmem.understanding.facts.ages import age_of
+from hotmem.types.understanding import Token
+from hotmem.understanding.facts.answers import age_of
 from hotmem.understanding.facts.clauses import Clause, Tense
 from hotmem.understanding.facts.lexicon import (
     DETAIL_NOUNS,
@@ -16,7 +16,6 @@ from hotmem.understanding.facts.lexicon import (
     NAMEABLE_NOUNS,
     TRAIT_ADJECTIVES,
 )
-from hotmem.understanding.facts.phrases import is_in_mention, phrase
 from hotmem.understanding.facts.predicates import (
     Fact,
     complement,
@@ -42,6 +41,8 @@ from hotmem.understanding.facts.relations import (
     PLANS_TO,
     WANTS,
     WORKS_AT,
+    is_in_mention,
+    phrase,
 )
 from hotmem.understanding.facts.spelled_codes import code_after, spelled_code
 from hotmem.understanding.facts.subjects import Subject

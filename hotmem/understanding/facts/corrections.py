@@ -8,9 +8,9 @@ from typing import Final
 from hotmem.temporal import Granularity, find_times, format_time_bare
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Correction
-from hotmem.types.parse import Doc
-from hotmem.understanding.facts.contrasts import find_contrasts
+from hotmem.types.understanding import Doc
 from hotmem.understanding.facts.relations import IS_CALLED, IS_IN, IS_ON, LIVES_IN
+from hotmem.understanding.facts.statements import find_contrasts
 
 _VALUE: Final = (
     r"(?:(?:a|an|the|on|in|at|with)\s+)?(?P<{name}>[\w'’-]+(?:\s+(?!not\b|but\b"

@@ -10,7 +10,7 @@ from typing import Final
 
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Statement
-from hotmem.types.parse import Doc
+from hotmem.types.understanding import Doc
 from hotmem.understanding.animate_nouns import SHARED_ROLES, UNIQUE_ROLES
 from hotmem.understanding.facts.assertion import VERB_TAGS, is_quoted, is_reported
 from hotmem.understanding.facts.instructions.topics import is_refused

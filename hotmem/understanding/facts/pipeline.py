@@ -27,25 +27,26 @@ from typing import Final, TypeAlias
 
 from hotmem.temporal import TimeMention
 from hotmem.types import Correction, Role, Statement, Understanding
-from hotmem.types.parse import Doc
-from hotmem.understanding.facts.clause_statements import (
+from hotmem.types.understanding import Doc
+from hotmem.understanding.facts.assertion import joke_spans, retracts_previous_turn
+from hotmem.understanding.facts.corrections import admits_mistake, read_corrections
+from hotmem.understanding.facts.events import read_event_times
+from hotmem.understanding.facts.instructions import read_instructions
+from hotmem.understanding.facts.names import read_name_statements
+from hotmem.understanding.facts.plans import mark_plans, read_reminders, upcoming_times
+from hotmem.understanding.facts.repairs import (
+    expand_contractions,
+    remove_repairs,
+    remove_stutter,
+    retracted_spans,
+)
+from hotmem.understanding.facts.statements import RewrittenText, without_contrasts
+from hotmem.understanding.facts.tags import circumstance_tags, tag_spans, tags_within
+from hotmem.understanding.facts.time_direction import resolve_times
+from hotmem.understanding.facts.verbs import (
     read_admitted_correction,
     read_clause_statements,
 )
-from hotmem.understanding.facts.contractions import expand_contractions
-from hotmem.understanding.facts.contrasts import without_contrasts
-from hotmem.understanding.facts.corrections import admits_mistake, read_corrections
-from hotmem.understanding.facts.event_times import read_event_times
-from hotmem.understanding.facts.instructions import read_instructions
-from hotmem.understanding.facts.jokes import joke_spans, retracts_previous_turn
-from hotmem.understanding.facts.names import read_name_statements
-from hotmem.understanding.facts.plans import mark_plans, upcoming_times
-from hotmem.understanding.facts.reminders import read_reminders
-from hotmem.understanding.facts.repairs import remove_repairs, retracted_spans
-from hotmem.understanding.facts.rewrites import RewrittenText
-from hotmem.understanding.facts.stutter import remove_stutter
-from hotmem.understanding.facts.tags import circumstance_tags, tag_spans, tags_within
-from hotmem.understanding.facts.time_direction import resolve_times
 from hotmem.understanding.query.entities import find_entities
 
 Classify: TypeAlias = Callable[[Doc, Sequence[Statement]], Sequence[Statement]]

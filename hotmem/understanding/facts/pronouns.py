@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hotmem.types.parse import Doc, Token
+from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.animate_nouns import ANIMATE, ELDERS, FEMALE, MALE
-from hotmem.understanding.facts.rewrites import RewrittenText, Segment
+from hotmem.understanding.facts.statements import RewrittenText, Segment
 from hotmem.understanding.query.entities import is_name
 
 _MALE: Final = frozenset({"he", "his"})

@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hotmem.types.parse import Doc, Span, Token
+from hotmem.types.understanding import Doc, Span, Token
+from hotmem.understanding.facts.assertion import is_complete, polarity_of
 from hotmem.understanding.facts.clauses import drops_subject
 from hotmem.understanding.facts.indirect_speech import reworded
-from hotmem.understanding.facts.polarity import is_complete, polarity_of
 from hotmem.understanding.facts.third_person import third_person_verb
 from hotmem.understanding.query.entities import ENTITY_TYPES
 

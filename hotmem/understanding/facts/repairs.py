@@ -6,13 +6,17 @@ Reparandum and editing term are removed before facts are read.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from hotmem.temporal import CALENDAR
-from hotmem.types.parse import Doc, Token
-from hotmem.understanding.facts.rewrites import RewrittenText, Segment
+from hotmem.text.numerals import TENS
+from hotmem.text.word_sets import wordlist
+from hotmem.types.understanding import Doc, Token
+from hotmem.understanding.facts.spelled_codes import is_read_out, is_spelt
+from hotmem.understanding.facts.statements import RewrittenText, Segment
 from hotmem.understanding.facts.third_person import is_filler
+from hotmem.understanding.query.entities import ENTITY_TYPES, known_spans
 
 MAX_WORDS_BACK: Final = 10
 """Words before the editing term in which the reparandum may begin."""
@@ -202,3 +206,219 @@ def _has_of_phrase(before: Sequence[Token], again: Token) -> bool:
     "the third of May, no, the fourth".
     """
     return any(token.lower_ == "of" and token.i > again.i for token in before)
+
+
+MAX_STUTTER_TOKENS: Final = 3
+"""Tokens of the longest repeated beginning: "to the um to the doctor"."""
+
+_STUTTERED_POS: Final = frozenset(
+    {"PRON", "DET", "ADP", "AUX", "VERB", "CCONJ", "SCONJ", "PART", "ADV"}
+)
+"""Parts of speech that are repeated by accident."""
+
+
+def without_stutter(tokens: Sequence[Token]) -> list[Token]:
+    """Leave out what is repeated at once: "to the to the doctor". Numbers and letters stay."""
+    kept: list[Token] = []
+    for token in tokens:
+        kept.append(token)
+        for size in range(1, MAX_STUTTER_TOKENS + 1):
+            again, before = kept[-size:], kept[-2 * size : -size]
+            if (
+                [one.lower_ for one in again] == [one.lower_ for one in before]
+                and again[0].pos_ in _STUTTERED_POS
+                and before[0].pos_ in _STUTTERED_POS
+                and not any(is_read_out(one) for one in again)
+                and not (size == 1 and _is_meant_twice(before[0], token))
+            ):
+                del kept[-size:]
+                break
+    return kept
+
+
+def remove_stutter(doc: Doc) -> RewrittenText | None:
+    """Leave out what is repeated at once in an utterance; None if nothing is.
+
+    Args:
+        doc: The parsed utterance.
+    """
+    tokens = list(doc)
+    kept = without_stutter(tokens)
+    if len(kept) == len(tokens):
+        return None
+    spans = [(one.idx, one.idx + len(one) + len(one.whitespace_)) for one in kept]
+    return RewrittenText(tuple(Segment(doc.text[slice(*span)], *span) for span in spans))
+
+
+def _is_meant_twice(before: Token, token: Token) -> bool:
+    """Whether a repeated word is said twice on purpose: "had had", "very very", "a a seven"."""
+    following = token.doc[token.i + 1 : token.i + 2]
+    letter = len(token) == 1 and token.lower_ != "i"
+    if letter and (not following or len(following[0]) == 1 or following[0].like_num):
+        return True
+    return (before.tag_ != token.tag_ and token.lower_ in ("had", "that")) or token.pos_ == "ADV"
+
+
+_OWNED_NOUN: Final = r"\b(?:my|our)(?:\s+(?!not\b)[a-z-]+){1,3}"
+
+_PARTICIPLE: Final = (
+    r"(?:been|got|had|(?:just|already|recently|finally)\s+\w+(?:ed|en|ne|wn|ght|ld|ft|me|un|lt)\b)"
+)
+
+_COMPLEMENT: Final = (
+    r"(?:an?|the|in|on|at|from|not|my|our|just|now|still|also|really|very|quite|called|named"
+    r"|allergic|afraid|scared|married|pregnant|retired|divorced"
+    rf"|diabetic|vegetarian|vegan|\d+|(?:{'|'.join(TENS)})(?:-\w+)?|seven|eight|nine|ten|eleven"
+    rf"|twelve|\w+teen"
+    r"|(?:going|coming|moving|working|living|studying|training|learning|getting|turning)\s+(?:to"
+    r"|in|at|as|for|on|a|with|over|married|back|here|next))"
+)
+
+_CONTRACTED_VERB: Final = re.compile(
+    rf"{_OWNED_NOUN}(?P<verb>['’]s)(?=\s+(?:(?P<has>{_PARTICIPLE})|{_COMPLEMENT})\b)", re.IGNORECASE
+)
+
+_INFORMAL_CONTRACTIONS: Final = {
+    "wanna": "want to",
+    "gonna": "going to",
+    "gotta": "have to",
+    "tryna": "trying to",
+    "finna": "going to",
+    "hafta": "have to",
+    "lemme": "let me",
+    "gimme": "give me",
+    "dunno": "don't know",
+    "kinda": "kind of",
+    "sorta": "sort of",
+    "lotta": "lot of",
+    "outta": "out of",
+}
+"""Spoken contractions that the parser takes for verbs or names."""
+
+_INFORMAL: Final = re.compile(
+    rf"\b(?P<had>['’]ve\s+|have\s+|['’]s\s+|has\s+)?(?P<word>{'|'.join(_INFORMAL_CONTRACTIONS)})\b",
+    re.IGNORECASE,
+)
+
+_DETACHED_CONTRACTION: Final = re.compile(
+    r"(?<=\w)\s+(?=(?:['’](?:m|s|re|ve|ll|d)|n['’]t)\b)", re.IGNORECASE
+)
+"""The gap in "I 'm" and "do n't", as in tokenised text."""
+
+_SENTENCE_FINAL_I: Final = re.compile(r"(?<=\bI)(?=\.\s*(?:$|[A-Z]))")
+""""I" at the end of a sentence, which the parser takes for an initial with its full stop."""
+
+
+def expand_contractions(doc: Doc) -> RewrittenText | None:
+    """Expand contractions that the parser misreads; None if there are none.
+
+    "my sister's a vet" gets "is", "wanna" becomes "want to", and the gap in "I 'm" is closed.
+    """
+    text, segments, last = doc.text, list[Segment](), 0
+    for (start, stop), word in sorted(_replacements(text)):
+        if start < last:
+            continue
+        segments += [Segment(text[last:start], last, start), Segment(word, start, stop)]
+        last = stop
+    if not segments:
+        return None
+    return RewrittenText((*segments, Segment(text[last:], last, len(text))))
+
+
+def _replacements(text: str) -> Iterator[tuple[tuple[int, int], str]]:
+    """Yield character spans and their replacements."""
+    for match in _CONTRACTED_VERB.finditer(text):
+        yield match.span("verb"), " has" if match["has"] else " is"
+    for match in _INFORMAL.finditer(text):
+        word = match["word"].lower()
+        spelt = "got to" if match["had"] and word == "gotta" else _INFORMAL_CONTRACTIONS[word]
+        yield match.span("word"), spelt.capitalize() if match["word"][0].isupper() else spelt
+    for match in _DETACHED_CONTRACTION.finditer(text):
+        yield match.span(), ""
+    for match in _SENTENCE_FINAL_I.finditer(text):
+        yield match.span(), " "
+
+
+_CAPITALISED: Final = CALENDAR | {"i"}
+
+_SUBJECTS: Final = wordlist("i he she we they you my our his her their this that it there")
+_CONTINUING_POS: Final = frozenset({"ADP", "CCONJ", "SCONJ", "PART", "DET", "VERB", "AUX", "PRON"})
+"""Parts of speech that do not end a sentence."""
+
+MIN_LETTERS: Final = 3
+"""Letters below which the case of a text means nothing."""
+
+
+def lacks_case(text: str) -> bool:
+    """Whether a text is all lower case or all upper case."""
+    return sum(map(str.isalpha, text)) >= MIN_LETTERS and (text.islower() or text.isupper())
+
+
+def sentence_starts(doc: Doc) -> list[int]:
+    """Return the offsets at which sentences begin.
+
+    Where the parser begins one, and where a new subject follows a complete clause.
+
+    Args:
+        doc: The text in lower case, parsed.
+    """
+    return [token.idx for token in doc if token.is_sent_start or _starts_new_sentence(token)]
+
+
+def _starts_new_sentence(token: Token) -> bool:
+    """Whether a word like "I" or "my" begins a clause that nothing joins to the previous one."""
+    if token.i == 0 or token.lower_ not in _SUBJECTS or token.nbor(-1).pos_ in _CONTINUING_POS:
+        return False
+    subject = token.head if token.dep_ == "poss" else token
+    verb = subject.head
+    if (
+        subject.dep_ not in ("nsubj", "nsubjpass", "expl")
+        or verb.i < token.i
+        or any(child.dep_ == "mark" for child in verb.lefts)
+    ):
+        return False
+    return verb.dep_ not in ("relcl", "acl") or token.nbor(-1).pos_ == "PROPN"
+
+
+def truecase(doc: Doc, starts: Collection[int], known: Sequence[str] = ()) -> str:
+    """Capitalise sentence starts, names and "I".
+
+    Args:
+        doc: The text in lower case, parsed with named entities.
+        starts: Offsets at which sentences begin.
+        known: Names known from earlier turns.
+
+    Returns:
+        A text of the same length.
+    """
+    letters = list(doc.text)
+    for place in (*starts, *_capital_offsets(doc, known)):
+        capital = letters[place].upper()
+        if len(capital) == 1:
+            letters[place] = capital
+    return "".join(letters)
+
+
+def _capital_offsets(doc: Doc, known: Sequence[str]) -> Iterator[int]:
+    """Yield the offsets of the first letters of names and of "I"."""
+    yield from (
+        token.idx
+        for token in doc
+        if (token.lower_ in _CAPITALISED or _is_name_token(token)) and not _is_letter(token)
+    )
+    for start, stop in known_spans(doc.text, known):
+        yield from (
+            place for place in range(start, stop) if place == start or doc.text[place - 1] == " "
+        )
+
+
+def _is_letter(token: Token) -> bool:
+    """Whether a token is one of several letters that are read out."""
+    return len(token) == 1 and is_spelt(token)
+
+
+def _is_name_token(token: Token) -> bool:
+    """Whether a word is a name by its tag or its named entity, and no stop word."""
+    return token.pos_ == "PROPN" or (
+        token.ent_type_ in ENTITY_TYPES | {"NORP", "LANGUAGE"} and not token.is_stop
+    )

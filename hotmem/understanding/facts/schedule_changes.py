@@ -12,7 +12,7 @@ from hotmem.temporal import find_times
 from hotmem.temporal.rescheduling import RESCHEDULING_VERBS
 from hotmem.text.stemming import STOP_STEMS, stem, stems
 from hotmem.text.word_sets import wordlist
-from hotmem.types.parse import Doc, Token
+from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.facts.lexicon import EVENT_NOUNS
 from hotmem.understanding.query.cues import DIRECT_QUESTION
 

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Final
 
 from hotmem.text.word_sets import wordlist
-from hotmem.types.parse import Token
+from hotmem.types.understanding import Token
 
 _SPELLING_WORDS: Final = wordlist(
     "oh nought double triple treble dash hyphen slash dot point underscore hash capital"

@@ -2,18 +2,18 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Final
 
-from hotmem.temporal import TimeMention
-from hotmem.types import Statement, Termination
-from hotmem.types.parse import Token
+from hotmem.temporal import WEEKDAYS, TimeMention
+from hotmem.text.word_sets import wordlist
+from hotmem.types import Statement, Termination, Understanding
+from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.facts.clauses import Clause, Tense
 from hotmem.understanding.facts.events import RELOCATION_VERBS, find_ended_activity
 from hotmem.understanding.facts.lexicon import EVENT_NOUNS, EXCLUSIVE_VALUES
-from hotmem.understanding.facts.phrases import is_in_mention, is_self_contained, loses_restriction
 from hotmem.understanding.facts.predicates import Fact, first_mention
 from hotmem.understanding.facts.relations import (
     HAS_TO,
@@ -26,12 +26,80 @@ from hotmem.understanding.facts.relations import (
     PLANS_TO,
     PURSUIT_RELATIONS,
     REGULARLY,
+    STUDIES_AT,
     WANTS,
+    WORKS_AS,
+    WORKS_AT,
+    Relation,
+    is_in_mention,
+    is_self_contained,
+    loses_restriction,
 )
-from hotmem.understanding.facts.secondary_facts import is_secondary
 from hotmem.understanding.facts.spelled_codes import is_code_token, keeps_codes_whole
 from hotmem.understanding.facts.subjects import Subject
-from hotmem.understanding.facts.third_person import sentence, to_third_person
+from hotmem.understanding.facts.third_person import FIRST_PERSON_PRONOUNS, sentence, to_third_person
+
+_MULTIPLE_RELATIONS: Final = frozenset({LIVES_IN, STUDIES_AT, WORKS_AS, WORKS_AT})
+_SIDE_JOB_VERBS: Final = frozenset({"volunteer", "freelance"})
+_ADDITIVE_ADVERBS: Final = wordlist("also too additionally besides sometimes occasionally")
+_SEASONS: Final = wordlist(
+    "weekend weekday week evening night morning afternoon summer winter spring autumn fall "
+    "season holiday vacation"
+)
+
+
+def is_secondary(clause: Clause, relation: Relation) -> bool:
+    """Whether a job, school or home is one of several.
+
+    Marked by "also", "part-time", or certain days or seasons.
+    """
+    if relation not in _MULTIPLE_RELATIONS or clause.tense is not Tense.PRESENT:
+        return False
+    if clause.verb.lemma_ in _SIDE_JOB_VERBS:
+        return True
+    of_speaker = clause.subject is None or clause.subject.lower_ in FIRST_PERSON_PRONOUNS
+    also = (
+        relation is not LIVES_IN or of_speaker
+    )  # "she also lives in Oslo" may be said because somebody else does
+    return any(
+        (also and token.lower_ in _ADDITIVE_ADVERBS) or _is_part_time(token) or _is_recurring(token)
+        for token in _adverbials(clause)
+    )
+
+
+def _adverbials(clause: Clause) -> Iterator[Token]:
+    """Yield the adverbs of a clause and the nouns of its adverbial phrases."""
+    for child in (
+        *clause.verb.children,
+        *(clause.finite.children if clause.finite != clause.verb else ()),
+    ):
+        if child.dep_ == "prep":
+            yield from (part for part in child.children if part.dep_ == "pobj")
+            yield from (
+                inner
+                for part in child.children
+                for inner in part.children
+                if inner.dep_ in ("advmod", "npadvmod")
+            )
+        yield child
+        yield from (part for part in child.children if child.dep_ == "prep" and part.dep_ == "prep")
+
+
+def _is_part_time(token: Token) -> bool:
+    return token.lower_ in ("part-time", "parttime") or (
+        token.lower_ == "time" and any(child.lower_ == "part" for child in token.lefts)
+    )
+
+
+def _is_recurring(token: Token) -> bool:
+    """Whether a noun is a recurring time: "at the weekend", "on Saturdays", "every winter"."""
+    lemma = token.lemma_.lower()
+    if token.dep_ not in ("pobj", "npadvmod"):
+        return False
+    if lemma in _SEASONS:
+        return not any(child.lower_ in ("this", "next", "last") for child in token.lefts)
+    return token.lower_.removesuffix("s") in WEEKDAYS and token.lower_.endswith("ays")
+
 
 DATED_RELATIONS: Final = frozenset({PLANS_TO, HAS_TO, WANTS, IS_ON})
 """Relations that keep their time in the present tense; elsewhere "these days" would go stale."""
@@ -176,3 +244,155 @@ def _termination(clause: Clause, fact: Fact, *, negated: bool) -> Termination | 
         if others
         else None
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A segment of a rewritten utterance.
+
+    Attributes:
+        text: Its text.
+        start: First character of the original span.
+        stop: One past the last.
+    """
+
+    text: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class RewrittenText:
+    """A rewritten utterance.
+
+    Attributes:
+        segments: Its segments, in order.
+    """
+
+    segments: tuple[Segment, ...]
+
+    @property
+    def text(self) -> str:
+        """The text of all segments."""
+        return "".join(segment.text for segment in self.segments)
+
+    def restore_offsets(self, understanding: Understanding) -> Understanding:
+        """Map the offsets of an understanding of `text` to the original utterance."""
+        return replace(
+            understanding,
+            statements=tuple(
+                replace(one, start=self._start(one.start), stop=self._stop(one.stop))
+                for one in understanding.statements
+            ),
+            corrections=tuple(
+                replace(one, start=self._start(one.start), stop=self._stop(one.stop))
+                for one in understanding.corrections
+            ),
+            event_times=tuple(
+                replace(one, start=self._start(one.start), stop=self._stop(one.stop))
+                for one in understanding.event_times
+            ),
+        )
+
+    def _start(self, place: int) -> int:
+        for segment in self.segments:
+            if place < len(segment.text):
+                return min(segment.start + place, max(segment.start, segment.stop - 1))
+            place -= len(segment.text)
+        return self.segments[-1].stop
+
+    def _stop(self, place: int) -> int:
+        return self._start(place - 1) + 1
+
+
+_NAMES: Final = frozenset({"NOUN", "PROPN", "NUM"})
+_WITHIN: Final = _NAMES | {"DET", "ADJ"}
+"""Parts of speech of what is denied."""
+
+_LINKS: Final = frozenset({",", "and"})
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """What a speaker denies beside what is so.
+
+    Attributes:
+        start: First character of the words that can be left out, the comma before "not" included.
+        stop: One past their last character.
+        wrong: The value that is denied.
+    """
+
+    start: int
+    stop: int
+    wrong: str
+
+
+def find_contrasts(doc: Doc) -> Iterator[Contrast]:
+    """Yield the contrasts of an utterance, in order; an order keeps what shall not be done."""
+    for negation in doc:
+        if negation.lower_ != "not" or not negation.i or _is_order(negation.sent.root):
+            continue
+        first = negation.i
+        while first and doc[first - 1].lower_ in _LINKS:
+            first -= 1
+        denied = list(_denied(negation))
+        if not first or not denied or not _are_alike(doc[first - 1], denied, first):
+            continue
+        value = [token for token in denied if token.pos_ not in ("ADP", "DET")]
+        last = denied[-1]
+        yield Contrast(
+            doc[first - 1].idx + len(doc[first - 1]),
+            last.idx + len(last),
+            doc.text[value[0].idx : last.idx + len(last)],
+        )
+
+
+def without_contrasts(doc: Doc) -> RewrittenText | None:
+    """Leave out what is denied; None if there is nothing."""
+    found = list(find_contrasts(doc))
+    if not found:
+        return None
+    edges = [0, *(place for one in found for place in (one.start, one.stop)), len(doc.text)]
+    return RewrittenText(
+        tuple(
+            Segment(doc.text[start:stop], start, stop)
+            for start, stop in zip(edges[::2], edges[1::2], strict=True)
+        )
+    )
+
+
+def _is_order(verb: Token) -> bool:
+    """Whether a verb is an imperative: "call me Mrs Whitlock, not Dorothy"."""
+    return verb.tag_ == "VB" and not any(
+        one.dep_ in ("nsubj", "aux", "nsubjpass") for one in verb.children
+    )
+
+
+def _denied(negation: Token) -> Iterator[Token]:
+    """Yield the words after "not" up to the end of their phrase; none if a clause follows."""
+    rest = list(negation.doc[negation.i + 1 :])
+    found: list[Token] = []
+    for token in rest:
+        opens = token.pos_ == "ADP" and not found
+        if not opens and (token.is_sent_start or not (token.pos_ in _WITHIN or _is_name(token))):
+            break
+        found.append(token)
+    following = rest[len(found) : len(found) + 1]
+    if not any(token.pos_ in ("VERB", "AUX", "ADP", "PRON") for token in following):
+        yield from found
+
+
+def _are_alike(said: Token, denied: list[Token], stop: int) -> bool:
+    """Whether a phrase and what is denied beside it have the same form."""
+    last = denied[-1]
+    if not (_is_name(said) and _is_name(last)) and {said.pos_, last.pos_} != {"ADJ"}:
+        return False
+    if denied[0].pos_ != "ADP":
+        return True
+    near = said.doc[said.sent.start : stop]
+    return len(denied) > 1 and any(token.lower_ == denied[0].lower_ for token in near)
+
+
+def _is_name(word: Token) -> bool:
+    """Whether a word ends a name or number, whatever the parser took it for: "Leigh not Leeds"."""
+    return word.pos_ in _NAMES or (word.is_alpha and word.text[0].isupper() and word.pos_ != "PRON")

@@ -8,10 +8,10 @@ from typing import Final
 
 from hotmem.temporal import WEEKDAYS
 from hotmem.text.word_sets import word_sets
-from hotmem.types.parse import Token
+from hotmem.types.understanding import Token
 from hotmem.understanding.animate_nouns import ANIMATE, ELDERS, UNIQUE_ROLES
 from hotmem.understanding.facts.lexicon import DETAIL_NOUNS, EVENT_NOUNS
-from hotmem.understanding.facts.phrases import DISCOURSE
+from hotmem.understanding.facts.relations import DISCOURSE
 from hotmem.understanding.facts.third_person import FIRST_PERSON_POSSESSIVES, FIRST_PERSON_PRONOUNS
 from hotmem.understanding.query.entities import is_name
 

@@ -9,10 +9,9 @@ from typing import Final
 from hotmem.models.language import NOUNS
 from hotmem.temporal import CALENDAR
 from hotmem.text.stemming import stems
-from hotmem.text.tag_keys import long_form
-from hotmem.text.tag_words import ABBREVIATIONS, COMPOUNDS, IRREGULAR
+from hotmem.text.tag_words import ABBREVIATIONS, COMPOUNDS, IRREGULAR, long_form
 from hotmem.text.word_sets import word_sets
-from hotmem.types.parse import Doc, Span, Token
+from hotmem.types.understanding import Doc, Span, Token
 from hotmem.understanding.facts.third_person import FILLERS
 from hotmem.understanding.query.cues import COURTESIES
 from hotmem.understanding.query.entities import ENTITY_TYPES

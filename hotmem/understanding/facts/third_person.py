@@ -10,7 +10,7 @@ from typing import Final
 
 from hotmem.temporal import TimeMention, format_time, format_time_bare
 from hotmem.text.word_sets import wordlist
-from hotmem.types.parse import Token
+from hotmem.types.understanding import Token
 
 FIRST_PERSON_PRONOUNS: Final = frozenset({"i", "me", "myself", "we", "us", "ourselves"})
 FIRST_PERSON_POSSESSIVES: Final = frozenset({"my", "our", "mine", "ours"})

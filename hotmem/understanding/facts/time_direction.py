@@ -2,19 +2,174 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Final
 
 from hotmem.temporal import Bound, Granularity, TimeMention, find_times
-from hotmem.temporal.rescheduling import RESCHEDULING_VERBS
+from hotmem.temporal.rescheduling import RESCHEDULED, RESCHEDULING_VERBS
+from hotmem.temporal.units import MONTHS
 from hotmem.text.word_sets import word_sets, wordlist
-from hotmem.types.parse import Doc, Span, Token
-from hotmem.understanding.facts.former_times import current_times
-from hotmem.understanding.facts.half_of_day import in_its_half
+from hotmem.types import Interval
+from hotmem.types.understanding import Doc, Span, Token
+from hotmem.understanding.animate_nouns import ANIMATE
 from hotmem.understanding.facts.lexicon import EVENT_NOUNS
-from hotmem.understanding.facts.month_names import is_month_as_name
 from hotmem.understanding.query.analyzer import FUTURE_WORDS, refers_to_future
+
+_TO_TIME: Final = re.compile(r"\s+to\s+\w", re.IGNORECASE)
+_FROM: Final = re.compile(r"(?:back\s+)?from\s", re.IGNORECASE)
+"""The first word of a former time after the verb: "moved it from Friday to Monday"."""
+
+_TO: Final = re.compile(r"\s*to(?:\s+the)?\s*", re.IGNORECASE)
+"""What is between the former and the new time: "moved the exam on 3 March to 10 March"."""
+
+_PASSIVE: Final = re.compile(
+    r"(?:['’]s?)?(?:\s+(?!(?:and|but|so|i|we|you|he|she|it|they)\b)\w+){0,4}?"
+    r"(?:\s+(?:is|are|was|were|has|have|had|been|being|be|got|gets|will)|['’](?:s|ve))+\s",
+    re.IGNORECASE,
+)
+"""What follows the time of an event that is moved, up to the verb: "Friday's dinner was moved"."""
+
+_PLANNED: Final = re.compile(
+    r"(?:\b(?:was|were)(?:\s+(?:originally|first|to\s+be|on|in|at|for|the))*"
+    r"|\b(?:meant|supposed|due|planned|scheduled|booked)(?:\s+\w+){0,4})\s*$",
+    re.IGNORECASE,
+)
+"""The words before the time of a plan that may have changed: "it was meant to be on Friday"."""
+
+_CHANGED: Final = re.compile(r"\bnow\b", re.IGNORECASE)
+_INSTEAD: Final = re.compile(r"\s*instead\b", re.IGNORECASE)
+_DENIED: Final = re.compile(
+    r"\b(?:is|was|are|were)(?:n['’]?t|\s+not)(?:\s+(?:on|in|at|until|the))*\s*$", re.IGNORECASE
+)
+_BUT: Final = re.compile(r"[\s,–—-]*(?:but\b|it['’]?s\b|it\s+is\b|they['’]?re\b)", re.IGNORECASE)
+_SENTENCE_END: Final = re.compile(r"[.!?;]\s")
+
+
+def current_times(text: str, mentions: Sequence[TimeMention]) -> Iterator[TimeMention]:
+    """Yield the times of a text without those that an event was moved from.
+
+    Args:
+        text: The text.
+        mentions: Its times, in order.
+    """
+    for mention, following in zip_longest(mentions, mentions[1:]):
+        if not _is_former(text, mention, following):
+            yield mention
+
+
+def _is_former(text: str, mention: TimeMention, following: TimeMention | None) -> bool:
+    after_verb = RESCHEDULED.search(text, 0, mention.start)
+    from_time = _FROM.match(text, mention.start, mention.stop)
+    if after_verb and from_time and _TO_TIME.match(text, mention.stop):
+        return True
+    if following is None or _SENTENCE_END.search(text, mention.stop - 1, following.start):
+        return False
+    before, between = text[: mention.start], text[mention.stop : following.start]
+    if after_verb and _TO.fullmatch(between):
+        return True
+    moved = RESCHEDULED.search(between)
+    passive = _PASSIVE.match(between)
+    if moved and passive and moved.start() <= passive.end():
+        return True
+    if _PLANNED.search(before):
+        instead = _INSTEAD.match(text, following.stop)
+        return bool(moved or instead or _CHANGED.search(between))
+    return bool(_DENIED.search(before) and _BUT.match(between))
+
+
+_JOINING: Final = frozenset({"CCONJ", "SCONJ", "PUNCT", "INTJ"})
+"""Parts of speech before the subject of a clause."""
+
+_NAMING: Final = frozenset({"call", "name"})
+
+
+def is_month_as_name(doc: Doc, mention: TimeMention) -> bool:
+    """Whether a time is only the word for a month, in the place of a name.
+
+    Args:
+        doc: The parsed text.
+        mention: A time in it.
+    """
+    month = next((token for token in doc if token.idx == mention.start), None)
+    words = doc.text[mention.start : mention.stop].strip(" .,;:!?")
+    if month is None or month.lower_ not in MONTHS or words != month.text:
+        return False
+    before = doc[month.i - 1] if month.i else None
+    after = doc[month.i + 1] if month.i + 1 < len(doc) else None
+    if before is not None and (before.lower_ == "with" or _is_person(before)):
+        return True
+    if before is not None and before.is_punct and month.dep_ == "appos" and _is_person(month.head):
+        return True
+    if month.dep_ in ("oprd", "attr") and month.head.i < month.i:
+        return month.head.lemma_ in _NAMING or _is_named(month.head)
+    opens = before is None or before.pos_ in _JOINING or month.is_sent_start
+    return bool(opens) and after is not None and _is_finite(after)
+
+
+def _is_person(word: Token) -> bool:
+    """Whether a word is a noun for a person or pet that is somebody's: "my cousin"."""
+    return word.lemma_.lower() in ANIMATE and any(
+        one.tag_ in ("PRP$", "POS") for one in word.doc[max(word.i - 3, word.sent.start) : word.i]
+    )
+
+
+def _is_named(verb: Token) -> bool:
+    """Whether the subject of a verb is a name: "her name is"."""
+    return any(one.dep_ == "nsubj" and one.lemma_ == "name" for one in verb.children)
+
+
+def _is_finite(word: Token) -> bool:
+    return word.tag_ in ("VBD", "VBZ", "VBP", "MD") or (word.pos_ == "AUX" and word.tag_ != "VBG")
+
+
+HALF_DAY: Final = timedelta(hours=12)
+NOON, EVENING = 12, 19
+"""Hours between which a time without "am" or "pm" may mean the morning."""
+
+EARLIEST_EVENING: Final = 6
+"""Hour from which one before noon may mean the evening."""
+
+_WAKE: Final = re.compile(r"\bwake\s+(?:me|us)\b(?:\s+(?:up|in|for)\b)?[\s,]*$", re.IGNORECASE)
+_EVENING_EVENT: Final = re.compile(
+    r"\b(?:dinner|supper|party|film|movie|cinema|concert|gig|theatre|theater|opera|drinks|pub)\b",
+    re.IGNORECASE,
+)
+_HALF_OF_DAY: Final = re.compile(
+    r"[ap]\.?m\b|noon|morning|evening|night|\b(?:0\d|1[2-9]|2\d)\b", re.IGNORECASE
+)
+
+
+def in_its_half(text: str, mention: TimeMention, said_at: datetime) -> TimeMention:
+    """Return a time of day without "am" or "pm" in the half of the day that its event tells.
+
+    An hour at which somebody is to be woken is in the morning, that of a dinner in the evening.
+
+    Args:
+        text: The text.
+        mention: A time in it.
+        said_at: When it was said.
+    """
+    start, _ = mention.local
+    hour = text[mention.start : mention.stop]
+    if mention.granularity is not Granularity.MINUTE or _HALF_OF_DAY.search(hour):
+        return mention
+    before = text[: mention.start]
+    if NOON <= start.hour < EVENING and _WAKE.search(before):
+        over = mention.clock_only and start - HALF_DAY <= said_at
+        moved = HALF_DAY if over else -HALF_DAY
+    elif EARLIEST_EVENING <= start.hour < NOON and _EVENING_EVENT.search(
+        before[before.rfind(".") + 1 :]
+    ):
+        moved = HALF_DAY
+    else:
+        return mention
+    return replace(
+        mention,
+        interval=Interval(mention.interval.start + moved, mention.interval.end + moved),
+    )
+
 
 _WORDS: Final = word_sets(__file__)
 

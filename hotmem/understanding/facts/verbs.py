@@ -1,19 +1,29 @@
 """Facts of clauses with other verbs: states, habits, plans, wishes and duties."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Final
 
-from hotmem.temporal import WEEKDAYS, Granularity, TimeMention
+from hotmem.temporal import (
+    WEEKDAYS,
+    Granularity,
+    TimeMention,
+    find_times,
+    format_time,
+    format_time_bare,
+)
 from hotmem.text.word_sets import wordlist
-from hotmem.types.parse import Token
-from hotmem.understanding.facts.clauses import Clause, Tense
+from hotmem.types import Correction, Statement
+from hotmem.types.understanding import Doc, Token
+from hotmem.understanding.facts.clauses import Clause, Tense, read_clauses
+from hotmem.understanding.facts.copulas import read_copula
 from hotmem.understanding.facts.events import (
     INTRANSITIVE_EVENTS,
     has_informative_complement,
     read_event,
+    rescheduled_event,
 )
-from hotmem.understanding.facts.lexicon import FREQUENCY_VERBS
-from hotmem.understanding.facts.phrases import phrase
+from hotmem.understanding.facts.lexicon import DETAIL_NOUNS, EVENT_NOUNS, FREQUENCY_VERBS
 from hotmem.understanding.facts.predicates import (
     Fact,
     complement,
@@ -22,6 +32,7 @@ from hotmem.understanding.facts.predicates import (
     has_deictic_place,
     inner_phrase,
     predicate_words,
+    read_general_verb,
 )
 from hotmem.understanding.facts.relations import (
     CAN,
@@ -32,6 +43,8 @@ from hotmem.understanding.facts.relations import (
     HAS,
     HAS_CONDITION,
     HAS_TO,
+    IS_DETAIL,
+    IS_ON,
     KNOWS,
     LEARNS,
     LIKES,
@@ -46,8 +59,13 @@ from hotmem.understanding.facts.relations import (
     WORKS_AT,
     WORKS_ON,
     Relation,
+    phrase,
 )
-from hotmem.understanding.facts.subjects import Subject
+from hotmem.understanding.facts.spelled_codes import code_after
+from hotmem.understanding.facts.statements import to_statement
+from hotmem.understanding.facts.subjects import Subject, resolve
+from hotmem.understanding.facts.third_person import sentence
+from hotmem.understanding.facts.time_direction import current_times
 from hotmem.understanding.query.entities import is_name
 
 _LIGHT_VERBS: Final = wordlist(
@@ -346,3 +364,115 @@ def _is_habitual(verb: Token) -> bool:
         if child.dep_ == "advmod" and child.lower_ in ("once", "twice"):
             return any(part.lemma_ in _PERIOD_NOUNS for part in child.subtree)
     return False
+
+
+_PRONOUN_NOUNS: Final = {"he": "friend", "she": "friend", "they": "friend", "it": "car"}
+"""Third-person pronouns, each with a noun of the kind that it may stand for."""
+
+
+def read_admitted_correction(doc: Doc, speaker: str, said_at: datetime) -> Iterator[Correction]:
+    """Yield the correction in the first clause about "she", "he" or "it", if there is one.
+
+    For turns that admit a mistake: "I said something silly, she's from Latvia".
+    """
+    mentions = find_times(doc.text, said_at, ahead=True)
+    for clause in read_clauses(doc):
+        pronoun = clause.subject
+        if pronoun is None or pronoun.lower_ not in _PRONOUN_NOUNS or clause.negated:
+            continue
+        someone = Subject(
+            pronoun.lower_,
+            pronoun.lower_,
+            _PRONOUN_NOUNS[pronoun.lower_],
+            False,
+            False,
+            pronoun.idx,
+            pronoun.idx + len(pronoun),
+        )
+        for fact in _read_facts(clause, someone, mentions):
+            statement = to_statement(clause, someone, fact, mentions, speaker, (), said_at)
+            if statement is not None and statement.object:
+                yield Correction(
+                    "", statement.object, statement.start, statement.stop, statement.relation
+                )
+                return
+
+
+def read_clause_statements(
+    doc: Doc,
+    speaker: str,
+    entities: Sequence[str],
+    mentions: Sequence[TimeMention],
+    said_at: datetime,
+) -> Iterator[Statement]:
+    """Yield the statements of all asserted clauses.
+
+    Args:
+        doc: The parsed turn.
+        speaker: The speaker's name.
+        entities: Names in the turn.
+        mentions: Times in the turn.
+        said_at: When it was said.
+    """
+    for clause in read_clauses(doc):
+        moved = rescheduled_event(clause)
+        appointment = resolve(moved, speaker) if moved is not None else None
+        if (
+            appointment is not None
+            and appointment.head in EVENT_NOUNS
+            and (day := _new_date(clause, said_at)) is not None
+        ):
+            yield _reschedule_statement(clause, appointment, day)
+            continue
+        subject = resolve(clause.subject, speaker)
+        if subject is None:
+            continue
+        times = _relevant_mentions(doc, subject, mentions)
+        for fact in _read_facts(clause, subject, times):
+            if statement := to_statement(clause, subject, fact, times, speaker, entities, said_at):
+                yield statement
+
+
+def _relevant_mentions(
+    doc: Doc, subject: Subject, mentions: Sequence[TimeMention]
+) -> Sequence[TimeMention]:
+    """Drop bare numbers from the times of a clause about a code: "my PIN is 1987" names no year."""
+    if subject.head not in DETAIL_NOUNS:
+        return mentions
+    return [
+        mention for mention in mentions if not doc.text[mention.start : mention.stop].isdecimal()
+    ]
+
+
+def _new_date(clause: Clause, said_at: datetime) -> TimeMention | None:
+    """Return the future date of a rescheduled event: "they put the exam off until Monday"."""
+    text = clause.verb.doc.text
+    times = find_times(text, said_at, ahead=True)
+    return first_mention(predicate_words(clause), list(current_times(text, times)))
+
+
+def _reschedule_statement(clause: Clause, appointment: Subject, day: TimeMention) -> Statement:
+    """State the new date of a rescheduled event."""
+    words = predicate_words(clause)
+    start = min(appointment.start, words[0].idx)
+    stop = max(appointment.stop, *(token.idx + len(token) for token in words))
+    text = sentence(appointment.shown, "is", format_time(day))
+    return IS_ON.statement(appointment.key, format_time_bare(day), text, start, stop)
+
+
+def _read_facts(
+    clause: Clause, subject: Subject, mentions: Sequence[TimeMention]
+) -> Sequence[Fact]:
+    """Read the facts of a clause by the tables of relations, or else by the general rule."""
+    if clause.copular:
+        return tuple(read_copula(clause, subject, mentions))
+    if subject.event:
+        return ()
+    if subject.head in DETAIL_NOUNS and clause.finite.lemma_ == "be" and not clause.negated:
+        code = code_after(clause.finite)  # "is pancake seven seven", parsed as a verb
+        if code:
+            said = clause.verb.doc[code[0].i : code[-1].i + 1].text
+            return (Fact(IS_DETAIL, code, (clause.finite, *code), object=said),)
+    return tuple(read_verb(clause, subject, mentions)) or tuple(
+        read_general_verb(clause, subject, mentions)
+    )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hotmem.text.word_sets import word_sets, wordlist
-from hotmem.types.parse import Doc, Token
+from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.query.cues import QUESTION
 from hotmem.understanding.query.mentions import PERSON_NOUNS, RELATIONAL_NOUNS, is_time
 

@@ -5,16 +5,23 @@ from datetime import datetime
 from typing import Final
 
 from hotmem.temporal import find_interval
+from hotmem.text.function_words import FUNCTION_WORDS
 from hotmem.text.names import normalize_name
+from hotmem.text.stemming import words
 from hotmem.text.word_sets import wordlist
-from hotmem.types import Analysis, Intent, Layer, Vector
-from hotmem.types.parse import Doc, Span, Token
+from hotmem.types import Analysis, Complexity, Intent, Layer, Vector
+from hotmem.types.understanding import Doc, Span, Token
 from hotmem.understanding.query.ambiguity import find_ambiguous
 from hotmem.understanding.query.antecedents import RecentTurn
 from hotmem.understanding.query.coreference import expand
 from hotmem.understanding.query.entities import find_entities
-from hotmem.understanding.query.intent import find_complexity, find_intent, is_question
-from hotmem.understanding.query.needs_memory import MIN_NEED, need
+from hotmem.understanding.query.intent import (
+    MIN_NEED,
+    find_complexity,
+    find_intent,
+    is_question,
+    need,
+)
 
 _KEPT_STOP_WORDS: Final = frozenset(
     {"name", "names", "call", "called", "move", "moved", "show", "amount"}
@@ -122,4 +129,37 @@ def _is_have_got(token: Token) -> bool:
     return token.lower_ == "got" and any(
         child.dep_ in ("aux", "auxpass") and child.tag_ in ("VBP", "VBZ")
         for child in token.children
+    )
+
+
+QUESTION_MARKS: Final = ("?", "？", "؟", ";", "か。")
+"""Ends of questions: also the full-width, Arabic and Greek question marks, and Japanese "か"."""
+
+
+def analyse_other_language(text: str, language: str) -> Analysis:
+    """Analyse an utterance that is not English.
+
+    Its words without function words are searched for. Times, names and references are not read, and
+    memory is searched whatever is said, as long as there is a word to search for.
+
+    Args:
+        text: The utterance.
+        language: Its language, as `detect_language` returns it.
+    """
+    said = dict.fromkeys(words(text))
+    function_words = FUNCTION_WORDS.get(language, frozenset())
+    content = tuple(word for word in said if word not in function_words)
+    return Analysis(
+        intent=Intent.FACT,
+        complexity=Complexity.MEDIUM,
+        terms=content or tuple(said),
+        entities=(),
+        time=None,
+        ambiguous=(),
+        expansion=(),
+        first_person=False,
+        needs_memory=bool(content),
+        layers=tuple(Layer) if content else (),
+        question=text.rstrip().endswith(QUESTION_MARKS),
+        language=language,
     )

@@ -11,11 +11,15 @@ from hotmem.core.logs import log
 from hotmem.models import Encoder, encode_tokens
 from hotmem.models.preparation import TURNS
 from hotmem.text.language_detection import is_english
-from hotmem.understanding.query.command_model import CLASSES, CommandModel, class_of, term_ids
-from hotmem.understanding.query.commands import DELETIONS, NOT_STORED, Command, CommandKind
-from hotmem.understanding.query.described_deletions import (
-    find_described_deletion,
-    split_restatement,
+from hotmem.understanding.query.commands import (
+    CLASSES,
+    DELETIONS,
+    NOT_STORED,
+    Command,
+    CommandKind,
+    CommandModel,
+    class_of,
+    term_ids,
 )
 from hotmem.understanding.query.off_record import is_elsewhere
 from hotmem.understanding.query.voice_commands import (
@@ -23,10 +27,12 @@ from hotmem.understanding.query.voice_commands import (
     asks_to_delete,
     asks_to_keep,
     find_command,
+    find_described_deletion,
     find_topic,
     is_of_device,
     means_everything,
     names_time_or_topic,
+    split_restatement,
 )
 
 MIN_COMMAND: Final = 0.7

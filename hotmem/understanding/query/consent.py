@@ -10,7 +10,7 @@ from typing import Final
 from hotmem.text.passages import SENTENCE_END
 from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.text.truncation import truncate_middle
-from hotmem.text.utterance import END, normalize
+from hotmem.text.validation import END, normalize
 from hotmem.text.word_sets import word_sets
 
 MAX_WORDS: Final = 20

@@ -11,7 +11,7 @@ from typing import Final, Self
 
 from hotmem.text.stemming import terms
 from hotmem.text.word_sets import wordlist
-from hotmem.types.parse import Doc, Token
+from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.query.ambiguity import (
     FRAGMENTS,
     PLACES,
@@ -22,14 +22,15 @@ from hotmem.understanding.query.ambiguity import (
     find_ambiguous,
     is_pleonastic,
 )
-from hotmem.understanding.query.antecedent_features import (
+from hotmem.understanding.query.antecedents import (
+    AntecedentModel,
     Candidates,
     Question,
+    RecentTurn,
+    choose,
     has_only_asked,
     is_elliptical,
 )
-from hotmem.understanding.query.antecedent_model import AntecedentModel, choose
-from hotmem.understanding.query.antecedents import RecentTurn
 from hotmem.understanding.query.intent import is_question
 from hotmem.understanding.query.mentions import (
     MAX_TOKENS,

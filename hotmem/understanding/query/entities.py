@@ -6,7 +6,7 @@ from typing import Final
 
 from hotmem.temporal import CALENDAR
 from hotmem.text.word_sets import wordlist
-from hotmem.types.parse import Doc, Span, Token
+from hotmem.types.understanding import Doc, Span, Token
 from hotmem.understanding.animate_nouns import ELDERS
 
 MAX_NGRAM: Final = 3

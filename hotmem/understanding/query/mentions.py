@@ -8,7 +8,7 @@ from typing import Final
 from hotmem.temporal import CALENDAR
 from hotmem.text.stemming import terms
 from hotmem.text.word_sets import word_sets, wordlist
-from hotmem.types.parse import Doc, Token
+from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.animate_nouns import ACQUAINTANCES, FAMILY, PETS
 
 _WORDS: Final = word_sets(__file__)

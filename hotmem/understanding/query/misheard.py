@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from hotmem.temporal import CALENDAR
+from hotmem.text.names import SimilarName, find_similar_names
 from hotmem.text.phonetics import KnownName
-from hotmem.text.similar_names import SimilarName, find_similar_names
 from hotmem.types import Correction
-from hotmem.types.parse import Doc, Token
+from hotmem.types.understanding import Doc, Token
 
 MAX_WORDS: Final = 3
 """Words of the longest run."""

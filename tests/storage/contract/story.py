@@ -28,7 +28,7 @@ from tests.letters import NO_SIGNS, LetterEncoder
 NOW: Final = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
 """The wall clock of most tests."""
 
-ENCODER: Final = queries.encoders.identified(LetterEncoder.name, LetterEncoder.dimension)
+ENCODER: Final = queries.reembedding.identified(LetterEncoder.name, LetterEncoder.dimension)
 
 
 def adopt(conn: Connection) -> None:

@@ -15,7 +15,7 @@ from hotmem.storage.inspection import statements
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.search import vectors
 from hotmem.storage.search.searches import LexicalSearch, VectorSearch
-from hotmem.text.tag_keys import tag_key
+from hotmem.text.tag_words import tag_key
 from hotmem.types import (
     Category,
     EvidenceKind,
@@ -38,7 +38,7 @@ from tests.storage.contract.story import (
 )
 
 PASSAGE, MEMORY = EvidenceKind.PASSAGE, EvidenceKind.MEMORY
-SECOND_ENCODER: Final = queries.encoders.identified("reversed", LetterEncoder.dimension)
+SECOND_ENCODER: Final = queries.reembedding.identified("reversed", LetterEncoder.dimension)
 
 
 def reversed_rows(texts: Sequence[str]) -> Vectors:
@@ -194,7 +194,7 @@ async def test_all_rows_are_embedded_again_for_another_encoder(
     await database.write_all(embed)
     assert await database.write_all(vectors.adopt, "reversed", LetterEncoder.dimension)
     assert not await second.write_all(vectors.adopt, "reversed", LetterEncoder.dimension)
-    assert await second.read_all(queries.encoders.current) == SECOND_ENCODER
+    assert await second.read_all(queries.reembedding.current) == SECOND_ENCODER
     assert await database.read_all(queries.embedding.superseded, ENCODER)
     assert await database.read_all(queries.reembedding.former_encoder) == ENCODER
     assert await database.read_all(queries.embedding.waiting, ENCODER, 9, UserRotation()) == []
@@ -218,7 +218,7 @@ async def test_all_rows_are_embedded_again_for_another_encoder(
 async def test_a_change_of_encoder_waits_for_vectors_that_are_being_stored(
     database: Database, second: Database, ana: UserKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checked, changed, current = Event(), Event(), queries.encoders.current
+    checked, changed, current = Event(), Event(), queries.reembedding.current
 
     def current_for_a_while(conn: Connection) -> str | None:
         found = current(conn)
@@ -232,7 +232,7 @@ async def test_a_change_of_encoder_waits_for_vectors_that_are_being_stored(
         assert await second.write_all(vectors.adopt, "reversed", LetterEncoder.dimension)
         changed.set()
 
-    monkeypatch.setattr(queries.encoders, "current", current_for_a_while)
+    monkeypatch.setattr(queries.reembedding, "current", current_for_a_while)
     fish = NewMemory("The heron likes fish.", Kind.FACT, Category.CONTEXTS, 3)
     vector = LetterEncoder().encode([fish.text])[0]
     insert = queries.embedding.insert_memory

@@ -22,7 +22,7 @@ from hotmem.types import (
     Tally,
     UserKey,
 )
-from hotmem.types.forgetting import ForgetEverything
+from hotmem.types.maintenance import ForgetEverything
 from tests.storage.contract.conftest import Open
 from tests.storage.contract.story import (
     NOW,
@@ -90,15 +90,15 @@ async def test_turns_of_the_past_are_ordered_by_their_time(
 async def test_the_order_continues_after_reopening(
     open_database: Open, database: Database, ana: UserKey
 ) -> None:
-    first = await database.write(queries.order.order_time, ana, 10**16, 10**16)
+    first = await database.write(queries.times.order_time, ana, 10**16, 10**16)
     await database.close()
     again = open_database()
-    place = await again.write(queries.order.order_time, ana, 9 * 10**15, 9 * 10**15)
+    place = await again.write(queries.times.order_time, ana, 9 * 10**15, 9 * 10**15)
     assert place > first
-    await again.write(queries.order.note, ana, place + 1000)
-    assert await again.write(queries.order.order_time, ana, 9 * 10**15, 9 * 10**15) > place + 1000
-    await again.write(queries.order.note_anew, ana)
-    assert await again.write(queries.order.order_time, ana, 9 * 10**15, 9 * 10**15) < place
+    await again.write(queries.times.note, ana, place + 1000)
+    assert await again.write(queries.times.order_time, ana, 9 * 10**15, 9 * 10**15) > place + 1000
+    await again.write(queries.times.note_anew, ana)
+    assert await again.write(queries.times.order_time, ana, 9 * 10**15, 9 * 10**15) < place
     await again.close()
 
 
@@ -212,8 +212,8 @@ async def test_users_are_locked_within_a_write(
         return memories_of(conn, user)
 
     def all_of(conn: Connection, users: list[UserKey]) -> list[list[str]]:
-        queries.locks.lock_users(conn, users)
-        queries.locks.lock_owners(conn, "memories", [1, 99])
+        queries.users.lock_users(conn, users)
+        queries.users.lock_owners(conn, "memories", [1, 99])
         return [once_more(conn, user) for user in users]
 
     assert await database.write(once_more, ana) == ["It leaks."]

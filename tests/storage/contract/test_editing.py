@@ -266,7 +266,7 @@ async def test_rows_that_cannot_be_embedded_again_wait(database: Database, ana: 
     rows = await database.read_all(queries.reembedding.following, 1)
     ((kind, key, text),) = rows
     assert await database.read_all(queries.reembedding.text_of, kind, [key]) == [(key, text)]
-    other = queries.encoders.identified("other", LetterEncoder.dimension)
+    other = queries.reembedding.identified("other", LetterEncoder.dimension)
     await database.write_all(queries.embedding.skip, other, kind, [key])
     assert await database.read_all(queries.reembedding.left) == 1
     waiting = queries.embedding.waiting

@@ -20,7 +20,7 @@ from hotmem.types import (
     Revision,
     UserKey,
 )
-from hotmem.types.forgetting import ForgetMemory, ForgetTurns
+from hotmem.types.maintenance import ForgetMemory, ForgetTurns
 from tests.letters import NO_SIGNS, LetterEncoder
 from tests.storage.contract.story import ENCODER, NOW, embed, lives_in, move, note, say, turn
 

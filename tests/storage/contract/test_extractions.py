@@ -132,7 +132,7 @@ async def test_facts_are_stored_with_the_record_of_the_call(
     assert await finished(database, ana, claim, *found) == 2
     stored = await database.read(memories_of, ana)
     assert stored == ["Skipper owns a boat.", "Skipper owns a hut."]
-    assert await database.read(queries.known_subjects.current_subjects, ana) == ("Skipper",)
+    assert await database.read(queries.memories.current_subjects, ana) == ("Skipper",)
     assert await database.read(queries.model_calls.costs, ana) == ExtractionCosts(1, 80, 9, 2, 2)
     assert not await database.read_all(queries.extractions.any_waiting)
     assert await claimed(database, worker=OTHER) == Claim(None, more=False)

@@ -14,7 +14,7 @@ from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.search.searches import LexicalSearch
 from hotmem.types import EvidenceKind, ForgetResult, QualityRecord, Tally, UserKey
-from hotmem.types.forgetting import (
+from hotmem.types.maintenance import (
     ForgetEntity,
     ForgetEverything,
     ForgetMemory,

@@ -26,7 +26,7 @@ from hotmem.types import (
     Weights,
     WeightsRecord,
 )
-from hotmem.types.forgetting import ForgetTurns
+from hotmem.types.maintenance import ForgetTurns
 from hotmem.types.portability import ImportRecord, MemoryRecord, SourceSpan, UserRecord
 from tests.storage.contract.story import (
     NOW,

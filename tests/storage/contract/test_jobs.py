@@ -8,8 +8,7 @@ import pytest
 from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
-from hotmem.storage.queries.jobs import UserRotation
-from hotmem.storage.queries.leases import LEASE_S
+from hotmem.storage.queries.jobs import LEASE_S, UserRotation
 from hotmem.types import Category, FailedJob, JobKind, Turn, Understanding, UserKey
 from tests.storage.contract.story import (
     ENCODER,
@@ -251,11 +250,11 @@ async def test_a_lease_keeps_other_workers_from_a_users_jobs(database: Database)
     other = await database.write_all(claim, ENCODER, UserRotation(), OTHER, 99, 99)
     assert {said.user_id for _, said in other.turns} == {"ben", "cleo"} and other.texts == []
     assert not await database.read_all(queries.jobs.is_waiting, JobKind.PASSAGE, OTHER)
-    assert sorted(await database.read_all(queries.leases.owners)) == [FIRST, OTHER]
-    assert await database.read_all(queries.leases.any_other, FIRST)
-    assert await database.read_all(queries.leases.any_of, FIRST)
-    await database.write_all(queries.leases.release_all, FIRST)
-    assert not await database.read_all(queries.leases.any_of, FIRST)
+    assert sorted(await database.read_all(queries.jobs.owners)) == [FIRST, OTHER]
+    assert await database.read_all(queries.jobs.any_other, FIRST)
+    assert await database.read_all(queries.jobs.any_leased, FIRST)
+    await database.write_all(queries.jobs.release_all, FIRST)
+    assert not await database.read_all(queries.jobs.any_leased, FIRST)
     again = await database.write_all(claim, ENCODER, UserRotation(), OTHER, 99, 99)
     assert len(again.texts) == 8 and len(again.turns) == 8
 
@@ -275,41 +274,41 @@ async def test_an_expired_lease_is_taken_over(database: Database, ana: UserKey) 
     await database.write_all(queries.claims.claim, ENCODER, UserRotation(), FIRST, 9, 9)
     await database.write_all(pass_time, LEASE_S - 5)
     assert not await database.read_all(queries.claims.any_waiting, ENCODER, OTHER)
-    assert not await database.read(queries.leases.is_free, ana, OTHER, JobKind.TURN)
+    assert not await database.read(queries.jobs.is_free, ana, OTHER, JobKind.TURN)
     await database.write_all(pass_time, 5)
     assert await database.read_all(queries.claims.any_waiting, ENCODER, OTHER)
-    assert await database.read(queries.leases.is_free, ana, OTHER, JobKind.TURN)
-    assert not await database.read_all(queries.leases.any_other, OTHER)
+    assert await database.read(queries.jobs.is_free, ana, OTHER, JobKind.TURN)
+    assert not await database.read_all(queries.jobs.any_other, OTHER)
     claimed = await database.write_all(queries.claims.claim, ENCODER, UserRotation(), OTHER, 9, 9)
     assert len(claimed.turns) == len(claimed.texts) == 1
-    assert await database.read_all(queries.leases.owners) == [OTHER]
+    assert await database.read_all(queries.jobs.owners) == [OTHER]
 
 
 async def test_a_lease_is_extended_by_its_owner(database: Database, ana: UserKey) -> None:
-    await database.write_all(queries.leases.take, FIRST, JobKind.TURN, [ana])
+    await database.write_all(queries.jobs.take, FIRST, JobKind.TURN, [ana])
     await database.write_all(pass_time, LEASE_S / 2)
-    await database.write_all(queries.leases.take, FIRST, JobKind.TURN, [ana])
+    await database.write_all(queries.jobs.take, FIRST, JobKind.TURN, [ana])
     await database.write_all(pass_time, LEASE_S / 2)
-    assert not await database.read(queries.leases.is_free, ana, OTHER, JobKind.TURN)
-    assert await database.read(queries.leases.is_free, ana, OTHER, JobKind.PASSAGE)
-    await database.write_all(queries.leases.release_kind, FIRST, JobKind.PASSAGE)
-    await database.write(queries.leases.release, ana, FIRST, JobKind.PASSAGE)
-    assert await database.read_all(queries.leases.any_of, FIRST)
-    await database.write_all(queries.leases.release_kind, OTHER, JobKind.TURN)
-    await database.write(queries.leases.release, ana, OTHER, JobKind.TURN)
-    assert await database.read_all(queries.leases.any_of, FIRST)
+    assert not await database.read(queries.jobs.is_free, ana, OTHER, JobKind.TURN)
+    assert await database.read(queries.jobs.is_free, ana, OTHER, JobKind.PASSAGE)
+    await database.write_all(queries.jobs.release_kind, FIRST, JobKind.PASSAGE)
+    await database.write(queries.jobs.release, ana, FIRST, JobKind.PASSAGE)
+    assert await database.read_all(queries.jobs.any_leased, FIRST)
+    await database.write_all(queries.jobs.release_kind, OTHER, JobKind.TURN)
+    await database.write(queries.jobs.release, ana, OTHER, JobKind.TURN)
+    assert await database.read_all(queries.jobs.any_leased, FIRST)
 
 
 async def test_a_renewal_extends_leases_and_takes_none_back(
     database: Database, ana: UserKey, ben: UserKey
 ) -> None:
-    await database.write_all(queries.leases.take, FIRST, JobKind.TURN, [ana, ben])
+    await database.write_all(queries.jobs.take, FIRST, JobKind.TURN, [ana, ben])
     await database.write_all(pass_time, LEASE_S)
-    await database.write_all(queries.leases.take, OTHER, JobKind.TURN, [ben])
-    await database.write_all(queries.leases.renew, FIRST)
-    assert not await database.read(queries.leases.is_free, ana, "third", JobKind.TURN)
-    await database.write_all(queries.leases.release_all, OTHER)
-    assert await database.read(queries.leases.is_free, ben, "third", JobKind.TURN)
+    await database.write_all(queries.jobs.take, OTHER, JobKind.TURN, [ben])
+    await database.write_all(queries.jobs.renew, FIRST)
+    assert not await database.read(queries.jobs.is_free, ana, "third", JobKind.TURN)
+    await database.write_all(queries.jobs.release_all, OTHER)
+    assert await database.read(queries.jobs.is_free, ben, "third", JobKind.TURN)
 
 
 async def test_a_finished_job_of_one_user_leaves_the_leases_of_others(
@@ -319,12 +318,12 @@ async def test_a_finished_job_of_one_user_leaves_the_leases_of_others(
         note(conn, text, user)
         return user
 
-    await database.write_all(queries.leases.take, FIRST, JobKind.SESSION, [ana, ben])
+    await database.write_all(queries.jobs.take, FIRST, JobKind.SESSION, [ana, ben])
     finish = queries.claims.finish
     assert await database.write(finish, ana, FIRST, JobKind.SESSION, store, "It leaks.") == ana
     assert await database.read(memories_of, ana) == ["It leaks."]
-    assert await database.read(queries.leases.is_free, ana, OTHER, JobKind.SESSION)
-    assert not await database.read(queries.leases.is_free, ben, OTHER, JobKind.SESSION)
+    assert await database.read(queries.jobs.is_free, ana, OTHER, JobKind.SESSION)
+    assert not await database.read(queries.jobs.is_free, ben, OTHER, JobKind.SESSION)
 
 
 async def test_finished_jobs_release_their_leases(database: Database) -> None:
@@ -333,12 +332,12 @@ async def test_finished_jobs_release_their_leases(database: Database) -> None:
     finish = queries.claims.finish_all
     said = turn("More.", name="t2")
     stored = await database.write_all(finish, FIRST, JobKind.TURN, queries.turns.add, said, now=NOW)
-    assert stored and await database.read_all(queries.leases.any_of, FIRST)
+    assert stored and await database.read_all(queries.jobs.any_leased, FIRST)
     with pytest.raises(ZeroDivisionError):
         await database.write_all(finish, FIRST, JobKind.PASSAGE, lambda conn: 1 // 0)
-    assert await database.read_all(queries.leases.any_of, FIRST), "rolled back"
+    assert await database.read_all(queries.jobs.any_leased, FIRST), "rolled back"
     await database.write_all(finish, FIRST, JobKind.PASSAGE, embed)
-    assert not await database.read_all(queries.leases.any_of, FIRST)
+    assert not await database.read_all(queries.jobs.any_leased, FIRST)
 
 
 async def test_sessions_and_categories_are_claimed_by_one_worker(

@@ -40,9 +40,9 @@ async def test_a_database_keeps_its_language(
     open_in: OpenIn,
 ) -> None:
     german = open_in("de")
-    assert not await german.read_all(queries.languages.is_recorded)
-    await german.write_all(queries.languages.record, german.location)
-    assert await german.read_all(queries.languages.is_recorded)
+    assert not await german.read_all(queries.maintenance.is_recorded)
+    await german.write_all(queries.maintenance.record, german.location)
+    assert await german.read_all(queries.maintenance.is_recorded)
     user = await german.write_all(tell)
     assert await found(german, user, PASSAGE, "Haus") == 1
     assert await found(german, user, MEMORY, "Schwester") == 1
@@ -60,11 +60,11 @@ async def test_words_are_indexed_anew_in_another_language(
     open_in: OpenIn,
 ) -> None:
     english = open_in(None)
-    await english.write_all(queries.languages.record, english.location)
+    await english.write_all(queries.maintenance.record, english.location)
     user = await english.write_all(tell)
     assert english.language == "en"
     assert await found(english, user, PASSAGE, "Haus") == 0
-    assert await english.write_all(queries.languages.change, "de") == 3
+    assert await english.write_all(queries.maintenance.change, "de") == 3
     await english.close()
     german = open_in("de")
     assert await found(german, user, PASSAGE, "Haus") == 1
@@ -88,9 +88,9 @@ async def test_two_programs_that_begin_in_different_languages(
     open_in: OpenIn,
 ) -> None:
     one, other = open_in("de"), open_in("fr")
-    await one.write_all(queries.languages.record, one.location)
+    await one.write_all(queries.maintenance.record, one.location)
     with pytest.raises(StoreUnusable, match="'de'"):
-        await other.write_all(queries.languages.record, other.location)
+        await other.write_all(queries.maintenance.record, other.location)
     await one.close()
     await other.close()
 

@@ -20,7 +20,7 @@ from hotmem.types import (
     Turn,
     UserKey,
 )
-from hotmem.types.forgetting import ForgetTurns
+from hotmem.types.maintenance import ForgetTurns
 from tests.storage.contract.story import NOW, embed, say
 from tests.storage.contract.test_extractions import understand_all
 
@@ -74,7 +74,7 @@ def session_named(conn: Connection, user: UserKey, name: str) -> int:
 async def claimed(
     database: Database, budget: Budget = BUDGET, worker: str = FIRST, days: int = 0
 ) -> Claim:
-    claim = queries.model_summaries.claim
+    claim = queries.summaries.claim
     return await database.write_all(claim, worker, budget, NOW + timedelta(days=days), cost)
 
 
@@ -92,7 +92,7 @@ async def finished(
         user,
         FIRST,
         JobKind.EXTRACTION,
-        queries.model_summaries.complete,
+        queries.summaries.complete,
         batch,
         ANSWERED,
         summary,
@@ -105,7 +105,7 @@ async def summary_of(database: Database, user: UserKey) -> SessionSummary | None
 
 
 async def waiting(database: Database) -> bool:
-    return await database.read_all(queries.model_summaries.any_waiting)
+    return await database.read_all(queries.summaries.any_waiting)
 
 
 async def test_sentences_replace_those_of_the_summary_whose_topics_stay(
@@ -162,7 +162,7 @@ async def test_a_summary_stored_during_the_call_stays(database: Database, ana: U
     await database.write(summarise, ana, session, True)
     assert await finished(database, ana, batch, sentences("A ferry.", "harbour-0")) == 0
     assert await summary_of(database, ana) == SessionSummary(("ferry",))
-    assert await database.read_all(queries.model_summaries.any_due), "it is sent again"
+    assert await database.read_all(queries.summaries.any_due), "it is sent again"
 
 
 async def test_sentences_are_forgotten_with_their_turns(database: Database, ana: UserKey) -> None:
@@ -227,7 +227,7 @@ async def test_a_session_begun_without_a_model_is_not_sent(
 
 async def test_nothing_is_sent_once_the_model_is_gone(database: Database, ana: UserKey) -> None:
     session = await spoken(database, ana, "A word.")
-    await database.write_all(queries.model_summaries.discard)
+    await database.write_all(queries.summaries.discard)
     assert not await waiting(database)
     await database.write_all(queries.extractions.discard)
     assert not await database.read_all(queries.extractions.any_sendable)

@@ -66,9 +66,11 @@ async def use(database: Database, user: UserKey) -> str:
         records = [
             QualityRecord(NOW.date(), Intent.FACT, layer, TALLY) for layer in (None, Layer.FACTS)
         ]
-        write = queries.usage.record_with_quality
+        write = queries.quality.record_with_quality
         assert await database.write(write, user, given, uses, records, interrupted=False)
-        assert not await database.write(queries.usage.record, user, given, uses, interrupted=False)
+        assert not await database.write(
+            queries.quality.record, user, given, uses, interrupted=False
+        )
         if kind is UsageKind.REFERENCE:
             await database.write(queries.memories.record_access, user, [memory], NOW)
     return memory
@@ -77,11 +79,11 @@ async def use(database: Database, user: UserKey) -> str:
 async def test_usage_of_a_user(database: Database, ana: UserKey, ben: UserKey) -> None:
     await database.write_all(talk)
     memory = await use(database, ana)
-    first, second = await database.read(queries.usage_stats.asked, ana, None, None, 9)
+    first, second = await database.read(queries.quality.asked, ana, None, None, 9)
     assert (first.given, first.used, second.given, second.used) == (2, 0, 2, 1)
-    assert await database.read(queries.usage_stats.asked, ana, None, NOW + HOUR, 9) == [first]
-    assert await database.read(queries.usage_stats.asked, ana, None, None, 1) == [second]
-    shares = await database.read(queries.usage_stats.shares, ana, None, None, 9)
+    assert await database.read(queries.quality.asked, ana, None, NOW + HOUR, 9) == [first]
+    assert await database.read(queries.quality.asked, ana, None, None, 1) == [second]
+    shares = await database.read(queries.quality.shares, ana, None, None, 9)
     assert {by: dict(found) for by, found in shares.items()} == {
         "category": {"contexts": UseCount(2, 1)},
         "kind": {"fact": UseCount(2, 1)},
@@ -89,15 +91,13 @@ async def test_usage_of_a_user(database: Database, ana: UserKey, ben: UserKey) -
         "entity": {"Lira": UseCount(4, 1), "Gustav": UseCount(4, 1)},
     }
     assert list(shares["entity"]) == ["Gustav", "Lira"]
-    used, unused, never = await database.read(queries.usage_stats.memories, ana, 9)
+    used, unused, never = await database.read(queries.quality.memories, ana, 9)
     assert [one.id for one in used] == [memory] and never == len(unused) == 1
-    assert await database.read(queries.usage_stats.known_names, ana, {"lira", "x"}) == {
-        "lira": "Lira"
-    }
-    (found,) = await database.read(queries.usage.recorded, ana)
+    assert await database.read(queries.quality.known_names, ana, {"lira", "x"}) == {"lira": "Lira"}
+    (found,) = await database.read(queries.quality.recorded, ana)
     assert found[1:2] == ("Lira?",) and found[3] == ("harbour-0",)
-    assert await database.read(queries.usage.recorded, ben) == []
-    assert await database.read(queries.usage_stats.asked, ben, None, None, 9) == []
+    assert await database.read(queries.quality.recorded, ben) == []
+    assert await database.read(queries.quality.asked, ben, None, None, 9) == []
 
 
 async def test_statistics_and_timeline(database: Database, ana: UserKey, ben: UserKey) -> None:
@@ -130,23 +130,23 @@ async def test_audit_entries(database: Database, ana: UserKey, ben: UserKey) -> 
     ):
         at = NOW + number * HOUR
         await database.write_all(
-            queries.audit.record, user, Actor.TOOL, Act(action, "x", turns=2), at
+            queries.retention.record, user, Actor.TOOL, Act(action, "x", turns=2), at
         )
-    entries = await database.read_all(queries.audit.entries, None, None, None, 9)
+    entries = await database.read_all(queries.retention.entries, None, None, None, 9)
     assert [one.user_id for one in entries] == ["ana", None, "ben", "ana"]
-    entries = await database.read_all(queries.audit.entries, "ana", NOW + HOUR, None, 9)
+    entries = await database.read_all(queries.retention.entries, "ana", NOW + HOUR, None, 9)
     assert [one.act.action for one in entries] == [Action.FORGET] and entries[0].act.turns == 2
-    assert len(await database.read_all(queries.audit.entries, None, None, Action.READ, 1)) == 1
-    assert await database.read_all(queries.audit.any_before, NOW + HOUR)
-    assert await database.write_all(queries.audit.prune, NOW + 2 * HOUR, 1) == 1
-    assert await database.write_all(queries.audit.prune, NOW + 2 * HOUR, 9) == 1
-    assert not await database.read_all(queries.audit.any_before, NOW + HOUR)
+    assert len(await database.read_all(queries.retention.entries, None, None, Action.READ, 1)) == 1
+    assert await database.read_all(queries.retention.any_before, NOW + HOUR)
+    assert await database.write_all(queries.retention.prune, NOW + 2 * HOUR, 1) == 1
+    assert await database.write_all(queries.retention.prune, NOW + 2 * HOUR, 9) == 1
+    assert not await database.read_all(queries.retention.any_before, NOW + HOUR)
 
 
 async def test_located_rows(database: Database, ana: UserKey, ben: UserKey) -> None:
     await database.write_all(talk)
     memory = await database.write_all(note, "Lira is a boat.", ana)
-    located = queries.diagnostics.located
+    located = queries.job_failures.located
     (found,) = await database.read(located, ana, memory, 9)
     assert found.content == "Lira is a boat."
     texts = [one.content for one in await database.read(located, ana, "LIRA", 9)]
@@ -255,27 +255,27 @@ async def test_pages_of_the_inspector(database: Database, ana: UserKey, ben: Use
 async def test_the_oldest_records_are_removed(
     database: Database, ana: UserKey, ben: UserKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queries.usage, "MOST_RECALLS", 2)
-    monkeypatch.setattr(queries.usage, "PRUNED_EVERY", 1)
+    monkeypatch.setattr(queries.quality, "MOST_RECALLS", 2)
+    monkeypatch.setattr(queries.quality, "PRUNED_EVERY", 1)
     monkeypatch.setattr(queries.quality, "MOST_DAYS", 2)
     monkeypatch.setattr(queries.layer_weights, "KEPT", 2)
     days = [NOW.date() + timedelta(days=number) for number in range(4)]
     for user in (ben, ana):
         for number, day in enumerate(days if user == ana else days[:1]):
-            record = queries.usage.record
+            record = queries.quality.record
             assert await database.write(record, user, block("x", number), (), interrupted=True)
             records = [QualityRecord(day, None, layer, TALLY) for layer in (None, Layer.FACTS)]
             await database.write(queries.quality.add, user, records)
             weights = Weights(facts=0.2 + number / 10)
             put = queries.layer_weights.put_weights
             await database.write(put, user, weights, NOW, f"step {number}")
-    found = await database.read(queries.usage_stats.asked, ana, None, None, 9)
+    found = await database.read(queries.quality.asked, ana, None, None, 9)
     assert [one.at for one in found] == [NOW + 2 * HOUR, NOW + 3 * HOUR]
     kept = await database.read(queries.quality.of_user, ana, None, None)
     assert [one.day for one in kept] == [days[2], days[2], days[3], days[3]]
     steps = await database.read(queries.layer_weights.over_time, ana, 9)
     assert [one.reason for one in steps] == ["step 3", "step 2"]
-    assert len(await database.read(queries.usage_stats.asked, ben, None, None, 9)) == 1
+    assert len(await database.read(queries.quality.asked, ben, None, None, 9)) == 1
     assert len(await database.read(queries.quality.of_user, ben, None, None)) == 2
 
 
@@ -292,14 +292,14 @@ async def test_offsets_of_an_intent_replace_its_former_ones(
 async def test_usage_is_removed_by_a_count_of_the_users_own(
     database: Database, ana: UserKey, ben: UserKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queries.usage, "MOST_RECALLS", 3)
-    monkeypatch.setattr(queries.usage, "PRUNED_EVERY", 2)
-    record = queries.usage.record
+    monkeypatch.setattr(queries.quality, "MOST_RECALLS", 3)
+    monkeypatch.setattr(queries.quality, "PRUNED_EVERY", 2)
+    record = queries.quality.record
     for number in range(9):  # by turns: row numbers of one user are odd, of the other even
         for user in (ana, ben):
             assert await database.write(record, user, block("x", number), (), interrupted=False)
     for user in (ana, ben):
-        left = await database.read(queries.usage_stats.asked, user, None, None, 20)
+        left = await database.read(queries.quality.asked, user, None, None, 20)
         assert [one.at for one in left] == [NOW + number * HOUR for number in (6, 7, 8)]
 
 
@@ -331,8 +331,8 @@ async def test_an_action_on_an_erased_user_is_on_record(
 ) -> None:
     await database.write(queries.forget.remove_user, ana)
     act = Act(Action.FORGET, "everything", turns=3)
-    await database.write(queries.audit.record, ana, Actor.COMMAND_LINE, act, NOW)
-    (entry,) = await database.read_all(queries.audit.entries, None, None, None, 9)
+    await database.write(queries.retention.record, ana, Actor.COMMAND_LINE, act, NOW)
+    (entry,) = await database.read_all(queries.retention.entries, None, None, None, 9)
     assert (entry.user_id, entry.act) == (None, act)
 
 

@@ -23,8 +23,8 @@ from hotmem.storage.search.searches import (
 )
 from hotmem.storage.search.vectors import to_bytes
 from hotmem.types import Category, EvidenceKind, Interval, SessionSummary, TimedWords, UserKey
-from hotmem.types.evolution import EvolutionDraft, SubcategoryDraft
-from hotmem.types.index_state import IndexState
+from hotmem.types.maintenance import EvolutionDraft, SubcategoryDraft
+from hotmem.types.recall import IndexState
 from hotmem.types.sessions import Topic
 from tests.letters import LetterEncoder
 from tests.storage.contract.story import (
@@ -296,7 +296,7 @@ async def test_endings(database: Database, ana: UserKey, ben: UserKey) -> None:
     keys = await database.read_all(
         lambda conn: conn.search.index_page(conn, ana, MEMORY, 0, 9)().keys.tolist()
     )
-    ask = queries.endings.ask
+    ask = queries.evidence.ask
     found = await database.read(lambda conn, user: ask(conn, user, {MEMORY: keys})(), ana)
     assert {of: end.replaced_by for of, end in found.items()} == {
         (MEMORY, keys[0]): keys[2],

@@ -17,7 +17,7 @@ from hotmem.types import (
     SubcategoryDraft,
     UserKey,
 )
-from hotmem.types.forgetting import ForgetMemory
+from hotmem.types.maintenance import ForgetMemory
 from tests.storage.contract.story import NOW, note
 from tests.storage.contract.test_editing import evolve
 
@@ -40,7 +40,7 @@ async def test_a_subcategory_is_renamed_and_pinned(
     database: Database, ana: UserKey, ben: UserKey
 ) -> None:
     await begin(database, ana)
-    rename = queries.subcategory_edits.rename
+    rename = queries.subcategories.rename
     decision = await database.write(rename, ana, OWN, "heron", "Heron trips", NOW)
     found = await known(database, ana)
     assert {name: one.pinned for name, one in found.items()} == {
@@ -75,7 +75,7 @@ async def test_a_new_name_does_not_outlive_the_memory_that_has_its_words(
     forgotten = await database.write_all(note, "Straßer’s fish is fresh.", ana)
     await database.write_all(note, "The ferry costs two euros.", ana)
     await evolve(database, ana)
-    edits = queries.subcategory_edits
+    edits = queries.subcategories
     await database.write(edits.merge, ana, OWN, "heron", ["ferry"], NOW)
     await database.write(edits.rename, ana, OWN, "heron", new, NOW)
     assert new in await known(database, ana)
@@ -85,7 +85,7 @@ async def test_a_new_name_does_not_outlive_the_memory_that_has_its_words(
 
 async def test_subcategories_are_merged(database: Database, ana: UserKey) -> None:
     await begin(database, ana)
-    merge = queries.subcategory_edits.merge
+    merge = queries.subcategories.merge
     decision = await database.write(merge, ana, OWN, "ferry", ["heron"], NOW)
     (found,) = (await known(database, ana)).values()
     assert (found.name, found.memories, found.pinned) == ("ferry", 2, True)
@@ -106,7 +106,7 @@ async def test_subcategories_are_merged(database: Database, ana: UserKey) -> Non
 
 async def test_a_subcategory_is_split(database: Database, ana: UserKey) -> None:
     await begin(database, ana)
-    await database.write(queries.subcategory_edits.merge, ana, OWN, "ferry", ["heron"], NOW)
+    await database.write(queries.subcategories.merge, ana, OWN, "ferry", ["heron"], NOW)
     members = await database.read(queries.evolutions.members, ana, OWN, 9)
     parts = tuple(
         SubcategoryDraft(name, (), (memory,), NOW, row, (key,), True)
@@ -114,7 +114,7 @@ async def test_a_subcategory_is_split(database: Database, ana: UserKey) -> None:
             ("birds", "boats"), members.keys, members.ids, members.rows, strict=True
         )
     )
-    split, draft = queries.subcategory_edits.split, EvolutionDraft(parts, members.rows[0])
+    split, draft = queries.subcategories.split, EvolutionDraft(parts, members.rows[0])
     decision = await database.write(split, ana, OWN, "ferry", draft, NOW)
     assert {
         name: (one.memories, one.pinned) for name, one in (await known(database, ana)).items()
@@ -127,7 +127,7 @@ async def test_a_subcategory_is_split(database: Database, ana: UserKey) -> None:
 
 async def test_a_pin_is_exported_and_taken_off(database: Database, ana: UserKey) -> None:
     await begin(database, ana)
-    pin = queries.subcategory_edits.pin
+    pin = queries.subcategories.pin
     await database.write(pin, ana, OWN, "heron", True, NOW)
     (record,) = await database.read(queries.evolutions.records, ana)
     assert {one.name: one.pinned for one in record.subcategories} == {"heron": True, "ferry": False}
@@ -137,7 +137,7 @@ async def test_a_pin_is_exported_and_taken_off(database: Database, ana: UserKey)
 
 async def test_a_name_given_by_a_person_is_forgotten(database: Database, ana: UserKey) -> None:
     await begin(database, ana)
-    rename = queries.subcategory_edits.rename
+    rename = queries.subcategories.rename
     await database.write(rename, ana, OWN, "heron", "Gustav", NOW)
     await database.write(rename, ana, OWN, "ferry", "My boats", NOW)
     await database.write(queries.subcategories.remove_stale_words, ana, [OWN])

@@ -22,7 +22,7 @@ from hotmem.types import (
     UserKey,
     Vector,
 )
-from hotmem.types.forgetting import ForgetEntity, ForgetMemory, ForgetTurns
+from hotmem.types.maintenance import ForgetEntity, ForgetMemory, ForgetTurns
 from tests.letters import LetterEncoder
 from tests.storage.contract.story import ENCODER, NOW, memories_of, move, note, postings, say, turn
 from tests.storage.contract.test_editing import evolve
@@ -35,7 +35,7 @@ LIRA: Final = "The Lira is a ship."
 
 async def listed(database: Database, user: UserKey, *actions: DecisionAction) -> list[Decision]:
     """The user's decisions, latest first."""
-    return await database.read(queries.readings.of_user, user, 99, actions)
+    return await database.read(queries.decisions.with_readings, user, 99, actions)
 
 
 async def undo(database: Database, user: UserKey, name: str, days: int = 1) -> UndoResult:
@@ -164,14 +164,14 @@ async def test_a_fact_that_was_read_is_a_decision(
     )
     assert (leith.memory_ids, leith.decided_at, leith.undone_at) == ((leith.id,), NOW, None)
     assert sorted(one.action for one in await listed(database, ana)) == ["ended", "read", "read"]
-    assert len(await database.read(queries.readings.of_user, ana, 1, ())) == 1
+    assert len(await database.read(queries.decisions.with_readings, ana, 1, ())) == 1
     assert await listed(database, ben) == []
     assert [one.action for one in await database.read(queries.decisions.of_user, ana, 99)] == [
         "ended"
     ], "no row is stored for it"
     key = await database.read(queries.decisions.unmerged_key, ana, oban.id)
-    assert await database.read(queries.readings.of_memory, ana, key) == oban
-    assert await database.read(queries.readings.of_memory, ben, key) is None
+    assert await database.read(queries.decisions.reading_of, ana, key) == oban
+    assert await database.read(queries.decisions.reading_of, ben, key) is None
 
 
 async def test_a_reading_is_withdrawn_with_its_effects_and_taken_back(
@@ -383,7 +383,7 @@ async def test_states_are_a_users_own(database: Database, ana: UserKey, ben: Use
     assert names == [name]
     assert await database.read(queries.memory_states.of, ben, keys) == {}
     assert await database.read(queries.memory_states.existing, ben, keys) == []
-    await database.write(queries.readings.store, ana, name)
+    await database.write(queries.decisions.store_reading, ana, name)
     assert [one.action for one in await listed(database, ana)] == ["filed"], "it was not read"
 
 

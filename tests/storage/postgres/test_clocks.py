@@ -11,7 +11,7 @@ from hotmem.models import Language
 from hotmem.options import BackgroundMode
 from hotmem.storage import queries
 from hotmem.types import JobKind
-from hotmem.types.forgetting import ForgetTurns
+from hotmem.types.maintenance import ForgetTurns
 from tests.conversation import said
 from tests.letters import LetterEncoder
 from tests.storage.contract.story import user_key
@@ -48,16 +48,16 @@ async def test_a_worker_with_a_wrong_clock_neither_takes_over_nor_erases(
         await memory.runtime.storage.forgetting.forget(
             ana, ForgetTurns(("second",)), grace=timedelta(hours=1)
         )
-        await database.write_all(queries.leases.take, "elsewhere/1/x", JobKind.TURN, [ana])
+        await database.write_all(queries.jobs.take, "elsewhere/1/x", JobKind.TURN, [ana])
         shift_clock(monkeypatch, timedelta(days=days))
         async with Memory.open(url, encoder=LetterEncoder(), language=language) as wrong:
             while (await waiting(wrong))[JobKind.PASSAGE]:  # the job of a kind that is free
                 wrong.runtime.worker.wake()
                 await wrong.runtime.worker._settled.wait()
             assert (await waiting(wrong))[JobKind.TURN] == 1
-            assert await database.read_all(queries.leases.owners) == ["elsewhere/1/x"]
+            assert await database.read_all(queries.jobs.owners) == ["elsewhere/1/x"]
             assert await database.read(queries.deletions.latest, ana) is not None
-            await database.write_all(queries.leases.release_all, "elsewhere/1/x")
+            await database.write_all(queries.jobs.release_all, "elsewhere/1/x")
             await wrong.settle()
             assert [known.text for known in await memory.memories("ana")]
 

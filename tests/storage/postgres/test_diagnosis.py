@@ -36,7 +36,7 @@ async def fill(url: str, at: datetime) -> None:
     await database.write_all(adopt)
     await database.write_all(queries.turns.add, turn("A secret", at=at), at)
     ana = await database.write_all(user_key, "ana")
-    await database.write_all(queries.leases.take, "elsewhere/1/x", JobKind.TURN, [ana])
+    await database.write_all(queries.jobs.take, "elsewhere/1/x", JobKind.TURN, [ana])
     await database.write_all(pass_time, (datetime.now(UTC) - at).total_seconds())
     await database.close()
 

@@ -34,7 +34,7 @@ async def test_known_subjects_are_read_at_once(postgres_url: Callable[[str], str
         ana = await database.write_all(user_key, "ana")
         await database.write(add_facts, ana)
         started = time.monotonic()
-        known = await database.read(queries.known_subjects.known_subjects, ana, "Boat 17")
+        known = await database.read(queries.memories.known_subjects, ana, "Boat 17")
         assert time.monotonic() - started < LONGEST_S
         assert len(known.subjects) == FACTS
     finally:

@@ -19,8 +19,8 @@ from hotmem.errors import (
 from hotmem.storage import queries
 from hotmem.storage.database import Connection
 from hotmem.storage.postgres import database as opening
-from hotmem.storage.postgres import migrations, outcome, transactions
-from hotmem.storage.postgres.client import Client
+from hotmem.storage.postgres import migrations, transactions
+from hotmem.storage.postgres.connection import Client
 from hotmem.storage.postgres.database import PostgresDatabase
 from tests.postgres import PostgresServer
 from tests.relay import Relay, relay
@@ -87,13 +87,15 @@ async def test_another_server_says_nothing_about_a_commit(
     database: PostgresDatabase, between: Relay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        outcome, "STATUS", outcome.STATUS.replace("pg_postmaster_start_time()", "now()")
+        transactions, "STATUS", transactions.STATUS.replace("pg_postmaster_start_time()", "now()")
     )
     between.lose = "answer"
     with pytest.raises(StoreUncertain):
         await database.write_all(say, "The ferry is late.")
     monkeypatch.setattr(
-        outcome, "STATUS", outcome.STATUS.replace("now()::TEXT", "''").replace("%s", "('9' || %s)")
+        transactions,
+        "STATUS",
+        transactions.STATUS.replace("now()::TEXT", "''").replace("%s", "('9' || %s)"),
     )
     between.lose = "answer"
     with pytest.raises(StoreUncertain):

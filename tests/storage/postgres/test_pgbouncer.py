@@ -20,9 +20,8 @@ import psycopg
 import pytest
 
 from hotmem.storage.database import Connection
-from hotmem.storage.postgres.connection import adapt
+from hotmem.storage.postgres.connection import OPTIONS, adapt
 from hotmem.storage.postgres.database import PostgresDatabase
-from hotmem.storage.postgres.url import OPTIONS
 from hotmem.storage.queries import turns
 from hotmem.types import UserKey
 from tests.postgres import PostgresServer, free_port

@@ -8,9 +8,7 @@ import pytest
 from hotmem import Memory, Options, Turn
 from hotmem.options import ModelOptions
 from hotmem.storage.database import Cursor
-from hotmem.storage.postgres.client import Client
-from hotmem.storage.postgres.connection import PostgresConnection, configure
-from hotmem.storage.postgres.url import OPTIONS
+from hotmem.storage.postgres.connection import OPTIONS, Client, PostgresConnection, configure
 from hotmem.types import Role
 from tests.storage.contract.story import NOW
 

@@ -12,8 +12,7 @@ from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.postgres.database import PostgresDatabase
 from hotmem.storage.queries import import_rows, imported_records
-from hotmem.storage.queries.import_session import ImportSession
-from hotmem.storage.queries.imports import Import
+from hotmem.storage.queries.imports import Import, ImportSession
 from hotmem.types import ImportRecord
 from tests.storage.contract.story import NOW, adopt, turn, user_key
 

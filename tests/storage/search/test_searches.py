@@ -16,7 +16,7 @@ from hotmem.models import Language
 from hotmem.storage import Storage, open_storage, queries, steps
 from hotmem.storage.queries import event_times
 from hotmem.storage.queries.jobs import UserRotation
-from hotmem.storage.search import time_windows
+from hotmem.storage.search import searches
 from hotmem.storage.search.searches import (
     EntitySearch,
     HappenedIn,
@@ -27,11 +27,11 @@ from hotmem.storage.search.searches import (
 )
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import EvidenceKind, Interval, QueryVectors
-from hotmem.types.forgetting import ForgetSession
+from hotmem.types.maintenance import ForgetSession
 from tests.conversation import said
 from tests.letters import NO_SIGNS, LetterEncoder
 
-ENCODER = queries.encoders.identified(LetterEncoder.name, LetterEncoder.dimension)
+ENCODER = queries.reembedding.identified(LetterEncoder.name, LetterEncoder.dimension)
 SERVED = UserRotation()
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -181,7 +181,7 @@ async def test_a_window_is_read_through_an_index(
     await (await planned(database, LetterEncoder(), language)).database.close()
     values = dict.fromkeys(("user", "start", "end", "longest", "earliest", "limit", "most"), 1)
     with closing(connect(database)) as conn:
-        for sql in (event_times.IN_WINDOW[kind], time_windows.ROWS[kind]):
+        for sql in (event_times.IN_WINDOW[kind], searches.ROWS[kind]):
             plan = [row[3] for row in conn.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
             assert any(step.startswith("SEARCH") and "(user_key=? AND" in step for step in plan), (
                 plan

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from hotmem.storage.queries import forget, summaries, turns, users
 from hotmem.storage.queries.index_entries import to_bits
-from hotmem.storage.search import bm25, index_cache, postings, user_index, vectors
-from hotmem.storage.search.index_cache import IndexCache
-from hotmem.storage.search.user_index import Index
+from hotmem.storage.search import bm25, postings, user_index, vectors
+from hotmem.storage.search.user_index import Index, IndexCache
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.types import EvidenceKind, QueryVectors, SessionSummary, SignBits, UserKey, Vector
 from tests.conversation import said
@@ -237,7 +236,7 @@ def test_terms_not_asked_for_lately_are_dropped(
 def test_the_cache_evicts_the_least_recently_used_index(
     conn: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_cache, "BYTES", 1)
+    monkeypatch.setattr(user_index, "BYTES", 1)
     indexes = IndexCache()
     turns.add(conn, said("The ferry is late."), NOW)
     first = indexes.index(EvidenceKind.PASSAGE, ana(conn))

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from hotmem.core.encryption_key import EncryptionKey
+from hotmem.core.location import EncryptionKey
 from hotmem.errors import HotMemError, StoreDamaged
 from hotmem.storage.queries import turns
 from hotmem.storage.search import vectors

@@ -11,7 +11,7 @@ import pytest
 
 from hotmem import Memory, StoreUnusable, Weights
 from hotmem.models import Language
-from hotmem.storage.sqlite import migrations, recordings
+from hotmem.storage.sqlite import migrations
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import APPLICATION_ID, STEPS, migrate
 from tests.conversation import START, turns_told
@@ -124,7 +124,7 @@ def test_who_only_reads_a_file_is_told_that_it_is_older(
     with monkeypatch.context() as later:
         later.setattr(migrations, "STEPS", (*STEPS, lambda conn: None))
         with pytest.raises(StoreUnusable, match=r"has schema 1, and .* Open it once"):
-            recordings.turns(database, "ana", 10)
+            migrations.turns(database, "ana", 10)
     assert database.read_bytes() == before
     with closing(connect(database)) as conn:
         conn.execute("DELETE FROM weights")
@@ -134,7 +134,7 @@ def test_who_only_reads_a_file_is_told_that_it_is_older(
         conn.execute(
             "INSERT INTO weights SELECT id, 'nonsense', 1, 0 FROM users WHERE public_id = 'ana'"
         )
-    told, count, weights = recordings.turns(database, "ana", 10)
+    told, count, weights = migrations.turns(database, "ana", 10)
     assert len(told) == count == 4
     assert weights == Weights(semantic=1.5)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from hotmem.models import Language
 from hotmem.types import Role
 from hotmem.understanding.facts import extract_from_parse
-from hotmem.understanding.facts.jokes import joke_spans, retracts_previous_turn
+from hotmem.understanding.facts.assertion import joke_spans, retracts_previous_turn
 from tests.scored import scored
 
 

@@ -10,10 +10,9 @@ import pytest
 from hotmem.models import Encoder, load_encoder
 from hotmem.models.encoder import Vectors
 from hotmem.options import ModelOptions
-from hotmem.understanding.query import command_model
+from hotmem.understanding.query import commands
 from hotmem.understanding.query.command_finder import CommandFinder, decide
-from hotmem.understanding.query.command_model import CommandModel, term_ids
-from hotmem.understanding.query.commands import Command, CommandKind
+from hotmem.understanding.query.commands import Command, CommandKind, CommandModel, term_ids
 from hotmem.understanding.query.voice_commands import find_command, find_topic
 from tests.attacks.cases import cases
 from tests.logs import captured_logs
@@ -105,7 +104,7 @@ def test_without_the_encoder_of_the_model_the_rules_decide(encoder: Encoder) -> 
 def test_without_weights_the_rules_decide(
     encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command_model, "WEIGHTS", tmp_path / "none.safetensors")
+    monkeypatch.setattr(commands, "WEIGHTS", tmp_path / "none.safetensors")
     assert CommandModel.load(tmp_path / "none.safetensors") is None
     said = "Forget that."
     assert CommandFinder(lambda: encoder, lambda: None)(said) == find_command(said)
@@ -173,7 +172,7 @@ def test_a_failing_encoder_leaves_it_to_the_rules() -> None:
 
 def test_decisions_between_rules_and_model() -> None:
     def decided(said: str, ruled: Command | None, **chances: float) -> Command | None:
-        of = dict.fromkeys(command_model.CLASSES, 0.0) | {None: 1 - sum(chances.values())}
+        of = dict.fromkeys(commands.CLASSES, 0.0) | {None: 1 - sum(chances.values())}
         of.update((CommandKind[name], chance) for name, chance in chances.items())
         return decide(said, ruled, of)
 
@@ -200,7 +199,7 @@ def test_terms_are_words_in_a_row() -> None:
 
 
 def test_weights_are_small() -> None:
-    assert command_model.WEIGHTS.stat().st_size < SIZE_LIMIT
+    assert commands.WEIGHTS.stat().st_size < SIZE_LIMIT
 
 
 @scored("case", [case for case in cases("requests") if case["target"] != "everything"], floor=1.0)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.understanding.query.described_deletions import (
+from hotmem.understanding.query.voice_commands import (
     DescribedDeletion,
     find_described_deletion,
 )

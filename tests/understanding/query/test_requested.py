@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hotmem.types import Interval
-from hotmem.understanding.query.requested import Requested, requested_memories
-from hotmem.understanding.query.requested_words import RequestedKind
+from hotmem.understanding.query.requested import Requested, RequestedKind, requested_memories
 from tests.scored import scored
 
 AT = datetime(2026, 7, 1, 8, 20, tzinfo=UTC)

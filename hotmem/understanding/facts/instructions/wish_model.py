@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.types.parse import Span, Token
+from hotmem.types.understanding import Span, Token
 from hotmem.understanding.facts.instructions.topics import exclusive_topics
-from hotmem.understanding.query.command_model import term_id, term_ids
+from hotmem.understanding.query.commands import term_id, term_ids
 from hotmem.understanding.term_model import TermIds, load_term_model, logistic
 
 _FUNCTION_WORDS: Final = frozenset(

@@ -1,6 +1,7 @@
-"""Timing of the stages of one request, and its deadline."""
+"""The time that stages take, and a clock that never goes back."""
 
 import time
+from datetime import datetime, timedelta
 
 
 class StageTimer:
@@ -33,3 +34,27 @@ class StageTimer:
         """Seconds until the deadline of this share, never negative; None without a limit."""
         deadline = self.deadline(share)
         return None if deadline is None else max(deadline - time.monotonic(), 0.0)
+
+
+class SteadyClock:
+    """Ignores forward jumps of a wall clock.
+
+    It shows the earlier of the wall clock and the time of the first look plus the monotonic time
+    since, so a clock that is set forward does not make anything expire. One that is set back is
+    followed. An error at the first look is not detected.
+    """
+
+    def __init__(self) -> None:
+        self._first: datetime | None = None
+        self._monotonic = 0.0
+
+    def now(self, shown: datetime) -> datetime:
+        """The current time, UTC.
+
+        Args:
+            shown: What the wall clock shows.
+        """
+        if self._first is None:
+            self._first, self._monotonic = shown, time.monotonic()
+        elapsed = timedelta(seconds=time.monotonic() - self._monotonic)
+        return min(shown, self._first + elapsed)

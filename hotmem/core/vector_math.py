@@ -1,8 +1,4 @@
-"""Matrix products computed on the calling thread.
-
-OpenBLAS spreads a large product over several threads, which then wait for each other on busy
-cores. The products here are split into tiles small enough that it does not.
-"""
+"""Matrix products on one thread, and the nearest centroids of vectors."""
 
 from collections.abc import Iterator
 from typing import Final, TypeVar
@@ -47,3 +43,42 @@ def matmul(left: NDArray[Float], right: NDArray[Float]) -> NDArray[Float]:
             for down in row_blocks(len(left), part.size):
                 np.matmul(left[down], part, out=result[down, across])
     return result.reshape(len(left), *right.shape[1:])
+
+
+NEAR: Final = 0.15
+"""Cosine from which a centroid is near enough. `python -m eval tools` evaluates it."""
+
+
+def nearest_centroids(
+    rows: NDArray[np.float32],
+    centroids: NDArray[np.float32],
+    centre: NDArray[np.float32],
+) -> NDArray[np.intp]:
+    """Return the index of each row's nearest centroid, −1 if none is near enough, (n,).
+
+    Args:
+        rows: Unit vectors, float32 (n, dimension).
+        centroids: Unit vectors, float32 (groups, dimension).
+        centre: Unit vector of what all have in common, which is left out of account.
+    """
+    if not len(centroids):
+        return np.full(len(rows), -1, dtype=np.intp)
+    cosines = matmul(
+        remove_direction(rows, centre),
+        np.ascontiguousarray(remove_direction(centroids, centre).T),
+    )
+    return np.where(cosines.max(axis=1) < NEAR, -1, np.argmax(cosines, axis=1))
+
+
+def remove_direction(
+    rows: NDArray[np.float32], direction: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Return the rows without their part in a direction, a unit vector, scaled to length 1."""
+    return normalize_rows(rows - matmul(rows, direction)[:, None] * direction)
+
+
+def normalize_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Scale rows, or a single vector, to length 1; zero vectors stay zero."""
+    return np.asarray(
+        rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-9), dtype=np.float32
+    )
