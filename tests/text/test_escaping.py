@@ -169,6 +169,4 @@ def test_a_log_line_is_one_line() -> None:
 
 def test_control_tokens_are_listed_once() -> None:
     files = Path(escape_for_prompt.__code__.co_filename).parent.rglob("*.py")
-    assert [file.name for file in files if "im_start" in file.read_text("utf-8")] == [
-        "escaping.py"
-    ]
+    assert [file.name for file in files if "im_start" in file.read_text("utf-8")] == ["escaping.py"]
