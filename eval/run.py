@@ -36,8 +36,7 @@ from eval.evidence import BlockItem, score
 from eval.rows import HOTMEM, Row
 from hotmem import Mark, Memory, Options
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
-from hotmem.models.onnx import OnnxEncoder
-from hotmem.models.preparation import PUBLISHED
+from hotmem.models.encoders import PUBLISHED, OnnxEncoder
 from hotmem.settings import Settings
 
 SESSION: Final = "evaluation"

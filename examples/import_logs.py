@@ -10,7 +10,7 @@ import asyncio
 import sys
 
 from hotmem import Memory
-from hotmem.tools.imports import ImportArguments, import_memories
+from hotmem.tools.files import ImportArguments, import_memories
 
 BOTS = ("Helper",)
 """Names of the bot in transcripts."""

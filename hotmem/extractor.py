@@ -24,10 +24,10 @@ from hotmem.types import (
     Turn,
     Understanding,
 )
-from hotmem.understanding.doubtful_statements import as_secret_as, mark_hearsay
 from hotmem.understanding.extraction import Proposal, ground, read_proposals, write_prompt
 from hotmem.understanding.extraction.grounding import without_instructions
 from hotmem.understanding.facts.classification import classify_statements
+from hotmem.understanding.private_statements import as_secret_as, mark_hearsay
 
 ANSWER_TOKENS: Final = 2_000
 """Tokens of an answer at most."""

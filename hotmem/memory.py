@@ -20,7 +20,7 @@ from hotmem.facade.knowledge import KnowledgeMethods
 from hotmem.facade.search import AUDITED_READERS, SearchMethods
 from hotmem.feedback.learning import learn_from_reply
 from hotmem.models import Encoder, Language
-from hotmem.operations.actor import actor
+from hotmem.operations.results import actor
 from hotmem.options import MIN_TOKENS, Options, checked_visible
 from hotmem.recall import recall
 from hotmem.remember import store_turn
@@ -214,7 +214,7 @@ class Memory(SearchMethods, KnowledgeMethods, ForgettingMethods):
         session_id = validate_id(session_id, "session_id")
         self._suppressed.clear(user_id)
         self._off_record.clear(user_id)
-        end = queries.summaries.end
+        end = queries.sessions.end
         ended = user is not None and await self._database.write(end, user, session_id)
         self.runtime.worker.wake()
         return ended

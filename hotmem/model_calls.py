@@ -25,6 +25,7 @@ from hotmem.core.metrics import count_model_call
 from hotmem.core.threads import ForegroundPriority
 from hotmem.errors import StoreError
 from hotmem.extractor import FactExtractor
+from hotmem.job_runner import WorkerLeases
 from hotmem.models.chat_endpoint import ChatAnswer, ChatEndpoint, EndpointFailed
 from hotmem.options import ExtractionOptions
 from hotmem.remember import WriteContext
@@ -38,7 +39,6 @@ from hotmem.types import (
     SessionSummary,
     Turn,
 )
-from hotmem.worker_leases import WorkerLeases
 
 ANSWER_TOKENS: Final = 1_500
 """Tokens of an answer at most."""
@@ -62,17 +62,17 @@ class SummaryWriter:
 
     async def discard(self) -> None:
         """Ends the waiting of all sessions."""
-        if await self._database.read_all(queries.summaries.any_waiting):
-            await self._database.write_all(queries.summaries.discard)
+        if await self._database.read_all(queries.sessions.any_waiting):
+            await self._database.write_all(queries.sessions.discard)
 
     async def is_due(self) -> bool:
         """Whether a session with an extractive summary waits."""
-        return await self._database.read_all(queries.summaries.any_due)
+        return await self._database.read_all(queries.sessions.any_due)
 
     async def claim(self, budget: Budget, now: datetime, cost: Cost) -> Claim:
         """Takes the lease of a user with such a session, and puts the call on record."""
         return await self._database.write_all(
-            queries.summaries.claim, self._context.worker_id, budget, now, cost
+            queries.sessions.claim, self._context.worker_id, budget, now, cost
         )
 
     def write_prompt(self, turns: Sequence[Turn]) -> list[dict[str, str]]:
@@ -91,7 +91,7 @@ class SummaryWriter:
             batch.user,
             self._context.worker_id,
             JobKind.EXTRACTION,
-            queries.summaries.complete,
+            queries.sessions.complete,
             batch,
             result,
             summary,

@@ -260,14 +260,14 @@ def _query_vectors(context: WriteContext, text: str) -> QueryVectors:
 async def summarise_session(context: WriteContext, session: DueSession) -> None:
     """Extends a session's summary by the turns that it does not cover yet."""
     database = context.storage.database
-    seen = await database.read(queries.summaries.unsummarised, session.user, session.key)
+    seen = await database.read(queries.sessions.unsummarised, session.user, session.key)
     if seen is None:
         await database.write(
             queries.claims.finish,
             session.user,
             context.worker_id,
             JobKind.SESSION,
-            queries.summaries.done,
+            queries.sessions.done,
             session.key,
         )
         return
@@ -277,7 +277,7 @@ async def summarise_session(context: WriteContext, session: DueSession) -> None:
         session.user,
         context.worker_id,
         JobKind.SESSION,
-        queries.summaries.put,
+        queries.sessions.put,
         seen,
         summary,
         topics,
@@ -328,7 +328,7 @@ async def other_owner(storage: Storage, turn: Turn) -> str | None:
     """The user's name, if somebody else in the room said this; empty if nobody is the user yet."""
     if turn.role != Role.USER or not turn.speaker or not (user := await _user(storage, turn)):
         return None
-    name = await storage.database.read(queries.session_start.speaker, user)
+    name = await storage.database.read(queries.sessions.speaker, user)
     return None if turn.speaker == name else name or ""
 
 

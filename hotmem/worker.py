@@ -18,7 +18,7 @@ from hotmem.consolidation.evolution import MAX_CLUSTERED, draft_parts, evolve
 from hotmem.core.logs import log
 from hotmem.core.threads import ForegroundPriority, LoopThread
 from hotmem.errors import InvalidInput
-from hotmem.job_runner import DATABASE_ERRORS, JobRunner
+from hotmem.job_runner import DATABASE_ERRORS, JobRunner, WorkerLeases
 from hotmem.model_calls import ModelCalls
 from hotmem.operations.retention import Retention
 from hotmem.options import BackgroundOptions, EvolutionOptions, ExtractionOptions
@@ -36,7 +36,6 @@ from hotmem.storage.queries.jobs import UserRotation
 from hotmem.topic_namer import TopicNamer
 from hotmem.types import Category, EvolutionResult, JobKind, Turn, UserKey
 from hotmem.understanding.turn_reader import BATCH
-from hotmem.worker_leases import WorkerLeases
 
 OTHERS_CHECK_S: Final = 0.1
 """Seconds between two looks whether other workers are done, while `settle` waits for them."""

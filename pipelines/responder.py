@@ -28,7 +28,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from hotmem.block.rendering import CLOSING, OPENING
 from hotmem.pipecat.context import collapse_spaces
-from hotmem.text.stopwords import STOP_WORDS
+from hotmem.text.word_sets import STOP_WORDS
 
 MIN_SHARED: Final = 0.5
 """Minimum share of the question's content words in a statement that answers it."""

@@ -20,7 +20,7 @@ from hotmem.models import load_encoder, load_language, load_reader
 from hotmem.options import ModelOptions
 from hotmem.pipecat import HotMemProcessor
 from hotmem.storage import queries
-from hotmem.tools.exports import ExportArguments, export_memories
+from hotmem.tools.files import ExportArguments, export_memories
 from tests.pipeline_runs import run_test
 
 SAID = Turn("ana", "later", "user", "My cat is called Fips.", datetime(2026, 3, 4, tzinfo=UTC))

@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 from hotmem import Memory, Options
 from hotmem.cli import app, console
 from hotmem.models import CachedEncoder, Language
-from hotmem.operations.actor import acting
+from hotmem.operations.results import acting
 from hotmem.options import AuditOptions
 from hotmem.storage import queries
 from hotmem.storage.sqlite.connection import connect
-from hotmem.tools.exports import BackupArguments, backup_restore
+from hotmem.tools.files import BackupArguments, backup_restore
 from hotmem.tools.memory_tools import CHANGING, NOT_AUDITED
 from hotmem.tools.registry import TOOLS, tool
 from hotmem.types import Action, Actor, AuditEntry

@@ -13,8 +13,7 @@ import pytest
 
 from hotmem import Memory, Options
 from hotmem.models import CachedEncoder, EncodedText, Language
-from hotmem.models.onnx import OnnxEncoder
-from hotmem.models.preparation import PUBLISHED
+from hotmem.models.encoders import PUBLISHED, OnnxEncoder
 from hotmem.options import BackgroundOptions, ModelOptions
 from hotmem.storage.queries import reembedding
 from hotmem.storage.sqlite.connection import connect

@@ -20,7 +20,7 @@ from hotmem.storage.sqlite import opening
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.storage.sqlite.opening import convert
-from hotmem.tools.exports import BackupArguments, ExportArguments, backup_restore, export_memories
+from hotmem.tools.files import BackupArguments, ExportArguments, backup_restore, export_memories
 from tests.conversation import said
 
 SECRET, OTHER = 'kōri\'s "long" päss; --phrase', "another passphrase"

@@ -14,7 +14,7 @@ from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.storage.sqlite.opening import restore
-from hotmem.tools.exports import BackupArguments, ExportArguments, backup_restore, export_memories
+from hotmem.tools.files import BackupArguments, ExportArguments, backup_restore, export_memories
 from hotmem.tools.registry import tool
 from tests.conversation import said
 

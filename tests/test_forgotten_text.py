@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hotmem import Memory, Turn
 from hotmem.storage import queries
-from hotmem.tools.imports import ImportArguments, import_memories
+from hotmem.tools.files import ImportArguments, import_memories
 from tests.conversation import START, said, turns_told
 
 SECRET = "Xylomander"

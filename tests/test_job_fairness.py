@@ -20,7 +20,7 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.storage import Storage, open_storage, queries, steps
-from hotmem.storage.queries import jobs, summaries, turns
+from hotmem.storage.queries import jobs, sessions, turns
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
@@ -423,7 +423,7 @@ def test_sessions_are_summarised_in_turn_for_all_users(conn: Connection) -> None
     for _ in range(3):
         due = jobs.next_session(conn, served)[0] or jobs.next_session(conn, served)[0]
         assert due is not None
-        summaries.done(conn, due.user, due.key)
+        sessions.done(conn, due.user, due.key)
         owners.append(due.user)
     assert owners == [1, 2, 1]
 

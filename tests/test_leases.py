@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from hotmem import Memory, Options, worker_leases
+from hotmem import Memory, Options, job_runner
 from hotmem.core.threads import new_process_id
+from hotmem.job_runner import WorkerLeases
 from hotmem.models import Language
 from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundMode
@@ -26,7 +27,6 @@ from hotmem.storage.queries import jobs, turns
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.types import JobKind
-from hotmem.worker_leases import WorkerLeases
 from tests import warm
 from tests.conversation import said
 from tests.letters import LetterEncoder
@@ -378,7 +378,7 @@ async def test_jobs_beside_one_that_fails_keep_their_lease(
 async def test_the_lease_of_a_long_job_is_renewed(
     database: Path, language: Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_leases, "RENEW_S", 0.02)
+    monkeypatch.setattr(job_runner, "RENEW_S", 0.02)
     begun, ended = threading.Event(), threading.Event()
 
     class Slow(LetterEncoder):

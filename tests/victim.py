@@ -17,7 +17,7 @@ from hotmem.models import load_encoder, load_language
 from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions, ModelOptions, Options
 from hotmem.portability import importer
-from hotmem.portability.sources import hotmem_source
+from hotmem.portability.importer import hotmem_source
 from hotmem.storage import copying, open_storage, queries
 from hotmem.types import Turn
 from tests.conversation import START

@@ -21,7 +21,7 @@ from eval.bench.synthetic import SyntheticConversations
 from hotmem import Memory, Options
 from hotmem.core.location import locate
 from hotmem.models import load_language
-from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.encoders import OnnxEncoder
 from hotmem.options import BackgroundMode, BackgroundOptions
 from hotmem.storage import open_storage
 

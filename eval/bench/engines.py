@@ -31,7 +31,7 @@ from hotmem import Memory, Options
 from hotmem.core.location import locate
 from hotmem.errors import InvalidInput
 from hotmem.models import load_language
-from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.encoders import OnnxEncoder
 from hotmem.options import BackgroundMode, BackgroundOptions
 from hotmem.storage import open_storage, queries
 from hotmem.storage.database import Connection

@@ -24,7 +24,7 @@ from hotmem.consolidation.supersession import apply_correction, find_supersessio
 from hotmem.models import Encoder, Language, encode_tokens
 from hotmem.models.encoder import Vectors, unit_rows
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import jobs, summaries, turns, understandings, users
+from hotmem.storage.queries import jobs, sessions, turns, understandings, users
 from hotmem.storage.search import vectors
 from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.sqlite.migrations import migrate
@@ -302,9 +302,9 @@ def _embed(
 
 def _summarise(conn: Connection, user_id: str, session_id: str, now: datetime) -> None:
     user = users.ensure(conn, user_id)
-    summaries.end(conn, user, session_id)
+    sessions.end(conn, user, session_id)
     due = jobs.next_session(conn, jobs.UserRotation())[0]
-    seen = None if due is None else summaries.unsummarised(conn, due.user, due.key)
+    seen = None if due is None else sessions.unsummarised(conn, due.user, due.key)
     if seen is None:
         return
     told = sorted(
@@ -314,4 +314,4 @@ def _summarise(conn: Connection, user_id: str, session_id: str, now: datetime) -
     summary = SessionSummary(
         narrative=tuple(SummarySentence(*pair) for pair in told[:SUMMARY_SENTENCES])
     )
-    summaries.put(conn, user, seen, summary, {}, render_summary(summary))
+    sessions.put(conn, user, seen, summary, {}, render_summary(summary))

@@ -32,10 +32,8 @@ from rich.table import Table
 from eval.bench.synthetic import USER, SyntheticConversations
 from hotmem import Memory, Options
 from hotmem.models import Encoder
+from hotmem.models.encoders import PUBLISHED, OnnxEncoder, SentenceTransformerEncoder
 from hotmem.models.files import MODEL
-from hotmem.models.onnx import OnnxEncoder
-from hotmem.models.preparation import PUBLISHED
-from hotmem.models.sentence_transformer import SentenceTransformerEncoder
 from hotmem.types import ContextBlock, Turn
 
 WARM_UP: Final = 10

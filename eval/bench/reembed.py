@@ -24,8 +24,7 @@ from eval.bench.scale import Size, stored
 from eval.bench.synthetic import USER, SyntheticConversations
 from hotmem import Memory
 from hotmem.models import load_encoder, load_language
-from hotmem.models.onnx import OnnxEncoder
-from hotmem.models.preparation import PUBLISHED
+from hotmem.models.encoders import PUBLISHED, OnnxEncoder
 from hotmem.options import ModelOptions
 from hotmem.storage import queries
 from hotmem.storage.queries import reembedding

@@ -39,7 +39,7 @@ from eval.bench.latency import Times
 from eval.bench.synthetic import SESSION_TURNS, START, USER, SyntheticConversations
 from hotmem import Memory, Options
 from hotmem.models import load_encoder, load_language
-from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.encoders import OnnxEncoder
 from hotmem.options import ModelOptions
 from hotmem.retrieval.layers.semantic import MAX_PASSAGES
 from hotmem.storage import queries

@@ -32,8 +32,8 @@ from eval.bench.synthetic import USER, SyntheticConversations
 from eval.report import table
 from hotmem import Memory, Options
 from hotmem.models import load_language
+from hotmem.models.encoders import OnnxEncoder
 from hotmem.models.files import find_weights
-from hotmem.models.onnx import OnnxEncoder
 from hotmem.pipecat import HotMemProcessor
 from pipelines.recogniser import build_recogniser
 from pipelines.recording import load_sessions

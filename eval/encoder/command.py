@@ -15,8 +15,7 @@ from eval.datasets.selection import load_datasets
 from eval.encoder.material import Reader, materials
 from eval.encoder.ranking import Ranked, by_pieces, by_row, mean, ranked
 from eval.report import table
-from hotmem.models.onnx import OnnxEncoder
-from hotmem.models.preparation import PUBLISHED, TURNS, EncoderVariant
+from hotmem.models.encoders import PUBLISHED, TURNS, EncoderVariant, OnnxEncoder
 
 encoder = typer.Typer(
     help="Measures and trains the encoder by itself, without the rest of the memory.",

@@ -18,9 +18,9 @@ from torch import Tensor, nn
 from torch.nn.utils.parametrize import cached, register_parametrization
 from transformers import BertModel, logging
 
+from hotmem.models.encoders import MAX_TOKENS
 from hotmem.models.export import PROJECTION
 from hotmem.models.files import find_weights
-from hotmem.models.onnx import MAX_TOKENS
 
 TOGETHER: Final = 32
 """Number of texts of similar length per model run."""

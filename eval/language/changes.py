@@ -23,7 +23,7 @@ from eval.arguments import AsJson, Most, print_json
 from eval.statistics import bootstrap
 from hotmem import Memory, Role, Turn
 from hotmem.models import Encoder, Language, load_language
-from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.encoders import OnnxEncoder
 
 FOLDER: Final = Path(__file__).parents[1] / "data" / "understanding" / "unseen"
 GROUPS: Final = {"changes": "something changes", "kinds": "two of a kind"}

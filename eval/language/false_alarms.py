@@ -21,7 +21,7 @@ from hotmem.models import Language
 from hotmem.text.names import name_finder
 from hotmem.text.phonetics import KnownName, encode_sounds
 from hotmem.types.understanding import Doc
-from hotmem.understanding.facts.repairs import lacks_case
+from hotmem.understanding.facts.corrections import lacks_case
 from hotmem.understanding.query.misheard import find_misheard_names
 
 BATCHES: Final = "acdeghjl"

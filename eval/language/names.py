@@ -23,7 +23,7 @@ from eval.language import false_alarms
 from eval.statistics import bootstrap
 from hotmem import Memory, Role, Turn
 from hotmem.models import Encoder, Language, load_language
-from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.encoders import OnnxEncoder
 from hotmem.storage import queries
 from hotmem.storage.database import Connection
 from hotmem.text.names import name_finder

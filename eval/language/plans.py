@@ -31,11 +31,11 @@ from eval.arguments import AsJson, Most, print_json
 from eval.statistics import bootstrap
 from hotmem import Memory, Role, Turn
 from hotmem.models import Encoder, Language, load_language
-from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.encoders import OnnxEncoder
 from hotmem.operations.requests import SearchOptions
 from hotmem.temporal import Bound, Granularity, TimeMention, find_times
 from hotmem.types import Interval, Kind
-from hotmem.understanding.facts.plans import plan_statement
+from hotmem.understanding.facts.events import plan_statement
 
 FOLDER: Final = Path(__file__).parents[1] / "data" / "understanding"
 HELD_OUT: Final = frozenset("bfik")

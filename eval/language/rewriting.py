@@ -34,7 +34,7 @@ from hotmem.options import ModelOptions
 from hotmem.understanding.query.ambiguity import PRONOUNS, find_ambiguous
 from hotmem.understanding.query.antecedents import RecentTurn
 from hotmem.understanding.query.coreference import expand
-from hotmem.understanding.query.intent import is_chitchat
+from hotmem.understanding.query.cues import is_chitchat
 
 TOP: Final = 3
 """Statements found that are looked at."""

@@ -28,10 +28,9 @@ from eval.language.secret_training import (
 )
 from eval.understanding import data
 from hotmem.models import load_language
-from hotmem.understanding.doubtful_statements import MIN_UNMEANT
 from hotmem.understanding.facts.instructions.extraction import MIN_WISH
-from hotmem.understanding.facts.instructions.topics import exclusive_topics
-from hotmem.understanding.facts.instructions.wish_model import wish_ids
+from hotmem.understanding.facts.instructions.safety import exclusive_topics, wish_ids
+from hotmem.understanding.private_statements import MIN_UNMEANT
 from hotmem.understanding.query.commands import term_ids
 from hotmem.understanding.term_model import Tensors, TermIds, TermModel, logistic
 

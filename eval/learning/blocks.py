@@ -18,9 +18,8 @@ from sklearn.preprocessing import StandardScaler
 
 from eval.learning.usage import DESIGN, FITTED, Triple, by_design
 from eval.statistics import RESAMPLES, SEED, Estimate
-from hotmem.feedback import quality
-from hotmem.feedback.quality import ALONE, COMPARED, block_features
-from hotmem.feedback.usage import detect_usage
+from hotmem.feedback import usage
+from hotmem.feedback.usage import ALONE, COMPARED, block_features, detect_usage
 from hotmem.feedback.usage_features import ReplyContext, item_features
 from hotmem.models import Encoder
 from hotmem.types import UsageKind
@@ -29,7 +28,7 @@ EXCHANGES: Final = Path(__file__).parents[1] / "data" / "trial" / "usage.jsonl"
 
 HALVES: Final = ("dev", "held")
 
-COEFFICIENTS: Final = Path(quality.__file__).with_name("credit.json")
+COEFFICIENTS: Final = Path(usage.__file__).with_name("credit.json")
 
 STRENGTH: Final = 0.5
 """Inverse of the L2 penalty; chosen by cross-validation on the development half."""

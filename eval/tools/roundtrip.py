@@ -19,8 +19,7 @@ from rich.table import Table
 from eval.datasets import Conversation, Question
 from eval.run import SESSION, Models, ingested
 from hotmem import Memory
-from hotmem.tools.exports import ExportArguments, export_memories
-from hotmem.tools.imports import ImportArguments, import_memories
+from hotmem.tools.files import ExportArguments, ImportArguments, export_memories, import_memories
 from hotmem.types import ContextBlock
 
 CLOSE: Final = 1e-6

@@ -23,8 +23,7 @@ from eval.understanding.measure import (
     turn_figures,
 )
 from hotmem.models import load_language
-from hotmem.models.onnx import OnnxEncoder
-from hotmem.models.preparation import EncoderVariant
+from hotmem.models.encoders import EncoderVariant, OnnxEncoder
 from hotmem.models.reader import READER, READER_FILE, SETTINGS, Reader, Settings
 
 T = TypeVar("T")

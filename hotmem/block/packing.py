@@ -16,7 +16,7 @@ from hotmem.text.escaping import escape_for_prompt
 from hotmem.text.stemming import stems
 from hotmem.text.timezones import to_named_zone, zone_name
 from hotmem.types import Evidence, EvidenceKind, Item, Mark, Query, Role
-from hotmem.understanding.doubtful_statements import is_unmeant
+from hotmem.understanding.private_statements import is_unmeant
 
 MAX_SUMMARIES, MAX_WINDOW_SUMMARIES = 2, 5
 """Limits of summaries in a block, each of which takes the room of several turns: in general, and

@@ -48,8 +48,7 @@ from hotmem.cli.commands.edit import (
 from hotmem.cli.commands.evaluate import evaluate, quality, usage
 from hotmem.cli.commands.files import backup, export, import_, repair, restore, validate
 from hotmem.cli.commands.search import contextual, recall, search, trace
-from hotmem.cli.commands.serve import discover, serve_mcp
-from hotmem.cli.commands.worker import worker
+from hotmem.cli.commands.serve import discover, serve_mcp, worker
 from hotmem.errors import HotMemError
 
 HELP: Final = """Inspect, search, edit and maintain the long-term memory of a voice bot.

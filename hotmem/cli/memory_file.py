@@ -12,14 +12,14 @@ from hotmem.settings import Settings
 if TYPE_CHECKING:
     from hotmem import Memory
     from hotmem.storage import Storage
-    from hotmem.storage.queries.ids import Table
+    from hotmem.storage.queries.times import Table
 from typing import TYPE_CHECKING, Any
 
 from hotmem.cli import console
 
 if TYPE_CHECKING:
     from hotmem import Memory
-    from hotmem.storage.queries.ids import Table
+    from hotmem.storage.queries.times import Table
 
 
 T = TypeVar("T")
@@ -100,7 +100,7 @@ def with_memory(
         InvalidInput: If the user is unknown.
     """
     from hotmem import Memory
-    from hotmem.operations.actor import acting
+    from hotmem.operations.results import acting
     from hotmem.types import Actor
 
     async def opened() -> None:
@@ -166,8 +166,8 @@ async def full_ids(memory: "Memory", user_id: str, table: "Table", ids: Ids) -> 
     if user is None:
         return ids
     if isinstance(ids, str):
-        return await database.read(queries.ids.whole, user, table, ids)
-    return [await database.read(queries.ids.whole, user, table, one) for one in ids]
+        return await database.read(queries.times.whole, user, table, ids)
+    return [await database.read(queries.times.whole, user, table, one) for one in ids]
 
 
 ID_ARGUMENTS: Final[dict[str, dict[str, tuple["Table", ...]]]] = {

@@ -26,7 +26,7 @@ from hotmem.cli.console import check_new
 from hotmem.core.graph_layout import Canvas, draw_graph
 from hotmem.core.output_files import new_file
 from hotmem.errors import InvalidInput
-from hotmem.tools.cooccurrence import ConceptNetwork
+from hotmem.tools.maintenance import ConceptNetwork
 from hotmem.types import Period
 
 DPI: Final = 150

@@ -13,7 +13,7 @@ from rich.text import Text
 from hotmem.core.validation import counted
 from hotmem.operations.results import ConflictAdvice
 from hotmem.operations.search import RELEVANT_FROM
-from hotmem.storage.queries.ids import short
+from hotmem.storage.queries.times import short
 from hotmem.types import StoredMemory
 from hotmem.types.maintenance import UserSummary
 

@@ -19,7 +19,7 @@ from hotmem.understanding.facts.third_person import (
 )
 from hotmem.understanding.query.ambiguity import is_pleonastic
 from hotmem.understanding.query.cues import COURTESIES
-from hotmem.understanding.query.mentions import is_time
+from hotmem.understanding.query.entities import is_time
 
 MAX_WORDS: Final = 40
 """Maximum number of words of a sentence; longer ones are truncated, at a comma if possible."""

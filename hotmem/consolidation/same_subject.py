@@ -16,7 +16,7 @@ from hotmem.types.understanding import Doc, Span, Token
 from hotmem.understanding.animate_nouns import ANIMATE, ELDERS, SHARED_ROLES, UNIQUE_ROLES
 from hotmem.understanding.facts.relations import COMPLEMENTS, HAS
 from hotmem.understanding.facts.third_person import SECOND_PERSON, to_third_person
-from hotmem.understanding.query.mentions import PERSON_NOUNS, is_time
+from hotmem.understanding.query.entities import PERSON_NOUNS, is_time
 
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['’]s? ")
 """Separates possessor and possession: "Ana's dog", "Ana's parents' house"."""

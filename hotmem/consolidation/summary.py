@@ -24,8 +24,8 @@ from hotmem.types import Role, SessionSummary, SummarySentence, Topic, Turn
 from hotmem.types.understanding import Doc, Span, Token
 from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
 from hotmem.understanding.facts.tags import is_interjection
+from hotmem.understanding.query.cues import is_chitchat
 from hotmem.understanding.query.entities import find_entities
-from hotmem.understanding.query.intent import is_chitchat
 
 MAX_TOPICS: Final = 6
 MAX_COUNTED_TOPICS: Final = 1_000

@@ -33,7 +33,7 @@ from hotmem.understanding.facts.third_person import (
     SECOND_PERSON,
 )
 from hotmem.understanding.private_statements import is_private
-from hotmem.understanding.query.intent import is_chitchat
+from hotmem.understanding.query.cues import is_chitchat
 from hotmem.understanding.turn_reader import parsed_text
 
 MAX_CHARACTERS: Final = 240

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from hotmem.core.validation import validate_number, validate_order, validate_type
 from hotmem.facade.search import AUDITED_READERS, SubcategoryMethods
-from hotmem.operations.actor import actor
+from hotmem.operations.results import actor
 from hotmem.portability import export_lines, importer
-from hotmem.portability.sources import ImportSource, hotmem_source
+from hotmem.portability.importer import ImportSource, hotmem_source
 from hotmem.storage import queries
 from hotmem.text.validation import validate_id
 from hotmem.types import (
@@ -52,7 +52,7 @@ class KnowledgeMethods(SubcategoryMethods):
         if user is None:
             return None
         return await self._database.read(
-            queries.summaries.of_session, user, validate_id(session_id, "session_id")
+            queries.sessions.of_session, user, validate_id(session_id, "session_id")
         )
 
     async def vocabulary(self, user_id: str, limit: int = 50) -> list[str]:
@@ -141,7 +141,7 @@ class KnowledgeMethods(SubcategoryMethods):
 
         Args:
             source: The file (form: `hotmem.portability.jsonl`), or records of other programs as
-                `hotmem.tools.imports` reads them.
+                `hotmem.tools.files` reads them.
             progress: Called after each record.
             with_forgotten: Whether forgotten turns and memories are imported as well.
 

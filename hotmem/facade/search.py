@@ -13,11 +13,10 @@ from hotmem.core.threads import ForegroundPriority
 from hotmem.core.validation import validate_number, validate_type
 from hotmem.errors import InvalidInput, MemoryClosed, StoreError
 from hotmem.operations import contextual_search, explain, requested_search, search, store
-from hotmem.operations.actor import actor
 from hotmem.operations.contextual_results import ContextualResult
 from hotmem.operations.requested_search import DescribedStatement
 from hotmem.operations.requests import SearchOptions, StoreContext, TraceOptions, checked
-from hotmem.operations.results import SearchResult, SearchTrace, StoreResult
+from hotmem.operations.results import SearchResult, SearchTrace, StoreResult, actor
 from hotmem.operations.suppression import SuppressedTexts
 from hotmem.options import MIN_TOKENS, Options
 from hotmem.retrieval.context import RecallRequest
@@ -90,7 +89,7 @@ class MemoryBase:
         return self._priority
 
     async def audit(self, act: Act, *, user_id: str | None) -> None:
-        """Records in the audit trail what the current actor did (`hotmem.operations.actor`).
+        """Records in the audit trail what the current actor did (`hotmem.operations.results`).
 
         A failure to write it is logged and not raised.
 

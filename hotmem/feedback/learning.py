@@ -9,12 +9,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.feedback.quality import quality_records
-from hotmem.feedback.usage import detect_usage
+from hotmem.feedback.usage import detect_usage, quality_records
 from hotmem.models import Encoder
 from hotmem.options import LearningOptions
 from hotmem.storage import Storage, queries
-from hotmem.text.truncation import truncate, truncate_start
+from hotmem.text.passages import truncate, truncate_start
 from hotmem.types import (
     MAX_WEIGHT,
     MIN_WEIGHT,

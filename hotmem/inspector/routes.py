@@ -17,19 +17,9 @@ from hotmem.core.local_server import HOSTS
 from hotmem.core.logs import log
 from hotmem.errors import HotMemError, InvalidInput, StoreError
 from hotmem.inspector import changes
-from hotmem.inspector.changes import Site
-from hotmem.inspector.guard import Guard
-from hotmem.inspector.pages import (
-    asking,
-    conversations,
-    decisions,
-    learning,
-    memories,
-    names,
-    overview,
-    replies,
-)
-from hotmem.operations.actor import acting
+from hotmem.inspector.changes import Guard, Site
+from hotmem.inspector.pages import asking, learning, memories
+from hotmem.operations.results import acting
 from hotmem.types import Act, Action, Actor
 
 STATIC: Final = Path(__file__).parent / "static"
@@ -37,21 +27,21 @@ STATIC: Final = Path(__file__).parent / "static"
 Page: TypeAlias = Callable[[Site, Request], Awaitable[Response]]
 
 PAGES: Final[Mapping[str, Page]] = {
-    "/": overview.page,
+    "/": memories.overview_page,
     "/memories": memories.list_page,
     "/memories/{key:int}": memories.detail_page,
-    "/conversations": conversations.list_page,
-    "/conversations/{key:int}": conversations.detail_page,
-    "/turns/{key:int}": conversations.turn_page,
+    "/conversations": memories.conversation_list,
+    "/conversations/{key:int}": memories.conversation_page,
+    "/turns/{key:int}": memories.turn_page,
     "/subcategories": memories.page,
-    "/names": names.list_page,
-    "/names/{key:int}": names.detail_page,
+    "/names": memories.name_list,
+    "/names/{key:int}": memories.name_page,
     "/ask": asking.page,
-    "/replies": replies.list_page,
-    "/replies/{key:int}": replies.detail_page,
+    "/replies": memories.reply_list,
+    "/replies/{key:int}": memories.reply_page,
     "/learning": learning.page,
     "/plots/{name}.svg": learning.plot,
-    "/changes": decisions.list_page,
+    "/changes": memories.decision_list,
     "/merge": changes.confirm_merge,
     "/forget": changes.confirm_forget,
 }

@@ -13,12 +13,15 @@ from pathlib import Path
 from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
 from hotmem.models.encoder import EncodedText, Encoder, TokenEncoder, Vectors, encode_tokens
+from hotmem.models.encoders import (
+    VARIANTS,
+    EncoderVariant,
+    OnnxEncoder,
+    SentenceTransformerEncoder,
+)
 from hotmem.models.files import CachedEncoder
 from hotmem.models.language import Language, load_language
-from hotmem.models.onnx import OnnxEncoder
-from hotmem.models.preparation import VARIANTS, EncoderVariant
 from hotmem.models.reader import Reader
-from hotmem.models.sentence_transformer import SentenceTransformerEncoder
 from hotmem.models.tokens import TokenCounter
 from hotmem.options import ModelOptions
 

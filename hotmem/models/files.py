@@ -1,4 +1,4 @@
-"""Model files: cache folder, checksums and atomic writes."""
+"""Model files: cache folder, published weights, manifests, checksums and atomic writes."""
 
 import hashlib
 import os

@@ -12,9 +12,9 @@ from cachetools import LRUCache
 
 from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
+from hotmem.models.encoders import torch_hidden
 from hotmem.models.files import check_files, checksum_file, package_folder
-from hotmem.models.onnx import torch_hidden
-from hotmem.text.truncation import truncate
+from hotmem.text.passages import truncate
 
 if TYPE_CHECKING:
     from spacy.language import Language as Pipeline

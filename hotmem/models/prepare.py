@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Final
 
 from hotmem.errors import ModelMissing
+from hotmem.models.encoders import (
+    TURNS,
+    OnnxEncoder,
+    SentenceTransformerEncoder,
+    prepared_folder,
+)
 from hotmem.models.language import PACKAGE, installed_model, load_language
-from hotmem.models.onnx import OnnxEncoder
-from hotmem.models.preparation import TURNS, prepared_folder
 from hotmem.models.reader import READER, Reader
-from hotmem.models.sentence_transformer import SentenceTransformerEncoder
 from hotmem.models.tokens import TokenCounter, prepared_table, table_path
 from hotmem.options import ModelOptions
 

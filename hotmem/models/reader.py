@@ -16,9 +16,8 @@ from safetensors.numpy import load_file
 from tokenizers import Encoding, Tokenizer
 
 from hotmem.models.encoder import Vectors
+from hotmem.models.encoders import EncoderVariant, Prepared, open_session
 from hotmem.models.files import checksum_file
-from hotmem.models.onnx import open_session
-from hotmem.models.preparation import EncoderVariant, Prepared
 
 KINDS: Final = (
     "fact",

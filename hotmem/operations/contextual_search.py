@@ -259,7 +259,7 @@ async def _sessions(
         key: await _nearest_sessions(context, query, summary) for key, summary in summaries.items()
     }
     linked = sorted({*messages, *chain.from_iterable(related.values())})
-    titles = await context.database.read(queries.summaries.titles, query.user, linked)
+    titles = await context.database.read(queries.sessions.titles, query.user, linked)
     found = tuple(
         SessionFound(
             session_id=titles[key].session_id,

@@ -19,12 +19,13 @@ from typing import Final
 import numpy as np
 
 from hotmem.consolidation.equivalence import (
+    DATES,
     MERGE_THRESHOLD,
     StatementPair,
+    canonical,
     differs_in_one_word,
     equivalence_probability,
 )
-from hotmem.consolidation.equivalence.features import DATES, canonical
 from hotmem.core.vector_math import matmul
 from hotmem.operations.requests import SearchOptions
 from hotmem.ranking.scored_candidate import ScoredCandidate

@@ -1,14 +1,16 @@
-"""Results of the operations. Their field names are the keys of the JSON that tools return."""
+"""Results of the operations. Field names are the keys of the JSON that tools return."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from hotmem.types import Category, EvidenceKind, Interval, Kind, Layer, LayerReport, Rewrite
+from hotmem.types import Actor, Category, EvidenceKind, Interval, Kind, Layer, LayerReport, Rewrite
 from hotmem.understanding.query.requested import Requested
 
 
@@ -355,3 +357,21 @@ class SearchTrace:
 def as_json(result: object) -> Any:  # noqa: ANN401 - any JSON value
     """Convert a result to JSON values: times in ISO 8601, enumerations by value."""
     return TypeAdapter(type(result)).dump_python(result, mode="json")
+
+
+_ACTOR: Final[ContextVar[Actor]] = ContextVar("hotmem_actor", default=Actor.PROGRAM)
+
+
+@contextmanager
+def acting(actor: Actor) -> Iterator[None]:
+    """Set the actor within a block, and in tasks that are started in it."""
+    token = _ACTOR.set(actor)
+    try:
+        yield
+    finally:
+        _ACTOR.reset(token)
+
+
+def actor() -> Actor:
+    """The current actor; a program unless one was set."""
+    return _ACTOR.get()

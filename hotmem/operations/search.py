@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from hotmem.block import quotes
-from hotmem.consolidation.equivalence import features
+from hotmem.consolidation import equivalence
 from hotmem.core.timing import StageTimer
 from hotmem.models import CachedEncoder
 from hotmem.operations.requested_search import (
@@ -38,7 +38,7 @@ from hotmem.text import language_detection, stemming
 from hotmem.text.stemming import stems
 from hotmem.types import EvidenceKind, Layer, Query
 from hotmem.understanding import private_statements
-from hotmem.understanding.query import consent, coreference, voice_commands
+from hotmem.understanding.query import coreference, off_record, voice_commands
 from hotmem.understanding.query.requested import Requested, requested_memories
 
 RELEVANT_FROM: Final = 0.1
@@ -178,11 +178,11 @@ CACHED_FUNCTIONS: Final = (
     stemming.stem,
     language_detection.detect_language,
     quotes.sentence_content,
-    features.statement_features,
+    equivalence.statement_features,
     voice_commands.find_command,
     voice_commands.find_described_deletion,
     private_statements.secrecy,
-    consent.answer_pattern,
+    off_record.answer_pattern,
     coreference.read_turn,
 )
 """Functions with a cache of their last results."""

@@ -169,7 +169,7 @@ async def store_statement(
             others = tuple(one for one in suggested if one is not equivalent)
             recommendations = replace(recommendations, suggested_merges=others)
             return StoreResult(True, equivalent.id, True, classification, recommendations)
-    speaker = await context.database.read(queries.session_start.speaker, user)
+    speaker = await context.database.read(queries.sessions.speaker, user)
     write = replace(write, reader=write.reader.in_foreground())
     read = await asyncio.to_thread(write.reader.read_note, content, speaker, now)
     revision = await find_revision(write, user, content, read.named, speaker=speaker)

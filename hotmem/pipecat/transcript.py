@@ -1,4 +1,4 @@
-"""Transcripts of the turn being spoken, by speaker."""
+"""Transcripts of the turn being spoken, by speaker, and the taps that observe frames."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
-from hotmem.text.truncation import truncate_middle
+from hotmem.text.passages import truncate_middle
 
 HESITATIONS: Final = frozenset({"um", "uh", "uhm", "erm", "hmm", "mm"})
 

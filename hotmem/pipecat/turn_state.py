@@ -1,4 +1,4 @@
-"""State of one turn: the utterance, its recalls and the reply."""
+"""State of one turn: the utterance, its recalls ahead of time, and the reply."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence

@@ -14,8 +14,8 @@ from hotmem.block.rendering import render_notice
 from hotmem.core.validation import counted
 from hotmem.errors import DeletionChanged, StoreError
 from hotmem.memory import Memory
-from hotmem.operations.actor import acting
 from hotmem.operations.requested_search import DescribedStatement
+from hotmem.operations.results import acting
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import (
     Actor,
@@ -35,8 +35,8 @@ from hotmem.understanding.query.commands import (
     Command,
     CommandKind,
 )
-from hotmem.understanding.query.consent import asks_about, confirms, confirms_deletion
 from hotmem.understanding.query.cues import DIRECT_QUESTION
+from hotmem.understanding.query.off_record import asks_about, confirms, confirms_deletion
 from hotmem.understanding.query.voice_commands import (
     DescribedDeletion,
     described_deletion,

@@ -10,6 +10,6 @@ IDs of foreign records depend only on the file, so that repeating an import adds
 """
 
 from hotmem.portability.jsonl import export_lines, read_export
-from hotmem.portability.records import UserMapping
+from hotmem.portability.messages import UserMapping
 
 __all__ = ["UserMapping", "export_lines", "read_export"]

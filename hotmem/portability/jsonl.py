@@ -35,7 +35,7 @@ from typing import Annotated, Any, Final
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
 from hotmem.errors import InvalidInput
-from hotmem.portability.records import ALL_USERS, UserMapping
+from hotmem.portability.messages import ALL_USERS, UserMapping
 from hotmem.storage import Storage, queries
 from hotmem.storage.queries.times import from_stored
 from hotmem.text.timezones import to_named_zone, zone_name

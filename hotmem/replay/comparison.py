@@ -11,8 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.feedback.quality import quality_records
-from hotmem.feedback.usage import detect_usage
+from hotmem.feedback.usage import detect_usage, quality_records
 from hotmem.models import Language
 from hotmem.recall import RecallContext
 from hotmem.replay.recording import Exchange, Recording

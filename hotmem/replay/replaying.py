@@ -1,26 +1,28 @@
-"""Replay of a recording in a temporary file: the block of every setting for each exchange."""
+"""Replay of a recording in a temporary file under every setting, and the study of it."""
 
 import asyncio
 import tempfile
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 from time import perf_counter
 from typing import Final
 
+from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
 from hotmem.models import Encoder, Language, load_encoder
 from hotmem.options import RecallOptions
 from hotmem.ranking.relevance import fitted_model
 from hotmem.recall import RecallContext, recall
-from hotmem.replay.comparison import Outcome, score_block
+from hotmem.replay.comparison import Comparison, Outcome, compare, score_block
 from hotmem.replay.recording import Exchange, Recording, unrelated_replies
 from hotmem.replay.settings import Setting
 from hotmem.retrieval.context import RecallRequest
 from hotmem.storage import queries
+from hotmem.text.stemming import STOP_STEMS, terms
 from hotmem.text.validation import clean_text
 from hotmem.types import Turn
 
@@ -187,3 +189,58 @@ async def _configure(memory: Memory, user_id: str, setting: Setting) -> RecallCo
     return replace(
         reader, layers=layers, model=fitted_model(options.models.relevance), options=options.recall
     )
+
+
+MIN_FOREIGN_WORDS: Final = 5
+"""Minimum words of a reply without English stop words that counts as not English."""
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A replay and its results.
+
+    Attributes:
+        recording: The sessions.
+        exchanges: Sampled exchanges.
+        comparison: Comparison of the settings.
+    """
+
+    recording: Recording
+    exchanges: tuple[Exchange, ...]
+    comparison: Comparison
+
+    @property
+    def days(self) -> tuple[date, date]:
+        """First and last day with a turn, UTC."""
+        moments = [turn.spoken_at for session in self.recording.sessions for turn in session]
+        return min(moments).date(), max(moments).date()
+
+    @property
+    def foreign(self) -> float:
+        """Share of replies in the sample that are not English, 0 to 1."""
+        replies = [terms(exchange.reply) for exchange in self.exchanges]
+        return sum(
+            len(words) >= MIN_FOREIGN_WORDS and STOP_STEMS.isdisjoint(words) for words in replies
+        ) / len(replies)
+
+
+async def run_study(
+    recording: Recording,
+    exchanges: Sequence[Exchange],
+    settings: Sequence[Setting],
+    language: Language,
+    advance: Callable[[], None],
+) -> Study:
+    """Replay the exchanges under every setting; see `hotmem.replay.replaying`.
+
+    Raises:
+        InvalidInput: If no question needs memory.
+        ModelMissing: If a setting's encoder is not installed.
+        StoreError: If the temporary file cannot be written.
+    """
+    outcomes = await replay(recording, exchanges, settings, language, advance) if exchanges else []
+    if not outcomes:
+        raise InvalidInput(
+            "No user turn with a reply needs memory. Try again after more conversations."
+        )
+    return Study(recording, tuple(exchanges), compare(settings, outcomes))

@@ -1,4 +1,4 @@
-"""HTML report of a comparison: one self-contained page."""
+"""A comparison in words, as a table, and as one self-contained HTML page."""
 
 import io
 import re
@@ -16,10 +16,148 @@ from rich.table import Table
 from rich.text import Text
 
 from hotmem.core.validation import counted
-from hotmem.replay.comparison import Comparison, Figures, Interval, Verdict
-from hotmem.replay.study import Study
-from hotmem.replay.wording import asked, cautions, conclusion, reasons
+from hotmem.replay.comparison import MARGIN, MIN_EXCHANGES, Comparison, Figures, Interval, Verdict
+from hotmem.replay.replaying import Study
 from hotmem.settings import PREFIX
+
+MIN_SESSIONS: Final = 10
+"""Sessions below which the report warns, and does not estimate how many are needed."""
+
+MIN_FOUND: Final = 0.03
+"""Share of content words below which the report warns that memory is hardly used."""
+
+MAX_FOREIGN: Final = 0.3
+"""Share of replies in other languages from which the report warns."""
+
+
+def asked(comparison: Comparison) -> str:
+    """Return what the comparison is based on: "30 questions from 10 sessions"."""
+    questions = counted(comparison.exchanges, "question")
+    return f"{questions} from {counted(comparison.sessions, 'session')}"
+
+
+def conclusion(comparison: Comparison) -> str:
+    """Return the conclusion in one line."""
+    best = comparison.better or comparison.cheaper
+    if best is not None:
+        return f"Better: {best.setting.plain}"
+    return "Too little to judge." if comparison.too_little else "Keep your settings."
+
+
+def reasons(comparison: Comparison) -> list[str]:
+    """Explain why settings are better, or that none is."""
+    sentences = []
+    if comparison.better is not None:
+        sentences.append(_finds_more(comparison.better, comparison.now))
+    if comparison.cheaper is not None:
+        sentences.append(_costs_less(comparison.cheaper, comparison.now))
+    questions = comparison.exchanges
+    if comparison.too_little:
+        sentences.append(_too_little(comparison))
+    elif not sentences:
+        sentences.append(
+            f"No other setting is significantly better with {counted(questions, 'question')}: "
+            "keep your settings."
+        )
+        sentences += [_undecided(one, comparison.now) for one in comparison.undecided]
+    return sentences
+
+
+def cautions(study: Study) -> list[str]:
+    """Return warnings about this recording; empty if there are none."""
+    comparison, sentences = study.comparison, list[str]()
+    if _few(comparison) and not comparison.too_little:
+        sentences.append(
+            f"This comparison has only {asked(comparison)}. Real differences may not be "
+            "significant yet; try again after more conversations."
+        )
+    if comparison.now.found < MIN_FOUND:
+        share = f"{comparison.now.found_share:.0%}"
+        sentences.append(
+            f"Only {share} of the words in the replies came from memory, so there is little to "
+            "compare. Either your bot is rarely asked about earlier conversations, or it ignores "
+            "its context block."
+        )
+    if study.foreign >= MAX_FOREIGN:
+        sentences.append(
+            f"{study.foreign:.0%} of the replies do not look English. HotMem supports English "
+            "only; do not rely on these figures."
+        )
+    if study.recording.left_out:
+        turns = counted(study.recording.left_out, "turn was", "turns were")
+        sentences.append(f"The earliest {turns} left out; raise --turns to replay them.")
+    return sentences
+
+
+def _too_little(comparison: Comparison) -> str:
+    """Say how much more is needed, if that can be estimated; the settings stay until then."""
+    based_on, needed = f"This comparison has only {asked(comparison)}.", comparison.needed_sessions
+    if _few(comparison):
+        return (
+            f"{based_on} Compare again with at least {MIN_EXCHANGES} questions from {MIN_SESSIONS} "
+            "sessions; keep your settings until then."
+        )
+    if needed is None:
+        return f"{based_on} How many it takes cannot be estimated from them; keep your settings."
+    questions = -(-comparison.exchanges * needed // comparison.sessions)
+    return (
+        f"{based_on} It takes about {rounded(questions):,} questions from {rounded(needed):,} "
+        f"sessions to tell a difference of {MARGIN:.0%} in what memory finds; keep your settings "
+        "until then."
+    )
+
+
+def rounded(number: int) -> int:
+    """Return a positive number rounded to two digits, as an estimate deserves no more."""
+    return round(number, 2 - len(str(number)))
+
+
+def _few(comparison: Comparison) -> bool:
+    """Whether there is too little to estimate how much is needed."""
+    return comparison.exchanges < MIN_EXCHANGES or comparison.sessions < MIN_SESSIONS
+
+
+def _finds_more(one: Figures, now: Figures) -> str:
+    low, high = 100 * one.found_gain.low, 100 * one.found_gain.high
+    extra = one.tokens - now.tokens
+    price = (
+        f"It costs {counted(round(extra), 'more token')} per question."
+        if extra > 0.5
+        else f"It also saves {counted(round(-extra), 'token')} per question."
+    )
+    return (
+        f"With {one.setting.plain}, memory provides {one.found_share:.0%} of the content words in "
+        f"the replies; with your present settings, {now.found_share:.0%}. The gain is significant: "
+        f"{100 * one.found_gain.mean:.0f} percentage points, confidence interval {low:.1f} to "
+        f"{high:.1f}. {price}"
+    )
+
+
+def _costs_less(one: Figures, now: Figures) -> str:
+    tokens = counted(round(one.tokens), "token")
+    return (
+        f"With {one.setting.plain}, the language model reads {tokens} per question instead of "
+        f"{now.tokens:,.0f}, {-one.wasted_gain.mean:.0f} fewer of them unused, and "
+        f"memory finds as much: {one.found_share:.0%} of the content words in the replies; your "
+        f"present settings {now.found_share:.0%}. The confidence interval of the difference is "
+        f"{100 * one.found_gain.low:+.1f} to {100 * one.found_gain.high:+.1f} percentage points."
+    )
+
+
+def _undecided(one: Figures, now: Figures) -> str:
+    """Describe the cost of a setting whose benefit is inconclusive."""
+    difference = one.tokens - now.tokens
+    price, doubt = (
+        (f"costs {counted(round(difference), 'token')}", "more")
+        if difference > 0
+        else (f"saves {counted(round(-difference), 'token')}", "less")
+    )
+    return (
+        f"With {one.setting.plain}, each question {price}. Whether it finds {doubt} "
+        f"({one.found_share:.0%} against {now.found_share:.0%}) is inconclusive: compare again "
+        "after more conversations, or raise --questions."
+    )
+
 
 COLOURS: Final = {
     Verdict.MORE: "#1a7f4b",

@@ -1,14 +1,48 @@
 """Candidates: the hits of all layers, fused and loaded with their neighbouring passages."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
 from typing import Final
 
 from hotmem.retrieval.context import RecallRequest, RetrievalContext
 from hotmem.retrieval.fusion import Candidate, fuse, pool_scores, split_visible, top_hits
 from hotmem.retrieval.requested_window import requested_window
-from hotmem.retrieval.stored_reminders import MAX_STORED, with_stated_times
 from hotmem.storage import queries
-from hotmem.types import Evidence, EvidenceKind, Hit, Intent, Interval, Query
+from hotmem.temporal import find_times
+from hotmem.text.passages import MAX_QUERY_CHARACTERS, truncate
+from hotmem.types import Evidence, EvidenceKind, Hit, Intent, Interval, Query, Source, TimedWords
+
+MAX_STORED: Final = 20
+"""Number of the latest stored reminders that are candidates where a time window is requested."""
+
+
+def stated_times(reminder: Evidence, zone: tzinfo | None) -> tuple[TimedWords, ...]:
+    """Return the times in the text of a stored reminder, read as future in a time zone."""
+    text = truncate(reminder.text, MAX_QUERY_CHARACTERS)
+    return tuple(
+        TimedWords(text[time.start : time.stop], time.interval)
+        for time in find_times(text, reminder.said_at.astimezone(zone), ahead=True)
+    )
+
+
+def with_stated_times(evidence: Sequence[Evidence], query: Query) -> Iterator[Evidence]:
+    """Yield the evidence; stored reminders with the times of their text, read as future.
+
+    Args:
+        evidence: The evidence.
+        query: The query, in the user's time zone.
+    """
+    asked = query.analysis.time
+    for one in evidence:
+        if not one.reminder or one.source is not Source.STATEMENT:
+            yield one
+            continue
+        times = stated_times(one, query.at.tzinfo)
+        matches = asked is not None and any(
+            time.start < asked.end and time.end > asked.start for _, time in times
+        )
+        yield one._replace(times=times, matches_time=matches)
+
 
 CANDIDATE_LIMITS: Final = {
     EvidenceKind.PASSAGE: 80,

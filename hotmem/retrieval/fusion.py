@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from hotmem.text.passages import truncate
 from hotmem.text.stemming import STOP_STEMS, stems
-from hotmem.text.truncation import truncate
 from hotmem.types import Evidence, EvidenceKind, Hit, Layer, Query, Role
 from hotmem.understanding.query.cues import DIRECT_QUESTION
 

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from hotmem.models import EncodedText, Encoder, Language, encode_tokens
-from hotmem.models.preparation import TURNS
+from hotmem.models.encoders import TURNS
 from hotmem.retrieval.context import RecallRequest, RetrievalContext
 from hotmem.storage import queries
 from hotmem.storage.database import Connection
@@ -17,13 +17,13 @@ from hotmem.storage.queries.reembedding import identified
 from hotmem.storage.search.engine import SearchEngine
 from hotmem.text.language_detection import detect_language
 from hotmem.text.languages import ENGLISH
-from hotmem.text.truncation import truncate, truncate_start
+from hotmem.text.passages import truncate, truncate_start
 from hotmem.types import Analysis, EvidenceKind, Profile, Query, Rewrite, Role, Turn, UserKey
 from hotmem.types.arrays import Vector
 from hotmem.types.recall import IndexState
 from hotmem.types.understanding import Doc
+from hotmem.understanding.facts.corrections import lacks_case
 from hotmem.understanding.facts.instructions import is_setting
-from hotmem.understanding.facts.repairs import lacks_case
 from hotmem.understanding.facts.third_person import FIRST_PERSON_POSSESSIVES
 from hotmem.understanding.query.analyzer import analyse, analyse_other_language
 from hotmem.understanding.query.antecedents import RecentTurn

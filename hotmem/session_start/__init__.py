@@ -13,6 +13,6 @@ follow, and only in how it speaks to the user.
 """
 
 from hotmem.session_start.composition import compose_session_start
-from hotmem.session_start.rendering import SessionStartRequest
+from hotmem.session_start.material import SessionStartRequest
 
 __all__ = ["SessionStartRequest", "compose_session_start"]

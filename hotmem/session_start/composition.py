@@ -11,9 +11,16 @@ from hotmem.session_start.lasting_facts import (
     in_force,
     instruction_line,
 )
-from hotmem.session_start.material import Material, load_material, name_lines
+from hotmem.session_start.material import (
+    Line,
+    Material,
+    SessionStartRequest,
+    load_material,
+    name_lines,
+    reading_order,
+    render_lines,
+)
 from hotmem.session_start.plans import open_loop_lines, plan_lines
-from hotmem.session_start.rendering import Line, SessionStartRequest, reading_order, render_lines
 from hotmem.storage import Storage, queries
 from hotmem.types import ContextBlock, Item, Trace
 

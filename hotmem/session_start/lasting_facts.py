@@ -6,8 +6,7 @@ from typing import Final
 
 from hotmem.block.rendering import quoted
 from hotmem.ranking.relevance import MEDIUM_CONFIDENCE
-from hotmem.session_start.material import STATES_NAME, Material
-from hotmem.session_start.rendering import USER_HEADING, Line
+from hotmem.session_start.material import STATES_NAME, USER_HEADING, Line, Material
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.text.stemming import stems
 from hotmem.text.validation import normalize_value
@@ -18,9 +17,9 @@ from hotmem.understanding.facts.instructions.extraction import (
     revoked_instructions,
     revokes_explicitly,
 )
-from hotmem.understanding.facts.instructions.safety import is_unsafe
-from hotmem.understanding.facts.instructions.topics import (
+from hotmem.understanding.facts.instructions.safety import (
     exclusive_topics,
+    is_unsafe,
     preferred_name,
     refused_name,
 )

@@ -1,4 +1,4 @@
-"""Plans for today and tomorrow, each with the change that the user reported since."""
+"""Plans for today and tomorrow with the changes reported since, and what was left open."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -9,15 +9,14 @@ from typing import Final
 from hotmem.block.rendering import quoted
 from hotmem.models import Language
 from hotmem.ranking.relevance import MEDIUM_CONFIDENCE
-from hotmem.session_start.material import Material
-from hotmem.session_start.rendering import Line, shorten, today_and_tomorrow
+from hotmem.session_start.material import Line, Material, shorten, today_and_tomorrow
 from hotmem.temporal import Bound, find_times
 from hotmem.text.escaping import escape_for_prompt
+from hotmem.text.passages import MAX_QUERY_CHARACTERS, truncate
 from hotmem.text.stemming import STOP_STEMS, stems
-from hotmem.text.truncation import MAX_QUERY_CHARACTERS, truncate
 from hotmem.types import EvidenceKind, Interval, Item, Layer, Mark
 from hotmem.types.sessions import DatedWords, LaterTurn
-from hotmem.understanding.facts.schedule_changes import CHANGE_WORDS, affects_plan, changed_events
+from hotmem.understanding.facts.events import CHANGE_WORDS, affects_plan, changed_events
 from hotmem.understanding.facts.time_direction import is_future
 from hotmem.understanding.private_statements import is_shown_unasked
 

@@ -11,8 +11,13 @@ The pipeline is `parser.find_times`: `normalize` the words, find fragments by th
 resolve those on the calendar.
 """
 
-from hotmem.temporal.formatting import format_time, format_time_bare
-from hotmem.temporal.parser import TimeMention, find_interval, find_times
+from hotmem.temporal.parser import (
+    TimeMention,
+    find_interval,
+    find_times,
+    format_time,
+    format_time_bare,
+)
 from hotmem.temporal.units import CALENDAR, WEEKDAYS, Bound, Granularity
 
 __all__ = [

@@ -22,8 +22,30 @@ from hotmem.temporal.fragments import (
     preceded_by,
     whole_words,
 )
-from hotmem.temporal.rescheduling import RESCHEDULED
 from hotmem.temporal.units import Granularity, Reference, Span, day_span, month_span
+
+_REGULAR: Final = {
+    "shift": "shift",
+    "push": "push",
+    "postpone": "postpon",
+    "reschedule": "reschedul",
+    "delay": "delay",
+    "change": "chang",
+    "switch": "switch",
+    "swap": "swapp",
+    "slip": "slipp",
+}
+"""Verbs, each with what comes before "-ed" and "-ing"."""
+
+RESCHEDULING_VERBS: Final = frozenset({"move", "bring", "put", *_REGULAR})
+
+RESCHEDULED: Final = re.compile(
+    rf"\b(?:mov(?:ed?|es|ing)|(?:{'|'.join(_REGULAR.values())})(?:ed|ing)"
+    rf"|(?:{'|'.join(_REGULAR)})(?=\s+(?:the|my|our|it|that|this)\b)"
+    r"|br(?:ing|ought)|put)\b(?:(?!\band\b)[^.?!;])*$",
+    re.IGNORECASE,
+)
+"""The end of a text with such a verb. "My shift" is none."""
 
 
 def nearest_day(days: Iterable[datetime], reference: Reference) -> datetime:

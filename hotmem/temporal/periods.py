@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from hotmem.temporal.clocks import FULL_DAY, NOON, at_time
+from hotmem.temporal.dates import RESCHEDULED
 from hotmem.temporal.fragments import (
     COUNT,
     DIRECTION,
@@ -19,7 +20,6 @@ from hotmem.temporal.fragments import (
     preceded_by,
     whole_words,
 )
-from hotmem.temporal.rescheduling import RESCHEDULED
 from hotmem.temporal.units import (
     CLOCK_UNITS,
     Granularity,

@@ -11,7 +11,7 @@ from typing import Final
 import Stemmer
 
 from hotmem.text.languages import ENGLISH, STEMMERS
-from hotmem.text.stopwords import STOP_WORDS
+from hotmem.text.word_sets import STOP_WORDS
 
 MAX_WORD_CHARACTERS: Final = 64
 """Length to which words are cut."""

@@ -19,8 +19,8 @@ from hotmem.core.vector_math import matmul
 from hotmem.memory import Memory
 from hotmem.operations.results import Call, settle
 from hotmem.operations.store import SIMILAR_FROM
+from hotmem.retrieval.candidates import stated_times
 from hotmem.retrieval.query import NOBODY
-from hotmem.retrieval.stored_reminders import stated_times
 from hotmem.storage import queries
 from hotmem.storage.queries.advice import ComparedMemories, OpenConflict
 from hotmem.tools.editing import find_mergeable_tags

@@ -27,7 +27,7 @@ from hotmem.core.logs import log
 from hotmem.core.version import __version__
 from hotmem.errors import HotMemError, InvalidInput
 from hotmem.memory import Memory
-from hotmem.operations.actor import acting
+from hotmem.operations.results import acting
 from hotmem.text.escaping import escape_for_prompt, escape_json_for_prompt
 from hotmem.tools.memory_tools import Tool
 from hotmem.tools.registry import BY_HTTP, FOR_PROGRAMS, tool

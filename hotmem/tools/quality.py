@@ -1,4 +1,4 @@
-"""memory_quality: how useful the context blocks of the latest days were."""
+"""memory_quality and usage_patterns: how useful the memory was to the bot."""
 
 import asyncio
 from collections import Counter, defaultdict

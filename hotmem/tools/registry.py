@@ -6,8 +6,7 @@ from typing import Final
 
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
-from hotmem.tools import cooccurrence, exports, imports, maintenance, quality
-from hotmem.tools.cooccurrence import NetworkArguments
+from hotmem.tools import files, maintenance, quality
 from hotmem.tools.editing import (
     EditArguments,
     EditSubcategoryArguments,
@@ -16,13 +15,13 @@ from hotmem.tools.editing import (
     edit_subcategory,
     optimize_tags,
 )
-from hotmem.tools.exports import BackupArguments, ExportArguments
-from hotmem.tools.imports import ImportArguments
+from hotmem.tools.files import BackupArguments, ExportArguments, ImportArguments
 from hotmem.tools.maintenance import (
     DecisionsArguments,
     EvolveArguments,
     ForgetArguments,
     MergeArguments,
+    NetworkArguments,
     NoArguments,
     TimelineArguments,
     UndoArguments,
@@ -192,7 +191,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "for everything or around one of them.",
         "analysis",
         NetworkArguments,
-        cooccurrence.concept_network,
+        maintenance.concept_network,
     ),
     Tool(
         "usage_patterns",
@@ -207,7 +206,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "encrypted, even if the memory is.",
         "migration",
         ExportArguments,
-        exports.export_memories,
+        files.export_memories,
         ("file",),
     ),
     Tool(
@@ -216,7 +215,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "nothing is imported. Repeating it continues an interrupted import, and skips what exists.",
         "migration",
         ImportArguments,
-        imports.import_memories,
+        files.import_memories,
         ("file",),
     ),
     Tool(
@@ -225,7 +224,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "copy. The copy of an encrypted file has the same key.",
         "migration",
         BackupArguments,
-        exports.backup_restore,
+        files.backup_restore,
         ("file", "target"),
         whole_file=True,
     ),

@@ -14,13 +14,13 @@ from hotmem.temporal import Bound, TimeMention, format_time, format_time_bare
 from hotmem.text.stemming import STOP_STEMS, stem
 from hotmem.types import Kind, Statement, Understanding
 from hotmem.types.understanding import Doc, Span, Token
-from hotmem.understanding.facts.answers import last_question, statement_of_answer
 from hotmem.understanding.facts.assertion import VERB_TAGS, joke_spans
 from hotmem.understanding.facts.clauses import drops_subject
+from hotmem.understanding.facts.corrections import retracted_spans
+from hotmem.understanding.facts.events import Plan, plan_statement, upcoming_times
 from hotmem.understanding.facts.indirect_speech import third_person
-from hotmem.understanding.facts.plans import Plan, plan_statement, upcoming_times
+from hotmem.understanding.facts.question_statements import last_question, statement_of_answer
 from hotmem.understanding.facts.relations import Relation
-from hotmem.understanding.facts.repairs import retracted_spans
 from hotmem.understanding.facts.statements import find_contrasts
 from hotmem.understanding.facts.third_person import TIME_PREPOSITIONS
 from hotmem.understanding.facts.time_direction import resolve_times

@@ -12,29 +12,36 @@ from hotmem.models import Encoder, Language
 from hotmem.models.reader import Effects, Reader, Settings, TurnReading
 from hotmem.text.language_detection import is_english
 from hotmem.text.languages import ENGLISH
-from hotmem.text.truncation import join_spans, truncate, truncated_spans
+from hotmem.text.passages import join_spans, truncate, truncated_spans
 from hotmem.types import Kind, Profile, Role, Statement, StoredMemory, Turn, TurnContext
 from hotmem.types.understanding import Doc, Understanding
-from hotmem.understanding.doubtful_statements import (
+from hotmem.understanding.facts import extract_facts
+from hotmem.understanding.facts.assertion import has_laughter, is_denied_at_once
+from hotmem.understanding.facts.classification import classify_statements
+from hotmem.understanding.facts.corrections import (
+    lacks_case,
+    read_corrections,
+    sentence_starts,
+    truecase,
+)
+from hotmem.understanding.facts.events import Plan, answered_times
+from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
+from hotmem.understanding.facts.question_statements import completed_answer
+from hotmem.understanding.facts.statements import (
+    RewrittenText,
+    Segment,
+    has_pronoun,
+    resolve_pronouns,
+)
+from hotmem.understanding.kept_sentences import in_third_person, kept_sentences
+from hotmem.understanding.named_subjects import confirmed_effects, full_subject, named_subjects
+from hotmem.understanding.private_statements import (
     as_secret_as,
     in_doubt,
     is_order,
     mark_hearsay,
     may_be_role,
 )
-from hotmem.understanding.facts import extract_facts
-from hotmem.understanding.facts.answers import completed_answer
-from hotmem.understanding.facts.assertion import has_laughter, is_denied_at_once
-from hotmem.understanding.facts.classification import classify_statements
-from hotmem.understanding.facts.corrections import read_corrections
-from hotmem.understanding.facts.events import answered_times
-from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
-from hotmem.understanding.facts.plans import Plan
-from hotmem.understanding.facts.pronouns import has_pronoun, resolve_pronouns
-from hotmem.understanding.facts.repairs import lacks_case, sentence_starts, truecase
-from hotmem.understanding.facts.statements import RewrittenText, Segment
-from hotmem.understanding.kept_sentences import in_third_person, kept_sentences
-from hotmem.understanding.named_subjects import confirmed_effects, full_subject, named_subjects
 from hotmem.understanding.query.misheard import MisheardName, find_misheard_names
 from hotmem.understanding.turn_retention import read_long
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hotmem import InvalidInput, Memory, Turn
 from hotmem.models import CachedEncoder, Language
 from hotmem.storage import queries
-from hotmem.text.truncation import (
+from hotmem.text.passages import (
     MAX_PARSED_CHARACTERS,
     MAX_SYMBOL_RUN,
     MAX_UNSPACED_RUN,
@@ -32,7 +32,7 @@ from hotmem.text.validation import (
 from hotmem.types import EvidenceKind, Role, UserKey
 from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.query.analyzer import analyse
-from hotmem.understanding.query.consent import confirms_deletion
+from hotmem.understanding.query.off_record import confirms_deletion
 from hotmem.understanding.query.voice_commands import find_command
 from hotmem.understanding.turn_reader import MAX_CHARACTERS
 from tests.attacks.hostile import UNITS, repeated, watched

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hotmem.block.quotes import ELLIPSIS, KEPT_SHARE, PROTECTED, trim
 from hotmem.text.stemming import stems
-from hotmem.text.stopwords import STOP_WORDS
+from hotmem.text.word_sets import STOP_WORDS
 from tests.conversation import stands_in
 
 SENTENCES = (

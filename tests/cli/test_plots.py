@@ -7,7 +7,7 @@ from matplotlib.image import imread
 
 from hotmem import InvalidInput
 from hotmem.cli.plots import network_png, timeline_png
-from hotmem.tools.cooccurrence import ConceptNetwork, Edge, Node
+from hotmem.tools.maintenance import ConceptNetwork, Edge, Node
 from hotmem.types import Period
 
 NODES = tuple(

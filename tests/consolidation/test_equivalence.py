@@ -15,14 +15,12 @@ from hotmem.consolidation.equivalence import (
     POSITIVE_FEATURES,
     SUGGESTION_THRESHOLD,
     StatementPair,
+    coefficients,
     differs_in_one_word,
     equivalence_probability,
-    pair_features,
-)
-from hotmem.consolidation.equivalence.features import (
-    coefficients,
     extract_numbers,
     find_differences,
+    pair_features,
     statement_features,
 )
 from hotmem.models import CachedEncoder

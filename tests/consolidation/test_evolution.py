@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from eval.tools.evolution import TOPICS
 from hotmem import InvalidInput, Memory, Options
-from hotmem.consolidation.clustering import (
+from hotmem.consolidation.evolution import (
     choose_topics,
     cluster,
+    draft_subcategories,
     extract_keywords,
     match_previous_names,
     shared_name,
 )
-from hotmem.consolidation.evolution import draft_subcategories
 from hotmem.consolidation.topic_names import Topics, common_topics, encode_topics
 from hotmem.core.vector_math import NEAR, nearest_centroids, remove_direction
 from hotmem.models import CachedEncoder, Language, encode_tokens
@@ -468,7 +468,7 @@ async def test_forgetting_during_an_evolution(
     before = await memory.subcategories("ana")
     await memory.forget(user_id="ana", memory_id=ids[0])
     assert (
-        await memory.runtime.storage.database.write(queries.placement.assign_batch, user, draft, 0)
+        await memory.runtime.storage.database.write(queries.evolutions.assign_batch, user, draft, 0)
         is None
     )
     assert (

@@ -15,9 +15,9 @@ from hotmem.consolidation.summary import count_topics, render_summary, summarise
 from hotmem.models import CachedEncoder, Language
 from hotmem.remember import NO_SIGNS
 from hotmem.storage import Storage, open_storage, queries, steps
-from hotmem.storage.queries import jobs, summaries, turns
+from hotmem.storage.queries import jobs, sessions, turns
 from hotmem.storage.queries.jobs import UserRotation
-from hotmem.storage.queries.summaries import WHOLE
+from hotmem.storage.queries.sessions import WHOLE
 from hotmem.storage.search import vectors
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import (
@@ -38,7 +38,7 @@ from tests.letters import LetterEncoder
 SERVED = UserRotation()
 USER = UserKey(1)
 
-MOST_AGAIN = 15 + 5 * summaries.REPLIED_WITHIN
+MOST_AGAIN = 15 + 5 * sessions.REPLIED_WITHIN
 """Turns that a full summary quotes, and those after its open loops."""
 
 
@@ -81,12 +81,12 @@ async def add(storage: Storage, session: Sequence[Turn]) -> None:
 async def due(storage: Storage) -> SummaryInput | None:
     user = await storage.database.read_all(queries.users.find, "ana")
     assert user is not None
-    await storage.database.write(queries.summaries.end, user, "long")
+    await storage.database.write(queries.sessions.end, user, "long")
     session = await steps.session_due(storage.database, SERVED, START, 0)
     return (
         None
         if session is None
-        else await storage.database.read(queries.summaries.unsummarised, session.user, session.key)
+        else await storage.database.read(queries.sessions.unsummarised, session.user, session.key)
     )
 
 
@@ -102,7 +102,7 @@ async def summarised_to_the_end(storage: Storage) -> list[int]:
     while (seen := await due(storage)) is not None:
         read.append(len(seen.turns))
         await storage.database.write(
-            queries.summaries.put,
+            queries.sessions.put,
             USER,
             seen,
             of_first(seen),
@@ -141,7 +141,7 @@ async def test_no_query_reads_a_whole_session(storage: Storage) -> None:
                 return conn.execute(sql, values)
 
         jobs.next_session(Explaining(), jobs.UserRotation())  # type: ignore[arg-type]  # a stand-in
-        summaries.unsummarised(Explaining(), USER, 1)  # type: ignore[arg-type]  # a stand-in
+        sessions.unsummarised(Explaining(), USER, 1)  # type: ignore[arg-type]  # a stand-in
         return asked
 
     tables = (
@@ -165,9 +165,7 @@ async def test_up_to_two_hundred_sessionare_summarised_in_one_step(
     assert seen.turns == tuple(session)
     docs = language.parse([turn.text for turn in session])
     first = summarise(seen.turns, docs, seen.vectors)
-    await storage.database.write(
-        queries.summaries.put, USER, seen, first, {}, render_summary(first)
-    )
+    await storage.database.write(queries.sessions.put, USER, seen, first, {}, render_summary(first))
     again = await due(storage)
     assert again is not None
     assert again.turns == seen.turns
@@ -202,7 +200,7 @@ async def test_questions_answered_later_are_not_open(storage: Storage) -> None:
     while (seen := await due(storage)) is not None:
         open_loops = (SummarySentence(seen.turns[-1].text, seen.turns[-1].id),)
         await storage.database.write(
-            queries.summaries.put,
+            queries.sessions.put,
             USER,
             seen,
             SessionSummary(("ferry",), (), (), open_loops),
@@ -230,9 +228,9 @@ async def test_summary_of_sessionforgotten_meanwhile_is_dropped(
     gone = seen.turns[0].id if goes == "quoted" else f"t{WHOLE + 50}"
     await storage.forgetting.forget(user, ForgetTurns((gone,)))
     await storage.database.write(
-        queries.summaries.put, USER, seen, of_first(seen), seen.topics, "About the ferry."
+        queries.sessions.put, USER, seen, of_first(seen), seen.topics, "About the ferry."
     )
-    assert await storage.database.read(queries.summaries.of_session, user, "long") is None
+    assert await storage.database.read(queries.sessions.of_session, user, "long") is None
     again = await due(storage)
     assert again is not None
     assert again.summarised is None and not again.topics

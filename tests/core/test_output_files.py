@@ -9,7 +9,7 @@ import pytest
 from hotmem import InvalidInput, Memory
 from hotmem.cli.plots import timeline_png
 from hotmem.core.output_files import new_file
-from hotmem.tools.exports import BackupArguments, ExportArguments, backup_restore, export_memories
+from hotmem.tools.files import BackupArguments, ExportArguments, backup_restore, export_memories
 from hotmem.tools.registry import tool
 from hotmem.types import Period
 

@@ -16,8 +16,7 @@ from eval.encoder.ranking import by_pieces, by_row, ranked
 from eval.encoder.training import Settings, trained
 from hotmem.models import CachedEncoder
 from hotmem.models.encoder import EncodedText, TokenEncoder, unit_rows
-from hotmem.models.onnx import OnnxEncoder
-from hotmem.models.preparation import PUBLISHED, EncoderVariant
+from hotmem.models.encoders import PUBLISHED, EncoderVariant, OnnxEncoder
 from hotmem.options import ModelOptions
 from hotmem.ranking.features import max_similarities, token_weights
 from tests.eval.test_talks import TALK

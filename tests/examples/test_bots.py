@@ -38,7 +38,7 @@ from websockets.sync.client import connect as connect_to
 
 from examples import browser_bot, realtime_bot, room_bot, telephone_bot
 from hotmem import Memory, Turn
-from hotmem.models.preparation import Prepared
+from hotmem.models.encoders import Prepared
 from hotmem.options import ModelOptions
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import Role

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hotmem.models.preparation import Prepared
+from hotmem.models.encoders import Prepared
 from hotmem.options import ModelOptions
 from hotmem.storage.sqlite.connection import connect
 from tests.examples.endpoint import Answer, ToolCall, endpoint

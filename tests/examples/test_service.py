@@ -6,7 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from examples import service
-from hotmem.models.preparation import Prepared
+from hotmem.models.encoders import Prepared
 from hotmem.options import ModelOptions
 
 QUESTION = {"question": "What's my dog called?"}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hotmem import Memory
 from hotmem.errors import InvalidInput
-from hotmem.feedback.quality import quality_records
+from hotmem.feedback.usage import quality_records
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import LearningOptions, Options
 from hotmem.ranking.relevance import Answerability

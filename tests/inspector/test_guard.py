@@ -7,8 +7,7 @@ import httpx
 import pytest
 
 from hotmem import Memory
-from hotmem.inspector.changes import Site
-from hotmem.inspector.guard import HEADERS, POLICY
+from hotmem.inspector.changes import HEADERS, POLICY, Site
 from hotmem.inspector.routes import build
 from hotmem.storage import queries
 from tests.inspector.conftest import ADDRESS, SECRET, Pages

@@ -82,7 +82,7 @@ async def told(memory: Memory, session: str = "s") -> list[str]:
 
 
 async def waiting(memory: Memory) -> bool:
-    return await memory.runtime.database.read_all(queries.summaries.any_waiting)
+    return await memory.runtime.database.read_all(queries.sessions.any_waiting)
 
 
 def is_extractive(told: list[str]) -> bool:

@@ -11,10 +11,14 @@ from hypothesis import strategies as st
 from hotmem.errors import ModelMissing
 from hotmem.models import TokenEncoder, encode_tokens, load_encoder
 from hotmem.models.encoder import unit_rows
+from hotmem.models.encoders import (
+    MAX_TOKENS,
+    PUBLISHED,
+    TURNS,
+    OnnxEncoder,
+    SentenceTransformerEncoder,
+)
 from hotmem.models.files import MODEL, find_weights
-from hotmem.models.onnx import MAX_TOKENS, OnnxEncoder
-from hotmem.models.preparation import PUBLISHED, TURNS
-from hotmem.models.sentence_transformer import SentenceTransformerEncoder
 from hotmem.options import ModelOptions
 from tests.letters import LetterEncoder
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from onnx import numpy_helper
 
-from hotmem.models.export.graph import (
+from hotmem.models.export import (
     MAX_WEIGHT_INTEGER,
     Bert,
     Dense,

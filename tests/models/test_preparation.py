@@ -14,13 +14,19 @@ import pytest
 
 from hotmem.errors import ModelMissing
 from hotmem.models import load_encoder, load_former
+from hotmem.models.encoders import (
+    PUBLISHED,
+    TURNS,
+    EncoderVariant,
+    OnnxEncoder,
+    Prepared,
+    prepared_folder,
+)
 from hotmem.models.files import PACKAGES, find_weights, sha256
-from hotmem.models.onnx import OnnxEncoder
-from hotmem.models.preparation import PUBLISHED, TURNS, EncoderVariant, Prepared, prepared_folder
 from hotmem.options import ModelOptions
 
 LOAD = (
-    "import sys; from pathlib import Path; from hotmem.models.preparation import "
+    "import sys; from pathlib import Path; from hotmem.models.encoders import "
     "Prepared; print(len(Prepared.load(Path(sys.argv[1])).model))"
 )
 
@@ -29,7 +35,7 @@ import sys
 for package in ("torch", "transformers", "sentence_transformers", "onnx", "onnxscript"):
     sys.modules[package] = None
 from pathlib import Path
-from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.encoders import OnnxEncoder
 print(OnnxEncoder.load(Path(sys.argv[1])).encode(["What's my dog's name?"]).shape)
 """
 """Nothing of torch can be imported here. (spaCy imports torch where it can, and does without

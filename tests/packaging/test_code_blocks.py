@@ -42,10 +42,10 @@ from typer.main import get_command
 
 from hotmem import Memory, Options
 from hotmem.cli.app import app
-from hotmem.models.preparation import Prepared
+from hotmem.models.encoders import Prepared
 from hotmem.options import ModelOptions
 from hotmem.pipecat import HotMemProcessor
-from hotmem.tools.imports import ImportArguments, import_memories
+from hotmem.tools.files import ImportArguments, import_memories
 from tests.conversation import said
 from tests.packaging.source import ROOT
 from tests.pipecat.scene import Scene, ScriptedModel, turns_in

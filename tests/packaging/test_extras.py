@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hotmem.models.preparation import Prepared
+from hotmem.models.encoders import Prepared
 from hotmem.options import ModelOptions
 from tests.packaging.child import Home, python
 

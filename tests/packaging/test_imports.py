@@ -11,10 +11,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from hotmem.models import Language
+from hotmem.models.encoders import Prepared
 from hotmem.models.language import installed_model
-from hotmem.models.preparation import Prepared
 from hotmem.options import ModelOptions
-from hotmem.text.stopwords import STOP_WORDS
+from hotmem.text.word_sets import STOP_WORDS
 from tests.packaging.child import ROOT, Home, python
 
 HEAVY = (
@@ -55,7 +55,7 @@ asyncio.run(main())
 
 HIDDEN = """
 import threading
-from hotmem.models.onnx import torch_hidden
+from hotmem.models.encoders import torch_hidden
 
 imported = []
 

@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from hotmem.cli import app
+from hotmem.models.encoders import Prepared, prepared_folder
 from hotmem.models.files import PACKAGES
-from hotmem.models.preparation import Prepared, prepared_folder
 from hotmem.options import ModelOptions
 from hotmem.settings import Settings
 from tests.packaging.child import Home, python

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from hotmem import __version__
-from hotmem.models.preparation import Prepared
+from hotmem.models.encoders import Prepared
 from hotmem.options import ModelOptions
 from tests.packaging.child import ROOT, Home, python
 

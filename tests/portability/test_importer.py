@@ -20,12 +20,12 @@ from hotmem.core.validation import counted
 from hotmem.errors import StoreFull
 from hotmem.models import CachedEncoder, Language
 from hotmem.portability import importer
+from hotmem.portability.importer import hotmem_source
 from hotmem.portability.jsonl import memory_line
-from hotmem.portability.sources import hotmem_source
 from hotmem.storage import Storage, open_storage, queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.sqlite.database import SqliteDatabase
-from hotmem.tools.imports import ImportArguments, import_memories
+from hotmem.tools.files import ImportArguments, import_memories
 from hotmem.tools.maintenance import (
     DecisionsArguments,
     NoArguments,
@@ -331,11 +331,11 @@ async def test_an_interrupted_undo_is_finished_on_the_next_open(
     file = await spoilt(other, tmp_path / "spoilt.jsonl")
     incoming = hotmem_source(file)
     taking = await memory.runtime.storage.database.read_all(
-        queries.import_rows.start, incoming.source, incoming.form, with_forgotten=False
+        queries.imported_records.start, incoming.source, incoming.form, with_forgotten=False
     )
     portion = taking.next_batch(incoming.records, 5) or []
     await memory.runtime.storage.database.write_all(
-        queries.import_rows.import_records, taking, portion, datetime.now(UTC), 1.0
+        queries.imported_records.import_records, taking, portion, datetime.now(UTC), 1.0
     )
     await memory.runtime.storage.database.write_all(queries.imports.abort, incoming.source)
     await memory.close()
@@ -544,10 +544,10 @@ async def begun(storage: Storage, folder: Path) -> None:
     await asyncio.to_thread(file.write_text, "\n".join(map(turn_line, range(10))), "utf-8")
     incoming = hotmem_source(file)
     taking = await storage.database.read_all(
-        queries.import_rows.start, incoming.source, incoming.form, with_forgotten=False
+        queries.imported_records.start, incoming.source, incoming.form, with_forgotten=False
     )
     await storage.database.write_all(
-        queries.import_rows.import_records,
+        queries.imported_records.import_records,
         taking,
         taking.next_batch(incoming.records, 5) or [],
         datetime.now(UTC),

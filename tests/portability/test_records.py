@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hotmem import InvalidInput
-from hotmem.portability.records import LISTS, read_records
+from hotmem.portability.messages import LISTS, read_records
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=20),

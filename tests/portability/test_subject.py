@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from hotmem import InvalidInput, Memory, Options
-from hotmem.storage.queries.subject_access import HELD, LEFT_OUT
+from hotmem.storage.queries.export_rows import HELD, LEFT_OUT
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
-from hotmem.tools.exports import export_subject
+from hotmem.tools.files import export_subject
 from hotmem.tools.registry import tool
 from tests.conversation import said
 

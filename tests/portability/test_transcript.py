@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Turn
-from hotmem.portability.formats import FileFormat, detect_format
+from hotmem.portability.importer import FileFormat, detect_format
 from hotmem.portability.messages import ConversationOptions, ImportNotes
 from hotmem.portability.transcript import turns
 

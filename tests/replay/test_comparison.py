@@ -23,10 +23,10 @@ from hotmem.replay.comparison import (
     sign_test_sessions,
 )
 from hotmem.replay.recording import Exchange, Recording, unrelated_replies
+from hotmem.replay.replaying import Study
+from hotmem.replay.report import cautions, conclusion, reasons, rounded
 from hotmem.replay.settings import NOW, Setting
 from hotmem.replay.settings import settings as read_settings
-from hotmem.replay.study import Study
-from hotmem.replay.wording import cautions, conclusion, reasons, rounded
 from hotmem.types import START_WEIGHTS, Layer, Tally, Turn, Weights
 
 GOOD, BAD, NONE = Interval(0.1, 0.05, 0.15), Interval(-0.1, -0.15, -0.05), Interval(0.0, -0.2, 0.2)

@@ -13,7 +13,7 @@ from hotmem import Memory, Options
 from hotmem.core.location import Location, locate
 from hotmem.errors import InvalidInput, StoreError, StoreUnusable
 from hotmem.models import CachedEncoder, Language
-from hotmem.portability.sources import hotmem_source
+from hotmem.portability.importer import hotmem_source
 from hotmem.storage import copying, open_storage, queries
 from hotmem.storage.copying import tables
 from hotmem.storage.database import Connection, Database

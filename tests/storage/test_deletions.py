@@ -21,8 +21,7 @@ from hotmem import InvalidInput, Memory, Options, runtime
 from hotmem.models import Language
 from hotmem.options import BackgroundOptions
 from hotmem.storage import queries
-from hotmem.storage.queries.deleted_rows import FOREIGN_KEYS, NOT_KEPT
-from hotmem.storage.queries.deletions import USER_TABLES
+from hotmem.storage.queries.deletions import FOREIGN_KEYS, NOT_KEPT, USER_TABLES
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.tools.editing import EditArguments, edit_memory

@@ -385,10 +385,10 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
         list(encoder.encode([text])),
         [NO_SIGNS],
     )
-    await storage.database.write(queries.summaries.end, user, "secret")
+    await storage.database.write(queries.sessions.end, user, "secret")
     session = await steps.session_due(storage.database, SERVED, START, 0)
     assert session is not None
-    seen = await storage.database.read(queries.summaries.unsummarised, user, session.key)
+    seen = await storage.database.read(queries.sessions.unsummarised, user, session.key)
     assert seen is not None
     summary = SessionSummary(("dogs",), (SummarySentence(turn.text, turn.id),))
 
@@ -410,12 +410,12 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
         apply_correction,
         queries.understandings.match_exact,
     )
-    await storage.database.write(queries.summaries.put, user, seen, summary, {}, turn.text)
+    await storage.database.write(queries.sessions.put, user, seen, summary, {}, turn.text)
 
     ben = await storage.database.read_all(queries.users.find, "ben")
     assert ben is not None
     assert await storage.database.read(queries.memories.of_user, ben, START, past=True) == []
-    assert await storage.database.read(queries.summaries.of_session, ben, "monday") is None
+    assert await storage.database.read(queries.sessions.of_session, ben, "monday") is None
     assert [
         text
         for _, _, text in await storage.database.read_all(
@@ -439,27 +439,27 @@ async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: P
     await storage.database.write_all(queries.turns.add, said("I like walnuts.", name="two"), START)
     user = await storage.database.read_all(queries.users.find, "ana")
     assert user is not None
-    await storage.database.write(queries.summaries.end, user, "monday")
+    await storage.database.write(queries.sessions.end, user, "monday")
     waiting = await storage.database.read_all(queries.embedding.waiting, ENCODER, 5, SERVED)
     rows = list(encoder.encode([text for _, _, text in waiting]))
     await storage.database.write_all(queries.embedding.put, ENCODER, waiting, rows, [NO_SIGNS] * 2)
     session = await steps.session_due(storage.database, SERVED, START, 0)
     assert session is not None
-    seen = await storage.database.read(queries.summaries.unsummarised, user, session.key)
+    seen = await storage.database.read(queries.sessions.unsummarised, user, session.key)
     assert seen is not None
     await storage.forgetting.forget(user, ForgetEntity(SECRET))
     await storage.database.write_all(
         queries.turns.add, said("I like the ferry.", name="three"), START
     )
     await storage.database.write(
-        queries.summaries.put,
+        queries.sessions.put,
         user,
         seen,
         SessionSummary(("dogs",), (SummarySentence(seen.turns[0].text, "one"),)),
         {},
         seen.turns[0].text,
     )
-    assert await storage.database.read(queries.summaries.of_session, user, "monday") is None
+    assert await storage.database.read(queries.sessions.of_session, user, "monday") is None
     await storage.database.close()
     assert STEM not in await asyncio.to_thread(whole, database)
 

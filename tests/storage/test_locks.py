@@ -58,9 +58,9 @@ def forget(conn: Connection) -> None:
 
 
 def take(conn: Connection) -> ImportSession:
-    session = queries.import_rows.start(conn, "a file", "a test")
+    session = queries.imported_records.start(conn, "a file", "a test")
     turns = [turn("Rain.", user=user, name="t8") for user in ("ana", "ben")]
-    assert queries.import_rows.import_records(conn, session, turns, NOW, 9.0) == 2
+    assert queries.imported_records.import_records(conn, session, turns, NOW, 9.0) == 2
     return session
 
 
@@ -81,13 +81,13 @@ def take(conn: Connection) -> ImportSession:
         (take, lambda conn: queries.imports.abort(conn, "a file")),
         (
             take,
-            lambda conn: queries.import_rows.finish(
+            lambda conn: queries.imported_records.finish(
                 conn, ImportSession("a file", "a test", Counter()), NOW
             ),
         ),
         (
             None,
-            lambda conn: queries.import_rows.end_sessions(
+            lambda conn: queries.imported_records.end_sessions(
                 conn, [("ben", "harbour"), ("ana", "harbour"), ("cleo", "harbour")]
             ),
         ),

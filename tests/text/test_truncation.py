@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.text.truncation import (
+from hotmem.text.passages import (
     CHARACTERS_PER_TOKEN,
     MAX_QUERY_CHARACTERS,
+    MAX_SHOWN_WORD,
     MAX_SYMBOL_RUN,
     MAX_UNSPACED_RUN,
-    MAX_WORD_CHARACTERS,
     join_spans,
     truncate,
     truncate_middle,
@@ -108,7 +108,7 @@ def test_spans_are_ordered_and_inside_the_text(text: str) -> None:
     [
         ("(" * 100, "(" * MAX_SYMBOL_RUN),
         (f"a{' ' * 500}b", f"a{' ' * MAX_SYMBOL_RUN}b"),
-        ("x" * 150, f"{'x' * MAX_WORD_CHARACTERS} {'x' * MAX_WORD_CHARACTERS} {'x' * 22}"),
+        ("x" * 150, f"{'x' * MAX_SHOWN_WORD} {'x' * MAX_SHOWN_WORD} {'x' * 22}"),
         (f"{'(' * 5_000} Rex barks", f"{'(' * MAX_SYMBOL_RUN}Rex barks"),
         ("a." * 100, f"{'a.' * (MAX_UNSPACED_RUN // 2)} {'a.' * (100 - MAX_UNSPACED_RUN // 2)}"),
         ("", ""),

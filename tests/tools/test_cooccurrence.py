@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Memory
 from hotmem.operations.requests import checked
-from hotmem.tools.cooccurrence import (
+from hotmem.tools.maintenance import (
     EDGES_PER_NODE,
     NetworkArguments,
     concept_network,

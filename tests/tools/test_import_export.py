@@ -15,8 +15,14 @@ from mcp import Client
 
 from hotmem import InvalidInput, Memory, StoreUnusable
 from hotmem.operations.requests import checked
-from hotmem.tools.exports import BackupArguments, ExportArguments, backup_restore, export_memories
-from hotmem.tools.imports import ImportArguments, import_memories
+from hotmem.tools.files import (
+    BackupArguments,
+    ExportArguments,
+    ImportArguments,
+    backup_restore,
+    export_memories,
+    import_memories,
+)
 from hotmem.tools.maintenance import NoArguments, memory_stats, validate_storage
 from hotmem.tools.mcp import create_server, default_folder
 from hotmem.tools.registry import FOR_MODELS, tool

@@ -12,7 +12,7 @@ from hotmem.consolidation.tagging import consolidate_tags, same_meaning
 from hotmem.operations.requests import checked
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.editing import OptimizeTagsArguments, optimize_tags
-from hotmem.tools.exports import BackupArguments, backup_restore
+from hotmem.tools.files import BackupArguments, backup_restore
 from hotmem.tools.maintenance import (
     DecisionsArguments,
     MergeArguments,

@@ -10,7 +10,7 @@ import pytest
 from hotmem import Memory, Role, Turn
 from hotmem.models import CachedEncoder, Language
 from hotmem.types import StoredMemory
-from hotmem.understanding.doubtful_statements import is_unmeant
+from hotmem.understanding.private_statements import is_unmeant
 from tests.parts import ROOT
 from tests.scored import scored
 

@@ -164,7 +164,7 @@ def network(
     if png is None:
         return call_tool("concept_network", given, user, path, json_=json_)
     from hotmem.operations.requests import checked
-    from hotmem.tools.cooccurrence import NetworkArguments, concept_network
+    from hotmem.tools.maintenance import NetworkArguments, concept_network
 
     plots, arguments = _plots(), checked(NetworkArguments, given, option_name)
 

@@ -1,4 +1,4 @@
-"""`hotmem doctor`: diagnose a memory and retry failed jobs."""
+"""Commands for a whole memory: diagnosis, audit, retention, language, encryption, copies."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any

@@ -22,7 +22,7 @@ from hotmem.errors import InvalidInput
 COPY_FIRST: Final = "Export the user's memory and import it into a file first."
 
 if TYPE_CHECKING:
-    from hotmem.replay.study import Study
+    from hotmem.replay.replaying import Study
 
 
 def evaluate(
@@ -60,9 +60,8 @@ def evaluate(
     from hotmem.models import load_language
     from hotmem.replay.comparison import sample_exchanges
     from hotmem.replay.recording import read_recording
-    from hotmem.replay.replaying import total_steps
+    from hotmem.replay.replaying import run_study, total_steps
     from hotmem.replay.settings import settings
-    from hotmem.replay.study import run_study
 
     render = None if report is None else _report_renderer()
     if report is not None and not report.absolute().parent.is_dir():
@@ -136,8 +135,7 @@ def _report_renderer() -> Callable[["Study"], str]:
 
 
 def _print(result: "Study") -> None:
-    from hotmem.replay.report import comparison_table
-    from hotmem.replay.wording import cautions, conclusion, reasons
+    from hotmem.replay.report import cautions, comparison_table, conclusion, reasons
 
     console.screen.print(comparison_table(result.comparison))
     console.screen.print(Text(conclusion(result.comparison), style="bold"))

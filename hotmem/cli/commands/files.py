@@ -47,7 +47,7 @@ def export(
     The export is not encrypted, even if the memory file is.
     """
     from hotmem.operations.results import as_json
-    from hotmem.tools.exports import ExportArguments, export_memories, export_subject
+    from hotmem.tools.files import ExportArguments, export_memories, export_subject
 
     async def run(memory: "Memory") -> None:
         with console.progress_bar() as progress:
@@ -104,8 +104,8 @@ def import_(
     """
     from hotmem.operations.requests import checked
     from hotmem.operations.results import as_json
-    from hotmem.portability.formats import detect_format
-    from hotmem.tools.imports import ImportArguments, import_memories
+    from hotmem.portability.importer import detect_format
+    from hotmem.tools.files import ImportArguments, import_memories
 
     given = given_only(
         {
@@ -141,7 +141,7 @@ def backup(
 
     The copy of an encrypted file has the same key.
     """
-    from hotmem.tools.exports import BackupArguments, backup_restore
+    from hotmem.tools.files import BackupArguments, backup_restore
 
     path = existing_database_file(database, SERVER_TOOLS)
 

@@ -1,22 +1,25 @@
-"""Memories: the list with its filters, and one memory with its history and source turns."""
+"""Pages that list what is stored: memories, conversations, names, decisions, replies."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Final, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hotmem.core.graph_layout import Canvas, draw_graph
 from hotmem.core.validation import counted
 from hotmem.errors import InvalidInput
 from hotmem.inspector.changes import Site, cursor, found, key
+from hotmem.inspector.pages.learning import latest_month
 from hotmem.ranking.relevance import SOURCE_TRUST, confidence, is_doubted, is_replaced
 from hotmem.storage import queries
 from hotmem.storage.inspection import Inspection
 from hotmem.storage.search.searches import LexicalSearch
-from hotmem.text.truncation import MAX_QUERY_CHARACTERS, truncate
-from hotmem.types import Category, Evidence, EvidenceKind, Kind
-from hotmem.types.inspection import MemoryDetails, MemoryFilter, MemoryRow, Page
+from hotmem.text.passages import MAX_QUERY_CHARACTERS, truncate
+from hotmem.tools.maintenance import DecisionsArguments, memory_decisions
+from hotmem.types import Category, DecisionAction, Evidence, EvidenceKind, Kind
+from hotmem.types.inspection import EntityRow, MemoryDetails, MemoryFilter, MemoryRow, Page
 
 ROWS: Final = 50
 
@@ -120,5 +123,162 @@ async def page(site: Site, request: Request) -> Response:
         categories=[
             (category, list(own)) for category, own in groupby(known, lambda one: one.category)
         ],
+        done=request.query_params.get("done"),
+    )
+
+
+SESSIONS: Final = 50
+TURNS: Final = 100
+
+RECALL_WINDOW: Final = timedelta(minutes=5)
+"""Maximum time between a turn and its recall: a turn has the time of its start, a recall that of
+its end."""
+
+
+async def conversation_list(site: Site, request: Request) -> Response:
+    """Show the list."""
+    rows = await site.rows()
+    return site.show(
+        "conversations.html",
+        sessions=await rows.sessions(cursor(request), SESSIONS),
+        done=request.query_params.get("done"),
+    )
+
+
+async def conversation_page(site: Site, request: Request) -> Response:
+    """Show one conversation."""
+    rows = await site.rows()
+    session = found(await rows.session(key(request)))
+    turns = await rows.turns(session.key, cursor(request), TURNS)
+    summary = await site.memory.summary(user_id=site.user_id, session_id=session.id)
+    sentences = (
+        () if summary is None else (*summary.narrative, *summary.decisions, *summary.open_loops)
+    )
+    keys = await rows.turn_keys([sentence.turn_id for sentence in sentences])
+    return site.show("conversation.html", session=session, turns=turns, summary=summary, keys=keys)
+
+
+async def turn_page(site: Site, request: Request) -> Response:
+    """Show one turn."""
+    rows = await site.rows()
+    turn = found(await rows.turn(key(request)))
+    recalls = await rows.recalls_for(
+        turn.session_id, turn.text, turn.spoken_at - RECALL_WINDOW, turn.spoken_at + RECALL_WINDOW
+    )
+    return site.show(
+        "turn.html", turn=turn, memories=await rows.read_from(turn.key), recalls=recalls
+    )
+
+
+DECISION_ROWS: Final = 200
+
+
+async def decision_list(site: Site, request: Request) -> Response:
+    """Show the list, of one action or of all."""
+    rows = await site.rows()
+    action = request.query_params.get("action") or None
+    if action is not None and action not in tuple(DecisionAction):
+        raise InvalidInput(f"{action[:40]!r} is not an action. Choose one from the list.")
+    actions = () if action is None else (DecisionAction(action),)
+    decisions = (
+        await memory_decisions(
+            site.memory, site.user_id, DecisionsArguments(limit=DECISION_ROWS, actions=actions)
+        )
+    ).decisions
+    ids = [
+        name for one in decisions for name in (*one.memory_ids, *((one.into,) if one.into else ()))
+    ]
+    memories = await rows.memories_by_id(ids)
+    return site.show(
+        "changes.html",
+        decisions=decisions,
+        memories=memories,
+        action=action,
+        rows=DECISION_ROWS,
+        done=request.query_params.get("done"),
+    )
+
+
+NAMES_DRAWN: Final = 40
+"""Maximum names in the network."""
+
+CANVAS: Final = Canvas()
+
+NAME_ROWS: Final = 100
+COOCCURRING: Final = 20
+MENTIONS: Final = 25
+
+
+async def name_list(site: Site, request: Request) -> Response:
+    """Show the network and the list."""
+    rows, asked = await site.rows(), request.query_params
+    begins, at = asked.get("begins", "").strip(), cursor(request)
+    names = await rows.entities(begins, at, NAME_ROWS)
+    drawing, entities = None, tuple[EntityRow, ...]()
+    if not begins and at is None:
+        graph = await rows.graph(NAMES_DRAWN)
+        entities = graph.entities
+        counts = [one.turns + one.memories for one in entities]
+        drawing = draw_graph(counts, graph.links, CANVAS, largest_component=True)
+    return site.show(
+        "names.html",
+        names=names,
+        begins=begins,
+        drawing=drawing,
+        entities=entities,
+        done=asked.get("done"),
+    )
+
+
+async def name_page(site: Site, request: Request) -> Response:
+    """Show one name."""
+    rows = await site.rows()
+    name = found(await rows.entity(key(request)))
+    return site.show(
+        "name.html",
+        name=name,
+        memories=await rows.memories_mentioning(name.key, MENTIONS),
+        turns=await rows.turns_mentioning(name.key, cursor(request), MENTIONS),
+        cooccurring=await rows.beside(name.key, COOCCURRING),
+        now=datetime.now(UTC),
+    )
+
+
+REPLY_ROWS: Final = 50
+
+
+async def reply_list(site: Site, request: Request) -> Response:
+    """Show the list."""
+    rows = await site.rows()
+    return site.show("replies.html", recalls=await rows.recalls(cursor(request), REPLY_ROWS))
+
+
+async def reply_page(site: Site, request: Request) -> Response:
+    """Show one recall."""
+    rows = await site.rows()
+    recall = found(await rows.recall(key(request)))
+    reply = recall.session_id and await rows.reply_to(
+        recall.session_id, recall.asked_at, recall.asked_at + RECALL_WINDOW
+    )
+    return site.show(
+        "reply.html", recall=recall, items=await rows.items(recall.key), reply=reply or None
+    )
+
+
+LATEST: Final = 8
+"""Memories and conversations shown."""
+
+
+async def overview_page(site: Site, request: Request) -> Response:
+    """Show the overview_page."""
+    rows = await site.rows()
+    latest = await rows.memories(MemoryFilter(datetime.now(UTC), holds=True), None, LATEST)
+    sessions = await rows.sessions(None, LATEST)
+    return site.show(
+        "overview.html",
+        totals=await rows.totals(),
+        helped=await latest_month(rows),
+        memories=latest.rows,
+        sessions=sessions.rows,
         done=request.query_params.get("done"),
     )

@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
 from hotmem.storage.database import Connection, Database
-from hotmem.storage.queries.deleted_rows import FOREIGN_KEYS, NULLABLE_KEYS
+from hotmem.storage.queries.deletions import FOREIGN_KEYS, NULLABLE_KEYS
 from hotmem.storage.queries.index_entries import WORDED
 from hotmem.storage.queries.maintenance import TEXTS
 from hotmem.storage.schema import TABLES as SCHEMA

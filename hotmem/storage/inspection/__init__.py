@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 
 from hotmem.storage.database import Database
-from hotmem.storage.inspection import conversations, names, replies, statements
+from hotmem.storage.inspection import conversations, statements
 from hotmem.types import Layer, Tally, UserKey
 from hotmem.types.inspection import (
     Cursor,
@@ -97,37 +97,39 @@ class Inspection:
 
     async def entities(self, begins: str, at: Cursor | None, rows: int) -> Page[EntityRow]:
         """The entities whose name has a prefix, the most mentioned first."""
-        return await self._db.read(names.entities, self.user, begins, at, rows)
+        return await self._db.read(statements.entities, self.user, begins, at, rows)
 
     async def entity(self, key: int) -> EntityRow | None:
         """One entity."""
-        return await self._db.read(names.entity, self.user, key)
+        return await self._db.read(statements.entity, self.user, key)
 
     async def beside(self, entity: int, rows: int) -> list[tuple[EntityRow, int]]:
         """The entities that most often occur together with one, and how often."""
-        return await self._db.read(names.beside, self.user, entity, rows)
+        return await self._db.read(statements.beside, self.user, entity, rows)
 
     async def graph(self, most: int) -> EntityGraph:
         """The most mentioned entities, and which of them occur together."""
-        return await self._db.read(names.graph, self.user, most)
+        return await self._db.read(statements.graph, self.user, most)
 
     async def recalls(self, at: Cursor | None, rows: int) -> Page[RecallRow]:
         """The recorded recalls, the latest first."""
-        return await self._db.read(replies.recalls, self.user, at, rows)
+        return await self._db.read(statements.recalls, self.user, at, rows)
 
     async def recall(self, key: int) -> RecallRow | None:
         """One recorded recall."""
-        return await self._db.read(replies.recall, self.user, key)
+        return await self._db.read(statements.recall, self.user, key)
 
     async def recalls_for(
         self, session_id: str, query: str, first: datetime, last: datetime
     ) -> list[RecallRow]:
         """The recalls of a turn's text in its session between two times."""
-        return await self._db.read(replies.recalls_for, self.user, session_id, query, first, last)
+        return await self._db.read(
+            statements.recalls_for, self.user, session_id, query, first, last
+        )
 
     async def items(self, recall: int) -> list[RecordedItem]:
         """The items of a recorded recall, in block order."""
-        return await self._db.read(replies.items, self.user, recall)
+        return await self._db.read(statements.items, self.user, recall)
 
     async def quality(
         self, letters: int, first: date | None
@@ -136,8 +138,8 @@ class Inspection:
 
         A period is a prefix of an ISO date of so many characters. None is the first day.
         """
-        return await self._db.read(replies.quality, self.user, letters, first)
+        return await self._db.read(statements.quality, self.user, letters, first)
 
     async def weights(self) -> list[StoredWeight]:
         """The stored layer weights."""
-        return await self._db.read(replies.weights, self.user)
+        return await self._db.read(statements.weights, self.user)

@@ -1,23 +1,33 @@
-"""A user's memories in lists, and one with its history and sources."""
+"""A user's memories, names and replies in lists, and one memory with its history."""
 
+import json
+from collections import Counter, defaultdict
 from collections.abc import Sequence
+from datetime import date, datetime
+from itertools import combinations
 from typing import Any, Final
 
 from hotmem.storage.database import Connection
 from hotmem.storage.inspection.conversations import TURNS, turn_row
-from hotmem.storage.inspection.paging import screen
+from hotmem.storage.inspection.paging import MOST_COUNTED, screen
 from hotmem.storage.queries import decisions
+from hotmem.storage.queries.quality import COUNTS
 from hotmem.storage.queries.subcategories import NAME_OF_MEMORY
 from hotmem.storage.queries.tags import SHOWN
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.types import Category, Kind, UserKey
+from hotmem.types import Category, Kind, Latencies, Layer, Tally, UserKey
 from hotmem.types.inspection import (
     Cursor,
+    EntityGraph,
+    EntityRow,
     MemoryDetails,
     MemoryFilter,
     MemoryRow,
     Page,
+    RecallRow,
+    RecordedItem,
     SourceWords,
+    StoredWeight,
 )
 
 COLUMNS: Final = """m.said_at, m.id, m.public_id, m.text, m.kind, m.category, m.importance,
@@ -229,3 +239,229 @@ def _decisions(conn: Connection, user: UserKey, key: int) -> tuple[tuple[str, st
     reading = decisions.reading_of(conn, user, key)
     derived = [] if reading is None else [(reading.action, reading.reason, reading.decided_at)]
     return (*stored, *derived)
+
+
+MENTIONS: Final = """
+    SELECT e.id, e.name,
+        (SELECT count(*) FROM (SELECT 1 FROM turn_entities x WHERE x.entity = e.id LIMIT :most) t)
+            AS turns,
+        (SELECT count(*) FROM (SELECT 1 FROM memory_entities x WHERE x.entity = e.id LIMIT :most) m)
+            AS memories
+    FROM entities e WHERE e.user_key = :user"""
+
+COUNTED: Final = """
+    SELECT e.id, e.name, (SELECT count(*) FROM turn_entities x WHERE x.entity = e.id) AS turns,
+        (SELECT count(*) FROM memory_entities x WHERE x.entity = e.id) AS memories
+    FROM entities e WHERE e.user_key = ?"""
+
+LATEST_LINKED: Final = 2_000
+"""Latest turns, and latest memories, in which entities that occur together are counted."""
+
+TOGETHER_IN_TURNS: Final = """
+    SELECT json_group_array(x.entity) FROM (SELECT id FROM turns WHERE user_key = ?
+        ORDER BY spoken_at DESC, id DESC LIMIT ?) t
+        JOIN turn_entities x ON x.turn = t.id GROUP BY t.id ORDER BY t.id"""
+
+TOGETHER_IN_MEMORIES: Final = """
+    SELECT json_group_array(x.entity) FROM (SELECT id FROM memories INDEXED BY memories_by_time
+        WHERE user_key = ? AND merged_into IS NULL
+        ORDER BY said_at DESC, id DESC LIMIT ?) m
+        JOIN memory_entities x ON x.memory = m.id GROUP BY m.id ORDER BY m.id"""
+
+
+def entities(
+    conn: Connection, user: UserKey, begins: str, at: Cursor | None, rows: int
+) -> Page[EntityRow]:
+    """The user's entities whose name has a prefix, the most mentioned first; case is ignored."""
+    first = begins.casefold()
+    counted = f"""SELECT * FROM (SELECT c.turns + c.memories AS often, c.* FROM (
+        {COUNTED} AND e.key >= ? AND e.key < ?) c) f WHERE true"""
+    return screen(
+        conn,
+        counted,
+        (user, first, f"{first}\U0010ffff"),
+        lambda row: EntityRow(*row[1:]),
+        by=("often", "id"),
+        at=at,
+        rows=rows,
+    )
+
+
+def entity(conn: Connection, user: UserKey, key: int) -> EntityRow | None:
+    """One entity of the user."""
+    row = conn.execute(
+        f"{MENTIONS} AND e.id = :key", {"user": user, "key": key, "most": MOST_COUNTED}
+    ).fetchone()
+    return None if row is None else EntityRow(*row)
+
+
+def beside(conn: Connection, user: UserKey, key: int, rows: int) -> list[tuple[EntityRow, int]]:
+    """The entities that most often occur together with one in its latest turns and memories."""
+    found = conn.execute(
+        f"""WITH own AS (SELECT id FROM entities WHERE user_key = :user AND id = :key),
+            turns_of AS (SELECT x.turn FROM own o JOIN turn_entities x ON x.entity = o.id
+                ORDER BY x.turn DESC LIMIT :latest),
+            memories_of AS (SELECT x.memory FROM own o JOIN memory_entities x ON x.entity = o.id
+                ORDER BY x.memory DESC LIMIT :latest),
+            others AS (SELECT y.entity FROM turns_of t JOIN turn_entities y ON y.turn = t.turn
+                       UNION ALL SELECT y.entity FROM memories_of m JOIN memory_entities y
+                           ON y.memory = m.memory),
+            together AS (SELECT entity, count(*) AS often FROM others WHERE entity <> :key
+                GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :rows)
+            SELECT w.often, f.* FROM together w JOIN ({MENTIONS}) f ON f.id = w.entity
+                ORDER BY 1 DESC, f.name""",
+        {"user": user, "key": key, "rows": rows, "latest": LATEST_LINKED, "most": MOST_COUNTED},
+    )
+    return [(EntityRow(*row), often) for often, *row in found]
+
+
+def graph(conn: Connection, user: UserKey, most: int) -> EntityGraph:
+    """The entities mentioned most in the latest turns and memories, and which occur together."""
+    groups = [
+        set(json.loads(entities))
+        for sql in (TOGETHER_IN_TURNS, TOGETHER_IN_MEMORIES)
+        for (entities,) in conn.execute(sql, (user, LATEST_LINKED))
+    ]
+    chosen = [key for key, _ in Counter(key for group in groups for key in group).most_common(most)]
+    counted = conn.execute(
+        f"{MENTIONS} AND e.id = ANY(:keys)",
+        {"user": user, "keys": chosen, "most": MOST_COUNTED},
+    )
+    found = {row[0]: EntityRow(*row) for row in counted}
+    ordered = [found[key] for key in chosen if key in found]
+    places = {row.key: place for place, row in enumerate(ordered)}
+    pairs = Counter(
+        pair
+        for group in groups
+        for pair in combinations(sorted(places[key] for key in group if key in places), 2)
+    )
+    return EntityGraph(tuple(ordered), dict(pairs))
+
+
+RECALLS: Final = """
+    SELECT r.asked_at, r.id, r.query, r.session, (SELECT s.id FROM sessions s
+        WHERE s.user_key = r.user_key AND s.public_id = r.session),
+        r.tokens, r.ms, r.interrupted, (SELECT count(*) FROM recall_items u WHERE u.recall = r.id),
+        (SELECT count(*) FROM recall_items u WHERE u.recall = r.id AND u.kind <> 'unused')
+    FROM recalls r WHERE r.user_key = ?"""
+
+
+def recalls(conn: Connection, user: UserKey, at: Cursor | None, rows: int) -> Page[RecallRow]:
+    """The user's recorded recalls, the latest first."""
+    return screen(conn, RECALLS, (user,), _recall, by=("r.asked_at", "r.id"), at=at, rows=rows)
+
+
+def recall(conn: Connection, user: UserKey, key: int) -> RecallRow | None:
+    """One recorded recall of the user."""
+    row = conn.execute(f"{RECALLS} AND r.id = ?", (user, key)).fetchone()
+    return None if row is None else _recall(row)
+
+
+def recalls_for(
+    conn: Connection, user: UserKey, session_id: str, query: str, first: datetime, last: datetime
+) -> list[RecallRow]:
+    """The recalls of a turn: its text as the query, in its session, between two times."""
+    rows = conn.execute(
+        f"""{RECALLS} AND r.asked_at BETWEEN ? AND ? AND r.session = ? AND r.query = ?
+            ORDER BY r.asked_at, r.id""",
+        (user, to_stored(first), to_stored(last), session_id, query),
+    )
+    return [_recall(row) for row in rows]
+
+
+def items(conn: Connection, user: UserKey, recall: int) -> list[RecordedItem]:
+    """The items of a recorded recall, in block order."""
+    rows = conn.execute(
+        """SELECT u.layers, u.kind, u.strength, u.relevance, m.id, m.text, u.turns
+           FROM recalls r JOIN recall_items u ON u.recall = r.id LEFT JOIN memories m
+               ON m.public_id = u.memory AND m.user_key = r.user_key
+           WHERE r.user_key = ? AND r.id = ? ORDER BY u.place""",
+        (user, recall),
+    ).fetchall()
+    found = []
+    for layers, use, strength, relevance, memory, text, names in rows:
+        turns = conn.execute(
+            """SELECT id, text FROM turns WHERE user_key = ? AND public_id = ANY(?)
+                ORDER BY public_id""",
+            (user, json.loads(names)),
+        ).fetchall()
+        words = text if memory is not None else " … ".join(turn[1] for turn in turns)
+        found.append(
+            RecordedItem(
+                tuple(json.loads(layers)),
+                use,
+                strength,
+                relevance,
+                words,
+                memory,
+                tuple(turn[0] for turn in turns),
+            )
+        )
+    return found
+
+
+def quality(
+    conn: Connection, user: UserKey, letters: int, first: date | None
+) -> dict[str, dict[Layer | None, Tally]]:
+    """The quality record by period from a day on, the earliest first.
+
+    Rows of the whole block have latencies, rows of a layer have none.
+
+    Args:
+        conn: A connection.
+        user: The user.
+        letters: Characters of an ISO date that name a period.
+        first: The first day; None is the earliest.
+    """
+    asked = {"user": user, "first": (first or date.min).isoformat()}
+    where = "q.user_key = :user AND q.day >= :first"
+    latencies: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for day, text in conn.execute(
+        f"SELECT q.day, q.latencies FROM quality q WHERE {where} AND q.layer = ''", asked
+    ):
+        latencies[day[:letters]].update(dict(json.loads(text)))
+    sums: dict[str, dict[Layer | None, Tally]] = {}
+    summed = ", ".join(f"sum(q.{name})" for name in COUNTS)
+    for period, layer, *counts in conn.execute(
+        f"""SELECT substr(q.day, 1, {letters}), q.layer, {summed} FROM quality q WHERE {where}
+            GROUP BY 1, 2 ORDER BY 1, 2""",
+        asked,
+    ):
+        taken = Latencies() if layer else Latencies(tuple(sorted(latencies[period].items())))
+        sums.setdefault(period, {})[Layer(layer) if layer else None] = Tally(
+            **dict(zip(COUNTS, counts, strict=True)), latencies=taken
+        )
+    return sums
+
+
+def weights(conn: Connection, user: UserKey) -> list[StoredWeight]:
+    """The user's stored layer weights, which may have been edited by hand."""
+    rows = conn.execute(
+        "SELECT layer, weight, updated_at FROM weights WHERE user_key = ? ORDER BY layer", (user,)
+    )
+    return [
+        StoredWeight(str(layer), weight, _moment(updated_at)) for layer, weight, updated_at in rows
+    ]
+
+
+def _moment(stored: object) -> datetime | None:
+    try:
+        return from_stored(int(str(stored)))
+    except (OverflowError, ValueError):
+        return None
+
+
+def _recall(row: Sequence[Any]) -> RecallRow:
+    asked_at, key, query, session_id, session, tokens, ms, interrupted, given, used = row
+    return RecallRow(
+        key,
+        query,
+        session,
+        session_id,
+        from_stored(asked_at),
+        given,
+        used,
+        tokens,
+        ms,
+        bool(interrupted),
+    )

@@ -1,4 +1,4 @@
-"""Decisions about memories and their reasons. `undoing` undoes them.
+"""Decisions about memories, their reasons, and what they changed. `undoing` undoes them.
 
 A merged memory keeps its row; only its index entry is deleted, so that no search finds it. Undoing
 the merge creates the entry again.

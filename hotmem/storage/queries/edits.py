@@ -14,10 +14,9 @@ import numpy as np
 
 from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import decisions, index_entries, memory_states, placement, tags
+from hotmem.storage.queries import decisions, evolutions, index_entries, memory_states, tags
 from hotmem.storage.queries.decisions import record, unmerged_key
-from hotmem.storage.queries.ids import short
-from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.queries.times import from_stored, short, to_stored
 from hotmem.storage.queries.users import ensure_entities
 from hotmem.storage.search import vectors
 from hotmem.text.validation import normalize_value
@@ -93,7 +92,7 @@ def reword(
         vectors.put(
             conn, EvidenceKind.MEMORY, [new], [wording.vector], [np.empty((0, 0), dtype=np.uint8)]
         )
-        placement.assign(conn, [new])
+        evolutions.assign(conn, [new])
     for entity in ensure_entities(conn, user, wording.entities):
         conn.execute(
             "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -145,7 +144,7 @@ def refile(
         )
     if "category" in columns:
         conn.execute("DELETE FROM subcategory_members WHERE memory = ?", (key,))
-        placement.assign(conn, [key])
+        evolutions.assign(conn, [key])
     if wanted is not None:
         tags.replace(conn, user, key, wanted, now, rows)
     changes = decisions.difference(before, memory_states.of(conn, user, [key]))

@@ -12,11 +12,11 @@ from typing import Any
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import (
     edits,
+    evolutions,
     jobs,
     new_memories,
-    placement,
     reembedding,
-    session_start,
+    sessions,
     tags,
     users,
 )
@@ -100,7 +100,7 @@ def put(
         reembedding.advance(conn, kind, keys)
         reembedding.postpone(conn, kind, [key for key in keys if key not in stored])
     elif kind is EvidenceKind.MEMORY:
-        placement.assign(conn, stored)
+        evolutions.assign(conn, stored)
 
 
 def skip(conn: Connection, encoder: str, kind: EvidenceKind, keys: Sequence[int]) -> None:
@@ -120,7 +120,7 @@ def finish(conn: Connection, encoder: str) -> None:
     if not _is_current(conn, encoder):
         return
     reembedding.finish(conn)
-    placement.assign_all_users(conn)
+    evolutions.assign_all_users(conn)
 
 
 def insert_memory(
@@ -158,7 +158,7 @@ def store_memory(
     """Stores a memory explicitly; ends, or puts in doubt, what it contradicts."""
     name = insert_memory(conn, encoder, user_id, memory, vector, signs, now, reason)
     user = users.ensure(conn, user_id)
-    speaker = session_start.speaker(conn, user)
+    speaker = sessions.speaker(conn, user)
     return new_memories.supersede(conn, user, name, memory, revision, speaker, revise, identify)
 
 

@@ -1,4 +1,4 @@
-"""Statistics, timeline, checks and reindexing of a database."""
+"""Statistics, timeline, checks, language and reindexing of a database."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable

@@ -7,9 +7,9 @@ from uuid import uuid4
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import (
     decisions,
+    evolutions,
     index_entries,
     memory_states,
-    placement,
     subcategories,
     tags,
     times,
@@ -88,7 +88,7 @@ def insert(
     index_entries.add(conn, user, EvidenceKind.MEMORY, key, 0, note.text)
     if vector is not None:
         vectors.put(conn, EvidenceKind.MEMORY, [key], [vector], [signs])
-        placement.assign(conn, [key])
+        evolutions.assign(conn, [key])
     for entity in ensure_entities(conn, user, note.entities):
         conn.execute(
             "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",

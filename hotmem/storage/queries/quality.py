@@ -1,4 +1,4 @@
-"""The quality record: sums by day, intent and layer, to which each reply adds."""
+"""Recalls and how replies used them: records, sums by day, intent and layer, statistics."""
 
 import json
 from collections.abc import Iterable, Sequence

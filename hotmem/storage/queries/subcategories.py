@@ -11,9 +11,8 @@ import numpy as np
 
 from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import evolutions, placement
-from hotmem.storage.queries.evolutions import make_live
-from hotmem.storage.queries.placement import LIVE_EVOLUTION, update_centroid
+from hotmem.storage.queries import evolutions
+from hotmem.storage.queries.evolutions import LIVE_EVOLUTION, make_live, update_centroid
 from hotmem.storage.queries.times import from_stored
 from hotmem.text.names import NameFinder
 from hotmem.text.stemming import stems, terms
@@ -230,7 +229,7 @@ def merge(
         "UPDATE subcategories SET keywords = ?, centroid = NULL, pinned = 1 WHERE id = ?",
         (json.dumps(list(dict.fromkeys(keywords))), kept),
     )
-    placement.update_centroid(conn, kept)
+    evolutions.update_centroid(conn, kept)
     reason = f"{len(names)} subcategories of {category} merged"
     return make_live(conn, user, category, copied.evolution, DecisionAction.REGROUPED, reason, now)
 

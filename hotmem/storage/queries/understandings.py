@@ -12,8 +12,8 @@ from hotmem.storage.queries import (
     effects,
     event_times,
     index_entries,
-    retraction,
     tags,
+    undoing,
     users,
 )
 from hotmem.storage.queries.memories import (
@@ -141,7 +141,7 @@ def store(
         )
     event_times.put(conn, user, turn, understanding.event_times)
     if understanding.jest:
-        retraction.retract_previous_turn(conn, user, turn, said.said_at)
+        undoing.retract_previous_turn(conn, user, turn, said.said_at)
     corrected: list[Correction] = []
     new: int | None = None
     confirmed: set[str | None] = set()

@@ -1,4 +1,4 @@
-"""Users and the names of the people who speak with them."""
+"""Users, their locks, and the names that they speak of."""
 
 import re
 from collections.abc import Iterable, Sequence

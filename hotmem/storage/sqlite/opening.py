@@ -1,4 +1,4 @@
-"""Opens the connections to a SQLite file, after a look at its schema and its pages."""
+"""Opens, encrypts and copies a SQLite file, after a look at its schema and its pages."""
 
 import os
 import stat
@@ -25,7 +25,7 @@ READERS: Final = 2
 """Reader threads. Reads hold the interpreter's lock most of the time: more are slower."""
 
 INLINE_READERS: Final = 2
-"""Threads that read inline (`InlineSqliteDatabase`): those of recalls and of explicit stores. None
+"""Threads that read inline (`InlineDatabase`): those of recalls and of explicit stores. None
 waits for another's connection."""
 
 JOURNAL_PAGES: Final = 4000

@@ -25,8 +25,8 @@ from hotmem.understanding.facts.assertion import (
     is_quoted,
     joke_spans,
 )
+from hotmem.understanding.facts.corrections import retracted_spans
 from hotmem.understanding.facts.relations import Relation
-from hotmem.understanding.facts.repairs import retracted_spans
 from hotmem.understanding.facts.tags import circumstance_tags, tag_spans, tags_within
 from hotmem.understanding.query.entities import find_entities
 

@@ -6,7 +6,6 @@ from typing import Final
 from hotmem.temporal import Granularity, TimeMention, format_time_bare
 from hotmem.text.word_sets import word_sets, wordlist
 from hotmem.types.understanding import Token
-from hotmem.understanding.facts.answers import age_of
 from hotmem.understanding.facts.clauses import Clause, Tense
 from hotmem.understanding.facts.lexicon import (
     DETAIL_NOUNS,
@@ -23,6 +22,7 @@ from hotmem.understanding.facts.predicates import (
     first_mention,
     predicate_words,
 )
+from hotmem.understanding.facts.question_statements import age_of
 from hotmem.understanding.facts.relations import (
     ALLERGIC_TO,
     COPULAR_RELATIONS,

@@ -1,16 +1,20 @@
 """Corrections of earlier turns: "No, I said Potola, not Paola", "actually it's on Tuesday"."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from hotmem.temporal import Granularity, find_times, format_time_bare
+from hotmem.temporal import CALENDAR, Granularity, find_times, format_time_bare
+from hotmem.text.numerals import TENS
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Correction
-from hotmem.types.understanding import Doc
+from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.facts.relations import IS_CALLED, IS_IN, IS_ON, LIVES_IN
-from hotmem.understanding.facts.statements import find_contrasts
+from hotmem.understanding.facts.spelled_codes import is_read_out, is_spelt
+from hotmem.understanding.facts.statements import RewrittenText, Segment, find_contrasts
+from hotmem.understanding.facts.third_person import is_filler
+from hotmem.understanding.query.entities import ENTITY_TYPES, known_spans
 
 _VALUE: Final = (
     r"(?:(?:a|an|the|on|in|at|with)\s+)?(?P<{name}>[\w'’-]+(?:\s+(?!not\b|but\b"
@@ -161,3 +165,409 @@ def _resolve_date(value: str, said_at: datetime) -> tuple[str, bool]:
     ):
         return format_time_bare(mentions[0]), True
     return plain, False
+
+
+MAX_WORDS_BACK: Final = 10
+"""Words before the editing term in which the reparandum may begin."""
+
+MAX_REPAIR_WORDS: Final = 6
+"""Words of the longest replacement that does not restart the clause."""
+
+_EXPLICIT_TERMS: Final = (
+    r"(?:no|nope|nah)(?:[\s,]+(?:wait|sorry|i\s+mean|i\s+meant|i\s+tell\s+a\s+lie|hang\s+on"
+    r"|hold\s+on|actually|rather|make\s+(?:that|it)))+|(?:oh\s+)?sorry(?:[\s,]+(?:no|i\s+meant?))*"
+    r"|(?:or\s+)?i\s+meant?(?:\s+to\s+say)?|or\s+rather|wait[\s,]+no|scratch\s+that|make\s+that"
+    r"|(?:uh\s+|er\s+)?correction"
+)
+"""Editing terms with or without commas."""
+
+_COMMA_TERMS: Final = r"(?:oh\s+)?(?:no|nope|nah)|actually\s+no|wait|well|hang\s+on|hold\s+on"
+"""Editing terms only between commas."""
+
+_DEFINITIONS: Final = re.compile(
+    r"(?:\b(?:when(?:ever)?|every\s+time|each\s+time|if)\s+(?:i|we)\s+(?:say|mention|talk|speak"
+    r"|write|call)\b|^\W*by\b)[^.?!]*$",
+    re.IGNORECASE,
+)
+"""Text before an "I mean" that is a definition: "when I say the office I mean the one in Leeds"."""
+
+_BREAK: Final = r"\s*(?:[,;:…]|\s[—–-]|—)+\s*(?:(?:er|erm|uh|um|oh)\b[\s,]*|or\s+(?:actually\s+)?)?"
+_HE_IS: Final = r"(?:it|he|she|they)(?:['’](?:s|re)|\s+(?:is|was|are|were))\b"
+_EDITING: Final = re.compile(
+    rf"(?:{_BREAK}|\s+)(?:{_EXPLICIT_TERMS})\b[\s,:]*|{_BREAK}(?:{_COMMA_TERMS})(?:\s*[,—–]\s*)+(?:make\s+(?:that"
+    rf"|it)\s+)?|{_BREAK}actually[\s,]+"
+    rf"|{_BREAK}(?:no|nope)\s+(?={_HE_IS})|(?<!actually)\s+(?:no|nope)\s+(?=(?:i|we|he|she|they)\s)"
+    rf"|\s+(?:um+|uh+|erm?)[\s,]+(?:no|nope|sorry)[\s,]+"
+    rf"|[.!]\s+(?P<firm>(?:{_EXPLICIT_TERMS})\b[\s,.:]*)",
+    re.IGNORECASE,
+)
+_RESTART: Final = re.compile(r"(?:it|he|she|they)\s+", re.IGNORECASE)
+_RESTART_WITH_COPULA: Final = re.compile(
+    r"(?:it|that|he|she|they)(?:['’]?(?:s|re)|\s+(?:is|was|are|were))\s+(?:actually\s+|really\s+)?",
+    re.IGNORECASE,
+)
+"""A clause that restarts with "be": "it's ochre"."""
+
+_RETRACTIONS: Final = re.compile(
+    rf"(?:{_BREAK}|\s+)(?:(?:no|nope)[\s,]+(?:wait|sorry|i\s+mean)|(?:sorry|wait"
+    rf"|actually)[\s,]+no|scratch\s+that)\b"
+    rf"|{_BREAK}(?:no|nope|wait)\s*,\s*(?:the\b|{_HE_IS})",
+    re.IGNORECASE,
+)
+"""Editing terms that retract what precedes them, whatever follows."""
+
+_CLAUSE: Final = re.compile(r"[,;.!?]\s*|\b(?:and|but|while|whereas)\b", re.IGNORECASE)
+
+_END_MARKS: Final = frozenset(".!?,;:")
+_FINITE_TAGS: Final = frozenset({"VBD", "VBZ", "VBP", "MD"})
+_WORD_CLASSES: Final = {
+    "ADP": "place",
+    "DET": "article",
+    "NUM": "number",
+    "NOUN": "name",
+    "PROPN": "name",
+    "ADJ": "name",
+    "X": "name",
+}
+"""Classes of words that can replace each other, by part of speech."""
+
+
+def remove_repairs(doc: Doc) -> RewrittenText | None:
+    """Remove what the speaker repaired; None if there is no repair.
+
+    Args:
+        doc: The parsed utterance.
+    """
+    kept, last = [], 0
+    for start, stop in repair_spans(doc):
+        if start >= last:
+            kept.append((last, start))
+            last = stop
+    if not kept:
+        return None
+    kept.append((last, len(doc.text)))
+    return RewrittenText(tuple(Segment(doc.text[start:stop], start, stop) for start, stop in kept))
+
+
+def repair_spans(doc: Doc) -> Iterator[tuple[int, int]]:
+    """Yield character spans of reparandum and editing term."""
+    for match in _EDITING.finditer(doc.text):
+        if "mean" in match[0].lower() and _DEFINITIONS.search(doc.text[: match.start()]):
+            continue
+        before = [token for token in doc if token.idx < match.start()]
+        ends = [place for place, token in enumerate(before) if token.text in (".", "!", "?")]
+        near = before[ends[-1] + 1 if ends else 0 :][-MAX_WORDS_BACK:]
+        for begin in _replacement_starts(doc, match.end(), near):
+            after = list(_words_until_end([token for token in doc if token.idx >= begin]))
+            wrong = _reparandum_start(near, after)
+            if wrong is not None and not (
+                match["firm"]
+                and _starts_new_statement(match["firm"], after, anew=begin > match.end())
+            ):
+                yield _start_of_hesitation(wrong), begin
+                break
+
+
+def _start_of_hesitation(wrong: Token) -> int:
+    """Where the hesitation before the reparandum begins, or the reparandum: "in um September"."""
+    while wrong.i and is_filler(wrong.nbor(-1)):
+        wrong = wrong.nbor(-1)
+    return wrong.idx
+
+
+def _starts_new_statement(term: str, after: Sequence[Token], *, anew: bool) -> bool:
+    """Whether the sentence after the term may be a new statement.
+
+    "I have a dog. Sorry, I have to go".
+    """
+    return after[0].pos_ == "PRON" or (
+        anew and not re.search(r"\b(?:no|nope|nah|scratch|correction)\b", term, re.IGNORECASE)
+    )
+
+
+def _replacement_starts(doc: Doc, place: int, before: Sequence[Token]) -> Iterator[int]:
+    """Yield where the replacement may begin: at once, after a pronoun, or after "it is"."""
+    yield place
+    verbs = {
+        token.lower_
+        for token in before
+        if token.pos_ in ("VERB", "AUX") or token.tag_ in _FINITE_TAGS
+    }
+    if (anew := _RESTART.match(doc.text, place)) and any(
+        token.idx == anew.end() and token.lower_ in verbs for token in doc
+    ):
+        yield anew.end()
+    if (said_of := _RESTART_WITH_COPULA.match(doc.text, place)) and any(
+        token.lemma_ == "be" for token in before
+    ):
+        yield said_of.end()
+
+
+def retracted_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield spans that are retracted without a replacement: "I live in York, no wait, I moved"."""
+    for match in _RETRACTIONS.finditer(text):
+        start = max((found.end() for found in _CLAUSE.finditer(text, 0, match.start())), default=0)
+        if len(text[start : match.start()].split()) > 1:
+            yield start, match.start()
+
+
+def _words_until_end(tokens: Sequence[Token]) -> Iterator[Token]:
+    for token in tokens:
+        if token.text in _END_MARKS or token.pos_ in ("CCONJ", "SCONJ"):
+            return
+        yield token
+
+
+def _reparandum_start(before: Sequence[Token], after: Sequence[Token]) -> Token | None:
+    """Return the first word of the reparandum; None if the words after the term replace nothing."""
+    if not before or not after:
+        return None
+    first = after[0]
+    again = next((token for token in reversed(before) if token.lower_ == first.lower_), None)
+    if (
+        again is not None
+        and first.pos_ == "DET"
+        and _has_of_phrase(before, again)
+        and not any(token.lower_ == "of" for token in after)
+    ):
+        return None
+    if again is not None and (len(after) <= MAX_REPAIR_WORDS or first.pos_ == "PRON"):
+        return again
+    if {first.lower_, before[-1].lower_} <= CALENDAR:
+        return before[-1]
+    if len(after) > MAX_REPAIR_WORDS or any(token.tag_ in _FINITE_TAGS for token in after):
+        return None
+    sort = _WORD_CLASSES.get(first.pos_)
+    if sort is None:
+        return None
+    if sort != "name":
+        return next(
+            (token for token in reversed(before) if _WORD_CLASSES.get(token.pos_) == sort), None
+        )
+    names = sum(1 for token in after if token.pos_ == "PROPN") or 1
+    run = [token for token in before[-names:] if _WORD_CLASSES.get(token.pos_) == "name"]
+    return run[0] if run and run[-1] is before[-1] else None
+
+
+def _has_of_phrase(before: Sequence[Token], again: Token) -> bool:
+    """Whether the reparandum has an "of" phrase that the replacement would lose.
+
+    "the third of May, no, the fourth".
+    """
+    return any(token.lower_ == "of" and token.i > again.i for token in before)
+
+
+MAX_STUTTER_TOKENS: Final = 3
+"""Tokens of the longest repeated beginning: "to the um to the doctor"."""
+
+_STUTTERED_POS: Final = frozenset(
+    {"PRON", "DET", "ADP", "AUX", "VERB", "CCONJ", "SCONJ", "PART", "ADV"}
+)
+"""Parts of speech that are repeated by accident."""
+
+
+def without_stutter(tokens: Sequence[Token]) -> list[Token]:
+    """Leave out what is repeated at once: "to the to the doctor". Numbers and letters stay."""
+    kept: list[Token] = []
+    for token in tokens:
+        kept.append(token)
+        for size in range(1, MAX_STUTTER_TOKENS + 1):
+            again, before = kept[-size:], kept[-2 * size : -size]
+            if (
+                [one.lower_ for one in again] == [one.lower_ for one in before]
+                and again[0].pos_ in _STUTTERED_POS
+                and before[0].pos_ in _STUTTERED_POS
+                and not any(is_read_out(one) for one in again)
+                and not (size == 1 and _is_meant_twice(before[0], token))
+            ):
+                del kept[-size:]
+                break
+    return kept
+
+
+def remove_stutter(doc: Doc) -> RewrittenText | None:
+    """Leave out what is repeated at once in an utterance; None if nothing is.
+
+    Args:
+        doc: The parsed utterance.
+    """
+    tokens = list(doc)
+    kept = without_stutter(tokens)
+    if len(kept) == len(tokens):
+        return None
+    spans = [(one.idx, one.idx + len(one) + len(one.whitespace_)) for one in kept]
+    return RewrittenText(tuple(Segment(doc.text[slice(*span)], *span) for span in spans))
+
+
+def _is_meant_twice(before: Token, token: Token) -> bool:
+    """Whether a repeated word is said twice on purpose: "had had", "very very", "a a seven"."""
+    following = token.doc[token.i + 1 : token.i + 2]
+    letter = len(token) == 1 and token.lower_ != "i"
+    if letter and (not following or len(following[0]) == 1 or following[0].like_num):
+        return True
+    return (before.tag_ != token.tag_ and token.lower_ in ("had", "that")) or token.pos_ == "ADV"
+
+
+_OWNED_NOUN: Final = r"\b(?:my|our)(?:\s+(?!not\b)[a-z-]+){1,3}"
+
+_PARTICIPLE: Final = (
+    r"(?:been|got|had|(?:just|already|recently|finally)\s+\w+(?:ed|en|ne|wn|ght|ld|ft|me|un|lt)\b)"
+)
+
+_COMPLEMENT: Final = (
+    r"(?:an?|the|in|on|at|from|not|my|our|just|now|still|also|really|very|quite|called|named"
+    r"|allergic|afraid|scared|married|pregnant|retired|divorced"
+    rf"|diabetic|vegetarian|vegan|\d+|(?:{'|'.join(TENS)})(?:-\w+)?|seven|eight|nine|ten|eleven"
+    rf"|twelve|\w+teen"
+    r"|(?:going|coming|moving|working|living|studying|training|learning|getting|turning)\s+(?:to"
+    r"|in|at|as|for|on|a|with|over|married|back|here|next))"
+)
+
+_CONTRACTED_VERB: Final = re.compile(
+    rf"{_OWNED_NOUN}(?P<verb>['’]s)(?=\s+(?:(?P<has>{_PARTICIPLE})|{_COMPLEMENT})\b)", re.IGNORECASE
+)
+
+_INFORMAL_CONTRACTIONS: Final = {
+    "wanna": "want to",
+    "gonna": "going to",
+    "gotta": "have to",
+    "tryna": "trying to",
+    "finna": "going to",
+    "hafta": "have to",
+    "lemme": "let me",
+    "gimme": "give me",
+    "dunno": "don't know",
+    "kinda": "kind of",
+    "sorta": "sort of",
+    "lotta": "lot of",
+    "outta": "out of",
+}
+"""Spoken contractions that the parser takes for verbs or names."""
+
+_INFORMAL: Final = re.compile(
+    rf"\b(?P<had>['’]ve\s+|have\s+|['’]s\s+|has\s+)?(?P<word>{'|'.join(_INFORMAL_CONTRACTIONS)})\b",
+    re.IGNORECASE,
+)
+
+_DETACHED_CONTRACTION: Final = re.compile(
+    r"(?<=\w)\s+(?=(?:['’](?:m|s|re|ve|ll|d)|n['’]t)\b)", re.IGNORECASE
+)
+"""The gap in "I 'm" and "do n't", as in tokenised text."""
+
+_SENTENCE_FINAL_I: Final = re.compile(r"(?<=\bI)(?=\.\s*(?:$|[A-Z]))")
+""""I" at the end of a sentence, which the parser takes for an initial with its full stop."""
+
+
+def expand_contractions(doc: Doc) -> RewrittenText | None:
+    """Expand contractions that the parser misreads; None if there are none.
+
+    "my sister's a vet" gets "is", "wanna" becomes "want to", and the gap in "I 'm" is closed.
+    """
+    text, segments, last = doc.text, list[Segment](), 0
+    for (start, stop), word in sorted(_replacements(text)):
+        if start < last:
+            continue
+        segments += [Segment(text[last:start], last, start), Segment(word, start, stop)]
+        last = stop
+    if not segments:
+        return None
+    return RewrittenText((*segments, Segment(text[last:], last, len(text))))
+
+
+def _replacements(text: str) -> Iterator[tuple[tuple[int, int], str]]:
+    """Yield character spans and their replacements."""
+    for match in _CONTRACTED_VERB.finditer(text):
+        yield match.span("verb"), " has" if match["has"] else " is"
+    for match in _INFORMAL.finditer(text):
+        word = match["word"].lower()
+        spelt = "got to" if match["had"] and word == "gotta" else _INFORMAL_CONTRACTIONS[word]
+        yield match.span("word"), spelt.capitalize() if match["word"][0].isupper() else spelt
+    for match in _DETACHED_CONTRACTION.finditer(text):
+        yield match.span(), ""
+    for match in _SENTENCE_FINAL_I.finditer(text):
+        yield match.span(), " "
+
+
+_CAPITALISED: Final = CALENDAR | {"i"}
+
+_SUBJECTS: Final = wordlist("i he she we they you my our his her their this that it there")
+_CONTINUING_POS: Final = frozenset({"ADP", "CCONJ", "SCONJ", "PART", "DET", "VERB", "AUX", "PRON"})
+"""Parts of speech that do not end a sentence."""
+
+MIN_LETTERS: Final = 3
+"""Letters below which the case of a text means nothing."""
+
+
+def lacks_case(text: str) -> bool:
+    """Whether a text is all lower case or all upper case."""
+    return sum(map(str.isalpha, text)) >= MIN_LETTERS and (text.islower() or text.isupper())
+
+
+def sentence_starts(doc: Doc) -> list[int]:
+    """Return the offsets at which sentences begin.
+
+    Where the parser begins one, and where a new subject follows a complete clause.
+
+    Args:
+        doc: The text in lower case, parsed.
+    """
+    return [token.idx for token in doc if token.is_sent_start or _starts_new_sentence(token)]
+
+
+def _starts_new_sentence(token: Token) -> bool:
+    """Whether a word like "I" or "my" begins a clause that nothing joins to the previous one."""
+    if token.i == 0 or token.lower_ not in _SUBJECTS or token.nbor(-1).pos_ in _CONTINUING_POS:
+        return False
+    subject = token.head if token.dep_ == "poss" else token
+    verb = subject.head
+    if (
+        subject.dep_ not in ("nsubj", "nsubjpass", "expl")
+        or verb.i < token.i
+        or any(child.dep_ == "mark" for child in verb.lefts)
+    ):
+        return False
+    return verb.dep_ not in ("relcl", "acl") or token.nbor(-1).pos_ == "PROPN"
+
+
+def truecase(doc: Doc, starts: Collection[int], known: Sequence[str] = ()) -> str:
+    """Capitalise sentence starts, names and "I".
+
+    Args:
+        doc: The text in lower case, parsed with named entities.
+        starts: Offsets at which sentences begin.
+        known: Names known from earlier turns.
+
+    Returns:
+        A text of the same length.
+    """
+    letters = list(doc.text)
+    for place in (*starts, *_capital_offsets(doc, known)):
+        capital = letters[place].upper()
+        if len(capital) == 1:
+            letters[place] = capital
+    return "".join(letters)
+
+
+def _capital_offsets(doc: Doc, known: Sequence[str]) -> Iterator[int]:
+    """Yield the offsets of the first letters of names and of "I"."""
+    yield from (
+        token.idx
+        for token in doc
+        if (token.lower_ in _CAPITALISED or _is_name_token(token)) and not _is_letter(token)
+    )
+    for start, stop in known_spans(doc.text, known):
+        yield from (
+            place for place in range(start, stop) if place == start or doc.text[place - 1] == " "
+        )
+
+
+def _is_letter(token: Token) -> bool:
+    """Whether a token is one of several letters that are read out."""
+    return len(token) == 1 and is_spelt(token)
+
+
+def _is_name_token(token: Token) -> bool:
+    """Whether a word is a name by its tag or its named entity, and no stop word."""
+    return token.pos_ == "PROPN" or (
+        token.ent_type_ in ENTITY_TYPES | {"NORP", "LANGUAGE"} and not token.is_stop
+    )

@@ -13,7 +13,7 @@ from hotmem.types import Statement
 from hotmem.types.understanding import Doc
 from hotmem.understanding.animate_nouns import SHARED_ROLES, UNIQUE_ROLES
 from hotmem.understanding.facts.assertion import VERB_TAGS, is_quoted, is_reported
-from hotmem.understanding.facts.instructions.topics import is_refused
+from hotmem.understanding.facts.instructions.safety import is_refused
 from hotmem.understanding.facts.lexicon import NAMEABLE_NOUNS
 from hotmem.understanding.facts.relations import ANY_NAME, IS_CALLED
 from hotmem.understanding.facts.subjects import canonical

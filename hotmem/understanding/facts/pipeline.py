@@ -29,17 +29,22 @@ from hotmem.temporal import TimeMention
 from hotmem.types import Correction, Role, Statement, Understanding
 from hotmem.types.understanding import Doc
 from hotmem.understanding.facts.assertion import joke_spans, retracts_previous_turn
-from hotmem.understanding.facts.corrections import admits_mistake, read_corrections
-from hotmem.understanding.facts.events import read_event_times
-from hotmem.understanding.facts.instructions import read_instructions
-from hotmem.understanding.facts.names import read_name_statements
-from hotmem.understanding.facts.plans import mark_plans, read_reminders, upcoming_times
-from hotmem.understanding.facts.repairs import (
+from hotmem.understanding.facts.corrections import (
+    admits_mistake,
     expand_contractions,
+    read_corrections,
     remove_repairs,
     remove_stutter,
     retracted_spans,
 )
+from hotmem.understanding.facts.events import (
+    mark_plans,
+    read_event_times,
+    read_reminders,
+    upcoming_times,
+)
+from hotmem.understanding.facts.instructions import read_instructions
+from hotmem.understanding.facts.names import read_name_statements
 from hotmem.understanding.facts.statements import RewrittenText, without_contrasts
 from hotmem.understanding.facts.tags import circumstance_tags, tag_spans, tags_within
 from hotmem.understanding.facts.time_direction import resolve_times

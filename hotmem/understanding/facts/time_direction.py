@@ -8,7 +8,7 @@ from itertools import chain, zip_longest
 from typing import Final
 
 from hotmem.temporal import Bound, Granularity, TimeMention, find_times
-from hotmem.temporal.rescheduling import RESCHEDULED, RESCHEDULING_VERBS
+from hotmem.temporal.dates import RESCHEDULED, RESCHEDULING_VERBS
 from hotmem.temporal.units import MONTHS
 from hotmem.text.word_sets import word_sets, wordlist
 from hotmem.types import Interval

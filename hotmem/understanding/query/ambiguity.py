@@ -7,7 +7,7 @@ from typing import Final
 from hotmem.text.word_sets import word_sets, wordlist
 from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.query.cues import QUESTION
-from hotmem.understanding.query.mentions import PERSON_NOUNS, RELATIONAL_NOUNS, is_time
+from hotmem.understanding.query.entities import PERSON_NOUNS, RELATIONAL_NOUNS, is_time
 
 _WORDS: Final = word_sets(__file__)
 

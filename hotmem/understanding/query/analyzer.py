@@ -14,14 +14,14 @@ from hotmem.types.understanding import Doc, Span, Token
 from hotmem.understanding.query.ambiguity import find_ambiguous
 from hotmem.understanding.query.antecedents import RecentTurn
 from hotmem.understanding.query.coreference import expand
-from hotmem.understanding.query.entities import find_entities
-from hotmem.understanding.query.intent import (
+from hotmem.understanding.query.cues import (
     MIN_NEED,
     find_complexity,
     find_intent,
     is_question,
     need,
 )
+from hotmem.understanding.query.entities import find_entities
 
 _KEPT_STOP_WORDS: Final = frozenset(
     {"name", "names", "call", "called", "move", "moved", "show", "amount"}

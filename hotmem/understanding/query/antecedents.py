@@ -14,8 +14,8 @@ from hotmem.text.word_sets import wordlist
 from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.animate_nouns import FEMALE, MALE
 from hotmem.understanding.query.ambiguity import PLURALS, SINGULAR_PEOPLE, WEATHER_TOPICS
-from hotmem.understanding.query.intent import is_question
-from hotmem.understanding.query.mentions import (
+from hotmem.understanding.query.cues import is_question
+from hotmem.understanding.query.entities import (
     MAX_TOKENS,
     Mention,
     MentionType,

@@ -9,7 +9,7 @@ from typing import Final
 
 from hotmem.core.logs import log
 from hotmem.models import Encoder, encode_tokens
-from hotmem.models.preparation import TURNS
+from hotmem.models.encoders import TURNS
 from hotmem.text.language_detection import is_english
 from hotmem.understanding.query.commands import (
     CLASSES,

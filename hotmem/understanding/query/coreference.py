@@ -31,8 +31,8 @@ from hotmem.understanding.query.antecedents import (
     has_only_asked,
     is_elliptical,
 )
-from hotmem.understanding.query.intent import is_question
-from hotmem.understanding.query.mentions import (
+from hotmem.understanding.query.cues import is_question
+from hotmem.understanding.query.entities import (
     MAX_TOKENS,
     Mention,
     MentionType,

@@ -8,8 +8,8 @@ from typing import Final
 
 from hotmem.temporal import find_times
 from hotmem.text.language_detection import is_english
+from hotmem.text.passages import truncate_middle
 from hotmem.text.stemming import STOP_STEMS, terms
-from hotmem.text.truncation import truncate_middle
 from hotmem.text.validation import normalize
 from hotmem.types import Interval
 from hotmem.understanding.animate_nouns import ACQUAINTANCES, FAMILY

@@ -95,7 +95,7 @@ async def test_ids_are_found_by_their_beginning(
     database: Database, ana: UserKey, ben: UserKey
 ) -> None:
     name = await database.write_all(note, "The heron likes fish.", ana)
-    whole = queries.ids.whole
+    whole = queries.times.whole
     assert await database.read(whole, ana, "memories", name[:12]) == name
     assert await database.read(whole, ana, "memories", name) == name
     assert await database.read(whole, ben, "memories", name[:12]) == name[:12]

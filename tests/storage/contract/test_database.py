@@ -140,7 +140,7 @@ async def test_users_with_the_same_words_names_and_sessions_are_apart(
     assert all(one.last_said is not None for one in listed)
     assert await database.read(queries.users.name, ben) == "ben"
     await database.write_all(queries.users.set_speaker, "ben", "Benjamin")
-    assert await database.read(queries.session_start.speaker, ben) == "Benjamin"
+    assert await database.read(queries.sessions.speaker, ben) == "Benjamin"
     assert await database.read_all(queries.users.find, "cleo") is None
 
 

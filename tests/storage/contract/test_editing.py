@@ -239,18 +239,18 @@ async def test_titles_of_sessions(database: Database, ana: UserKey, ben: UserKey
             await database.write_all(say, "Hello.", user=user, session=session)
     await database.write_all(embed)
     harbour, quay = await database.read(sessions_of, ana)
-    seen = await database.read(queries.summaries.unsummarised, ana, harbour)
+    seen = await database.read(queries.sessions.unsummarised, ana, harbour)
     assert seen is not None
     title = SummarySentence("Ana greets", seen.turns[0].id)
     summary = SessionSummary(title=title, narrative=(title,))
-    await database.write(queries.summaries.put, ana, seen, summary, {}, "Ana greets.")
-    assert await database.read(queries.summaries.of_session, ana, "harbour") == summary
-    found = await database.read(queries.summaries.titles, ana, [quay, harbour])
+    await database.write(queries.sessions.put, ana, seen, summary, {}, "Ana greets.")
+    assert await database.read(queries.sessions.of_session, ana, "harbour") == summary
+    found = await database.read(queries.sessions.titles, ana, [quay, harbour])
     assert [(key, one.session_id, one.title) for key, one in found.items()] == [
         (quay, "quay", ""),
         (harbour, "harbour", "Ana greets"),
     ]
-    assert await database.read(queries.summaries.titles, ben, [harbour]) == {}
+    assert await database.read(queries.sessions.titles, ben, [harbour]) == {}
 
 
 def sessions_of(conn: Connection, user: UserKey) -> list[int]:

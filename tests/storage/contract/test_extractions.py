@@ -50,7 +50,7 @@ async def spoken(database: Database, *texts: str, ended: bool = True) -> None:
     if ended:
         ana = await database.read_all(queries.users.find, "ana")
         assert ana is not None
-        await database.write(queries.summaries.end, ana, "harbour")
+        await database.write(queries.sessions.end, ana, "harbour")
 
 
 async def claimed(
@@ -93,7 +93,7 @@ async def test_a_session_waits_until_it_has_ended_or_is_long(
     assert not await database.read_all(queries.extractions.any_due, 3)
     assert await database.read_all(queries.extractions.any_due, 2)
     assert await claimed(database) == Claim(None, more=False)
-    await database.write(queries.summaries.end, ana, "harbour")
+    await database.write(queries.sessions.end, ana, "harbour")
     assert await database.read_all(queries.extractions.any_due, 0)
     claim = await claimed(database)
     assert claim.batch is not None
@@ -113,7 +113,7 @@ async def test_an_ended_session_waits_for_its_turns_to_be_understood(
         )
 
     await database.write_all(first_only)
-    await database.write(queries.summaries.end, ana, "harbour")
+    await database.write(queries.sessions.end, ana, "harbour")
     assert not await database.read_all(queries.extractions.any_due, 0)
     await database.write_all(understand_all)
     claim = await claimed(database)
@@ -166,7 +166,7 @@ async def test_what_was_a_joke_or_was_said_at_length_is_not_sent(
 ) -> None:
     await database.write_all(say, "I am a duck.", "Just kidding.", "x" * (MAX_TURN_CHARACTERS + 1))
     await database.write_all(understand_all, "Just kidding.")
-    await database.write(queries.summaries.end, ana, "harbour")
+    await database.write(queries.sessions.end, ana, "harbour")
     claim = await claimed(database)
     assert claim.batch is not None
     assert [said.text for _, said in claim.batch.turns] == ["Just kidding."]
@@ -204,7 +204,7 @@ async def test_no_call_is_made_beyond_the_budget(database: Database, ana: UserKe
     await finished(database, ana, claim)
     await database.write_all(say, "Two.", session="quay")
     await database.write_all(understand_all)
-    await database.write(queries.summaries.end, ana, "quay")
+    await database.write(queries.sessions.end, ana, "quay")
     assert await database.read_all(queries.model_calls.is_spent, tight, NOW)
     assert not await database.read_all(queries.model_calls.is_spent, BUDGET, NOW)
     tomorrow = NOW + timedelta(days=1)

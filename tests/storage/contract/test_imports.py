@@ -78,7 +78,7 @@ async def take(
 ) -> ImportResult | None:
     """Import records; None if it stops after some batches."""
     session = await database.read_all(
-        queries.import_rows.start, source, "a test", with_forgotten=with_forgotten
+        queries.imported_records.start, source, "a test", with_forgotten=with_forgotten
     )
     left = iter(given)
     while (portion := session.next_batch(left, batch)) is not None:
@@ -87,12 +87,14 @@ async def take(
         batches -= 1
         while portion:
             stored = await database.write_all(
-                queries.import_rows.import_records, session, portion, NOW, 9.0
+                queries.imported_records.import_records, session, portion, NOW, 9.0
             )
             portion = portion[stored:]
-    await database.write_all(queries.import_rows.link, session, session.links, NOW)
-    result = await database.write_all(queries.import_rows.finish, session, NOW)
-    await database.write_all(queries.import_rows.end_sessions, sorted(session.pending_sessions))
+    await database.write_all(queries.imported_records.link, session, session.links, NOW)
+    result = await database.write_all(queries.imported_records.finish, session, NOW)
+    await database.write_all(
+        queries.imported_records.end_sessions, sorted(session.pending_sessions)
+    )
     return result
 
 
@@ -138,7 +140,7 @@ async def test_a_withdrawn_memory_is_imported_with_its_undoing(
     for source in (SOURCE, "a copy"):
         await take(database, given, source)
         assert await database.read(memories_of, ana) == []
-    record = queries.import_rows.record_withdrawn
+    record = queries.imported_records.record_withdrawn
     await database.write(record, ana, "ana-1", NOW)
     await database.write(record, ben, "ana-1", NOW)
     found = await database.read(queries.decisions.of_user, ana, 9)
@@ -175,12 +177,12 @@ async def test_an_unfinished_import_waits_and_is_resumed(database: Database, ana
 async def test_two_programs_cannot_run_one_import(
     database: Database, second: Database, ana: UserKey
 ) -> None:
-    session = await database.read_all(queries.import_rows.start, SOURCE, "a test")
-    other = await second.read_all(queries.import_rows.start, SOURCE, "a test")
+    session = await database.read_all(queries.imported_records.start, SOURCE, "a test")
+    other = await second.read_all(queries.imported_records.start, SOURCE, "a test")
     first = records()[:1]
-    await database.write_all(queries.import_rows.import_records, session, first, NOW, 9.0)
+    await database.write_all(queries.imported_records.import_records, session, first, NOW, 9.0)
     with pytest.raises(StoreLocked):
-        await second.write_all(queries.import_rows.import_records, other, first, NOW, 9.0)
+        await second.write_all(queries.imported_records.import_records, other, first, NOW, 9.0)
     assert len(await database.read(texts_of, ana)) == 1
 
 

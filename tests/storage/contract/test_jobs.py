@@ -217,12 +217,12 @@ async def test_a_session_is_summarised_once_it_ends(database: Database, ana: Use
     await database.write_all(say, "Another.", session="cabin")
     await database.write_all(embed)
     assert await database.read_all(queries.jobs.next_session, UserRotation()) == (None, False)
-    assert await database.write(queries.summaries.end, ana, "cabin")
-    assert not await database.write(queries.summaries.end, ana, "attic")
+    assert await database.write(queries.sessions.end, ana, "cabin")
+    assert not await database.write(queries.sessions.end, ana, "attic")
     due, _ = await database.read_all(queries.jobs.next_session, UserRotation())
     assert due is not None and due.user == ana
-    assert await database.read(queries.summaries.unsummarised, ana, due.key) is not None
-    await database.write(queries.summaries.done, ana, due.key)
+    assert await database.read(queries.sessions.unsummarised, ana, due.key) is not None
+    await database.write(queries.sessions.done, ana, due.key)
     assert await database.read_all(queries.jobs.next_session, UserRotation()) == (None, False)
     assert not await database.read_all(queries.jobs.any_idle_session, NOW, 60)
     later = NOW + timedelta(minutes=5)
@@ -234,7 +234,7 @@ async def test_a_session_is_summarised_once_it_ends(database: Database, ana: Use
 
 async def test_a_session_waits_for_its_passages(database: Database, ana: UserKey) -> None:
     await database.write_all(say, "Remark.")
-    await database.write(queries.summaries.end, ana, "harbour")
+    await database.write(queries.sessions.end, ana, "harbour")
     found, _ = await database.read_all(queries.jobs.next_session, UserRotation())
     assert found is None
     await database.write_all(embed)
@@ -345,7 +345,7 @@ async def test_sessions_and_categories_are_claimed_by_one_worker(
 ) -> None:
     await database.write_all(say, "Remark.")
     await database.write_all(embed)
-    await database.write(queries.summaries.end, ana, "harbour")
+    await database.write(queries.sessions.end, ana, "harbour")
     session, _ = await database.read_all(queries.jobs.next_session, UserRotation())
     assert session is not None
     claim_session, claim_category = queries.claims.claim_session, queries.claims.claim_category

@@ -47,10 +47,10 @@ def sentences(text: str, turn: str) -> SessionSummary:
 
 def summarise(conn: Connection, user: UserKey, session: int, to_model: bool) -> None:
     """Store the extractive summary of what was said in a session."""
-    seen = queries.summaries.unsummarised(conn, user, session)
+    seen = queries.sessions.unsummarised(conn, user, session)
     assert seen is not None
     summary = SessionSummary(("ferry",))
-    queries.summaries.put(conn, user, seen, summary, TOPICS, "About ferry.", to_model=to_model)
+    queries.sessions.put(conn, user, seen, summary, TOPICS, "About ferry.", to_model=to_model)
 
 
 async def spoken(
@@ -74,7 +74,7 @@ def session_named(conn: Connection, user: UserKey, name: str) -> int:
 async def claimed(
     database: Database, budget: Budget = BUDGET, worker: str = FIRST, days: int = 0
 ) -> Claim:
-    claim = queries.summaries.claim
+    claim = queries.sessions.claim
     return await database.write_all(claim, worker, budget, NOW + timedelta(days=days), cost)
 
 
@@ -92,7 +92,7 @@ async def finished(
         user,
         FIRST,
         JobKind.EXTRACTION,
-        queries.summaries.complete,
+        queries.sessions.complete,
         batch,
         ANSWERED,
         summary,
@@ -101,11 +101,11 @@ async def finished(
 
 
 async def summary_of(database: Database, user: UserKey) -> SessionSummary | None:
-    return await database.read(queries.summaries.of_session, user, "harbour")
+    return await database.read(queries.sessions.of_session, user, "harbour")
 
 
 async def waiting(database: Database) -> bool:
-    return await database.read_all(queries.summaries.any_waiting)
+    return await database.read_all(queries.sessions.any_waiting)
 
 
 async def test_sentences_replace_those_of_the_summary_whose_topics_stay(
@@ -158,11 +158,11 @@ async def test_a_turn_forgotten_during_the_call_leaves_no_sentence(
 async def test_a_summary_stored_during_the_call_stays(database: Database, ana: UserKey) -> None:
     session = await spoken(database, ana, "The ferry leaves.")
     batch = await batch_of(database)
-    await database.write(queries.summaries.end, ana, "harbour")
+    await database.write(queries.sessions.end, ana, "harbour")
     await database.write(summarise, ana, session, True)
     assert await finished(database, ana, batch, sentences("A ferry.", "harbour-0")) == 0
     assert await summary_of(database, ana) == SessionSummary(("ferry",))
-    assert await database.read_all(queries.summaries.any_due), "it is sent again"
+    assert await database.read_all(queries.sessions.any_due), "it is sent again"
 
 
 async def test_sentences_are_forgotten_with_their_turns(database: Database, ana: UserKey) -> None:
@@ -227,11 +227,11 @@ async def test_a_session_begun_without_a_model_is_not_sent(
 
 async def test_nothing_is_sent_once_the_model_is_gone(database: Database, ana: UserKey) -> None:
     session = await spoken(database, ana, "A word.")
-    await database.write_all(queries.summaries.discard)
+    await database.write_all(queries.sessions.discard)
     assert not await waiting(database)
     await database.write_all(queries.extractions.discard)
     assert not await database.read_all(queries.extractions.any_sendable)
-    await database.write(queries.summaries.end, ana, "harbour")
+    await database.write(queries.sessions.end, ana, "harbour")
     await database.write(summarise, ana, session, True)
     assert not await waiting(database), "said before a model was configured again"
 
@@ -276,7 +276,7 @@ async def test_replaced_sentences_keep_the_counts_of_topics(
         turns = queries.turns.latest(conn, user, "harbour", 1)
         keys = {turns[0].id: conn.execute("SELECT max(id) FROM turns").fetchone()[0]}
         summary = sentences("The ferry left.", turns[0].id)
-        queries.summaries.replace(conn, user, session, summary, keys, render)
+        queries.sessions.replace(conn, user, session, summary, keys, render)
         (text,) = conn.execute("SELECT text FROM summaries WHERE id = ?", (session,)).fetchone()
         topics = conn.execute("SELECT name, written, weight FROM summary_topics").fetchall()
         return text, [tuple(row) for row in topics]

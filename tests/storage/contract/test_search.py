@@ -66,10 +66,10 @@ def session_of(conn: Connection, user: UserKey, key: int) -> int:
 
 
 def summarise(conn: Connection, user: UserKey, session: int, text: str) -> None:
-    seen = queries.summaries.unsummarised(conn, user, session)
+    seen = queries.sessions.unsummarised(conn, user, session)
     assert seen is not None
     summary = SessionSummary(("ferry",))
-    queries.summaries.put(conn, user, seen, summary, {"ferry": Topic("Ferry", 1.0)}, text)
+    queries.sessions.put(conn, user, seen, summary, {"ferry": Topic("Ferry", 1.0)}, text)
     embed(conn)
 
 
@@ -260,7 +260,7 @@ async def test_live_subcategories(database: Database, ana: UserKey, ben: UserKey
     )
     assert draft is not None
     assert await database.read(queries.subcategories.of_user, ana) == []
-    assert await database.write(queries.placement.assign_batch, ana, draft, 0) is None
+    assert await database.write(queries.evolutions.assign_batch, ana, draft, 0) is None
     assert await database.write(queries.evolutions.adopt, ana, draft, "a test", NOW)
     found = await database.read(queries.subcategories.of_user, ana)
     assert sorted((one.name, one.memories) for one in found) == [("birds", 1), ("boats", 1)]
@@ -272,7 +272,7 @@ async def test_summaries(storage: Storage, ana: UserKey) -> None:
     await database.write_all(talk)
     mine = await database.read(passages, ana)
     session = await database.read(session_of, ana, mine[0])
-    await database.write(queries.summaries.end, ana, "harbour")
+    await database.write(queries.sessions.end, ana, "harbour")
     await database.write(summarise, ana, session, "The ferry was late.")
     nearest, held, before = await storage.engine.search(
         ana,
@@ -284,7 +284,7 @@ async def test_summaries(storage: Storage, ana: UserKey) -> None:
     assert before == []
     (found,) = await database.read(queries.evidence.load, ana, {SUMMARY: [session]})
     assert found.text == "The ferry was late."
-    summary = await database.read(queries.summaries.of_session, ana, "harbour")
+    summary = await database.read(queries.sessions.of_session, ana, "harbour")
     assert summary is not None and summary.topics == ("ferry",)
 
 

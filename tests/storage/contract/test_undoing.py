@@ -230,7 +230,7 @@ async def test_what_was_said_in_jest_is_withdrawn_and_taken_back(
     jest = turn("Just kidding!", session="s2", name="joke")
     await database.write_all(queries.turns.add, jest, NOW)
     (*_, (joke, _)) = await database.read(queries.turns.of_user, ana, 0, 99)
-    retract = queries.retraction.retract_previous_turn
+    retract = queries.undoing.retract_previous_turn
     await database.write(retract, ben, joke + 9, NOW + DAY)
     assert await database.read(state, ana) == before
     await database.write(retract, ana, joke, NOW + DAY)
@@ -258,7 +258,7 @@ async def joke(database: Database, user: UserKey, session: str) -> None:
     """Add a turn that takes the previous one of the session back."""
     await database.write_all(queries.turns.add, turn("Kidding!", session=session, name="j"), NOW)
     (*_, (key, _)) = await database.read(queries.turns.of_user, user, 0, 99)
-    await database.write(queries.retraction.retract_previous_turn, user, key, NOW + DAY)
+    await database.write(queries.undoing.retract_previous_turn, user, key, NOW + DAY)
 
 
 async def test_a_merge_into_a_jest_can_still_be_undone(database: Database, ana: UserKey) -> None:

@@ -11,7 +11,7 @@ from hotmem.errors import InvalidInput
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.postgres.database import PostgresDatabase
-from hotmem.storage.queries import import_rows, imported_records
+from hotmem.storage.queries import imported_records
 from hotmem.storage.queries.imports import Import, ImportSession
 from hotmem.types import ImportRecord
 from tests.storage.contract.story import NOW, adopt, turn, user_key
@@ -43,13 +43,14 @@ async def test_two_imports_do_not_wait_for_each_other_in_a_circle(
         if session.source not in begun:
             begun.add(session.source)
             both_began.wait(TIMEOUT_S)
-        return imported_records.insert_record(conn, one, session, record, now)
+        return insert(conn, one, session, record, now)
 
     begun: set[str] = set()
-    monkeypatch.setattr(import_rows, "insert_record", insert_after_both_began)
+    insert = imported_records.insert_record
+    monkeypatch.setattr(imported_records, "insert_record", insert_after_both_began)
 
     async def take(database: Database, source: str, order: tuple[str, ...]) -> int:
-        start, store = queries.import_rows.start, queries.import_rows.import_records
+        start, store = queries.imported_records.start, queries.imported_records.import_records
         session = await database.read_all(start, source, "a test")
         records = [turn("Rain.", user=name, name=source) for name in order]
         return await database.write_all(store, session, records, NOW, TIMEOUT_S)

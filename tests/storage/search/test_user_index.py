@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hotmem.storage.queries import forget, summaries, turns, users
+from hotmem.storage.queries import forget, sessions, turns, users
 from hotmem.storage.queries.index_entries import to_bits
 from hotmem.storage.search import bm25, postings, user_index, vectors
 from hotmem.storage.search.user_index import Index, IndexCache
@@ -51,10 +51,10 @@ def embed(conn: Connection, limit: int = 100) -> None:
 
 def summarise(conn: Connection, session: int) -> None:
     (user,) = conn.execute("SELECT user_key FROM sessions WHERE id = ?", (session,)).fetchone()
-    seen = summaries.unsummarised(conn, user, session)
+    seen = sessions.unsummarised(conn, user, session)
     if seen is not None:
         text = f"About {len(seen.turns)} turns."
-        summaries.put(conn, user, seen, SessionSummary(topics=("talk",)), {}, text)
+        sessions.put(conn, user, seen, SessionSummary(topics=("talk",)), {}, text)
 
 
 def ana(conn: Connection) -> UserKey:

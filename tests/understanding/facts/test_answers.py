@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from hotmem.models import Language
-from hotmem.understanding.facts.answers import last_question, statement_of_answer
+from hotmem.understanding.facts.question_statements import last_question, statement_of_answer
 from tests.scored import scored
 
 ANSWERS = json.loads(Path(__file__).with_name("answers.json").read_text("utf-8"))

@@ -1,6 +1,6 @@
 """The preferred name: never one that is refused or that only others use."""
 
-from hotmem.understanding.facts.instructions.topics import preferred_name
+from hotmem.understanding.facts.instructions.safety import preferred_name
 from tests.scored import scored
 
 

@@ -11,7 +11,7 @@ from hotmem import Memory
 from hotmem.models import Language
 from hotmem.types import Category, Kind, StoredMemory
 from hotmem.understanding.facts.instructions import find_instructions, is_instruction
-from hotmem.understanding.facts.instructions.topics import (
+from hotmem.understanding.facts.instructions.safety import (
     exclusive_topics,
     preferred_name,
     refused_name,

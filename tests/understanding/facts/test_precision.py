@@ -8,7 +8,7 @@ from hotmem import Memory
 from hotmem.models import Language
 from hotmem.types import Role, Turn, Understanding
 from hotmem.understanding.facts import extract_facts
-from hotmem.understanding.facts.instructions.topics import preferred_name
+from hotmem.understanding.facts.instructions.safety import preferred_name
 from tests.scored import scored
 
 MONDAY = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from hotmem.models import Language
 from hotmem.types import Kind, Role, Understanding
 from hotmem.understanding.facts import extract_facts
-from hotmem.understanding.facts.plans import plan_statement
+from hotmem.understanding.facts.events import plan_statement
 from tests.scored import scored
 
 SAID_AT = datetime(2026, 10, 7, 9, 30, tzinfo=UTC)

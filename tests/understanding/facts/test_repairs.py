@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hotmem.models import Language
 from hotmem.types import Role
 from hotmem.understanding.facts import extract_from_parse
-from hotmem.understanding.facts.repairs import remove_repairs
+from hotmem.understanding.facts.corrections import remove_repairs
 from tests.scored import scored
 
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

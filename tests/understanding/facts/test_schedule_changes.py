@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from hotmem.models import Language
-from hotmem.understanding.facts.schedule_changes import CHANGE_WORDS, affects_plan, changed_events
+from hotmem.understanding.facts.events import CHANGE_WORDS, affects_plan, changed_events
 from tests.scored import scored
 
 MONDAY = datetime(2026, 11, 16, 10, tzinfo=UTC)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hotmem.models import Language
 from hotmem.types import Role
 from hotmem.understanding.facts import extract_from_parse
-from hotmem.understanding.facts.repairs import lacks_case, sentence_starts, truecase
+from hotmem.understanding.facts.corrections import lacks_case, sentence_starts, truecase
 from tests.scored import scored
 
 WEDNESDAY = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)

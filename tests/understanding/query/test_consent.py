@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem.understanding.query.consent import confirms_deletion
+from hotmem.understanding.query.off_record import confirms_deletion
 from tests.scored import scored
 
 ANSWERS = json.loads(Path(__file__).with_name("consent.json").read_text())

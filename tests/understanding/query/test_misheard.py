@@ -10,8 +10,7 @@ from hotmem import Memory
 from hotmem.models import load_language
 from hotmem.text.phonetics import KnownName, encode_sounds
 from hotmem.types.understanding import Doc
-from hotmem.understanding.facts.corrections import read_corrections
-from hotmem.understanding.facts.repairs import lacks_case
+from hotmem.understanding.facts.corrections import lacks_case, read_corrections
 from hotmem.understanding.query.misheard import find_misheard_names
 from tests.conversation import START, said
 from tests.scored import scored

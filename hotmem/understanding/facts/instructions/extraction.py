@@ -14,14 +14,14 @@ from hotmem.text.escaping import escape_for_prompt
 from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.types import Statement, Termination
 from hotmem.types.understanding import Doc, Span
-from hotmem.understanding.facts.instructions.safety import is_unsafe
-from hotmem.understanding.facts.instructions.topics import (
+from hotmem.understanding.facts.instructions.safety import (
     EXCLUSIVE_TOPICS,
     exclusive_topics,
+    is_unsafe,
     preferred_name,
     refused_name,
+    wish,
 )
-from hotmem.understanding.facts.instructions.wish_model import wish
 from hotmem.understanding.facts.relations import ASKS, IS_CALLED
 from hotmem.understanding.facts.third_person import sentence
 from hotmem.understanding.query.voice_commands import asks_to_delete
