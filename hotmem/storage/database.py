@@ -16,11 +16,15 @@ no user.
 Nothing above `hotmem.storage` knows which engine it is.
 """
 
+import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
+from threading import Event
+from typing import Any, ClassVar, Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar
 
-from hotmem.errors import StoreLocked
+from hotmem.errors import MemoryClosed, StoreLocked, StoreReadOnly
 from hotmem.storage.search.primitives import SearchPrimitives
 from hotmem.types import Fault, Leftovers, UserKey
 
@@ -35,6 +39,9 @@ A function that returns one has sent its statements. An engine on a server answe
 sent before the first call in one round trip.
 """
 
+
+EVERYONE: Final = None
+"""The scope of a transaction over all users."""
 
 RowChange: TypeAlias = tuple[str, tuple[Any, ...] | None, tuple[Any, ...] | None]
 """A table, and the row before and after a change; None where there is none."""
@@ -126,18 +133,24 @@ class Connection(Protocol):
         ...
 
 
-class InlineDatabase(Protocol):
-    """Runs reads in the calling thread, which blocks meanwhile.
+class InlineDatabase:
+    """Runs reads of a database in the calling thread, which blocks meanwhile.
 
     For threads that may wait, such as the one of recalls: passing a read to another thread costs a
     fifth of a recall. Its methods are coroutines so that callers need not know the difference, but
     they never suspend.
+
+    Args:
+        database: The database.
     """
+
+    def __init__(self, database: "Database") -> None:
+        self._database = database
 
     @property
     def joins_reads(self) -> bool:
         """Whether reads asked for at the same time should run as one: each costs a round trip."""
-        ...
+        return self._database.joins_reads
 
     async def read_until(
         self,
@@ -154,7 +167,9 @@ class InlineDatabase(Protocol):
             DeadlineExceeded: If the deadline passed.
             StoreError: If the database cannot be read.
         """
-        ...
+        return self._database.read_here(
+            deadline, user, lambda conn: operation(conn, user, *args, **kwargs)
+        )
 
     async def read(
         self,
@@ -169,7 +184,9 @@ class InlineDatabase(Protocol):
         Raises:
             StoreError: If the database cannot be read.
         """
-        ...
+        return self._database.read_here(
+            None, user, lambda conn: operation(conn, user, *args, **kwargs)
+        )
 
     async def read_all(
         self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
@@ -179,34 +196,99 @@ class InlineDatabase(Protocol):
         Raises:
             StoreError: If the database cannot be read.
         """
-        ...
+        return self._database.read_here(
+            None, EVERYONE, lambda conn: operation(conn, *args, **kwargs)
+        )
 
 
-class Database(Protocol):
-    """One open database. Its methods suspend while threads of its own do the work."""
+class Database(ABC):
+    """One open database. Its methods suspend while threads of its own do the work.
 
-    @property
-    def location(self) -> str:
-        """The path of the file, or the URL without its password; for messages."""
-        ...
+    Writes run one at a time, each in one transaction; reads run concurrently. An engine says how
+    one of each runs in the calling thread.
 
-    @property
-    def read_only(self) -> bool:
-        """Whether every write raises `StoreReadOnly`."""
-        ...
+    Attributes:
+        location: The path of the file, or the URL without its password; for messages.
+        read_only: Whether every write raises `StoreReadOnly`.
+        language: The language whose rules stem indexed words, by its ISO 639-1 code.
+    """
 
-    @property
-    def language(self) -> str:
-        """The language whose rules stem indexed words, by its ISO 639-1 code."""
-        ...
+    joins_reads: ClassVar[bool]
+    """Whether reads asked for at the same time should run as one: each costs a round trip."""
+
+    def __init__(self, location: str, language: str, readers: int, *, read_only: bool) -> None:
+        self.location = location
+        self.language = language
+        self.read_only = read_only
+        self._write_pool = ThreadPoolExecutor(1, thread_name_prefix="hotmem-writer")
+        self._read_pool = ThreadPoolExecutor(readers, thread_name_prefix="hotmem-reader")
+        self._closed = Event()
+
+    @abstractmethod
+    def read_here(self, deadline: float | None, user: UserKey | None, run: Callable[[Any], T]) -> T:
+        """Runs a read in the calling thread, until the deadline at most. Blocking.
+
+        Args:
+            deadline: A time of `time.monotonic()`; None for none.
+            user: The user; None if it concerns others too.
+            run: What reads, of a connection.
+
+        Raises:
+            DeadlineExceeded: If the deadline passed.
+            MemoryClosed: If the database is closed.
+            StoreError: If the database cannot be read.
+        """
+
+    @abstractmethod
+    def write_here(self, ending: str, user: UserKey | None, run: Callable[[Any], T]) -> T:
+        """Runs a write in the calling thread. Blocking.
+
+        Args:
+            ending: "COMMIT", or "ROLLBACK" to try it only.
+            user: The user, who is locked; None if it concerns others too.
+            run: What writes, of a connection.
+
+        Raises:
+            StoreError: If it could not be committed; nothing of it remains.
+        """
+
+    @abstractmethod
+    def blocked(self) -> StoreLocked | None:
+        """The error of a write that waits for another program's lock now, if one does."""
+
+    @abstractmethod
+    def purge_later(self) -> None:
+        """Marks, within a write, that deleted content has to be purged after it, see `purge`."""
+
+    @abstractmethod
+    async def purge(self, timeout_s: float) -> Leftovers:
+        """Removes deleted content from the engine's own files, such as a write-ahead log.
+
+        Args:
+            timeout_s: Seconds to wait for readers that prevent it.
+
+        Returns:
+            Where copies remain; if a reader prevents it, `retry_purge` tries again.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+
+    @abstractmethod
+    async def retry_purge(self) -> None:
+        """Tries a purge again that was prevented.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+
+    @abstractmethod
+    def _close(self) -> None:
+        """Closes the connections; no read or write runs any more. Blocking."""
 
     def inline(self) -> InlineDatabase:
         """The same database, read in the calling thread."""
-        ...
-
-    def blocked(self) -> StoreLocked | None:
-        """The error of a write that waits for another program's lock now, if one does."""
-        ...
+        return InlineDatabase(self)
 
     async def read(
         self,
@@ -227,7 +309,7 @@ class Database(Protocol):
         Raises:
             StoreError: If the database cannot be read.
         """
-        ...
+        return await self._read(user, lambda conn: operation(conn, user, *args, **kwargs))
 
     async def read_all(
         self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
@@ -237,7 +319,7 @@ class Database(Protocol):
         Raises:
             StoreError: If the database cannot be read.
         """
-        ...
+        return await self._read(EVERYONE, lambda conn: operation(conn, *args, **kwargs))
 
     async def write(
         self,
@@ -260,7 +342,9 @@ class Database(Protocol):
         Raises:
             StoreError: If it could not be committed; nothing of it remains.
         """
-        ...
+        return await self._write(
+            "COMMIT", user, lambda conn: operation(conn, user, *args, **kwargs)
+        )
 
     async def write_all(
         self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
@@ -273,7 +357,7 @@ class Database(Protocol):
         Raises:
             StoreError: If it could not be committed; nothing of it remains.
         """
-        ...
+        return await self._write("COMMIT", EVERYONE, lambda conn: operation(conn, *args, **kwargs))
 
     async def rehearse(
         self,
@@ -288,34 +372,38 @@ class Database(Protocol):
         Raises:
             StoreError: If it could not be written.
         """
-        ...
-
-    def purge_later(self) -> None:
-        """Marks, within a write, that deleted content has to be purged after it, see `purge`."""
-        ...
-
-    async def purge(self, timeout_s: float) -> Leftovers:
-        """Removes deleted content from the engine's own files, such as a write-ahead log.
-
-        Args:
-            timeout_s: Seconds to wait for readers that prevent it.
-
-        Returns:
-            Where copies remain; if a reader prevents it, `retry_purge` tries again.
-
-        Raises:
-            StoreError: If it cannot be written.
-        """
-        ...
-
-    async def retry_purge(self) -> None:
-        """Tries a purge again that was prevented.
-
-        Raises:
-            StoreError: If it cannot be written.
-        """
-        ...
+        return await self._write(
+            "ROLLBACK", user, lambda conn: operation(conn, user, *args, **kwargs)
+        )
 
     async def close(self) -> None:
         """Finishes what is running and closes the database."""
-        ...
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        await asyncio.to_thread(self._shut_down)
+
+    async def _read(self, user: UserKey | None, run: Callable[[Any], T]) -> T:
+        return await self._in(self._read_pool, lambda: self.read_here(None, user, run))
+
+    async def _write(self, ending: str, user: UserKey | None, run: Callable[[Any], T]) -> T:
+        if self.read_only:
+            raise StoreReadOnly(
+                f"{self.location} is open read-only: the file, its folder or the server cannot be"
+                " written. Make the file and its folder writable, or name the primary server, and"
+                " open it again."
+            )
+        return await self._in(self._write_pool, lambda: self.write_here(ending, user, run))
+
+    async def _in(self, pool: ThreadPoolExecutor, run: Callable[[], T]) -> T:
+        self._check_open()
+        return await asyncio.get_running_loop().run_in_executor(pool, run)
+
+    def _check_open(self) -> None:
+        if self._closed.is_set():
+            raise MemoryClosed("The memory is closed. Open it again with Memory.open(path).")
+
+    def _shut_down(self) -> None:
+        self._read_pool.shutdown(wait=True)
+        self._write_pool.shutdown(wait=True)
+        self._close()

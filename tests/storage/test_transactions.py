@@ -34,7 +34,7 @@ def writes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return count
 
-    for engine, name in ((SqliteDatabase, "_transact"), (Transactions, "write")):
+    for engine, name in ((SqliteDatabase, "write_here"), (Transactions, "write")):
         monkeypatch.setattr(engine, name, counting(getattr(engine, name)))
     return begun
 

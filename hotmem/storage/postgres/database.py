@@ -1,25 +1,21 @@
 """One PostgreSQL database: a pool of connections, and threads that run query functions on them."""
 
-import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Event
-from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
+from typing import Any, Final, ParamSpec, Self, TypeVar
 
 from psycopg_pool import ConnectionPool
 
 from hotmem.errors import (
-    MemoryClosed,
     StoreLocked,
     StoreReadOnly,
 )
+from hotmem.storage.database import Database
 from hotmem.storage.postgres import migrations
 from hotmem.storage.postgres.connection import (
     CONNECT_S,
     OPTIONS,
     SCHEMA,
     Client,
-    PostgresConnection,
     configure,
     mapped_errors,
     parse,
@@ -38,11 +34,8 @@ READERS: Final = 2
 CONNECTIONS: Final = 5
 """Connections at most: two readers, two threads that read inline, and the writer."""
 
-EVERYONE: Final = None
-"""The scope of a transaction over all users."""
 
-
-class PostgresDatabase:
+class PostgresDatabase(Database):
     """Runs query functions on a PostgreSQL database, in threads of its own.
 
     Args:
@@ -53,6 +46,8 @@ class PostgresDatabase:
         language: The language of the search index.
     """
 
+    joins_reads = True
+
     def __init__(
         self,
         location: str,
@@ -62,13 +57,8 @@ class PostgresDatabase:
         role: str | None = None,
         language: str = ENGLISH,
     ) -> None:
-        self._location = location
+        super().__init__(location, language, READERS, read_only=read_only)
         self._transactions = Transactions(location, pool, role, language)
-        self.read_only = read_only
-        self.language = language
-        self._write_pool = ThreadPoolExecutor(1, thread_name_prefix="hotmem-writer")
-        self._read_pool = ThreadPoolExecutor(READERS, thread_name_prefix="hotmem-reader")
-        self._closed = Event()
 
     @classmethod
     def open(cls, url: str, language: str | None = None) -> Self:
@@ -114,112 +104,20 @@ class PostgresDatabase:
             )
         return cls(location, pool, read_only=read_only, role=found.role, language=language)
 
-    @property
-    def location(self) -> str:
-        """The URL without its password."""
-        return self._location
-
-    def inline(self) -> "InlinePostgresDatabase":
-        """The same database, read in the calling thread."""
-        return InlinePostgresDatabase(self)
-
     def blocked(self) -> StoreLocked | None:
         """The error of a write that waits for another program's lock now, if one does."""
         return self._transactions.blocked()
 
-    async def write(
-        self,
-        operation: Callable[Concatenate[Any, UserKey, P], T],
-        user: UserKey,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
-        """Runs a query function about one user in one transaction; returns once it is durable.
+    def write_here(self, ending: str, user: UserKey | None, run: Callable[[Any], T]) -> T:
+        """Runs a write in the calling thread, in one transaction. Blocking.
 
         Raises:
+            StoreUncertain: If it is not known whether it was committed.
             StoreError: If it could not be committed; nothing of it remains.
         """
-        return await self._written(
-            "COMMIT", user, lambda conn: operation(conn, user, *args, **kwargs)
-        )
+        return self._transactions.write(ending, user, run)
 
-    async def write_all(
-        self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Runs a query function about more than one user in one transaction.
-
-        Raises:
-            StoreError: If it could not be committed; nothing of it remains.
-        """
-        return await self._written(
-            "COMMIT", EVERYONE, lambda conn: operation(conn, *args, **kwargs)
-        )
-
-    async def rehearse(
-        self,
-        operation: Callable[Concatenate[Any, UserKey, P], T],
-        user: UserKey,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
-        """What `write` would return; everything is rolled back.
-
-        Raises:
-            StoreError: If it could not be written.
-        """
-        return await self._written(
-            "ROLLBACK", user, lambda conn: operation(conn, user, *args, **kwargs)
-        )
-
-    async def _written(
-        self, ending: str, user: UserKey | None, run: Callable[[PostgresConnection], T]
-    ) -> T:
-        if self.read_only:
-            raise StoreReadOnly(
-                f"{self._location} was opened read-only: it is a replica or set to read-only. Name"
-                " the primary server and open it again."
-            )
-        return await self._in(self._write_pool, lambda: self._transactions.write(ending, user, run))
-
-    async def read(
-        self,
-        operation: Callable[Concatenate[Any, UserKey, P], T],
-        user: UserKey,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
-        """Runs a query function about one user in one read transaction.
-
-        Raises:
-            StoreError: If the database cannot be read.
-        """
-        return await self._in(
-            self._read_pool,
-            lambda: self.read_here(None, user, lambda conn: operation(conn, user, *args, **kwargs)),
-        )
-
-    async def read_all(
-        self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Runs a query function about more than one user in one read transaction.
-
-        Raises:
-            StoreError: If the database cannot be read.
-        """
-        return await self._in(
-            self._read_pool,
-            lambda: self.read_here(None, EVERYONE, lambda conn: operation(conn, *args, **kwargs)),
-        )
-
-    def read_here(
-        self,
-        deadline: float | None,
-        user: UserKey | None,
-        run: Callable[[PostgresConnection], T],
-    ) -> T:
+    def read_here(self, deadline: float | None, user: UserKey | None, run: Callable[[Any], T]) -> T:
         """Runs a read in the calling thread, until the deadline at most. Blocking.
 
         Raises:
@@ -240,70 +138,5 @@ class PostgresDatabase:
     async def retry_purge(self) -> None:
         """Does nothing: the server's vacuum removes deleted rows."""
 
-    async def _in(self, pool: ThreadPoolExecutor, run: Callable[[], T]) -> T:
-        self._check_open()
-        return await asyncio.get_running_loop().run_in_executor(pool, run)
-
-    def _check_open(self) -> None:
-        if self._closed.is_set():
-            raise MemoryClosed("The memory is closed. Open it again with Memory.open(path).")
-
-    async def close(self) -> None:
-        """Finishes what is running and closes the connections."""
-        if self._closed.is_set():
-            return
-        self._closed.set()
-        await asyncio.to_thread(self._close)
-
     def _close(self) -> None:
-        self._read_pool.shutdown(wait=True)
-        self._write_pool.shutdown(wait=True)
         self._transactions.close()
-
-
-class InlinePostgresDatabase:
-    """Runs reads of a PostgreSQL database in the calling thread.
-
-    Args:
-        database: The database.
-    """
-
-    joins_reads = True
-
-    def __init__(self, database: PostgresDatabase) -> None:
-        self._database = database
-
-    async def read_until(
-        self,
-        deadline: float | None,
-        operation: Callable[Concatenate[Any, UserKey, P], T],
-        user: UserKey,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
-        """Runs a query function about one user; the server stops it once the deadline passed."""
-        return self._database.read_here(
-            deadline, user, lambda conn: operation(conn, user, *args, **kwargs)
-        )
-
-    async def read(
-        self,
-        operation: Callable[Concatenate[Any, UserKey, P], T],
-        user: UserKey,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
-        """Runs a query function about one user without a deadline."""
-        return self._database.read_here(
-            None, user, lambda conn: operation(conn, user, *args, **kwargs)
-        )
-
-    async def read_all(
-        self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Runs a query function about more than one user without a deadline."""
-        return self._database.read_here(
-            None, EVERYONE, lambda conn: operation(conn, *args, **kwargs)
-        )

@@ -3,16 +3,16 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event
-from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
+from typing import Any, Final, ParamSpec, Self, TypeVar
 
 from hotmem.core.location import EncryptionKey
 from hotmem.core.logs import log
-from hotmem.errors import DeadlineExceeded, MemoryClosed, StoreDamaged, StoreLocked, StoreReadOnly
+from hotmem.errors import DeadlineExceeded, StoreDamaged, StoreLocked, StoreReadOnly
+from hotmem.storage.database import Database
 from hotmem.storage.sqlite import connection, files
 from hotmem.storage.sqlite.connection import Connection, Journal, mapped_errors
 from hotmem.storage.sqlite.opening import READERS, Connections, open_connections
@@ -33,7 +33,7 @@ CLOSE_WAIT_S: Final = 1.0
 """Seconds that closing waits for readers; then the last to close the file truncates the log."""
 
 
-class SqliteDatabase:
+class SqliteDatabase(Database):
     """Runs query functions on a SQLite file, in threads of its own.
 
     Writes run one at a time, each in one transaction. Reads run concurrently on read-only
@@ -44,10 +44,13 @@ class SqliteDatabase:
         connections: Its open connections.
     """
 
+    joins_reads = False
+
     def __init__(self, path: Path, connections: Connections) -> None:
+        super().__init__(
+            str(path), connections.language, READERS, read_only=connections.writer is None
+        )
         self.path = path
-        self.read_only = connections.writer is None
-        self.language = connections.language
         self._file = path.absolute()
         self._identity = files.identity(self._file)
         self._lock_awaited = False
@@ -55,9 +58,6 @@ class SqliteDatabase:
         self._readers: SimpleQueue[Connection] = SimpleQueue()
         for reader in connections.readers:
             self._readers.put(reader)
-        self._write_pool = ThreadPoolExecutor(1, thread_name_prefix="hotmem-writer")
-        self._read_pool = ThreadPoolExecutor(READERS, thread_name_prefix="hotmem-reader")
-        self._closed = Event()
         self._damaged = Event()
         self._writes = 0
         self._journal = Journal(path)
@@ -76,93 +76,37 @@ class SqliteDatabase:
         """
         return cls(path, open_connections(path, key, language))
 
-    @property
-    def location(self) -> str:
-        """The path of the file."""
-        return str(self.path)
-
-    def inline(self) -> "InlineSqliteDatabase":
-        """The same file, read in the calling thread."""
-        return InlineSqliteDatabase(self)
-
     def blocked(self) -> StoreLocked | None:
         """The error of a write that waits for another program's lock now, if one does."""
         return connection.locked(self.path) if self._lock_awaited else None
 
-    async def write(
-        self,
-        operation: Callable[Concatenate[Any, UserKey, P], T],
-        user: UserKey,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
-        """Runs a query function about one user; returns once it is committed to disk.
+    def write_here(self, ending: str, user: UserKey | None, run: Callable[[Any], T]) -> T:
+        """Runs a write in the calling thread, in one transaction. Blocking.
 
         Raises:
             StoreDamaged: If the file was found damaged, now or by an earlier read.
             StoreError: If it could not be committed; nothing of it remains.
         """
-        return await self._transact("COMMIT", operation, user, *args, **kwargs)
+        writer = self._writable()
+        with self._mapped_errors():
+            if self._damaged.is_set():
+                raise connection.damaged(self.path)
+            self._begin(writer)
+            try:
+                result = run(writer)
+                files.check_same(self._file, self._identity)
+                writer.execute(ending)
+            except BaseException:
+                if writer.in_transaction:
+                    writer.execute("ROLLBACK")
+                raise
+            self._count_write(writer)
+            return result
 
-    async def write_all(
-        self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Runs a query function about no user or more than one, committed to disk on return.
-
-        Raises:
-            StoreDamaged: If the file was found damaged, now or by an earlier read.
-            StoreError: If it could not be committed; nothing of it remains.
-        """
-        return await self._transact("COMMIT", operation, *args, **kwargs)
-
-    async def rehearse(
-        self,
-        operation: Callable[Concatenate[Any, UserKey, P], T],
-        user: UserKey,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
-        """Runs a write and rolls it back; returns its result.
-
-        Raises:
-            StoreError: If it could not be written.
-        """
-        return await self._transact("ROLLBACK", operation, user, *args, **kwargs)
-
-    async def _transact(
-        self,
-        ending: str,
-        operation: Callable[Concatenate[Any, P], T],
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
-        writer = self._writer
-        if writer is None:
-            raise StoreReadOnly(
-                f"{self.path} is open read-only, as it or its folder cannot be written. Make both"
-                " writable and open it again."
-            )
-
-        def run() -> T:
-            with self._mapped_errors():
-                if self._damaged.is_set():
-                    raise connection.damaged(self.path)
-                self._begin(writer)
-                try:
-                    result = operation(writer, *args, **kwargs)
-                    files.check_same(self._file, self._identity)
-                    writer.execute(ending)
-                except BaseException:
-                    if writer.in_transaction:
-                        writer.execute("ROLLBACK")
-                    raise
-                self._count_write(writer)
-                return result
-
-        return await self._in(self._write_pool, run)
+    def _writable(self) -> Connection:
+        if self._writer is None:
+            raise StoreReadOnly(f"{self.path} is open read-only, so that it cannot be purged.")
+        return self._writer
 
     @contextmanager
     def _mapped_errors(self) -> Iterator[None]:
@@ -234,49 +178,11 @@ class SqliteDatabase:
             log.info("journal purged", reason="another program read it when something was deleted")
 
     async def _try_purge(self) -> bool:
-        writer = self._writer
-        if writer is None:
-            raise StoreReadOnly(f"{self.path} is open read-only, so that it cannot be purged.")
+        writer = self._writable()
         return await self._in(self._write_pool, lambda: self._journal.purge(writer))
 
-    async def read(
-        self,
-        operation: Callable[Concatenate[Any, UserKey, P], T],
-        user: UserKey,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
-        """Runs a query function about one user on a read-only connection.
-
-        Raises:
-            StoreError: If the file cannot be read.
-        """
-        return await self._in(
-            self._read_pool, lambda: self.read_here(None, operation, user, *args, **kwargs)
-        )
-
-    async def read_all(
-        self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Runs a query function about no user or more than one on a read-only connection.
-
-        Raises:
-            StoreError: If the file cannot be read.
-        """
-        return await self._in(
-            self._read_pool, lambda: self.read_here(None, operation, *args, **kwargs)
-        )
-
-    def read_here(
-        self,
-        deadline: float | None,
-        operation: Callable[Concatenate[Any, P], T],
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
-        """Runs a query function in the calling thread, until the deadline at most. Blocking.
+    def read_here(self, deadline: float | None, user: UserKey | None, run: Callable[[Any], T]) -> T:
+        """Runs a read in the calling thread, until the deadline at most. Blocking.
 
         Raises:
             DeadlineExceeded: If `time.monotonic()` passed the deadline.
@@ -295,7 +201,7 @@ class SqliteDatabase:
             with self._mapped_errors():
                 conn.execute("BEGIN")
                 try:
-                    return operation(conn, *args, **kwargs)
+                    return run(conn)
                 finally:
                     if conn.in_transaction:
                         conn.execute("ROLLBACK")
@@ -303,24 +209,7 @@ class SqliteDatabase:
             conn.set_progress_handler(None, 0)
             self._readers.put(conn)
 
-    async def _in(self, pool: ThreadPoolExecutor, run: Callable[[], T]) -> T:
-        self._check_open()
-        return await asyncio.get_running_loop().run_in_executor(pool, run)
-
-    def _check_open(self) -> None:
-        if self._closed.is_set():
-            raise MemoryClosed("The memory is closed. Open it again with Memory.open(path).")
-
-    async def close(self) -> None:
-        """Finishes what is running, truncates the write-ahead log and closes the file."""
-        if self._closed.is_set():
-            return
-        self._closed.set()
-        await asyncio.to_thread(self._close)
-
     def _close(self) -> None:
-        self._read_pool.shutdown(wait=True)
-        self._write_pool.shutdown(wait=True)
         while not self._readers.empty():
             self._readers.get().close()
         if self._writer is not None:
@@ -332,45 +221,3 @@ class SqliteDatabase:
                 )
             with mapped_errors(self.path):
                 self._writer.close()
-
-
-class InlineSqliteDatabase:
-    """Runs reads of a SQLite file in the calling thread.
-
-    Args:
-        database: The file.
-    """
-
-    joins_reads = False
-
-    def __init__(self, database: SqliteDatabase) -> None:
-        self._database = database
-
-    async def read_until(
-        self,
-        deadline: float | None,
-        operation: Callable[Concatenate[Any, UserKey, P], T],
-        user: UserKey,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
-        """Runs a query function about one user, and stops inside SQLite after the deadline."""
-        return self._database.read_here(deadline, operation, user, *args, **kwargs)
-
-    async def read(
-        self,
-        operation: Callable[Concatenate[Any, UserKey, P], T],
-        user: UserKey,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
-        """Runs a query function about one user, without a deadline."""
-        return self._database.read_here(None, operation, user, *args, **kwargs)
-
-    async def read_all(
-        self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Runs a query function about no user or more than one, without a deadline."""
-        return self._database.read_here(None, operation, *args, **kwargs)

@@ -60,7 +60,11 @@ async def test_the_loop_runs_on_while_all_readers_are_busy(database: Path) -> No
     try:
         until = time.monotonic() + 0.3
         busy = [
-            asyncio.create_task(asyncio.to_thread(opened.read_here, until, count_for_ever, USER))
+            asyncio.create_task(
+                asyncio.to_thread(
+                    opened.read_here, until, USER, lambda conn: count_for_ever(conn, USER)
+                )
+            )
             for _ in range(READERS)
         ]
         ticks = 0
