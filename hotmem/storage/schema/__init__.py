@@ -23,6 +23,8 @@ STATEMENT: Final = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 
+EACH: Final = re.compile(r"-- each: ([^\n]+)\n(.*?)-- end\n", re.DOTALL)
+
 OWNER: Final = "user_key"
 """The column of the row number of the user whose row it is."""
 
@@ -130,8 +132,19 @@ def _tables() -> Iterator[Table]:
 
 
 def text(file: str) -> str:
-    """A file of this folder."""
-    return files(__name__).joinpath(file).read_text("utf-8")
+    """A file of this folder.
+
+    What stands between "-- each: passage passages, memory memories" and "-- end" stands there once
+    for each of them, which `{kind}` and `{rows}` name.
+    """
+
+    def for_each(found: re.Match[str]) -> str:
+        pairs = (one.split() for one in found[1].split(", "))
+        return "".join(
+            found[2].replace("{kind}", kind).replace("{rows}", rows) for kind, rows in pairs
+        )
+
+    return EACH.sub(for_each, files(__name__).joinpath(file).read_text("utf-8"))
 
 
 TABLES: Final[Mapping[str, Table]] = {one.name: one for one in _tables()}

@@ -41,7 +41,8 @@ CREATE TABLE posting_counts (
     PRIMARY KEY (user_key, kind)
 ) WITH (fillfactor = 50);
 
-CREATE TABLE passage_words (
+-- each: passage passages, memory memories
+CREATE TABLE {kind}_words (
     id BIGINT NOT NULL,
     user_key BIGINT NOT NULL REFERENCES users ON DELETE CASCADE,
     block BIGINT NOT NULL,
@@ -49,7 +50,7 @@ CREATE TABLE passage_words (
     PRIMARY KEY (id, user_key)
 );
 
-CREATE TABLE passage_postings (
+CREATE TABLE {kind}_postings (
     user_key BIGINT NOT NULL REFERENCES users ON DELETE CASCADE,
     term TEXT COLLATE "C" NOT NULL,
     block BIGINT NOT NULL,
@@ -58,22 +59,7 @@ CREATE TABLE passage_postings (
     PRIMARY KEY (user_key, term, block)
 ) WITH (fillfactor = 70);
 
-CREATE TABLE memory_words (
-    id BIGINT NOT NULL,
-    user_key BIGINT NOT NULL REFERENCES users ON DELETE CASCADE,
-    block BIGINT NOT NULL,
-    terms TEXT[] COLLATE "C" NOT NULL,
-    PRIMARY KEY (id, user_key)
-);
-
-CREATE TABLE memory_postings (
-    user_key BIGINT NOT NULL REFERENCES users ON DELETE CASCADE,
-    term TEXT COLLATE "C" NOT NULL,
-    block BIGINT NOT NULL,
-    last_id BIGINT NOT NULL,
-    ids BIGINT[] NOT NULL,
-    PRIMARY KEY (user_key, term, block)
-) WITH (fillfactor = 70);
+-- end
 
 CREATE FUNCTION remove_postings() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 DECLARE
@@ -89,10 +75,10 @@ BEGIN
 END
 $$;
 
-CREATE TRIGGER words_gone AFTER DELETE ON passage_words
+-- each: passage passages, memory memories
+CREATE TRIGGER words_gone AFTER DELETE ON {kind}_words
     FOR EACH ROW EXECUTE FUNCTION remove_postings();
-CREATE TRIGGER words_gone AFTER DELETE ON memory_words
-    FOR EACH ROW EXECUTE FUNCTION remove_postings();
+-- end
 
 -- The revision of a user's index changes whenever more is needed than reading the entries after
 -- the last one known.
@@ -149,29 +135,18 @@ BEGIN
 END
 $$;
 
-DO $$
-DECLARE
-    kind TEXT;
-    rows TEXT;
-BEGIN
-    FOREACH kind IN ARRAY ARRAY['passage', 'memory', 'summary'] LOOP
-        rows := CASE kind WHEN 'passage' THEN 'passages' WHEN 'memory' THEN 'memories'
-            ELSE 'summaries' END;
-        EXECUTE format('CREATE TRIGGER entry_gone AFTER INSERT OR DELETE ON %I
-            FOR EACH ROW EXECUTE FUNCTION change_revision()', kind || '_entries');
-        EXECUTE format('CREATE TRIGGER entry_changed AFTER UPDATE OF bits ON %I
-            FOR EACH ROW WHEN (OLD.bits IS NOT NULL) EXECUTE FUNCTION change_revision()',
-            kind || '_entries');
-        EXECUTE format('CREATE TRIGGER row_gone AFTER DELETE ON %I
-            FOR EACH ROW EXECUTE FUNCTION remove_entry(%L)', rows, kind);
-        EXECUTE format('CREATE TRIGGER failure_gone AFTER DELETE ON %I
-            FOR EACH ROW EXECUTE FUNCTION remove_failure(%L)', rows, kind);
-        EXECUTE format('CREATE TRIGGER embedded AFTER UPDATE OF vector ON %I
-            FOR EACH ROW WHEN (NEW.vector IS NOT NULL) EXECUTE FUNCTION remove_failure(%L)',
-            rows, kind);
-    END LOOP;
-END
-$$;
+-- each: passage passages, memory memories, summary summaries
+CREATE TRIGGER entry_gone AFTER INSERT OR DELETE ON {kind}_entries
+    FOR EACH ROW EXECUTE FUNCTION change_revision();
+CREATE TRIGGER entry_changed AFTER UPDATE OF bits ON {kind}_entries
+    FOR EACH ROW WHEN (OLD.bits IS NOT NULL) EXECUTE FUNCTION change_revision();
+CREATE TRIGGER row_gone AFTER DELETE ON {rows}
+    FOR EACH ROW EXECUTE FUNCTION remove_entry('{kind}');
+CREATE TRIGGER failure_gone AFTER DELETE ON {rows}
+    FOR EACH ROW EXECUTE FUNCTION remove_failure('{kind}');
+CREATE TRIGGER embedded AFTER UPDATE OF vector ON {rows}
+    FOR EACH ROW WHEN (NEW.vector IS NOT NULL) EXECUTE FUNCTION remove_failure('{kind}');
+-- end
 
 CREATE TRIGGER failure_gone AFTER DELETE ON pending_turns
     FOR EACH ROW EXECUTE FUNCTION remove_turn_failure();

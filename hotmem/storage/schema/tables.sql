@@ -280,7 +280,8 @@ CREATE TABLE index_revisions (
     PRIMARY KEY (user_key, kind)
 ) WITHOUT ROWID;
 
-CREATE TABLE passage_entries (
+-- each: passage passages, memory memories, summary summaries
+CREATE TABLE {kind}_entries (
     user_key INTEGER,
     id INTEGER,
     session INTEGER NOT NULL,
@@ -289,29 +290,16 @@ CREATE TABLE passage_entries (
     PRIMARY KEY (user_key, id)
 ) WITHOUT ROWID;
 
-CREATE TABLE memory_entries (
-    user_key INTEGER,
-    id INTEGER,
-    session INTEGER NOT NULL,
-    length INTEGER NOT NULL,
-    bits BLOB,
-    PRIMARY KEY (user_key, id)
-) WITHOUT ROWID;
+-- end
 
-CREATE TABLE summary_entries (
-    user_key INTEGER,
-    id INTEGER,
-    session INTEGER NOT NULL,
-    length INTEGER NOT NULL,
-    bits BLOB,
-    PRIMARY KEY (user_key, id)
-) WITHOUT ROWID;
-
-CREATE TABLE passage_signs (
-    passage INTEGER PRIMARY KEY REFERENCES passages ON DELETE CASCADE,
+-- each: passage passages, memory memories
+CREATE TABLE {kind}_signs (
+    {kind} INTEGER PRIMARY KEY REFERENCES {rows} ON DELETE CASCADE,
     width INTEGER NOT NULL,
     signs BLOB NOT NULL
 );
+
+-- end
 
 -- words that memories are filed under
 CREATE TABLE tags (
@@ -503,12 +491,6 @@ CREATE TABLE import_changes (
     before TEXT NOT NULL,
     PRIMARY KEY (import, what, key)
 ) WITHOUT ROWID;
-
-CREATE TABLE memory_signs (
-    memory INTEGER PRIMARY KEY REFERENCES memories ON DELETE CASCADE,
-    width INTEGER NOT NULL,
-    signs BLOB NOT NULL
-);
 
 -- what their topics weigh
 CREATE TABLE summary_topics (
