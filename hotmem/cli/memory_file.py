@@ -2,9 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import fields
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
+from hotmem.cli import console
 from hotmem.core.location import EncryptionKey, Location, ServerUrl, locate
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
@@ -13,15 +16,7 @@ if TYPE_CHECKING:
     from hotmem import Memory
     from hotmem.storage import Storage
     from hotmem.storage.queries.times import Table
-from typing import TYPE_CHECKING, Any
-
-from hotmem.cli import console
-
-if TYPE_CHECKING:
-    from hotmem import Memory
-    from hotmem.storage.queries.times import Table
-
-
+P = ParamSpec("P")
 T = TypeVar("T")
 Ids = TypeVar("Ids", str, list[str])
 
@@ -178,7 +173,11 @@ ID_ARGUMENTS: Final[dict[str, dict[str, tuple["Table", ...]]]] = {
 }
 """Tool arguments that are IDs, with their tables; on the command line they may be abbreviated."""
 
+COMMON: Final = frozenset({"memory_id", "user", "database", "json_"})
+"""Parameters of commands that change nothing."""
+
 OPTION_NAMES: Final = {
+    "id": "memory_id",
     "time_range.start": "after",
     "time_range.end": "before",
     "expires_at": "expires",
@@ -210,15 +209,55 @@ def option_name(argument: str) -> str:
     return name if name in POSITIONAL else f"--{OPTION_NAMES.get(name, name).replace('_', '-')}"
 
 
+def tool_command(
+    name: str, *, changes: bool = False
+) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """Make the command of a tool from a function that declares and documents its options.
+
+    Args:
+        name: The tool's name.
+        changes: Whether one of the options must be given that are not in `COMMON`.
+    """
+
+    def made(command: Callable[P, None]) -> Callable[P, None]:
+        @wraps(command)
+        def run(*_: P.args, **options: P.kwargs) -> None:
+            own = {option: value for option, value in options.items() if option not in COMMON}
+            if changes and not given_only(own):
+                listed = ", ".join(map(option_name, own))
+                raise InvalidInput(f"No change is given. Pass one or more of {listed}.")
+            call_tool(name, options)
+
+        return run
+
+    return made
+
+
 def given_only(options: dict[str, Any]) -> dict[str, Any]:
     """Drop options that were not given."""
-    return {name: value for name, value in options.items() if value is not None}
+    return {name: value for name, value in options.items() if value not in (None, [])}
 
 
-def call_tool(
-    name: str, arguments: dict[str, Any], user: str, location: Location, *, json_: bool = False
-) -> None:
-    """Call a tool with the options that were given, and print the result.
+def tool_arguments(arguments: type[Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a tool for the options of its command."""
+    own = {field.name for field in fields(arguments)}
+    argument_of = {option: argument for argument, option in OPTION_NAMES.items()}
+    given: dict[str, Any] = {}
+    for option, value in given_only(options).items():
+        name, _, part = (option if option in own else argument_of[option]).partition(".")
+        if part:
+            given.setdefault(name, {})[part] = value
+        else:
+            given[name] = dict(map(_named_number, value)) if option == "weight" else value
+    return given
+
+
+def call_tool(name: str, options: dict[str, Any]) -> None:
+    """Call a tool with the options of a command, and print the result.
+
+    Args:
+        name: The tool's name.
+        options: Its options, with `user`, `database` and `json_`, by parameter.
 
     Raises:
         InvalidInput: If an argument is invalid; the message names its option.
@@ -226,7 +265,11 @@ def call_tool(
     from hotmem.operations.requests import checked
     from hotmem.tools.registry import tool
 
-    given, wanted = given_only(arguments), tool(name)
+    user, json_ = options.pop("user", ANY_USER), options.pop("json_")
+    creates = name in CREATES_USERS
+    location = (named_database if creates else existing_database)(options.pop("database"))
+    wanted = tool(name)
+    given = tool_arguments(wanted.arguments, options)
     checked(wanted.arguments, given, option_name)
 
     async def run(memory: "Memory") -> None:
@@ -236,8 +279,7 @@ def call_tool(
             json_=json_,
         )
 
-    check = user != ANY_USER and name not in CREATES_USERS
-    with_memory(location, run, user=user if check else None)
+    with_memory(location, run, user=None if creates or user == ANY_USER else user)
 
 
 def print_result(name: str, result: Any, *, json_: bool) -> None:  # noqa: ANN401 - JSON
@@ -259,3 +301,15 @@ async def _with_full_ids(
             if argument in completed:
                 completed[argument] = await full_ids(memory, user_id, table, completed[argument])
     return completed
+
+
+def _named_number(given: str) -> tuple[str, str]:
+    """Split "words=0.5" into its name and its number.
+
+    Raises:
+        InvalidInput: If it has no "=".
+    """
+    name, separator, number = given.partition("=")
+    if not separator:
+        raise InvalidInput(f"--weight is {given!r}. Write NAME=NUMBER, such as words=0.5.")
+    return name, number

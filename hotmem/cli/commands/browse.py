@@ -14,6 +14,7 @@ from hotmem.cli.memory_file import (
     existing_database,
     given_only,
     option_name,
+    tool_command,
     with_memory,
     with_storage,
 )
@@ -100,9 +101,9 @@ def memories(
     with_memory(existing_database(database), run, user=user)
 
 
+@tool_command("memory_stats")
 def stats(user: User, database: Database = None, json_: Json = False) -> None:
     """Count turns, sessions, memories and tags of a user."""
-    call_tool("memory_stats", {}, user, existing_database(database), json_=json_)
 
 
 def timeline(
@@ -118,9 +119,9 @@ def timeline(
 ) -> None:
     """Show turns and new memories by day, month or year, as a table or a plot."""
     given = given_only({"by": by, "about": about, "after": after, "before": before})
-    path = existing_database(database)
     if png is None:
-        return call_tool("memory_timeline", given, user, path, json_=json_)
+        of = {"user": user, "database": database, "json_": json_}
+        return call_tool("memory_timeline", given | of)
     from hotmem.operations.requests import checked
     from hotmem.tools.maintenance import TimelineArguments, memory_timeline
 
@@ -134,7 +135,7 @@ def timeline(
         )
         console.print_line(f"plot written to {png}")
 
-    with_memory(path, run, user=user)
+    with_memory(existing_database(database), run, user=user)
 
 
 def network(
@@ -160,9 +161,9 @@ def network(
     given = given_only(
         {"about": about, "limit": limit, "min_count": min_count, "min_weight": min_weight}
     )
-    path = existing_database(database)
     if png is None:
-        return call_tool("concept_network", given, user, path, json_=json_)
+        of = {"user": user, "database": database, "json_": json_}
+        return call_tool("concept_network", given | of)
     from hotmem.operations.requests import checked
     from hotmem.tools.maintenance import NetworkArguments, concept_network
 
@@ -174,14 +175,15 @@ def network(
         await asyncio.to_thread(plots.network_png, found, png, title, overwrite=overwrite)
         console.print_line(f"plot written to {png}")
 
-    with_memory(path, run, user=user)
+    with_memory(existing_database(database), run, user=user)
 
 
+@tool_command("memory_subcategories")
 def subcategories(user: User, database: Database = None, json_: Json = False) -> None:
     """List the subcategories found in each category."""
-    call_tool("memory_subcategories", {}, user, existing_database(database), json_=json_)
 
 
+@tool_command("memory_decisions")
 def decisions(
     user: User,
     database: Database = None,
@@ -193,8 +195,6 @@ def decisions(
     json_: Json = False,
 ) -> None:
     """List decisions: automatic and manual changes to memories, with reasons."""
-    arguments = {"limit": limit, "actions": action or None}
-    call_tool("memory_decisions", arguments, user, existing_database(database), json_=json_)
 
 
 def _plots() -> ModuleType:

@@ -16,12 +16,9 @@ from hotmem.cli.console import (
     User,
 )
 from hotmem.cli.memory_file import (
-    call_tool,
     existing_database,
     full_ids,
-    given_only,
-    named_database,
-    option_name,
+    tool_command,
     with_memory,
 )
 from hotmem.errors import DeletionChanged, InvalidInput
@@ -31,6 +28,7 @@ if TYPE_CHECKING:
     from hotmem import Memory
 
 
+@tool_command("store_memory")
 def store(
     content: Annotated[str, typer.Argument(help="The statement, as one quoted sentence.")],
     user: User,
@@ -45,19 +43,9 @@ def store(
     json_: Json = False,
 ) -> None:
     """Store a statement; show its classification, similar memories, and what it ended."""
-    arguments = {
-        "content": content,
-        "category": category,
-        "kind": kind,
-        "importance": importance,
-        "expires_at": expires,
-        "tags": tag,
-        "source": source,
-        "note": note,
-    }
-    call_tool("store_memory", arguments, user, named_database(database), json_=json_)
 
 
+@tool_command("edit_memory", changes=True)
 def edit(
     memory_id: MemoryId,
     user: User,
@@ -66,33 +54,18 @@ def edit(
     category: CategoryOption = None,
     kind: KindOption = None,
     importance: Importance = None,
+    note: Annotated[str | None, typer.Option(help="Note about the memory.")] = None,
     tag: Annotated[
         list[str] | None, typer.Option(help="New tag; replaces all present tags; repeatable.")
     ] = None,
-    note: Annotated[str | None, typer.Option(help="Note about the memory.")] = None,
     expires: Expires = None,
     holds: Annotated[bool | None, typer.Option(help="Whether the statement still holds.")] = None,
     json_: Json = False,
 ) -> None:
     """Change a memory; `hotmem undo` restores what it was before."""
-    changes: dict[str, Any] = {
-        "content": content,
-        "category": category,
-        "kind": kind,
-        "importance": importance,
-        "note": note,
-        "tags": tag or None,
-        "expires_at": expires,
-        "holds": holds,
-    }
-    if not given_only(changes):
-        raise InvalidInput(
-            f"No change is given. Pass one or more of {', '.join(map(option_name, changes))}."
-        )
-    path = existing_database(database)
-    call_tool("edit_memory", {"id": memory_id} | changes, user, path, json_=json_)
 
 
+@tool_command("merge_memories")
 def merge(
     into: Annotated[str, typer.Argument(help="ID of the memory to keep.")],
     ids: Annotated[list[str], typer.Argument(help="IDs of the memories to merge into it.")],
@@ -101,8 +74,6 @@ def merge(
     json_: Json = False,
 ) -> None:
     """Merge memories that say the same into one; `hotmem undo` reverts it."""
-    arguments = {"into": into, "ids": ids}
-    call_tool("merge_memories", arguments, user, existing_database(database), json_=json_)
 
 
 def forget(
@@ -190,6 +161,7 @@ def forget(
     with_memory(existing_database(database), run, user=user)
 
 
+@tool_command("undo_decision")
 def undo(
     decision: Annotated[
         str,
@@ -202,10 +174,9 @@ def undo(
     json_: Json = False,
 ) -> None:
     """Undo a decision: an extracted fact, a classification, an edit, a merge or an import."""
-    path = existing_database(database)
-    call_tool("undo_decision", {"decision": decision}, user, path, json_=json_)
 
 
+@tool_command("optimize_tags")
 def optimize_tags(
     user: User,
     database: Database = None,
@@ -216,10 +187,9 @@ def optimize_tags(
     json_: Json = False,
 ) -> None:
     """Merge tags that mean the same and archive unused ones; `hotmem undo` reverts it."""
-    arguments = {"unused_days": unused_days}
-    call_tool("optimize_tags", arguments, user, existing_database(database), json_=json_)
 
 
+@tool_command("evolve_categories")
 def evolve(
     user: User,
     database: Database = None,
@@ -227,10 +197,9 @@ def evolve(
     json_: Json = False,
 ) -> None:
     """Rebuild the subcategories of one or all categories; `hotmem undo` reverts it."""
-    arguments = {"category": category}
-    call_tool("evolve_categories", arguments, user, existing_database(database), json_=json_)
 
 
+@tool_command("edit_subcategory")
 def edit_subcategory(
     category: Annotated[str, typer.Argument(help=f"Category: {', '.join(Category)}.")],
     name: Annotated[str, typer.Argument(help="Name of the subcategory; see `subcategories`.")],
@@ -251,12 +220,3 @@ def edit_subcategory(
     json_: Json = False,
 ) -> None:
     """Rename, merge, split or pin a subcategory; `hotmem undo` reverts it."""
-    arguments = {
-        "category": category,
-        "name": name,
-        "new_name": rename,
-        "merge": merge,
-        "split": split,
-        "pinned": pinned,
-    }
-    call_tool("edit_subcategory", arguments, user, existing_database(database), json_=json_)

@@ -11,10 +11,9 @@ from rich.text import Text
 from hotmem.cli import console
 from hotmem.cli.console import After, Before, Database, Json, Overwrite, User, check_new
 from hotmem.cli.memory_file import (
-    call_tool,
     encryption_key,
-    existing_database,
     existing_database_file,
+    tool_command,
 )
 from hotmem.core.output_files import new_file
 from hotmem.errors import InvalidInput
@@ -91,6 +90,7 @@ def evaluate(
         console.print_line(f"report written to {report}")
 
 
+@tool_command("memory_quality")
 def quality(
     user: User,
     database: Database = None,
@@ -102,9 +102,9 @@ def quality(
     The figures are stored with each reply: durations, and the items given and used. Cache hits are
     not stored; a running bot counts them as OpenTelemetry metrics.
     """
-    call_tool("memory_quality", {"days": days}, user, existing_database(database), json_=json_)
 
 
+@tool_command("usage_patterns")
 def usage(
     user: User,
     database: Database = None,
@@ -119,8 +119,6 @@ def usage(
     json_: Json = False,
 ) -> None:
     """Show when the memory is queried, which memories replies use, and which are never used."""
-    arguments = {"after": after, "before": before, "timezone": timezone, "limit": limit}
-    call_tool("usage_patterns", arguments, user, existing_database(database), json_=json_)
 
 
 def _report_renderer() -> Callable[["Study"], str]:

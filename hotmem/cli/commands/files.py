@@ -9,7 +9,6 @@ from hotmem.cli import console
 from hotmem.cli.console import Database, Json, User
 from hotmem.cli.memory_file import (
     ANY_USER,
-    call_tool,
     encryption_key,
     existing_database,
     existing_database_file,
@@ -18,6 +17,7 @@ from hotmem.cli.memory_file import (
     named_database,
     option_name,
     print_result,
+    tool_command,
     with_memory,
 )
 from hotmem.core.location import ServerUrl
@@ -175,11 +175,11 @@ def restore(
     console.print_line(f"{target} restored from {source}")
 
 
+@tool_command("validate_storage")
 def validate(database: Database = None, json_: Json = False) -> None:
     """Check the integrity of the memory file and its indexes."""
-    call_tool("validate_storage", {}, ANY_USER, existing_database(database), json_=json_)
 
 
+@tool_command("repair_index")
 def repair(database: Database = None, json_: Json = False) -> None:
     """Rebuild all indexes from the stored turns and memories."""
-    call_tool("repair_index", {}, ANY_USER, existing_database(database), json_=json_)

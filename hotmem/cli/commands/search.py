@@ -18,8 +18,7 @@ from hotmem.cli.console import (
     Ranking,
     User,
 )
-from hotmem.cli.memory_file import call_tool, existing_database, with_memory
-from hotmem.errors import InvalidInput
+from hotmem.cli.memory_file import existing_database, tool_command, with_memory
 
 if TYPE_CHECKING:
     from hotmem import Memory
@@ -49,6 +48,7 @@ def recall(
     with_memory(existing_database(database), run, user=user)
 
 
+@tool_command("search_memory")
 def search(
     query: Query,
     user: User,
@@ -77,23 +77,9 @@ def search(
     json_: Json = False,
 ) -> None:
     """Search memories, summaries and turns, most relevant first."""
-    arguments = {
-        "query": query,
-        "limit": limit,
-        "min_relevance": min_relevance,
-        "min_importance": min_importance,
-        "content_type": content_type,
-        "time_range": {"start": after, "end": before},
-        "include_expired": expired,
-        "include_conversation": conversation,
-        "include_stored": stored,
-        "ranking": ranking,
-        "weights": dict(map(_named_number, weight)) if weight else None,
-        "conversation_weight": conversation_weight,
-    }
-    call_tool("search_memory", arguments, user, existing_database(database), json_=json_)
 
 
+@tool_command("search_contextual")
 def contextual(
     query: Query,
     user: User,
@@ -105,10 +91,9 @@ def contextual(
     json_: Json = False,
 ) -> None:
     """Search conversations and show the best messages of each in context."""
-    arguments = {"query": query, "max_tokens": max_tokens}
-    call_tool("search_contextual", arguments, user, existing_database(database), json_=json_)
 
 
+@tool_command("trace_search")
 def trace(
     query: Query,
     user: User,
@@ -128,25 +113,3 @@ def trace(
     json_: Json = False,
 ) -> None:
     """Run a search and explain each step, and why an expected result was or was not found."""
-    arguments = {
-        "query": query,
-        "expected": expected,
-        "limit": limit,
-        "min_relevance": min_relevance,
-        "content_type": content_type,
-        "include_expired": expired,
-        "ranking": ranking,
-    }
-    call_tool("trace_search", arguments, user, existing_database(database), json_=json_)
-
-
-def _named_number(given: str) -> tuple[str, str]:
-    """Split "words=0.5" into its name and its number.
-
-    Raises:
-        InvalidInput: If it has no "=".
-    """
-    name, separator, number = given.partition("=")
-    if not separator:
-        raise InvalidInput(f"--weight is {given!r}. Write NAME=NUMBER, such as words=0.5.")
-    return name, number

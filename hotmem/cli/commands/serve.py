@@ -7,7 +7,7 @@ import typer
 
 from hotmem.cli import console
 from hotmem.cli.console import Database, Json, User
-from hotmem.cli.memory_file import call_tool, existing_database, named_database, with_memory
+from hotmem.cli.memory_file import existing_database, named_database, tool_command, with_memory
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
 
@@ -88,9 +88,9 @@ def serve_mcp(
     with_memory(named_database(database), run)
 
 
+@tool_command("discover_memory_tools")
 def discover(user: User, database: Database = None, json_: Json = False) -> None:
     """List all memory tools, the state of a user's memory, and what could be improved."""
-    call_tool("discover_memory_tools", {}, user, existing_database(database), json_=json_)
 
 
 POLL_S: Final = 0.5
