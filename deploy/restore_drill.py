@@ -19,7 +19,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from hotmem.core.encryption_key import EncryptionKey
+from hotmem.core.location import EncryptionKey
 from hotmem.errors import HotMemError
 from hotmem.settings import Settings
 from hotmem.storage.queries import maintenance
