@@ -16,7 +16,7 @@ detection, which else starts with its telemetry on.
 from typing import TYPE_CHECKING
 
 from hotmem.block.rendering import MEMORY_GUIDE
-from hotmem.core.metrics import disable_telemetry
+from hotmem.core.logs import disable_telemetry
 from hotmem.core.version import __version__
 from hotmem.errors import (
     DeadlineExceeded,

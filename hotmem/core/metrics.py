@@ -1,13 +1,14 @@
-"""Metrics and spans of OpenTelemetry, where it is installed."""
+"""OpenTelemetry metrics of searches, turns that could not be stored, and calls to a language model.
 
-import os
-import sys
+They are numbers, never text.
+
+Nothing is counted unless OpenTelemetry is installed and the host program has configured a meter
+provider.
+"""
+
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Final
-
-from hotmem.core.logs import log
 
 try:
     from opentelemetry import metrics
@@ -106,24 +107,3 @@ def count_facts(stored: int, dropped: int) -> None:
     if metrics is not None:
         _facts.add(stored, {"state": "stored"})
         _facts.add(dropped, {"state": "dropped"})
-
-
-ONNX_RUNTIME: Final = "ORT_DISABLE_TELEMETRY"
-
-SWITCHES: Final = (
-    ONNX_RUNTIME,
-    # huggingface-hub, and with it transformers and sentence-transformers
-    "HF_HUB_DISABLE_TELEMETRY",
-)
-"""Environment variables that disable telemetry when set to 1."""
-
-
-def disable_telemetry() -> None:
-    """Set every switch not yet in the environment, for this process and its children."""
-    if "onnxruntime" in sys.modules and ONNX_RUNTIME not in os.environ:
-        log.warning(
-            "onnxruntime was imported before hotmem, with its telemetry on: "
-            f"import hotmem first, or set {ONNX_RUNTIME}=1"
-        )
-    for name in SWITCHES:
-        os.environ.setdefault(name, "1")

@@ -62,7 +62,7 @@ def test_the_guard_ends_a_process_on_a_native_network_call(home: Home, record: P
 
 
 def test_onnxruntime_alone_writes_a_device_id(home: Home) -> None:
-    """It does from 1.29 on. If this fails, `hotmem.core.metrics` needs a review."""
+    """It does from 1.29 on. If this fails, `hotmem.core.logs` needs a review."""
     assert python("import onnxruntime", home=home).returncode == 0
     written = any("onnxruntime" in file for file in home.files())
     assert written == (Version(version("onnxruntime")) >= Version("1.29"))
