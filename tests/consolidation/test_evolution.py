@@ -421,9 +421,13 @@ async def test_evolution_is_scheduled_by_time_and_growth(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     options = Options(evolution=EvolutionOptions(every_s=0.0))
-    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+    never = replace(options, evolution=EvolutionOptions(every_s=timedelta(hours=6).total_seconds()))
+    async with Memory.open(database, never, encoder=encoder, language=language) as memory:
         for topic in TAUGHT:
             await store(memory, *statements(topic)[:12])
+        await memory.settle()
+        assert await evolutions(memory) == 0
+    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
         await memory.settle()
         parts = await memory.subcategories("ana")
         assert parts
@@ -431,13 +435,6 @@ async def test_evolution_is_scheduled_by_time_and_growth(
         await store(memory, "The basil wants water from below.")
         await memory.settle()
         assert await evolutions(memory) == times > 0, "one memory more is no growth"
-    never = replace(options, evolution=EvolutionOptions(every_s=timedelta(hours=6).total_seconds()))
-    async with Memory.open(
-        database.with_name("other.db"), never, encoder=encoder, language=language
-    ) as memory:
-        await store(memory, *statements("plant care")[:20])
-        await memory.settle()
-        assert await memory.subcategories("ana") == []
 
 
 async def test_one_topic_or_few_memories_give_no_subcategories(memory: Memory) -> None:
