@@ -3,11 +3,18 @@
 import hashlib
 import json
 import shutil
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from threading import Lock, get_ident
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -17,6 +24,7 @@ from hotmem.errors import ModelMissing
 from hotmem.models.encoder import EncodedText, TokenIds, Vectors, unit_rows
 from hotmem.models.files import (
     MODEL,
+    REPOSITORY,
     cache_folder,
     check_files,
     checksum_file,
@@ -30,17 +38,6 @@ from hotmem.models.files import (
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
-from threading import Lock, get_ident
-from types import ModuleType
-from typing import Any
-
-from hotmem.models.files import REPOSITORY
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from datetime import datetime
-from enum import StrEnum
-from typing import TYPE_CHECKING
+from enum import IntEnum, StrEnum
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from hotmem.types.understanding import ExtractionCosts
 from hotmem.types.vocabulary import Category
 
 if TYPE_CHECKING:
     from hotmem.types.arrays import Vector, Vectors
-from dataclasses import field, fields
-from enum import IntEnum
-from hashlib import sha256
-from typing import Any, Final, TypeAlias
 
 COPIES: Final = "Backups, exports and other copies that were made before still hold it."
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from hotmem.types.arrays import Vectors
-from dataclasses import field
-from datetime import UTC
 from uuid import uuid4
 
 from hotmem.errors import InvalidInput
 from hotmem.text.validation import validate_id, validate_name, validate_text
 from hotmem.types.recall import Interval
 from hotmem.types.vocabulary import Role
+
+if TYPE_CHECKING:
+    from hotmem.types.arrays import Vectors
 
 
 def aware(moment: datetime, name: str) -> datetime:

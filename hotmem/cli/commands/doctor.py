@@ -1,54 +1,37 @@
 """Commands for a whole memory: diagnosis, audit, retention, language, encryption, copies."""
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from rich.table import Table
+from rich.progress import TaskID
+from rich.table import Column, Table
 from rich.text import Text
 
 from hotmem.cli import console
-from hotmem.cli.console import Database, Json
-from hotmem.cli.memory_file import encryption_key, existing_database, with_storage
-from hotmem.core.location import Location, ServerUrl
+from hotmem.cli.console import Database, Json, parse_time
+from hotmem.cli.memory_file import (
+    encryption_key,
+    existing_database,
+    existing_database_file,
+    named_database,
+    with_storage,
+)
+from hotmem.core.location import EncryptionKey, Location, ServerUrl, locate
 from hotmem.core.validation import counted
-from hotmem.settings import Settings
-
-if TYPE_CHECKING:
-    from hotmem.core.location import EncryptionKey
-    from hotmem.types import Diagnosis, FailedJob
-from dataclasses import replace
-from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING
-
-from hotmem.cli.memory_file import named_database
-
-if TYPE_CHECKING:
-    from hotmem.models.prepare import PreparedModel
-from collections.abc import Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
-
-from hotmem.cli.memory_file import existing_database_file
-from hotmem.core.location import EncryptionKey
 from hotmem.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from hotmem.storage import Storage
-    from hotmem.types import Overdue
-import asyncio
-from typing import TYPE_CHECKING
-
-from rich.progress import TaskID
-from rich.table import Column
-
-from hotmem.cli.console import parse_time
-from hotmem.core.location import locate
+from hotmem.settings import Settings
 from hotmem.types import Action
 
 if TYPE_CHECKING:
-    from hotmem.types import Act, AuditEntry
+    from hotmem.models.prepare import PreparedModel
+    from hotmem.storage import Storage
+    from hotmem.types import Act, AuditEntry, Diagnosis, FailedJob, Overdue
 
 
 def doctor(

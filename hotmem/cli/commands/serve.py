@@ -1,30 +1,25 @@
 """Commands that serve: the MCP server, the list of tools, and the background worker."""
 
+import asyncio
+import signal
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from hotmem.cli import console
 from hotmem.cli.console import Database, Json, User
 from hotmem.cli.memory_file import existing_database, named_database, tool_command, with_memory
-from hotmem.errors import InvalidInput
+from hotmem.core.location import Location
+from hotmem.core.validation import counted
+from hotmem.errors import InvalidInput, StoreReadOnly
+from hotmem.options import BackgroundMode
 from hotmem.settings import Settings
 
 if TYPE_CHECKING:
     from hotmem import Memory
-import asyncio
-import signal
-from contextlib import suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
-
-from hotmem.core.location import Location
-from hotmem.core.validation import counted
-from hotmem.errors import StoreReadOnly
-from hotmem.options import BackgroundMode
-
-if TYPE_CHECKING:
     from hotmem.options import Options
 
 
