@@ -23,18 +23,6 @@ from hotmem.cli.commands.browse import (
     timeline,
     users,
 )
-from hotmem.cli.commands.doctor import (
-    audit,
-    copy,
-    decrypt,
-    doctor,
-    encrypt,
-    language,
-    migrate,
-    prepare_models,
-    rekey,
-    retain,
-)
 from hotmem.cli.commands.edit import (
     edit,
     edit_subcategory,
@@ -47,6 +35,18 @@ from hotmem.cli.commands.edit import (
 )
 from hotmem.cli.commands.evaluate import evaluate, quality, usage
 from hotmem.cli.commands.files import backup, export, import_, repair, restore, validate
+from hotmem.cli.commands.maintenance import (
+    audit,
+    copy,
+    decrypt,
+    doctor,
+    encrypt,
+    language,
+    migrate,
+    prepare_models,
+    rekey,
+    retain,
+)
 from hotmem.cli.commands.search import contextual, recall, search, trace
 from hotmem.cli.commands.serve import discover, serve_mcp, worker
 from hotmem.errors import HotMemError

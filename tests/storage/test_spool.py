@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hotmem import InvalidInput, Memory, Options, StoreError, StoreFull, StoreGone, Turn
-from hotmem.cli.commands.doctor import _convert
+from hotmem.cli.commands.maintenance import _convert
 from hotmem.core.location import EncryptionKey
 from hotmem.errors import StoreUnusable
 from hotmem.models import Encoder, Language

@@ -105,7 +105,7 @@ class SqliteDatabase(Database):
 
     def _writable(self) -> Connection:
         if self._writer is None:
-            raise StoreReadOnly(f"{self.path} is open read-only, so that it cannot be purged.")
+            raise StoreReadOnly(f"{self.path} is open read-only, so that it cannot be written.")
         return self._writer
 
     @contextmanager
