@@ -216,6 +216,9 @@ class Database(ABC):
     joins_reads: ClassVar[bool]
     """Whether reads asked for at the same time should run as one: each costs a round trip."""
 
+    why_read_only: ClassVar[str]
+    """Why the engine opens a database read-only, and the fix; the end of a sentence."""
+
     def __init__(self, location: str, language: str, readers: int, *, read_only: bool) -> None:
         self.location = location
         self.language = language
@@ -388,11 +391,7 @@ class Database(ABC):
 
     async def _write(self, ending: str, user: UserKey | None, run: Callable[[Any], T]) -> T:
         if self.read_only:
-            raise StoreReadOnly(
-                f"{self.location} is open read-only: the file, its folder or the server cannot be"
-                " written. Make the file and its folder writable, or name the primary server, and"
-                " open it again."
-            )
+            raise StoreReadOnly(f"{self.location} is open read-only{self.why_read_only}")
         return await self._in(self._write_pool, lambda: self.write_here(ending, user, run))
 
     async def _in(self, pool: ThreadPoolExecutor, run: Callable[[], T]) -> T:

@@ -47,6 +47,7 @@ class PostgresDatabase(Database):
     """
 
     joins_reads = True
+    why_read_only = ": it is a replica or set to read-only. Name the primary and open it again."
 
     def __init__(
         self,

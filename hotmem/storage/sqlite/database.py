@@ -45,6 +45,7 @@ class SqliteDatabase(Database):
     """
 
     joins_reads = False
+    why_read_only = ", as it or its folder cannot be written. Make both writable and open it again."
 
     def __init__(self, path: Path, connections: Connections) -> None:
         super().__init__(
@@ -105,7 +106,7 @@ class SqliteDatabase(Database):
 
     def _writable(self) -> Connection:
         if self._writer is None:
-            raise StoreReadOnly(f"{self.path} is open read-only, so that it cannot be written.")
+            raise StoreReadOnly(f"{self.path} is open read-only{self.why_read_only}")
         return self._writer
 
     @contextmanager
