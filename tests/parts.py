@@ -70,7 +70,7 @@ PARTS: Final = {
     "model_calls": Part(
         touched=(
             "hotmem/extractor.py", "hotmem/model_calls.py", "hotmem/storage/", "tests/model_calls/",
-            "hotmem/model_calls.py", "hotmem/topic_namer.py", "hotmem/understanding/extraction/",
+            "hotmem/topic_namer.py", "hotmem/understanding/extraction/",
         ),
         files=("tests/model_calls/",),
     ),
