@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 COMMA := ,
-EXTRAS := whisper,offline,dev
+EXTRAS := whisper,dev
 PARALLEL := -n 2 --dist loadgroup
 REPORT := --durations=100 --durations-min=0.5 --junitxml=test-results/tests.xml
 PARTS :=
@@ -77,7 +77,7 @@ matrix: $(MATRIX)/uv/installed ## Run the fast tests with Python 3.11 to 3.13 an
 	@PYENV_VERSION="$$(pyenv versions --bare 2>/dev/null | paste -sd:)" UV_PYTHON_DOWNLOADS=never UV_CACHE_DIR=$(MATRIX)/packages \
 		$(MATRIX)/uv/bin/python .ci/matrix.py $(TORCHLESS) $(ROWS)
 
-clean: ## Remove .venv, caches and builds; prepared models stay in the user's cache folder.
+clean: ## Remove .venv, caches and builds.
 	rm -rf $(VENV) $(AUDIT) $(PINS) $(DOCS) build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis test-results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -36,7 +36,6 @@ from eval.tools.command import roundtrip, tags, tools
 from eval.tools.contextual import contextual
 from eval.tools.searches import searches
 from eval.tools.summaries import summaries
-from eval.trial.command import trial
 from eval.understanding.command import reader
 from hotmem.errors import HotMemError
 
@@ -81,7 +80,6 @@ for command in (
     summaries,
     usage,
     learn,
-    trial,
 ):
     app.command(command.__name__)(command)
 app.command("train-commands")(train_commands)

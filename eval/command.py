@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from safetensors.numpy import save_file
 
 from eval import answerability, relevance
 from eval.arguments import AsJson, Cache, Data, Jobs, Out, Step, print_json, working_folder
+from eval.arrays import save_arrays
 from eval.datasets import LOADERS, Dataset
 from eval.datasets.recognised import as_recognised
 from eval.datasets.selection import load_datasets
@@ -128,4 +128,4 @@ def train_network(
     with working_folder(cache) as folder:
         asked = retrieved_histories(load_datasets(data, step), jobs, folder, Console(stderr=True))
     samples = {name: relevance.samples(part) for name, part in asked.items()}
-    save_file(dict(trained(samples, fitted_model())), out)
+    save_arrays(out, trained(samples, fitted_model()))

@@ -32,11 +32,11 @@ from rich.progress import (
 from eval.baselines import Baseline, Index, fill_block
 from eval.cache import CACHE_FILE, DiskCache, DiskCachedEncoder, DiskCachedLanguage
 from eval.datasets import Conversation, Question
+from eval.encoder.export import published_encoder
 from eval.evidence import BlockItem, score
 from eval.rows import HOTMEM, Row
 from hotmem import Mark, Memory, Options
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
-from hotmem.models.encoders import PUBLISHED, OnnxEncoder
 from hotmem.settings import Settings
 
 SESSION: Final = "evaluation"
@@ -156,8 +156,8 @@ def models(cache: Path, encoder_name: str = "") -> Models:
     options = replace(Options().models, encoder=encoder_name or Settings().encoder)
     disk_cache = DiskCache(cache / CACHE_FILE)
     encoder, language = load_encoder(options), load_language()
-    tokens = TokenCounter.load(options.encoding, options.cache_dir)
-    published = OnnxEncoder.load(options.cache_dir, PUBLISHED)
+    tokens = TokenCounter.load(options.encoding)
+    published = published_encoder()
     return Models(
         encoder,
         language,

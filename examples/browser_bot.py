@@ -1,6 +1,6 @@
 """A voice bot in the browser, with hosted services. Lines marked with HotMem add the memory.
 
-    pip install "pipecat-hotmem[offline]"
+    pip install pipecat-hotmem
     pip install "pipecat-ai[webrtc,runner,deepgram,openai,cartesia]"
     python browser_bot.py           # and open the address that it prints
 

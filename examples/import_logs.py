@@ -1,6 +1,6 @@
 """Import of old conversations: transcripts (`Ana: text`), chat messages, mem0 and HotMem exports.
 
-    pip install "pipecat-hotmem[offline]"
+    pip install pipecat-hotmem
     python import_logs.py USER FILE …
 
 Repeating an import adds nothing twice. `hotmem undo` reverts one, `hotmem decisions` lists them.

@@ -1,6 +1,6 @@
 """A bot by keyboard: pipecat, HotMem and any OpenAI-compatible model.
 
-    pip install "pipecat-hotmem[pipecat,offline]"
+    pip install "pipecat-hotmem[pipecat]"
     export OPENAI_API_KEY=…      # for a local model also OPENAI_BASE_URL=http://localhost:11434/v1
     export OPENAI_MODEL=gpt-4.1
     python keyboard_bot.py

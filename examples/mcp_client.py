@@ -1,6 +1,6 @@
 """A program that uses a memory through the Model Context Protocol.
 
-    pip install "pipecat-hotmem[mcp,offline]"
+    pip install "pipecat-hotmem[mcp]"
     python mcp_client.py
 
 It starts `hotmem serve-mcp` itself. Claude Desktop, editors and other clients take the same command

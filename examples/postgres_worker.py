@@ -1,6 +1,6 @@
 """Bots on several machines with one PostgreSQL memory, and a worker for the background jobs.
 
-    pip install "pipecat-hotmem[postgres,offline]"
+    pip install "pipecat-hotmem[postgres]"
     export HOTMEM_DATABASE=postgresql://bot@db.example/hotmem
     hotmem migrate                  # once, as the owner of the database
     python postgres_worker.py bot   # in each bot: stores and recalls, runs no jobs

@@ -1,6 +1,6 @@
 """HotMem without pipecat: remember on Monday, ask on Thursday.
 
-    pip install "pipecat-hotmem[offline]"
+    pip install pipecat-hotmem
     python quickstart.py
 
 It creates `memory.db` in the current folder.

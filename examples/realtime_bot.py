@@ -1,6 +1,6 @@
 """A speech-to-speech bot in the browser. Lines marked with HotMem add the memory.
 
-    pip install "pipecat-hotmem[offline]" "pipecat-ai[webrtc,runner,openai]"
+    pip install pipecat-hotmem "pipecat-ai[webrtc,runner,openai]"
     python realtime_bot.py           # and open the address that it prints
 
 OPENAI_API_KEY is read from the environment or `.env`.

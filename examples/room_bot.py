@@ -1,6 +1,6 @@
 """A bot in a room with several people: each turn is remembered with who said it.
 
-    pip install "pipecat-hotmem[offline]"
+    pip install pipecat-hotmem
     pip install "pipecat-ai[daily,openai,cartesia]"
     python room_bot.py https://YOUR-DOMAIN.daily.co/ROOM TOKEN
 

@@ -1,6 +1,6 @@
 """A web service with one memory for many users.
 
-    pip install "pipecat-hotmem[offline]" fastapi uvicorn
+    pip install pipecat-hotmem fastapi uvicorn
     uvicorn service:app
 
 Put your own authentication before it: a client that may name a user reads and changes their memory.

@@ -1,6 +1,6 @@
 """A voice bot on the telephone with Twilio, which remembers each caller by their number.
 
-    pip install "pipecat-hotmem[offline]"
+    pip install pipecat-hotmem
     pip install "pipecat-ai[websocket,deepgram,openai,cartesia]" uvicorn
     uvicorn telephone_bot:app --port 8765
 

@@ -1,6 +1,6 @@
 """A bot whose model calls the memory tools itself.
 
-    pip install "pipecat-hotmem[pipecat,offline]"
+    pip install "pipecat-hotmem[pipecat]"
     export OPENAI_API_KEY=…
     python tools_bot.py
 

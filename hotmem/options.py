@@ -147,13 +147,11 @@ class ForgettingOptions(Bounded):
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions(Bounded):
-    """Which models run, and the folder of their prepared files.
+    """Which models run.
 
     Attributes:
-        encoder: "default" (all-MiniLM-L6-v2 trained on talks, int8, ONNX Runtime), a file
-            (.safetensors) by `python -m eval encoder train`, or a sentence-transformers model by
-            name or folder; "all-MiniLM-L6-v2-int8-2" is the default of earlier versions.
-        cache_dir: Folder of prepared models; None is the user's cache folder.
+        encoder: "default" (all-MiniLM-L6-v2 trained on talks, int8, ONNX Runtime), a file (.onnx)
+            by `python -m eval encoder export`, or a sentence-transformers model by name or folder.
         encoding: tiktoken encoding the budget is counted in.
         embeddings_cached: Embeddings kept in memory.
         relevance: File of coefficients by `python -m eval train`, used without the network that
@@ -164,7 +162,6 @@ class ModelOptions(Bounded):
     """
 
     encoder: str = "default"
-    cache_dir: Path | None = None
     encoding: str = "o200k_base"
     embeddings_cached: int = bounded(4096, 0, whole=True)
     relevance: Path | None = None

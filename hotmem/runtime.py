@@ -60,9 +60,9 @@ class Models:
         with ThreadPoolExecutor(thread_name_prefix="hotmem-loading") as threads:
             parser = threads.submit(lambda: language or load_language())
             encoding = threads.submit(lambda: encoder or load_encoder(models))
-            tokens = threads.submit(TokenCounter.load, models.encoding, models.cache_dir)
+            tokens = threads.submit(TokenCounter.load, models.encoding)
             here = options.background.mode is BackgroundMode.HERE
-            reader = threads.submit(load_reader, models.cache_dir) if here else None
+            reader = threads.submit(load_reader) if here else None
         return cls(
             encoding.result(),
             parser.result(),
@@ -244,7 +244,7 @@ async def _adopt_encoder(storage: Storage, encoder: Encoder, options: Options) -
     if name is None:
         return FormerEncoder()
     log.info("change of encoder in progress", encoder=encoder.name, former=name)
-    return FormerEncoder(await asyncio.to_thread(load_former, name, options.models))
+    return FormerEncoder(await asyncio.to_thread(load_former, name))
 
 
 def open_spool(

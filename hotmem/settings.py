@@ -196,11 +196,8 @@ class Settings(Variables):
     encoder: str = Field(
         default=DEFAULTS.models.encoder,
         description=(
-            "'default', a trained file, or a sentence-transformers model by name or folder."
+            "'default', a file (.onnx), or a sentence-transformers model by name or folder."
         ),
-    )
-    cache_dir: Path | None = Field(
-        default=None, description="Folder of prepared models; empty: the user's cache folder."
     )
     gc_freeze: bool = Field(
         default=DEFAULTS.models.gc_freeze,
@@ -322,7 +319,6 @@ class Settings(Variables):
             forgetting=ForgettingOptions(grace_s=self.forget_grace_hours * 3600),
             models=ModelOptions(
                 encoder=self.encoder,
-                cache_dir=self.cache_dir,
                 relevance=self.relevance_model,
                 gc_freeze=self.gc_freeze,
             ),

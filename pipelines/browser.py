@@ -1,6 +1,6 @@
 """The bot in a browser: `python -m pipelines.browser`, then open the address it prints.
 
-Requires `pip install "pipecat-hotmem[browser,whisper,offline]"`. The page sends audio over WebRTC
+Requires `pip install "pipecat-hotmem[browser,whisper]"`. The page sends audio over WebRTC
 and shows each turn with its context block. It loads nothing from other hosts, unlike pipecat's
 prebuilt page. The bot speaks with Piper if it is installed, and replies in text otherwise.
 """
@@ -88,7 +88,7 @@ async def serve(
     if missing:
         raise NoBrowser(
             f"{', '.join(missing)} cannot be imported. "
-            'Run: pip install "pipecat-hotmem[browser,whisper,offline]"'
+            'Run: pip install "pipecat-hotmem[browser,whisper]"'
         )
     import uvicorn
 

@@ -26,7 +26,6 @@ from hotmem.models import (
     TokenCounter,
     load_encoder,
     load_language,
-    load_reader,
 )
 from hotmem.options import ModelOptions
 from hotmem.storage.postgres.connection import Client
@@ -140,19 +139,9 @@ def default_logging() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def model_options(pytestconfig: pytest.Config) -> ModelOptions:
-    """Options with the folder of prepared models that tests share."""
-    cache = pytestconfig.cache
-    assert cache is not None
-    options = ModelOptions(cache_dir=cache.mkdir("hotmem"))
-    assert load_reader(options.cache_dir), "processes without write access need it prepared"
-    return options
-
-
-@pytest.fixture(scope="session")
-def encoder(model_options: ModelOptions) -> CachedEncoder:
+def encoder() -> CachedEncoder:
     """The default encoder."""
-    return load_encoder(model_options)
+    return load_encoder(ModelOptions())
 
 
 @pytest.fixture(scope="session")
@@ -162,9 +151,9 @@ def language() -> Language:
 
 
 @pytest.fixture(scope="session")
-def tokens(model_options: ModelOptions) -> TokenCounter:
+def tokens() -> TokenCounter:
     """The token counter of the default encoding."""
-    return TokenCounter.load(model_options.encoding, model_options.cache_dir)
+    return TokenCounter.load(ModelOptions().encoding)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from pipecat.frames.frames import LLMContextFrame, LLMContextUserTurnFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame
 
-from hotmem import HotMemError, Memory, Options, Turn
+from hotmem import HotMemError, Memory, Turn
 from hotmem.models import load_encoder, load_language, load_reader
 from hotmem.options import ModelOptions
 from hotmem.pipecat import HotMemProcessor
@@ -64,16 +64,15 @@ async def call(memory: Memory) -> tuple[list[str], list[list[str]]]:
     ], failed
 
 
-async def main(path: Path, models: Path, out: Path) -> None:
+async def main(path: Path, out: Path) -> None:
     """Print all results as JSON."""
-    encoder, language = load_encoder(ModelOptions(cache_dir=models)), load_language()
-    load_reader(models)
+    encoder, language = load_encoder(ModelOptions()), load_language()
+    load_reader()
     if os.getuid() == 0:
         os.setgroups([])
         os.setgid(65534)
         os.setuid(65534)
-    options = Options(models=ModelOptions(cache_dir=models))
-    async with Memory.open(path, options, encoder=encoder, language=language) as memory:
+    async with Memory.open(path, encoder=encoder, language=language) as memory:
         await memory.settle()
         spoken, failed = await call(memory)
         print(

@@ -13,7 +13,6 @@ import pytest
 
 from hotmem import Memory
 from hotmem.models import CachedEncoder, Encoder, Language
-from hotmem.options import ModelOptions
 from hotmem.storage.sqlite.connection import connect
 from tests.letters import LetterEncoder
 from tests.victim import fail_until_killed, remember_until_killed, turn
@@ -29,7 +28,6 @@ SEED = 20260302
 @pytest.mark.timeout(3600)
 def test_sigkill_at_any_moment_loses_no_acknowledged_turn(
     database: Path,
-    model_options: ModelOptions,
     encoder: CachedEncoder,
     language: Language,
     full: bool,
@@ -42,7 +40,7 @@ def test_sigkill_at_any_moment_loses_no_acknowledged_turn(
         receiver, sender = CONTEXT.Pipe(duplex=False)
         process = CONTEXT.Process(
             target=remember_until_killed,
-            args=(database, model_options.cache_dir, following, sender),
+            args=(database, following, sender),
         )
         process.start()
         sender.close()
@@ -64,15 +62,11 @@ def test_sigkill_at_any_moment_loses_no_acknowledged_turn(
     assert len(acknowledged) > rounds
 
 
-def test_sigkill_while_jobs_fail_leaves_nothing_undone(
-    database: Path, model_options: ModelOptions, language: Language
-) -> None:
+def test_sigkill_while_jobs_fail_leaves_nothing_undone(database: Path, language: Language) -> None:
     moments = random.Random(SEED)
     for _ in range(4):
         receiver, sender = CONTEXT.Pipe(duplex=False)
-        process = CONTEXT.Process(
-            target=fail_until_killed, args=(database, model_options.cache_dir, sender)
-        )
+        process = CONTEXT.Process(target=fail_until_killed, args=(database, sender))
         process.start()
         sender.close()
         assert receiver.poll(60), "the process sent no message"

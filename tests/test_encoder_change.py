@@ -1,4 +1,4 @@
-"""Opening a file of the published encoder with the default encoder.
+"""Opening a file of the default encoder with another one.
 
 It answers at once, and is identical to a new file after re-embedding.
 """
@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from eval.encoder.export import published_encoder
 from hotmem import Memory, Options
 from hotmem.models import CachedEncoder, EncodedText, Language
-from hotmem.models.encoders import PUBLISHED, OnnxEncoder
-from hotmem.options import BackgroundOptions, ModelOptions
+from hotmem.options import BackgroundOptions
 from hotmem.storage.queries import reembedding
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.editing import EditArguments, edit_memory
@@ -40,9 +40,9 @@ ASKED = (
 
 
 @pytest.fixture(scope="module")
-def published(model_options: ModelOptions) -> Iterator[CachedEncoder]:
-    """The encoder of older files."""
-    yield CachedEncoder(OnnxEncoder.load(model_options.cache_dir, PUBLISHED), 1000)
+def newest() -> Iterator[CachedEncoder]:
+    """An encoder that files of the default one are opened with."""
+    yield CachedEncoder(published_encoder(), 1000)
 
 
 async def tell(memory: Memory) -> None:
@@ -77,17 +77,14 @@ def embedded(file: Path) -> dict[str, list[tuple[object, ...]]]:
 
 async def test_a_process_with_the_former_encoder_stores_turns_and_leaves_embedding_to_the_new_one(
     database: Path,
-    published: CachedEncoder,
     encoder: CachedEncoder,
+    newest: CachedEncoder,
     language: Language,
-    model_options: ModelOptions,
 ) -> None:
     """As when containers of a new version replace those of an old one."""
-    async with Memory.open(database, encoder=published, language=language) as older:
+    async with Memory.open(database, encoder=encoder, language=language) as older:
         await tell(older)
-        async with Memory.open(
-            database, Options(models=model_options), encoder=encoder, language=language
-        ) as newer:
+        async with Memory.open(database, Options(), encoder=newest, language=language) as newer:
             assert (
                 "peanuts"
                 in (
@@ -116,7 +113,7 @@ async def test_a_process_with_the_former_encoder_stores_turns_and_leaves_embeddi
     with closing(connect(database, read_only=True)) as conn:
         assert conn.execute("SELECT count(*) FROM passages WHERE vector IS NULL").fetchone() == (0,)
     again = database.with_name("again.db")
-    async with Memory.open(again, encoder=encoder, language=language) as memory:
+    async with Memory.open(again, encoder=newest, language=language) as memory:
         await tell(memory)
         await memory.remember(
             said("My cousin Ines keeps bees on her roof.", session="s2", minutes=90, name="t90")
@@ -141,12 +138,12 @@ class Refusing(CachedEncoder):
 
 
 async def test_a_text_that_the_new_encoder_rejects_is_found_by_its_words(
-    database: Path, published: CachedEncoder, language: Language, model_options: ModelOptions
+    database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
-    async with Memory.open(database, encoder=published, language=language) as memory:
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
         await tell(memory)
-    options = Options(models=model_options, background=BackgroundOptions(attempts=1))
-    refusing = Refusing(OnnxEncoder.load(model_options.cache_dir), 1000)
+    options = Options(background=BackgroundOptions(attempts=1))
+    refusing = Refusing(published_encoder(), 1000)
     async with Memory.open(database, options, encoder=refusing, language=language) as memory:
         await memory.settle()
         assert (
@@ -163,20 +160,19 @@ async def test_a_text_that_the_new_encoder_rejects_is_found_by_its_words(
         )
 
 
-async def test_a_file_of_the_published_encoder_answers_at_once_and_ends_identical_to_a_new_one(
+async def test_a_file_of_another_encoder_answers_at_once_and_ends_identical_to_a_new_one(
     tmp_path: Path,
-    published: CachedEncoder,
     encoder: CachedEncoder,
+    newest: CachedEncoder,
     language: Language,
-    model_options: ModelOptions,
 ) -> None:
     older, newer = tmp_path / "older.db", tmp_path / "newer.db"
-    async with Memory.open(older, encoder=published, language=language) as memory:
+    async with Memory.open(older, encoder=encoder, language=language) as memory:
         await tell(memory)
-    async with Memory.open(newer, encoder=encoder, language=language) as memory:
+    async with Memory.open(newer, encoder=newest, language=language) as memory:
         await tell(memory)
-    options = Options(models=model_options)
-    async with Memory.open(older, options, encoder=encoder, language=language) as memory:
+    options = Options()
+    async with Memory.open(older, options, encoder=newest, language=language) as memory:
         for question, answer in ASKED:
             block = await memory.recall(question, user_id="ana", at=LATER)
             assert answer in block.text, (question, block.text)

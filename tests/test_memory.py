@@ -10,7 +10,7 @@ import pytest
 import hotmem
 from hotmem import HotMemError, InvalidInput, Layer, Memory, MemoryClosed, Options, Weights
 from hotmem.models import CachedEncoder, Language
-from hotmem.options import BackgroundOptions, LearningOptions, ModelOptions, RecallOptions
+from hotmem.options import BackgroundOptions, LearningOptions, RecallOptions
 from hotmem.types import START_WEIGHTS, EvidenceKind, ForgetResult, LayerOutcome
 from tests.conversation import START, said, turns_told
 
@@ -350,17 +350,3 @@ async def test_the_vocabulary_lists_speakers_and_the_most_frequent_names(memory:
     assert await memory.vocabulary("ana") == ["Ana", "Tom", "Lisbon", "Petra"]
     assert await memory.vocabulary("ana", limit=2) == ["Ana", "Tom"]
     assert await memory.vocabulary("nobody") == []
-
-
-async def test_all_prepared_files_are_in_the_folder_of_the_options(
-    database: Path,
-    tmp_path: Path,
-    encoder: CachedEncoder,
-    language: Language,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
-    options = Options(models=ModelOptions(cache_dir=tmp_path / "cache"))
-    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
-        assert memory.runtime.recall.tokens.exact
-    assert any((tmp_path / "cache" / "tiktoken").iterdir())

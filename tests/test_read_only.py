@@ -13,7 +13,6 @@ import pytest
 
 from hotmem import Memory, StoreReadOnly
 from hotmem.models import CachedEncoder, Language
-from hotmem.options import ModelOptions
 from hotmem.storage.sqlite.migrations import STEPS
 from tests.conversation import said
 from tests.test_bad_input import OPENED_AS_NOBODY
@@ -36,7 +35,7 @@ def place() -> Iterator[Path]:
         yield Path(outside)
 
 
-def used(path: Path, models: ModelOptions, out: Path) -> dict[str, Any]:
+def used(path: Path, out: Path) -> dict[str, Any]:
     """Return what an account without write permission can do with a file."""
     out.mkdir()
     out.chmod(0o777)
@@ -45,7 +44,6 @@ def used(path: Path, models: ModelOptions, out: Path) -> dict[str, Any]:
         "-m",
         "tests.nobody",
         str(path),
-        str(models.cache_dir),
         str(out / "export.jsonl"),
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
@@ -56,7 +54,7 @@ def used(path: Path, models: ModelOptions, out: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("of_file", "of_folder"), [(0o444, 0o777), (0o666, 0o555), (0o444, 0o555)])
 def test_a_read_only_file_can_be_used_for_reading(
-    of_file: int, of_folder: int, stored: Path, place: Path, model_options: ModelOptions
+    of_file: int, of_folder: int, stored: Path, place: Path
 ) -> None:
     folder = place / "kept"
     folder.mkdir()
@@ -65,7 +63,7 @@ def test_a_read_only_file_can_be_used_for_reading(
     before = path.read_bytes()
     path.chmod(of_file)
     folder.chmod(of_folder)
-    found = used(path, model_options, place / "out")
+    found = used(path, place / "out")
     assert (
         "Potola" in found["recall"]
         and any("Potola" in text for text in found["search"])
@@ -86,7 +84,6 @@ def test_a_read_only_file_can_be_used_for_reading(
 async def test_a_file_can_be_read_while_its_owner_writes(
     stored: Path,
     place: Path,
-    model_options: ModelOptions,
     encoder: CachedEncoder,
     language: Language,
 ) -> None:
@@ -98,7 +95,7 @@ async def test_a_file_can_be_read_while_its_owner_writes(
     async with Memory.open(path, encoder=encoder, language=language) as memory:
         await memory.remember(said("My cat is called Fips."))
         await memory.settle()
-        found = used(path, model_options, place / "out")
+        found = used(path, place / "out")
     assert len(found["memories"]) == 2 and "Potola" in found["recall"]
 
 

@@ -87,7 +87,7 @@ def test_the_environment_comes_before_the_file(
 ) -> None:
     (tmp_path / ".env").write_text(
         "HOTMEM_OPENING_TOKENS=2\nHOTMEM_MARK_SYMBOLS=yes\nHOTMEM_DATABASE=other.db\n"
-        "HOTMEM_CACHE_DIR=\nHOTMEM_LLM_MODEL=x\nPATH_OF_OTHERS=y\n"
+        "HOTMEM_RELEVANCE_MODEL=\nHOTMEM_LLM_MODEL=x\nPATH_OF_OTHERS=y\n"
     )
     monkeypatch.setenv("HOTMEM_OPENING_TOKENS", "7")
     settings = Settings()
@@ -95,7 +95,7 @@ def test_the_environment_comes_before_the_file(
         settings.opening_tokens,
         settings.mark_symbols,
         settings.database,
-        settings.cache_dir,
+        settings.relevance_model,
     ) == (
         7,
         True,
@@ -109,7 +109,7 @@ def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> No
         "MULTILAYER_RETRIEVAL": "false", "MAX_CONTEXT_TOKENS": "300", "OPENING_TOKENS": "2",
         "SEMANTIC_THRESHOLD": "0.3", "VERBATIM_CONTEXT_WINDOW": "55", "MARK_SYMBOLS": "true",
         "ADAPTIVE_LEARNING": "false", "USAGE_ANALYTICS": "false", "SESSION_IDLE_S": "5",
-        "ENCODER": "a/b", "CACHE_DIR": "c", "RELEVANCE_MODEL": "r.json",
+        "ENCODER": "a/b", "RELEVANCE_MODEL": "r.json",
         "WEIGHTS": "1, 0.5,0.7,1.5", "SAY_UNKNOWN": "false",
         "LANGUAGE": "de",
     }  # fmt: skip
@@ -135,9 +135,8 @@ def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> No
     )
     assert options.background.idle_s == 5
     assert options.language == "de"
-    assert (options.models.encoder, options.models.cache_dir, options.models.relevance) == (
+    assert (options.models.encoder, options.models.relevance) == (
         "a/b",
-        Path("c"),
         Path("r.json"),
     )
 

@@ -15,7 +15,7 @@ from hotmem.core.location import Location
 from hotmem.core.threads import ForegroundPriority
 from hotmem.models import load_encoder, load_language
 from hotmem.models.encoder import Vectors
-from hotmem.options import BackgroundOptions, ModelOptions, Options
+from hotmem.options import BackgroundOptions, Options
 from hotmem.portability import importer
 from hotmem.portability.importer import hotmem_source
 from hotmem.storage import copying, open_storage, queries
@@ -30,17 +30,17 @@ SETTLED_EVERY = 4
 """Turns between two calls of `settle`, so that kills hit both phases."""
 
 
-def remember_until_killed(path: Path, cache_dir: Path, first: int, out: Connection) -> None:
+def remember_until_killed(path: Path, first: int, out: Connection) -> None:
     """Remember turns numbered from `first`, and send each number when the turn is durable."""
-    asyncio.run(_remember(path, cache_dir, first, out))
+    asyncio.run(_remember(path, first, out))
 
 
-def fail_until_killed(path: Path, cache_dir: Path, out: Connection) -> None:
+def fail_until_killed(path: Path, out: Connection) -> None:
     """Remember turns, every fifth of which cannot be embedded, and run background jobs.
 
     Sends a message when all turns are durable.
     """
-    asyncio.run(_fail(path, cache_dir, out))
+    asyncio.run(_fail(path, out))
 
 
 class Refusing(LetterEncoder):
@@ -52,11 +52,8 @@ class Refusing(LetterEncoder):
         return super().encode(texts)
 
 
-async def _fail(path: Path, cache_dir: Path, out: Connection) -> None:
-    options = Options(
-        background=BackgroundOptions(batch=4, pause_s=0.01),
-        models=ModelOptions(cache_dir=cache_dir),
-    )
+async def _fail(path: Path, out: Connection) -> None:
+    options = Options(background=BackgroundOptions(batch=4, pause_s=0.01))
     async with Memory.open(path, options, encoder=Refusing(), language=LANGUAGE) as memory:
         first = (await memory.runtime.storage.database.read_all(queries.retention.clock)).newest
         for number in range(20) if first is None else ():
@@ -95,10 +92,8 @@ async def _copy(source: Location, target: Location, out: Connection) -> None:
     )
 
 
-async def _remember(path: Path, cache_dir: Path, first: int, out: Connection) -> None:
-    options = Options(
-        background=BackgroundOptions(batch=2), models=ModelOptions(cache_dir=cache_dir)
-    )
+async def _remember(path: Path, first: int, out: Connection) -> None:
+    options = Options(background=BackgroundOptions(batch=2))
     encoder = await asyncio.to_thread(load_encoder, options.models)
     async with Memory.open(path, options, encoder=encoder, language=LANGUAGE) as memory:
         for number in count(first):

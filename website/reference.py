@@ -31,7 +31,7 @@ SECTIONS: Final = {
     "Background work": ("background", "session_idle_s", "evolution", "gc_freeze"),
     "Memory tools": ("mcp_token",),
     "Privacy": ("forget_", "audit", "retention_"),
-    "Models": ("encoder", "cache_dir", "relevance_model"),
+    "Models": ("encoder", "relevance_model"),
     "Rewriting by a language model": ("rewrite_",),
     "Extraction by a language model": ("extraction_",),
 }

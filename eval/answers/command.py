@@ -123,7 +123,7 @@ async def _run(
     console: Console,
 ) -> None:
     options = Options().models
-    tokens = TokenCounter.load(options.encoding, options.cache_dir)
+    tokens = TokenCounter.load(options.encoding)
     answering_model, judging_model = ChatEndpoint(model), ChatEndpoint(judge)
     try:
         answering = Answering(

@@ -30,10 +30,11 @@ from rich.progress import (
 from rich.table import Table
 
 from eval.bench.synthetic import USER, SyntheticConversations
+from eval.encoder.export import published_encoder
+from eval.encoder.published import published_folder
 from hotmem import Memory, Options
 from hotmem.models import Encoder
-from hotmem.models.encoders import PUBLISHED, OnnxEncoder, SentenceTransformerEncoder
-from hotmem.models.files import MODEL
+from hotmem.models.encoders import SentenceTransformerEncoder
 from hotmem.types import ContextBlock, Turn
 
 WARM_UP: Final = 10
@@ -110,7 +111,9 @@ def measure(turns: int, questions: int, console: Console) -> Latency:
     """
     talk = SyntheticConversations()
     asked = talk.questions(WARM_UP + questions)
-    encoder = compared(OnnxEncoder.load(None, PUBLISHED), SentenceTransformerEncoder(MODEL), asked)
+    encoder = compared(
+        published_encoder(), SentenceTransformerEncoder(str(published_folder())), asked
+    )
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),

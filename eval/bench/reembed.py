@@ -22,9 +22,9 @@ from eval.bench.crowd import DEADLINE_MS, GRACE_MS
 from eval.bench.history import SentenceCache
 from eval.bench.scale import Size, stored
 from eval.bench.synthetic import USER, SyntheticConversations
+from eval.encoder.export import published_encoder
 from hotmem import Memory
 from hotmem.models import load_encoder, load_language
-from hotmem.models.encoders import PUBLISHED, OnnxEncoder
 from hotmem.options import ModelOptions
 from hotmem.storage import queries
 from hotmem.storage.queries import reembedding
@@ -87,7 +87,7 @@ async def measure(turns: int, folder: Path, console: Console) -> Change:
         path = stored(
             Size(1, turns),
             folder,
-            SentenceCache(OnnxEncoder.load(None, PUBLISHED), load_language()),
+            SentenceCache(published_encoder(), load_language()),
             asked,
             progress,
         )

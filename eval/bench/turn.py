@@ -29,11 +29,11 @@ from eval.bench.bots import Heard, ask, play, running
 from eval.bench.history import SentenceCache
 from eval.bench.latency import Times
 from eval.bench.synthetic import USER, SyntheticConversations
+from eval.encoder.published import published_folder
 from eval.report import table
 from hotmem import Memory, Options
 from hotmem.models import load_language
 from hotmem.models.encoders import OnnxEncoder
-from hotmem.models.files import find_weights
 from hotmem.pipecat import HotMemProcessor
 from pipelines.recogniser import build_recogniser
 from pipelines.recording import load_sessions
@@ -304,7 +304,7 @@ def _mem0(place: Path, turns: int, progress: Progress) -> Make:
     config: dict[str, Any] = {
         "embedder": {
             "provider": "huggingface",
-            "config": {"model": str(find_weights()), "embedding_dims": 384},
+            "config": {"model": str(published_folder()), "embedding_dims": 384},
         },
         "vector_store": {
             "provider": "qdrant",

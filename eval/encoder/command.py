@@ -12,10 +12,12 @@ from rich.progress import Progress
 
 from eval.arguments import AsJson, Data, Step, print_json
 from eval.datasets.selection import load_datasets
+from eval.encoder.export import exported, published_encoder, write_shipped
 from eval.encoder.material import Reader, materials
 from eval.encoder.ranking import Ranked, by_pieces, by_row, mean, ranked
 from eval.report import table
-from hotmem.models.encoders import PUBLISHED, TURNS, EncoderVariant, OnnxEncoder
+from hotmem.models.encoders import OnnxEncoder
+from hotmem.models.files import sha256
 
 encoder = typer.Typer(
     help="Measures and trains the encoder by itself, without the rest of the memory.",
@@ -59,7 +61,7 @@ def measure(
 @encoder.command("train")
 def train(
     data: Data,
-    out: Annotated[Path, typer.Option(help="File of the trained encoder (.safetensors).")],
+    out: Annotated[Path, typer.Option(help="File of the trained encoder (.npz).")],
     layers: Annotated[
         int, typer.Option(help="Last layers that are changed beside the projection.", min=0, max=6)
     ] = 0,
@@ -107,14 +109,37 @@ def train(
     console.print(f"{out} after {time.perf_counter() - began:.0f} s")
 
 
+@encoder.command("export")
+def export(
+    trained: Annotated[
+        Path, typer.Argument(help="Trained encoder or reader (.npz).", exists=True, dir_okay=False)
+    ],
+    folder: Annotated[Path, typer.Argument(help="Folder to write to.")],
+) -> None:
+    """Write what HotMem loads of a trained encoder or reader: an int8 graph, its heads, words.
+
+    The files that HotMem ships are those of `eval/encoder/trained`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in write_shipped(trained, folder):
+        Console(stderr=True).print(f"{file}, {file.stat().st_size / 1e6:.1f} MB")
+
+
 def _readers(models: list[Path] | None) -> dict[str, Callable[[], Reader]]:
-    """Return the reader of each encoder, by the name of its variant."""
-    forms = [EncoderVariant.of(path) for path in models or ()]
-    return {form.name: partial(_reader, form) for form in (PUBLISHED, TURNS, *forms)}
+    """Return the reader of each encoder, by its name."""
+    shipped = OnnxEncoder.load()
+    makers: dict[str, Callable[[], Reader]] = {
+        published_encoder().name: lambda: published_encoder().encode_tokens,
+        shipped.name: lambda: shipped.encode_tokens,
+    }
+    for path in models or ():
+        name = f"{path.stem}-{sha256(path)[:8]}"
+        makers[name] = partial(_trained, path, name)
+    return makers
 
 
-def _reader(form: EncoderVariant) -> Reader:
-    return OnnxEncoder.load(None, form).encode_tokens
+def _trained(path: Path, name: str) -> Reader:
+    return OnnxEncoder(exported(path), name).encode_tokens
 
 
 def figures(found: list[Ranked]) -> dict[str, dict[str, float]]:

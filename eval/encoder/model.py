@@ -12,15 +12,15 @@ from typing import Any, Final
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import save_file
-from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.utils.parametrize import cached, register_parametrization
 from transformers import BertModel, logging
 
+from eval.arrays import save_arrays
+from eval.encoder.export import PROJECTION
+from eval.encoder.published import published_folder
 from hotmem.models.encoders import MAX_TOKENS
-from hotmem.models.export import PROJECTION
-from hotmem.models.files import find_weights
+from hotmem.models.files import load_tokenizer
 
 TOGETHER: Final = 32
 """Number of texts of similar length per model run."""
@@ -95,15 +95,12 @@ class TurnEncoder(nn.Module):
 
     def __init__(self, layers: int, rank: int, projection: Tensor) -> None:
         super().__init__()
-        folder = find_weights()
         logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # untyped; it would warn of the pooling layer, unused here
         self._bert = BertModel.from_pretrained(
-            folder, add_pooling_layer=False, attn_implementation="eager"
+            published_folder(), add_pooling_layer=False, attn_implementation="eager"
         )
         self._bert.eval()  # type: ignore[no-untyped-call]  # untyped
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(MAX_TOKENS)
+        self._tokenizer = load_tokenizer(MAX_TOKENS)
         whole = list(self._bert.encoder.layer)
         self._lower, self._upper = whole[: len(whole) - layers], whole[len(whole) - layers :]
         for parameter in self._bert.parameters():
@@ -127,12 +124,12 @@ class TurnEncoder(nn.Module):
             for name, change in self._changes.items()
             for side, value in change.state_dict().items()
         }
-        save_file(
+        save_arrays(
+            path,
             {
-                name: value.detach().half().contiguous()
+                name: value.detach().half().contiguous().numpy()
                 for name, value in (sides | {PROJECTION: self.projection}).items()
             },
-            path,
         )
 
     def changed(self) -> Iterator[nn.Parameter]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from eval.arguments import AsJson, Most, Out, print_json
+from eval.arrays import save_arrays
 from eval.language.commands import CASES, NAMES, NONE, Heard, heard, shares
 from eval.understanding import data
 from hotmem.models import Encoder, encode_tokens, load_encoder
@@ -190,8 +191,6 @@ def train_commands(
     as_json: AsJson = False,
 ) -> None:
     """Cross-validate and train the model of voice commands, in five minutes."""
-    from safetensors.numpy import save_file
-
     console = Console(stderr=True)
     encoder = load_encoder(ModelOptions())
     all_of = examples(encoder, limit)
@@ -208,7 +207,7 @@ def train_commands(
     for _, one in table["with the model"]:
         if failures and not one.right:
             console.print(f"{one.text} -> {one.found}, not {one.meant}", markup=False)
-    save_file(trained(all_of, penalty), out)
+    save_arrays(out, trained(all_of, penalty))
     print_json(
         {name: float(np.mean([one.right for _, one in rows])) for name, rows in table.items()},
         as_json,

@@ -85,6 +85,7 @@ def _topic(words: str) -> list[str]:
 
 
 def commands(
+    file: Annotated[Path, typer.Option(help="The utterances.", exists=True)] = CASES,
     failures: Annotated[bool, typer.Option(help="Print the unseen utterances that fail.")] = False,
     rules: Annotated[bool, typer.Option(help="Use the rules alone, without the model.")] = False,
     as_json: AsJson = False,
@@ -92,7 +93,7 @@ def commands(
     """Look for voice commands in utterances and look-alikes."""
     encoder = None if rules else load_encoder(ModelOptions())
     find = CommandFinder(lambda: encoder)
-    lines = CASES.read_text("utf-8").splitlines()
+    lines = file.read_text("utf-8").splitlines()
     all_heard = [
         heard(number, style, text, meant, find)
         for number, line in enumerate(lines)

@@ -75,7 +75,7 @@ def cases(name: str, *, held: bool, limit: int | None) -> list[dict[str, str | N
 def readings(lines: Sequence[dict[str, str | None]]) -> Iterator[Understanding]:
     """Yield what is read of each line, said at nine in the morning of its day."""
     reader = TurnReader(
-        load_encoder(ModelOptions()), load_language(), ForegroundPriority(), load_reader(None)
+        load_encoder(ModelOptions()), load_language(), ForegroundPriority(), load_reader()
     )
     for number, line in enumerate(lines):
         day = datetime.fromisoformat(line.get("said_on") or SAID_ON).date()

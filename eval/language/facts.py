@@ -207,7 +207,7 @@ def measure(utterances: Sequence[Utterance], console: Console, *, learnt: bool =
         learnt: Whether the reader adds what no relation fits.
     """
     encoder = load_encoder(ModelOptions())
-    model = load_reader(None) if learnt else None
+    model = load_reader() if learnt else None
     reader = TurnReader(encoder, load_language(), ForegroundPriority(), model)
     facts = extract(utterances, reader, console)
     both = [

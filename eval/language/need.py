@@ -19,6 +19,7 @@ from rich.table import Table
 from scipy.sparse import hstack
 
 from eval.arguments import AsJson, Most, Out, print_json
+from eval.arrays import save_arrays
 from eval.datasets.selection import load_datasets
 from eval.language.command_training import EVERYDAY
 from eval.language.secret_training import SCALE, common_terms, regression, term_rows
@@ -134,9 +135,7 @@ def trained(asked: Sequence[Asked]) -> Tensors:
 
 def train_needs(out: Out, limit: Most = None) -> None:
     """Train the model of what needs memory, on three writers and everyday questions."""
-    from safetensors.numpy import save_file
-
     questions = [one for file in EVERYDAY for one in json.loads(file.read_text())["questions"]]
     asked = [one for file in TRAINED for one in own(file)[:limit]]
     asked += [Asked(one["text"], needed=True) for one in questions[:limit]]
-    save_file(dict(trained(asked)), out)
+    save_arrays(out, trained(asked))

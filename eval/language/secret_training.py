@@ -23,6 +23,7 @@ from rich.progress import track
 from scipy.sparse import csr_array
 
 from eval.arguments import AsJson, Most, Out, print_json
+from eval.arrays import save_arrays
 from eval.language.command_training import NOT_LABELLED, ORDINARY
 from eval.understanding import data
 from hotmem import Memory, Role, Turn, recall
@@ -255,8 +256,6 @@ def named(
 
 def train_secrets(out: Out, limit: Most = None, as_json: AsJson = False) -> None:
     """Train the models of secrets, and count errors by writers that they were not trained on."""
-    from safetensors.numpy import save_file
-
     told, pairs = statements(limit), asyncio.run(asked(scenes(limit)))
     counts = Counter[str]()
     for writer in sorted({one.writer for one in pairs}):
@@ -275,6 +274,6 @@ def train_secrets(out: Out, limit: Most = None, as_json: AsJson = False) -> None
             counts["questions for a secret" if best.any else "other questions"] += 1
             if chance >= MIN_ASKED:
                 counts["answered" if best.asks else "given unasked"] += 1
-    save_file(trained(told, pairs), out)
+    save_arrays(out, trained(told, pairs))
     Console(stderr=True).print(dict(sorted(counts.items())))
     print_json(dict(counts), as_json)

@@ -17,6 +17,7 @@ from typing import Final, TypeAlias
 from rich.console import Console
 
 from eval.arguments import AsJson, Most, Out, print_json
+from eval.arrays import save_arrays
 from eval.language.command_training import EVERYDAY, NOT_LABELLED, ORDINARY
 from eval.language.secret_training import (
     SCALE,
@@ -115,8 +116,6 @@ def train_wishes(out: Out, limit: Most = None, as_json: AsJson = False) -> None:
 def _train(
     found: Sequence[Example], fit: Fit, name: str, least: float, out: Path, as_json: bool
 ) -> None:
-    from safetensors.numpy import save_file
-
     figures = {}
     for writer in sorted({writer for writer, *_ in found} - {""}):
         model = TermModel.of(fit([one for one in found if one[0] != writer]), name)
@@ -125,6 +124,6 @@ def _train(
         labelled, right = sum(is_one for *_, is_one in own), sum(heard)
         figures[writer] = {"labelled": labelled, "found": right, "others": len(own) - labelled}
         figures[writer]["taken for one"] = len(heard) - right
-    save_file(dict(fit(found)), out)
+    save_arrays(out, fit(found))
     Console(stderr=True).print(figures)
     print_json(figures, as_json)

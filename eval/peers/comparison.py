@@ -18,6 +18,7 @@ from rich.progress import Progress
 
 from eval.baselines import Block, fill_block, indexed_text
 from eval.datasets import Conversation, Question
+from eval.encoder.published import published_folder
 from eval.evidence import score
 from eval.peers import Peer
 from eval.peers.child import Said
@@ -27,7 +28,6 @@ from eval.rows import HOTMEM
 from eval.run import SESSION
 from hotmem import Memory, Options
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
-from hotmem.models.files import find_weights
 from hotmem.types import ContextBlock, Turn
 
 DEPTH: Final = 100
@@ -53,7 +53,7 @@ class Models:
         return cls(
             load_encoder(options),
             load_language(),
-            TokenCounter.load(options.encoding, options.cache_dir),
+            TokenCounter.load(options.encoding),
         )
 
 
@@ -87,7 +87,7 @@ def compare(
         PeerFailed: If a peer's process ends early.
         ModelMissing: If a model is not installed.
     """
-    models, weights = Models.load(), find_weights()
+    models, weights = Models.load(), published_folder()
     with ExitStack() as stack:
         contenders = [
             _contender(stack.enter_context(running(peer, environments, weights)), conversations[0])

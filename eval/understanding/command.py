@@ -3,8 +3,7 @@
 import time
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Annotated, TypeVar
+from typing import Annotated, Final, TypeVar
 
 import numpy as np
 import typer
@@ -13,6 +12,8 @@ from rich.progress import Progress
 from rich.table import Table
 
 from eval.arguments import AsJson, Most, print_json
+from eval.arrays import load_arrays, save_arrays
+from eval.encoder.export import exported
 from eval.understanding import data
 from eval.understanding.calibration import fitted
 from eval.understanding.measure import (
@@ -23,10 +24,13 @@ from eval.understanding.measure import (
     turn_figures,
 )
 from hotmem.models import load_language
-from hotmem.models.encoders import EncoderVariant, OnnxEncoder
-from hotmem.models.reader import READER, READER_FILE, SETTINGS, Reader, Settings
+from hotmem.models.encoders import OnnxEncoder
+from hotmem.models.reader import SETTINGS, Reader, Settings
 
 T = TypeVar("T")
+
+SHIPPED: Final = Path(__file__).parents[1] / "encoder" / "trained" / "reader-1.npz"
+"""The training's result that the shipped reader was exported from."""
 
 reader = typer.Typer(
     help="Trains and measures the model of what is worth remembering and what changes what.",
@@ -47,7 +51,7 @@ def measure(
 ) -> None:
     """Measure the reader on the batches that it was not trained on."""
     batches = batch or list(data.HELD_OUT)
-    loaded = Reader.load(None, EncoderVariant.of(model) if model else READER)
+    loaded = _loaded(model) if model else Reader.load()
     turns, pairs = _some(data.turns(batches), limit), _some(data.pairs(batches), limit)
     talks = _some(data.natural_pairs("held_out"), limit)
     language, encoder, limits = load_language(), OnnxEncoder.load(), loaded.settings
@@ -64,7 +68,7 @@ def measure(
 
 @reader.command("train")
 def train(
-    out: Annotated[Path, typer.Option(help="File of the trained reader (.safetensors).")],
+    out: Annotated[Path, typer.Option(help="File of the trained reader (.npz).")],
     epochs: Annotated[float, typer.Option(help="Passes over the data.", min=0)] = 6.0,
     rank: Annotated[int, typer.Option(help="Rank of the changes.", min=1, max=384)] = 16,
     rate: Annotated[float, typer.Option(help="Learning rate of the changes.")] = 1.5e-3,
@@ -98,19 +102,15 @@ def train(
 
 @reader.command("fit-limits")
 def fit_limits(
-    out: Annotated[Path, typer.Option(help="File of the reader with new limits (.safetensors).")],
+    out: Annotated[Path, typer.Option(help="File of the reader with new limits (.npz).")],
     model: Annotated[
-        Path | None, typer.Option(help="A trained file; the shipped one by default.", exists=True)
-    ] = None,
+        Path, typer.Option(help="A trained file; that of the shipped one by default.", exists=True)
+    ] = SHIPPED,
     limit: Most = None,
 ) -> None:
     """Fit the settings of a trained reader anew, on a batch that it was not trained on."""
-    from safetensors.numpy import load_file
-
     tensors = {
-        name: values
-        for name, values in load_file(model or READER_FILE).items()
-        if not name.startswith(SETTINGS)
+        name: values for name, values in load_arrays(model).items() if not name.startswith(SETTINGS)
     }
     Console(stderr=True).print(f"{out}: {_fit_limits(tensors, out, limit)}")
 
@@ -118,30 +118,28 @@ def fit_limits(
 def _fit_limits(tensors: dict[str, np.ndarray], out: Path, limit: int | None) -> Settings:
     """Write a reader with settings fitted on the batch for it, and return them."""
     _save(tensors, Settings(1.0, 0.0, 0.0, 0.0, 1.0), out)
-    with TemporaryDirectory() as cache:
-        settings = fitted(
-            Reader.load(Path(cache), EncoderVariant.of(out)),
-            _some(data.turns(data.CALIBRATION), limit),
-            _some(data.pairs(data.CALIBRATION), limit),
-            _some(data.natural_pairs("calibration"), limit),
-            load_language(),
-            OnnxEncoder.load(),
-        )
+    settings = fitted(
+        _loaded(out),
+        _some(data.turns(data.CALIBRATION), limit),
+        _some(data.pairs(data.CALIBRATION), limit),
+        _some(data.natural_pairs("calibration"), limit),
+        load_language(),
+        OnnxEncoder.load(),
+    )
     _save(tensors, settings, out)
     return settings
 
 
 def _save(tensors: dict[str, np.ndarray], settings: Settings, out: Path) -> None:
-    from safetensors.numpy import save_file
+    values = {
+        f"{SETTINGS}{name}": np.array([value], dtype=np.float32)
+        for name, value in settings._asdict().items()
+    }
+    save_arrays(out, tensors | values)
 
-    save_file(
-        tensors
-        | {
-            f"{SETTINGS}{name}": np.array([value], dtype=np.float32)
-            for name, value in settings._asdict().items()
-        },
-        out,
-    )
+
+def _loaded(trained: Path) -> Reader:
+    return Reader(exported(trained), load_arrays(trained))
 
 
 def show(figures: list[Figure], title: str, console: Console) -> None:

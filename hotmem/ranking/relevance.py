@@ -14,12 +14,12 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.logs import log
 from hotmem.core.vector_math import matmul
-from hotmem.errors import InvalidInput, ModelMissing
+from hotmem.errors import InvalidInput
+from hotmem.models.files import load_shipped
 from hotmem.ranking.features import FEATURES
 from hotmem.types import START_WEIGHTS, Evidence, EvidenceKind, Mark, Source, Weights
-from hotmem.understanding.term_model import Tensors, load_tensors
+from hotmem.understanding.term_model import Tensors
 
 BEST_CANDIDATE_FEATURES: Final = (
     "cosine",
@@ -431,10 +431,10 @@ def fitted_model(path: Path | None = None) -> RelevanceModel:
 
 @cache
 def _shipped_model() -> RelevanceModel:
-    """The models of this package; without the network, with a warning, if its file is damaged."""
+    """The models of this package.
+
+    Raises:
+        ModelMissing: If a file is missing, or not the published one.
+    """
     model = RelevanceModel.from_json(COEFFICIENTS.read_text("utf-8"))
-    try:
-        return replace(model, network=Network.of(load_tensors("reranker-1")))
-    except ModelMissing as error:
-        log.warning("relevance is computed without its network", problem=str(error))
-        return model
+    return replace(model, network=Network.of(load_shipped("reranker-1.npz")))

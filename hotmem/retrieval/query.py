@@ -99,7 +99,7 @@ async def _analyse_in_context(
     """The analysis of an English utterance, with its references resolved from the live session."""
     profile, turns = user.profile, user.turns
     misheard = await asyncio.to_thread(_misheard_names, context.language, doc, profile)
-    own = vector if context.encoder.name == TURNS.name else None
+    own = vector if context.encoder.name == TURNS else None
     analysis = _analyse(doc, request.at, profile, misheard, own)
     if turns and analysis.needs_memory and needs_context(doc, analysis.ambiguous):
         return await _expand(context, request, doc, analysis, profile, misheard, turns)

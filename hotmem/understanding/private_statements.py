@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from hotmem.models.files import load_shipped
 from hotmem.text.numerals import shape_terms
 from hotmem.text.passages import SENTENCE_END
 from hotmem.types import Evidence, EvidenceKind, Statement, Turn, Understanding
@@ -21,7 +22,6 @@ from hotmem.understanding.term_model import (
     Tensors,
     TermIds,
     TermModel,
-    load_tensors,
     load_term_model,
     logistic,
 )
@@ -98,7 +98,7 @@ class SecretModel:
 @lru_cache(maxsize=1)
 def load_model() -> SecretModel:
     """The shipped models, loaded once in a process."""
-    return SecretModel(load_tensors("secrets-1"))
+    return SecretModel(load_shipped("secrets-1.npz"))
 
 
 @lru_cache(maxsize=4096)

@@ -1,41 +1,25 @@
-"""A linear model of a text's terms, and the file that such models come in."""
+"""A linear model of a text's terms."""
 
 import math
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file
 
-from hotmem.errors import ModelMissing
-from hotmem.models.files import check_files, checksum_file
+from hotmem.models.files import load_shipped
 from hotmem.types.understanding import Doc, Span, Token
 
 Tensors = Mapping[str, NDArray[np.generic]]
 TermIds = NDArray[np.uint32]
 
-_FOLDER: Final = Path(__file__).parents[1] / "models"
-
-
-def load_tensors(name: str) -> Tensors:
-    """Load a shipped model.
-
-    Raises:
-        ModelMissing: If it is missing or not the one published.
-    """
-    if problems := check_files(_FOLDER, checksum_file(name)):
-        raise ModelMissing(f"{'; '.join(problems)}. Reinstall pipecat-hotmem.")
-    return load_file(_FOLDER / f"{name}.safetensors")
-
 
 @lru_cache
 def load_term_model(file: str, name: str) -> "TermModel":
     """A shipped model, loaded once in a process."""
-    return TermModel.of(load_tensors(file), name)
+    return TermModel.of(load_shipped(f"{file}.npz"), name)
 
 
 class TermModel:

@@ -33,8 +33,8 @@ WRONG = {
 
 
 @pytest.fixture(scope="module")
-def encoder_of_turns(model_options: ModelOptions) -> Encoder:
-    return load_encoder(model_options)
+def encoder_of_turns() -> Encoder:
+    return load_encoder(ModelOptions())
 
 
 async def left(memory: Memory, encoder: Encoder, case: dict[str, Any]) -> tuple[list[str], str]:

@@ -36,8 +36,8 @@ def stored(turns: list[dict[str, str]], find: CommandFinder | None = None) -> li
 
 
 @pytest.fixture(scope="module")
-def find(model_options: ModelOptions) -> CommandFinder:
-    encoder = load_encoder(model_options)
+def find() -> CommandFinder:
+    encoder = load_encoder(ModelOptions())
     return CommandFinder(lambda: encoder)
 
 

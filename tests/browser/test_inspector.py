@@ -25,7 +25,6 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from hotmem import Memory
 from hotmem.models import CachedEncoder, Language
-from hotmem.options import ModelOptions
 from tests.browser.test_page import CHROMIUM_OPTIONS, TIMEOUT_S, texts
 from tests.conversation import life, said
 
@@ -62,11 +61,10 @@ def told(tmp_path: Path, encoder: CachedEncoder, language: Language) -> Path:
 
 
 @pytest.fixture
-def address(told: Path, model_options: ModelOptions) -> Iterator[str]:
+def address(told: Path) -> Iterator[str]:
     """The address that the command prints."""
     command = [sys.executable, "-m", "hotmem.cli.app", "inspect", str(told), "--user", "ana"]
     surroundings = os.environ | {
-        "HOTMEM_CACHE_DIR": str(model_options.cache_dir),
         "PYTHONUNBUFFERED": "1",
         "COLUMNS": "200",
     }

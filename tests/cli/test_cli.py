@@ -21,7 +21,6 @@ from hotmem import DeletionChanged, InvalidInput, Memory, Turn
 from hotmem.cli import app, console
 from hotmem.cli.memory_file import option_name
 from hotmem.models import CachedEncoder, Language
-from hotmem.options import ModelOptions
 from hotmem.portability import read_export
 from hotmem.settings import Settings
 from hotmem.tools.registry import TOOLS, tool
@@ -57,13 +56,10 @@ def database_file(shared_file: Path, database: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def environment(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_options: ModelOptions
-) -> None:
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Prepared models, a wide screen, and a folder without settings."""
     for name in Settings.model_fields:
         monkeypatch.delenv(f"HOTMEM_{name.upper()}", raising=False)
-    monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
     monkeypatch.setattr(console, "screen", console.make_console(width=200))
     monkeypatch.chdir(tmp_path)
 

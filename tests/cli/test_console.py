@@ -13,7 +13,6 @@ from typer.testing import CliRunner, Result
 from hotmem import InvalidInput, Memory, __version__
 from hotmem.cli import app, console
 from hotmem.models import CachedEncoder, Language
-from hotmem.options import ModelOptions
 from hotmem.storage.sqlite.connection import connect
 from tests.conversation import said
 
@@ -59,10 +58,7 @@ def database_file(shared_file: Path, database: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def environment(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_options: ModelOptions
-) -> None:
-    monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(console, "screen", console.make_console(width=80))
     monkeypatch.chdir(tmp_path)
 

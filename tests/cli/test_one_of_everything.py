@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 from hotmem import Memory, Turn
 from hotmem.cli import app, console
 from hotmem.models import CachedEncoder, Language
-from hotmem.options import ModelOptions
 from hotmem.types import Role
 
 NOUNS: Final = (
@@ -62,7 +61,6 @@ def folder(
     tmp_path: Path,
     encoder: CachedEncoder,
     language: Language,
-    model_options: ModelOptions,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Path:
     """A folder with a memory that has one fact and one answered question."""
@@ -85,7 +83,6 @@ def folder(
     asyncio.run(fill())
     (tmp_path / "messages.json").write_text(json.dumps(MESSAGES), "utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
     monkeypatch.setenv("HOTMEM_RETENTION_DAYS", "1000")
     monkeypatch.setattr(console, "screen", console.make_console(width=200))
     return tmp_path

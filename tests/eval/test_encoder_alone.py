@@ -10,14 +10,14 @@ from rich.console import Console
 
 from eval.datasets import Conversation, talks
 from eval.encoder.command import _readers
+from eval.encoder.export import exported, published_encoder
 from eval.encoder.material import Material, materials
 from eval.encoder.model import Padded, TurnEncoder, principal
 from eval.encoder.ranking import by_pieces, by_row, ranked
 from eval.encoder.training import Settings, trained
 from hotmem.models import CachedEncoder
 from hotmem.models.encoder import EncodedText, TokenEncoder, unit_rows
-from hotmem.models.encoders import PUBLISHED, EncoderVariant, OnnxEncoder
-from hotmem.options import ModelOptions
+from hotmem.models.encoders import OnnxEncoder
 from hotmem.ranking.features import max_similarities, token_weights
 from tests.eval.test_talks import TALK
 
@@ -107,11 +107,9 @@ def test_training_puts_the_evidence_higher_is_repeatable_and_is_kept(
     assert losses[-1] < losses[0]
     again = trained(talk, settings, lambda *_: None)
     assert torch.equal(found.projection, again.projection), "the same seed gives the same encoder"
-    found.save(tmp_path / "one.safetensors")
+    found.save(tmp_path / "one.npz")
     kept, read = (
-        OnnxEncoder.load(tmp_path, EncoderVariant.of(tmp_path / "one.safetensors")).encode_tokens(
-            [TEXT]
-        )[0],
+        OnnxEncoder(exported(tmp_path / "one.npz"), "one").encode_tokens([TEXT])[0],
         read_in_torch(found, TEXT),
     )
     assert float(kept.vector @ read.vector) > 0.98
@@ -121,9 +119,9 @@ def test_training_puts_the_evidence_higher_is_repeatable_and_is_kept(
     )
 
 
-def test_the_untrained_model_reads_as_the_published_one(model_options: ModelOptions) -> None:
+def test_the_untrained_model_reads_as_the_published_one() -> None:
     plain = read_in_torch(TurnEncoder(0, 1, torch.eye(384)), TEXT)
-    published = OnnxEncoder.load(model_options.cache_dir, PUBLISHED).encode_tokens([TEXT])[0]
+    published = published_encoder().encode_tokens([TEXT])[0]
     assert float(plain.vector @ published.vector) > 0.98
     assert plain.token_states.shape == published.token_states.shape
     assert (
@@ -149,7 +147,7 @@ def test_training_may_be_of_any_length(epochs: float, talk: dict[str, list[Conve
 
 
 def test_an_encoder_that_was_trained_again_under_its_name_is_read_anew(tmp_path: Path) -> None:
-    file = tmp_path / "one.safetensors"
+    file = tmp_path / "one.npz"
     TurnEncoder(0, 1, torch.eye(384)[:, :8]).save(file)
     before = set(_readers([file]))
     TurnEncoder(0, 1, torch.eye(384)[:, 8:16]).save(file)

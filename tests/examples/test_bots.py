@@ -38,8 +38,6 @@ from websockets.sync.client import connect as connect_to
 
 from examples import browser_bot, realtime_bot, room_bot, telephone_bot
 from hotmem import Memory, Turn
-from hotmem.models.encoders import Prepared
-from hotmem.options import ModelOptions
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import Role
 from pipelines.bot import SAMPLE_RATE
@@ -55,11 +53,9 @@ EXTERNAL: Final = LLMUserAggregatorParams(user_turn_strategies=ExternalUserTurnS
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, model_options: ModelOptions, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty working folder, with prepared models."""
-    Prepared.load(model_options.cache_dir)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
     monkeypatch.setenv("HOTMEM_RECALL_DEADLINE_MS", "20000")
     return tmp_path
 

@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 
-from hotmem.models.encoders import Prepared
-from hotmem.options import ModelOptions
 from hotmem.storage.sqlite.connection import connect
 from tests.examples.endpoint import Answer, ToolCall, endpoint
 from tests.packaging.source import ROOT
@@ -22,9 +20,8 @@ Run = Callable[..., str]
 
 
 @pytest.fixture
-def run(tmp_path: Path, model_options: ModelOptions) -> Run:
+def run(tmp_path: Path) -> Run:
     """Copies an example alone to an empty folder, runs it, and returns its output."""
-    Prepared.load(model_options.cache_dir)
 
     def started(
         name: str, *arguments: str, lines: Sequence[str] = (), variables: Mapping[str, str] = {}
@@ -38,7 +35,6 @@ def run(tmp_path: Path, model_options: ModelOptions) -> Run:
                 "HOME": str(tmp_path),
                 "PYTHONPATH": str(ROOT),
                 "HF_HUB_OFFLINE": "1",
-                "HOTMEM_CACHE_DIR": str(model_options.cache_dir),
                 "HOTMEM_RECALL_DEADLINE_MS": "20000",
             }
             | dict(variables),

@@ -6,17 +6,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from examples import service
-from hotmem.models.encoders import Prepared
-from hotmem.options import ModelOptions
 
 QUESTION = {"question": "What's my dog called?"}
 
 
-def test_one_memory_serves_many_users(
-    database: Path, model_options: ModelOptions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Prepared.load(model_options.cache_dir)
-    monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
+def test_one_memory_serves_many_users(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOTMEM_DATABASE", str(database))
     with TestClient(service.app) as client:
         for user, text in (("ana", "My dog is called Potola."), ("ben", "My dog is called Rex.")):

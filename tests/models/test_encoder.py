@@ -8,17 +8,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from eval.encoder.export import published_encoder
+from eval.encoder.published import published_folder
 from hotmem.errors import ModelMissing
 from hotmem.models import TokenEncoder, encode_tokens, load_encoder
 from hotmem.models.encoder import unit_rows
 from hotmem.models.encoders import (
     MAX_TOKENS,
-    PUBLISHED,
     TURNS,
     OnnxEncoder,
     SentenceTransformerEncoder,
 )
-from hotmem.models.files import MODEL, find_weights
 from hotmem.options import ModelOptions
 from tests.letters import LetterEncoder
 
@@ -42,23 +42,23 @@ SENTENCES = [
 ]
 
 
-WIDTH = {TURNS.name: 128}
+WIDTH = {TURNS: 128}
 """Dimensions of the codes of an encoder whose codes are not its states."""
 
 
 @pytest.fixture(scope="module")
 def exact() -> SentenceTransformerEncoder:
-    return SentenceTransformerEncoder(MODEL)
+    return SentenceTransformerEncoder(str(published_folder()))
 
 
 @pytest.fixture(scope="module")
-def quantised(model_options: ModelOptions) -> OnnxEncoder:
-    return OnnxEncoder.load(model_options.cache_dir, PUBLISHED)
+def quantised() -> OnnxEncoder:
+    return published_encoder()
 
 
 @pytest.fixture(scope="module")
-def trained(model_options: ModelOptions) -> OnnxEncoder:
-    return OnnxEncoder.load(model_options.cache_dir)
+def trained() -> OnnxEncoder:
+    return OnnxEncoder.load()
 
 
 TORCH = pytest.mark.part("torch")
@@ -179,7 +179,7 @@ def test_int8_stays_within_a_hundredth_of_float(
 def test_the_trained_encoder_is_the_default_and_keeps_a_third_of_the_bytes(
     trained: OnnxEncoder, quantised: OnnxEncoder
 ) -> None:
-    assert trained.name == TURNS.name != quantised.name
+    assert trained.name == TURNS != quantised.name
     one, other = trained.encode_tokens(SENTENCES), quantised.encode_tokens(SENTENCES)
     assert sum(reading.token_signs.nbytes for reading in one) * 3 == sum(
         reading.token_signs.nbytes for reading in other
@@ -217,10 +217,10 @@ def test_the_two_encoders_never_share_vectors(
 @TORCH
 def test_a_model_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(ModelMissing, match="Check its name or folder"):
-        load_encoder(ModelOptions(encoder=str(tmp_path / "nothing"), cache_dir=tmp_path))
+        load_encoder(ModelOptions(encoder=str(tmp_path / "nothing")))
 
 
 @TORCH
 def test_a_folder_is_loaded_as_a_model(exact: SentenceTransformerEncoder) -> None:
-    encoder = load_encoder(ModelOptions(encoder=str(find_weights())))
+    encoder = load_encoder(ModelOptions(encoder=str(published_folder())))
     assert np.allclose(encoder.encode(SENTENCES[:2]), exact.encode(SENTENCES[:2]), atol=1e-5)

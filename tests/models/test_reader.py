@@ -7,16 +7,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hotmem.models.reader import DOUBTS, EFFECTS, KINDS, READER, Reader, runs
-from hotmem.options import ModelOptions
+from hotmem.models.reader import DOUBTS, EFFECTS, KINDS, Reader, runs
 
 SIZE_LIMIT = 2_000_000
 """Bytes of the trained file."""
 
 
 @pytest.fixture(scope="module")
-def reader(model_options: ModelOptions) -> Reader:
-    return Reader.load(model_options.cache_dir)
+def reader() -> Reader:
+    return Reader.load()
 
 
 def test_what_lasts_is_found_and_what_passes_is_not(reader: Reader) -> None:
@@ -83,7 +82,3 @@ def test_runs_cover_the_chosen_words_and_start_and_end_with_one(chosen: list[boo
     assert {place for place, one in enumerate(chosen) if one} <= covered
     assert all(chosen[first] and chosen[last] for first, last in found)
     assert all(later[0] - former[1] > 2 for former, later in pairwise(found))
-
-
-def test_the_trained_file_is_small() -> None:
-    assert READER.trained is not None and READER.trained.stat().st_size < SIZE_LIMIT

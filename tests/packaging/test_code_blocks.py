@@ -42,8 +42,6 @@ from typer.main import get_command
 
 from hotmem import Memory, Options
 from hotmem.cli.app import app
-from hotmem.models.encoders import Prepared
-from hotmem.options import ModelOptions
 from hotmem.pipecat import HotMemProcessor
 from hotmem.tools.files import ImportArguments, import_memories
 from tests.conversation import said
@@ -151,11 +149,9 @@ async def test_the_python_of_a_page_runs(
     page: Path,
     memory: Memory,
     tmp_path: Path,
-    model_options: ModelOptions,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
     await memory.remember(said("My dog is called Potola.", session="monday"))
     await memory.settle()
     names = parts_of_a_bot() | {
@@ -168,7 +164,7 @@ async def test_the_python_of_a_page_runs(
         if block.language != "python":
             continue
         if block.is_program:
-            printed = run_program(block.code, tmp_path / "program", model_options)
+            printed = run_program(block.code, tmp_path / "program")
         else:
             out = StringIO()
             with redirect_stdout(out):
@@ -178,15 +174,13 @@ async def test_the_python_of_a_page_runs(
             assert printed == block.output
 
 
-def run_program(code: str, folder: Path, model_options: ModelOptions) -> str:
+def run_program(code: str, folder: Path) -> str:
     """What a program prints."""
     folder.mkdir()
-    Prepared.load(model_options.cache_dir)
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=folder,
-        env=os.environ
-        | {"HOTMEM_CACHE_DIR": str(model_options.cache_dir), "PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=100,
@@ -233,11 +227,9 @@ async def test_a_bot_with_the_pipeline_of_a_page_remembers(
     page: Path,
     language: str,
     tmp_path: Path,
-    model_options: ModelOptions,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
     monkeypatch.setenv("HOTMEM_RECALL_DEADLINE_MS", "5000")
     code = next(block.code for block in blocks(page) if block.language == language)
     if language == "diff":
@@ -252,10 +244,9 @@ async def test_a_bot_with_the_pipeline_of_a_page_remembers(
 
 
 async def test_the_model_without_keys_asks_so_that_a_yes_deletes(
-    tmp_path: Path, model_options: ModelOptions, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
     monkeypatch.setenv("HOTMEM_RECALL_DEADLINE_MS", "5000")
     monkeypatch.setenv("HOTMEM_FORGET_GRACE_HOURS", "0")
     pipeline, *others = [block.code for block in blocks(ROOT / "docs/guides/bot.md")]

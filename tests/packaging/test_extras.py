@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from hotmem.models.encoders import Prepared
-from hotmem.options import ModelOptions
 from tests.packaging.child import Home, python
 
 ABSENT = """
@@ -22,7 +20,7 @@ from hotmem import Memory, Options, Turn
 from hotmem.options import EvolutionOptions, ModelOptions, RewriteOptions
 
 async def main():
-    models = ModelOptions(cache_dir=Path(sys.argv[2]){model})
+    models = ModelOptions({model})
     evolution, rewriting = EvolutionOptions(every_s=0), RewriteOptions(model={rewriter!r})
     options = Options(models=models, evolution=evolution, rewriting=rewriting)
     async with Memory.open(sys.argv[1], options) as memory:
@@ -43,28 +41,24 @@ def home(tmp_path: Path) -> Home:
 def run(
     package: str,
     home: Home,
-    models: ModelOptions,
     *,
     model: str = "",
     rewriter: str = "",
 ) -> tuple[str, str]:
     """Return standard output and the last line of standard error of a session without a package."""
-    Prepared.load(models.cache_dir)
     code = ABSENT.format(package=package, code=MEMORY.format(model=model, rewriter=rewriter))
-    ended = python(code, home.path.parent / "memory.db", models.cache_dir, home=home)
+    ended = python(code, home.path.parent / "memory.db", home=home)
     return ended.stdout, (ended.stderr.splitlines() or [""])[-1]
 
 
-def test_another_encoder_names_its_extra(home: Home, model_options: ModelOptions) -> None:
-    _, error = run(
-        "sentence_transformers", home, model_options, model=", encoder='all-MiniLM-L6-v2'"
-    )
+def test_another_encoder_names_its_extra(home: Home) -> None:
+    _, error = run("sentence_transformers", home, model="encoder='all-MiniLM-L6-v2'")
     assert error.startswith("hotmem.errors.ModelMissing: ")
     assert 'pip install "pipecat-hotmem[sentence-transformers]"' in error
 
 
-def test_a_rewriting_model_names_its_extra(home: Home, model_options: ModelOptions) -> None:
-    _, error = run("openai", home, model_options, rewriter="any")
+def test_a_rewriting_model_names_its_extra(home: Home) -> None:
+    _, error = run("openai", home, rewriter="any")
     assert error.startswith("hotmem.errors.ExtraMissing: ")
     assert 'pip install "pipecat-hotmem[rewriting]"' in error
 
@@ -77,6 +71,6 @@ def test_importing_the_processor_without_pipecat_names_the_extra(home: Home) -> 
     )
 
 
-def test_a_memory_needs_no_pipecat(home: Home, model_options: ModelOptions) -> None:
-    out, error = run("pipecat", home, model_options)
+def test_a_memory_needs_no_pipecat(home: Home) -> None:
+    out, error = run("pipecat", home)
     assert "True" in out.splitlines(), error

@@ -11,9 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from hotmem.models import Language
-from hotmem.models.encoders import Prepared
 from hotmem.models.language import installed_model
-from hotmem.options import ModelOptions
 from hotmem.text.word_sets import STOP_WORDS
 from tests.packaging.child import ROOT, Home, python
 
@@ -40,15 +38,13 @@ print(json.dumps([seconds, [name for name in sys.argv[1:] if name in sys.modules
 
 OPEN = """
 import asyncio, json, sys, time
-from pathlib import Path
 from hotmem import Memory, Options
-from hotmem.options import ModelOptions
 
 async def main():
     started = time.process_time()
-    async with Memory.open(sys.argv[1], Options(models=ModelOptions(cache_dir=Path(sys.argv[2])))):
+    async with Memory.open(sys.argv[1], Options()):
         seconds = time.process_time() - started
-        print(json.dumps([seconds, [name for name in sys.argv[3:] if name in sys.modules]]))
+        print(json.dumps([seconds, [name for name in sys.argv[2:] if name in sys.modules]]))
 
 asyncio.run(main())
 """
@@ -120,17 +116,13 @@ def test_an_import_costs_little_more_than_the_libraries_it_needs(home: Home) -> 
     assert own < 2.5 * needed
 
 
-def test_a_memory_opens_in_time_and_without_torch(
-    home: Home, model_options: ModelOptions, tmp_path: Path
-) -> None:
+def test_a_memory_opens_in_time_and_without_torch(home: Home, tmp_path: Path) -> None:
     """Processor time; torch alone would take 3 s."""
-    Prepared.load(model_options.cache_dir)
     seconds = []
     for _ in range(2):
         ended = python(
             OPEN,
             tmp_path / "memory.db",
-            model_options.cache_dir,
             "torch",
             "sklearn",
             "onnx",
@@ -168,12 +160,9 @@ def test_stop_words_equal_spacy_s() -> None:
 
 
 def test_a_lean_install_needs_no_torch() -> None:
-    """Resolve the requirements of the base install and the offline models."""
+    """Resolve the requirements of the base install."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    ahead = [
-        Requirement(line)
-        for line in [*project["dependencies"], *project["optional-dependencies"]["offline"]]
-    ]
+    ahead = [Requirement(line) for line in project["dependencies"]]
     lean: set[str] = set()
     while ahead:
         requirement = ahead.pop()

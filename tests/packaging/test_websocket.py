@@ -19,7 +19,6 @@ from pipecat.transports.base_transport import BaseTransport
 from websockets.sync.client import connect
 
 from hotmem import Memory
-from hotmem.options import ModelOptions
 from hotmem.pipecat import HotMemProcessor
 from tests.packaging.source import ROOT
 from tests.packaging.test_code_blocks import blocks, parts_of_a_bot
@@ -45,10 +44,9 @@ class Recogniser(FrameProcessor):
 
 
 def test_each_client_of_the_websocket_has_a_memory_that_outlasts_the_connection(
-    tmp_path: Path, model_options: ModelOptions, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
     monkeypatch.setenv("HOTMEM_RECALL_DEADLINE_MS", "20000")
     models: list[ScriptedModel] = []
 

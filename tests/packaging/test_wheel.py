@@ -18,20 +18,15 @@ import httpx
 import pytest
 
 from hotmem import __version__
-from hotmem.models.encoders import Prepared
-from hotmem.options import ModelOptions
 from tests.packaging.child import ROOT, Home, python
 
 SESSION: Final = """
 import asyncio, json, sys
 from datetime import UTC, datetime
-from pathlib import Path
 import hotmem
-from hotmem.options import ModelOptions
 
 async def main():
-    options = hotmem.Options(models=ModelOptions(cache_dir=Path(sys.argv[2])))
-    async with hotmem.Memory.open(sys.argv[1], options) as memory:
+    async with hotmem.Memory.open(sys.argv[1]) as memory:
         turn = hotmem.Turn("ana", "monday", "user", "My dog is called Potola.", datetime.now(UTC))
         await memory.remember(turn)
         await memory.settle()
@@ -43,7 +38,7 @@ asyncio.run(main())
 
 DATA: Final = {
     "hotmem/py.typed",
-    "hotmem/models/turns-1.safetensors",
+    "hotmem/models/data/turns-1.onnx",
     "hotmem/ranking/relevance.json",
     "hotmem/inspector/templates/base.html",
     "hotmem/replay/report.html",
@@ -103,14 +98,10 @@ def test_the_wheel_has_all_data_and_no_tests(wheel: Path) -> None:
     }
 
 
-def test_an_installed_memory_remembers_and_recalls(
-    environment: Path, model_options: ModelOptions, tmp_path: Path
-) -> None:
-    Prepared.load(model_options.cache_dir)
+def test_an_installed_memory_remembers_and_recalls(environment: Path, tmp_path: Path) -> None:
     ended = python(
         SESSION,
         tmp_path / "memory.db",
-        model_options.cache_dir,
         home=Home(tmp_path / "home"),
         executable=environment / "bin" / "python",
         PYTHONPATH="",
@@ -122,11 +113,10 @@ def test_an_installed_memory_remembers_and_recalls(
 
 
 def test_an_installed_quickstart_mcp_client_and_inspector_run(
-    environment: Path, model_options: ModelOptions, tmp_path: Path
+    environment: Path, tmp_path: Path
 ) -> None:
-    Prepared.load(model_options.cache_dir)
     python_there = environment / "bin" / "python"
-    variables = {"PATH": "/usr/bin:/bin", "HOTMEM_CACHE_DIR": str(model_options.cache_dir)}
+    variables = {"PATH": "/usr/bin:/bin"}
     for example, shown in (
         ("quickstart.py", "My dog is called Potola."),
         ("mcp_client.py", "The boiler's serial number is 44 B 19."),

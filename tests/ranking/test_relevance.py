@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -11,8 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from hotmem import InvalidInput
-from hotmem.errors import ModelMissing
-from hotmem.ranking import relevance
 from hotmem.ranking.features import FEATURES
 from hotmem.ranking.relevance import (
     ANSWERABILITY_FEATURES,
@@ -23,7 +20,6 @@ from hotmem.ranking.relevance import (
     fitted_model,
 )
 from hotmem.types import START_WEIGHTS, Layer, Source, Weights
-from tests.logs import captured_logs
 
 WIDTH = len(FEATURES)
 KINDS = list(Source)
@@ -187,12 +183,3 @@ def test_the_network_rescores_what_was_said_and_nothing_else() -> None:
     features[0, 0] = 3.0  # hidden units 3 and 2; 3 − 2 · 2 + 0.5
     (stored_one, fact) = model.rescored(features, [Source.STATEMENT, Source.FACT], half)
     assert (stored_one, fact) == pytest.approx([1 / (1 + np.exp(1.5)), 0.5])
-
-
-def test_without_its_file_the_first_stage_decides_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relevance, "load_tensors", Mock(side_effect=ModelMissing("none")))
-    with captured_logs() as logs:
-        model = relevance._shipped_model.__wrapped__()
-    assert model.network is None and [one["log_level"] for one in logs] == ["warning"]
-    found = np.array([0.2, 0.7], dtype=np.float32)
-    assert model.rescored(np.zeros((2, WIDTH), dtype=np.float32), KINDS[:2], found) is found

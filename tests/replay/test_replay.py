@@ -17,7 +17,6 @@ from hotmem import Memory
 from hotmem.cli import app, console
 from hotmem.errors import HotMemError, InvalidInput
 from hotmem.models import CachedEncoder, Language
-from hotmem.options import ModelOptions
 from hotmem.replay.comparison import sample_exchanges
 from hotmem.replay.recording import read_recording
 from hotmem.replay.replaying import replay, total_steps
@@ -70,13 +69,10 @@ LIFE = (
 
 
 @pytest.fixture(autouse=True)
-def environment(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_options: ModelOptions
-) -> None:
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Prepared models, a wide screen, and a folder without settings."""
     for name in Settings.model_fields:
         monkeypatch.delenv(f"HOTMEM_{name.upper()}", raising=False)
-    monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
     monkeypatch.setattr(console, "screen", console.make_console(width=200))
     monkeypatch.chdir(tmp_path)
 

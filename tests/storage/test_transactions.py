@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from hotmem import Memory, Options, Turn
-from hotmem.options import ModelOptions
 from hotmem.storage.postgres.transactions import Transactions
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.types import Role
@@ -44,7 +43,6 @@ async def test_a_user_turn_takes_six_writes_a_reply_four_a_recall_none(
     engine: str,
     tmp_path: Path,
     postgres_url: Callable[[str], str],
-    model_options: ModelOptions,
     writes: list[str],
 ) -> None:
     """The turn; then each job is claimed and its result written, the latter in one write a kind.
@@ -54,7 +52,7 @@ async def test_a_user_turn_takes_six_writes_a_reply_four_a_recall_none(
     """
     location = tmp_path / "memory.db" if engine == "sqlite" else postgres_url(next(iter(VERSIONS)))
     counts = []
-    async with Memory.open(location, Options(models=model_options)) as memory:
+    async with Memory.open(location, Options()) as memory:
         for number, (role, text) in enumerate(TALK):
             writes.clear()
             await memory.remember(Turn("ana", "s", role, text, NOW, "Ana", f"t{number}"))

@@ -22,7 +22,6 @@ from mcp.client.streamable_http import streamable_http_client
 from hotmem import InvalidInput, Memory, __version__
 from hotmem.block.rendering import CLOSING, NOTES, OPENING
 from hotmem.core.local_server import local_port, private_socket
-from hotmem.options import ModelOptions
 from hotmem.storage import queries
 from hotmem.tools.mcp import check_token, create_server, new_token, serve_http
 from hotmem.tools.registry import TOOLS, tool
@@ -289,7 +288,7 @@ def test_a_weak_token_is_refused_and_not_repeated() -> None:
     assert check_token(new_token()) != new_token()
 
 
-async def test_the_command_prints_a_token_once(database: Path, model_options: ModelOptions) -> None:
+async def test_the_command_prints_a_token_once(database: Path) -> None:
     with closing(local_port(0)) as free:
         port = free.getsockname()[1]
     command = [
@@ -306,7 +305,6 @@ async def test_the_command_prints_a_token_once(database: Path, model_options: Mo
         str(database),
     ]
     surroundings = {
-        "HOTMEM_CACHE_DIR": str(model_options.cache_dir),
         "HF_HUB_OFFLINE": "1",
         "PATH": "/usr/bin:/bin",
         "COLUMNS": "200",
@@ -332,10 +330,9 @@ async def test_the_command_prints_a_token_once(database: Path, model_options: Mo
         await process.communicate()
 
 
-async def test_stdio(database: Path, model_options: ModelOptions) -> None:
+async def test_stdio(database: Path) -> None:
     command = ["-m", "hotmem.cli.app", "serve-mcp", "--user", "ana", "--database", str(database)]
     surroundings = {
-        "HOTMEM_CACHE_DIR": str(model_options.cache_dir),
         "HF_HUB_OFFLINE": "1",
         "PATH": "/usr/bin:/bin",
     }

@@ -38,8 +38,12 @@ from hotmem.understanding.query.voice_commands import (
 MIN_COMMAND: Final = 0.7
 """Probability from which an utterance is a command that the rules do not find."""
 
-MIN_WITHHELD: Final = 0.3
-"""The same of a request not to store the turn or those to come: in doubt, nothing is stored."""
+MIN_WITHHELD: Final = 0.24
+"""The same of a request not to store the turn or those to come: in doubt, nothing is stored.
+
+Of 310 hints by a writer of whom nothing was trained on 142 are heard, and 8 of 260 look-alikes; at
+0.3, 137 and 7.
+"""
 
 MAX_NONE: Final = 0.7
 """Probability of no command up to which a command that the rules find is one."""
@@ -95,13 +99,13 @@ class CommandFinder:
     Args:
         encoder: Returns the encoder, or None while there is none. Without the encoder that the
             model was trained on, or if it fails, the rules decide alone.
-        model: Returns the model, or None if its weights are missing.
+        model: Returns the model.
     """
 
     def __init__(
         self,
         encoder: Callable[[], Encoder | None],
-        model: Callable[[], CommandModel | None] = load_model,
+        model: Callable[[], CommandModel] = load_model,
     ) -> None:
         self._encoder = encoder
         self._model = model
@@ -152,14 +156,13 @@ class CommandFinder:
             return ruled, True
 
     def _decided(self, text: str, ruled: Command | None) -> tuple[Command | None, bool]:
-        model = self._model()
-        if model is None:
-            return ruled, True
         encoder = self._encoder()
-        if encoder is None or encoder.name != TURNS.name:
+        if encoder is None or encoder.name != TURNS:
             return ruled, encoder is not None
         vector = encode_tokens(encoder, [text])[0].vector
-        chances = model.probabilities(term_ids(text), vector, None if ruled is None else ruled.kind)
+        chances = self._model().probabilities(
+            term_ids(text), vector, None if ruled is None else ruled.kind
+        )
         return decide(text, ruled, dict(zip(CLASSES, chances.tolist(), strict=True))), True
 
 

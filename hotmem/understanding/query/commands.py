@@ -3,16 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Final, Self
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file
 
-from hotmem.core.logs import log
-from hotmem.models.files import check_files, checksum_file, sha256
+from hotmem.models.files import load_shipped
 from hotmem.text.validation import END, normalize
 from hotmem.types import Vector
 from hotmem.understanding.term_model import TermIds
@@ -97,10 +94,6 @@ all."""
 TERM_SCALE: Final = 2.5
 """Length of the vector of terms, likewise."""
 
-_NAME: Final = "commands-2"
-WEIGHTS: Final = Path(__file__).parents[2] / "models" / f"{_NAME}.safetensors"
-"""The shipped weights."""
-
 FloatArray = NDArray[np.float32]
 
 
@@ -157,19 +150,13 @@ class CommandModel:
         self._bias = tensors["bias"].astype(np.float32)
 
     @classmethod
-    def load(cls, file: Path = WEIGHTS) -> Self | None:
-        """Load weights; None, with a warning, if they are missing or not those published."""
-        problems = (
-            check_files(file.parent, checksum_file(_NAME))
-            if file == WEIGHTS
-            else []
-            if sha256(file)
-            else [f"{file.name} is missing"]
-        )
-        if problems:
-            log.warning("voice commands are found by rules alone", reason="; ".join(problems))
-            return None
-        return cls(load_file(file))
+    def load(cls) -> Self:
+        """Load the shipped model; blocking.
+
+        Raises:
+            ModelMissing: If it is missing, or not the published one.
+        """
+        return cls(load_shipped("commands-2.npz"))
 
     def probabilities(self, ids: TermIds, vector: Vector, ruled: CommandKind | None) -> FloatArray:
         """Return the probability of each of `CLASSES`; arguments as of `features`."""

@@ -6,11 +6,12 @@ from typing import Final
 
 import numpy as np
 
+from hotmem.models.files import load_shipped
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Complexity, Intent, Vector
 from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.query.commands import term_ids
-from hotmem.understanding.term_model import TermModel, load_tensors, logistic
+from hotmem.understanding.term_model import TermModel, logistic
 
 
 def _any_of(*alternatives: str) -> re.Pattern[str]:
@@ -282,7 +283,7 @@ asked for nothing costs some tokens (`python -m eval need`)."""
 @lru_cache(maxsize=1)
 def load_model() -> tuple[TermModel, Vector]:
     """The shipped model of the words, and the weights of the embedding, loaded once."""
-    tensors = load_tensors("needs-1")
+    tensors = load_shipped("needs-1.npz")
     return TermModel.of(tensors, "need"), tensors["need_vector"].astype(np.float32)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from hotmem import Memory, Options, Turn
-from hotmem.options import ModelOptions
 from hotmem.storage.database import Cursor
 from hotmem.storage.postgres.connection import OPTIONS, Client, PostgresConnection, configure
 from hotmem.types import Role
@@ -60,9 +59,9 @@ class Noted:
 
 
 async def test_a_recall_after_a_new_turn_takes_five_round_trips(
-    url: str, model_options: ModelOptions, monkeypatch: pytest.MonkeyPatch
+    url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with Memory.open(url, Options(models=model_options)) as memory:
+    async with Memory.open(url, Options()) as memory:
 
         async def say(number: int, text: str) -> None:
             await memory.remember(Turn("ana", "s", Role.USER, text, NOW, "Ana", f"t{number}"))

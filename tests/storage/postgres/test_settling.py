@@ -5,18 +5,14 @@ import asyncio
 import pytest
 
 from hotmem import Memory, Options, Turn
-from hotmem.options import BackgroundMode, BackgroundOptions, ModelOptions
+from hotmem.options import BackgroundMode, BackgroundOptions
 from hotmem.types import Role
 from tests.storage.contract.story import NOW
 
 
-async def test_a_call_waits_for_its_own_users_jobs_only(
-    url: str, model_options: ModelOptions
-) -> None:
+async def test_a_call_waits_for_its_own_users_jobs_only(url: str) -> None:
     def opened(mode: BackgroundMode) -> Memory:
-        return Memory.open(
-            url, Options(models=model_options, background=BackgroundOptions(mode=mode))
-        )
+        return Memory.open(url, Options(background=BackgroundOptions(mode=mode)))
 
     async with opened(BackgroundMode.ELSEWHERE) as memory:
         await memory.remember(Turn("ben", "s", Role.USER, "My cat is called Fips.", NOW))

@@ -2,11 +2,11 @@
 
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from hotmem.errors import ModelMissing
 from hotmem.models import Encoder, load_encoder
 from hotmem.models.encoder import Vectors
 from hotmem.options import ModelOptions
@@ -18,13 +18,10 @@ from tests.attacks.cases import cases
 from tests.logs import captured_logs
 from tests.scored import scored
 
-SIZE_LIMIT = 350_000
-"""Bytes of the weights."""
-
 
 @pytest.fixture(scope="module")
-def encoder(model_options: ModelOptions) -> Encoder:
-    return load_encoder(model_options)
+def encoder() -> Encoder:
+    return load_encoder(ModelOptions())
 
 
 @pytest.fixture(scope="module")
@@ -101,13 +98,12 @@ def test_without_the_encoder_of_the_model_the_rules_decide(encoder: Encoder) -> 
     assert CommandFinder(lambda: other)(said) == find_command(said)
 
 
-def test_without_weights_the_rules_decide(
-    encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(commands, "WEIGHTS", tmp_path / "none.safetensors")
-    assert CommandModel.load(tmp_path / "none.safetensors") is None
+def test_without_weights_the_rules_decide(encoder: Encoder) -> None:
+    def missing() -> CommandModel:
+        raise ModelMissing("commands-2.npz is missing")
+
     said = "Forget that."
-    assert CommandFinder(lambda: encoder, lambda: None)(said) == find_command(said)
+    assert CommandFinder(lambda: encoder, missing)(said) == find_command(said)
 
 
 def test_without_a_cue_nothing_is_encoded() -> None:
@@ -196,10 +192,6 @@ def test_terms_are_words_in_a_row() -> None:
     few, more = term_ids("forget that"), term_ids("Um, forget that, please!")
     assert len(few) == 4 + 3 + 2
     assert np.isin(term_ids("forget that")[:1], few).all() and len(more) > len(few)
-
-
-def test_weights_are_small() -> None:
-    assert commands.WEIGHTS.stat().st_size < SIZE_LIMIT
 
 
 @scored("case", [case for case in cases("requests") if case["target"] != "everything"], floor=1.0)
