@@ -360,7 +360,7 @@ class OtherLetters(LetterEncoder):
 async def test_with_another_encoder_it_is_embedded_anew(
     database: Path, language: Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runtime, "load_former", lambda name, options: None)  # torch, for nothing
+    monkeypatch.setattr(runtime, "load_former", lambda name: None)  # torch, for nothing
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
         await tell(memory, [(0, 1), (4, 1), (5, 0)])
         before = await turns_told(memory)

@@ -42,7 +42,7 @@ RECALLS_OF_TURNS: Final = """
 def delete_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[str]:
     """Deletes memories with everything that belongs to them alone, and the decisions about them.
 
-    Memories that they superseded stay superseded; those that they made doubtful no longer are.
+    What they ended or made doubtful is as if they had never been.
 
     Returns:
         Public ids of the deleted memories, including those merged into them.
@@ -67,13 +67,13 @@ def delete_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> lis
                     WHERE r.user_key = :user AND u.memory = ANY(:names))""",
         values,
     )
+    effects.take_out(conn, user, deleted_keys)
     conn.execute(
         """DELETE FROM decisions WHERE +user_key = :user AND id IN (
                 SELECT decision FROM decision_memories WHERE memory = ANY(:keys)
                 UNION SELECT decision FROM decision_memories WHERE into_memory = ANY(:keys))""",
         values,
     )
-    effects.clear_caused_doubts(conn, user, memories=deleted_keys)
     conn.execute("DELETE FROM memories WHERE +user_key = :user AND id = ANY(:keys)", values)
     conn.execute(
         """DELETE FROM tags WHERE user_key = :user AND
@@ -121,7 +121,9 @@ def delete(
         ),
     ]
     kept_keys = set(kept)
-    affected = column(conn, "SELECT DISTINCT memory FROM sources WHERE turn = ANY(:turns)", values)
+    affected = conn.execute(
+        "SELECT memory, count(*) FROM sources WHERE turn = ANY(:turns) GROUP BY memory", values
+    ).fetchall()
     conn.execute(RECALLS_OF_TURNS, values)
     effects.clear_caused_doubts(conn, user, turns=turns)
     deletion_marks.add(
@@ -138,8 +140,9 @@ def delete(
         conn,
         """SELECT id FROM memories m WHERE +user_key = ? AND id = ANY(?) AND
             NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id)""",
-        (user, [key for key in affected if key not in kept_keys]),
+        (user, [key for key, _ in affected if key not in kept_keys]),
     )
+    effects.count_sources_gone(conn, user, affected)
     for key in orphans:
         decisions.release_merged(conn, user, key)
     deletion_marks.add(conn, user, "memory", delete_memories(conn, user, [*memories, *orphans]))

@@ -101,14 +101,118 @@ def doubt_new(conn: Connection, user: UserKey, memory: int, by: str, reason: str
         record(conn, user, DecisionAction.DOUBTED, reason, [(memory, cause)], from_stored(at))
 
 
-def revert(conn: Connection, user: UserKey, memories: Sequence[int]) -> None:
-    """Lets hold again, without doubt, what memories that are about to be deleted superseded."""
-    conn.execute(
-        """UPDATE memories SET valid_until = NULL, superseded_by = NULL
-            WHERE +user_key = ? AND superseded_by = ANY(?)""",
-        (user, [*memories]),
-    )
+SAID_AGAIN: Final = "It was said again."
+"""The reason recorded with a repetition."""
+
+SPOKEN: Final = (DecisionAction.ENDED, DecisionAction.DOUBTED, DecisionAction.REPEATED)
+"""Decisions that follow from what is said."""
+
+REMOVED: Final = "What had ended it is gone, and had ended in turn."
+"""The reason recorded with a memory that ends by what ended what had ended it."""
+
+ENDED_AT: Final = """CASE WHEN m.superseded_by IS NULL AND m.stored_at IS NOT NULL THEN NULL
+    ELSE m.valid_until END"""
+"""When something that was said ended a memory; not when it expires, as it was stored with."""
+
+SUCCEEDED: Final = f"""
+    WITH RECURSIVE after (id, valid_until, superseded_by) AS (
+        SELECT m.id, {ENDED_AT}, m.superseded_by FROM memories m
+            WHERE +m.user_key = :user AND m.id = ANY(:keys)
+        UNION SELECT a.id, {ENDED_AT}, m.superseded_by FROM after a JOIN memories m
+            ON m.id = a.superseded_by AND m.id = ANY(:keys))
+    SELECT id, valid_until, superseded_by FROM after
+        WHERE superseded_by IS NULL OR superseded_by <> ALL(:keys)"""
+"""For each of some memories, when it ended and by what that is not among them."""
+
+
+SAID_AFTER: Final = f"""
+    SELECT o.id, o.said_at FROM memories m JOIN memories o
+        ON o.user_key = m.user_key AND o.relation = m.relation AND o.value = m.value
+            AND lower(o.subject) = lower(m.subject) AND o.negated = m.negated
+    WHERE m.user_key = :user AND m.id = :key AND o.id > m.id AND o.id <> ALL(:gone)
+        AND m.relation <> '' AND o.merged_into IS NULL
+        AND o.stored_at IS NULL AND o.amends IS NULL
+        AND (o.id = m.superseded_by OR (m.superseded_by IS NULL AND o.valid_until IS NULL))
+        AND NOT EXISTS (SELECT 1 FROM decision_memories x JOIN decisions d ON d.id = x.decision
+            WHERE x.memory = o.id AND d.action NOT IN ({", ".join(map(repr, map(str, SPOKEN)))}))
+    ORDER BY o.id LIMIT 1"""
+"""The memory that states the same as one, said when that had ended, unless a person changed it."""
+
+
+def take_out(conn: Connection, user: UserKey, memories: Sequence[int]) -> None:
+    """Takes back what memories, which are about to be deleted, ended or put in doubt.
+
+    What one of them ended holds again, as if it had never been said, or ends by what ended that
+    one since. Where the same was said again meanwhile, that is a repetition.
+    """
+    gone = [*memories]
+    for key, valid_until, successor in conn.execute(
+        SUCCEEDED, {"user": user, "keys": gone}
+    ).fetchall():
+        ended = conn.execute(
+            """UPDATE memories SET valid_until = ?, superseded_by = ?
+                WHERE +user_key = ? AND superseded_by = ? AND id <> ALL(?) RETURNING id""",
+            (valid_until, successor, user, key, gone),
+        ).fetchall()
+        for (one,) in ended:
+            if not _join_repetition(conn, user, one, gone) and successor is not None:
+                links, at = [(one, successor)], from_stored(valid_until)
+                record(conn, user, DecisionAction.ENDED, REMOVED, links, at)
     clear_caused_doubts(conn, user, memories=memories)
+
+
+def _join_repetition(conn: Connection, user: UserKey, key: int, gone: Sequence[int]) -> bool:
+    """Joins a memory with the one that states the same since, if there is one."""
+    values = {"user": user, "key": key, "gone": gone}
+    row = conn.execute(SAID_AFTER, values).fetchone()
+    if row is None:
+        return False
+    values["twin"], said_at = row
+    conn.execute(
+        """UPDATE memories AS m SET valid_until = o.valid_until, superseded_by = o.superseded_by,
+               confirmations = m.confirmations + o.confirmations + 1, said_at = o.said_at,
+               order_time = o.order_time
+           FROM memories o WHERE +m.user_key = :user AND m.id = :key AND o.id = :twin""",
+        values,
+    )
+    conn.execute("UPDATE sources SET memory = :key WHERE memory = :twin", values)
+    for link in ("superseded_by", "doubted_by"):
+        conn.execute(
+            f"UPDATE memories SET {link} = :key WHERE +user_key = :user AND {link} = :twin", values
+        )
+    for link in ("memory", "into_memory"):
+        conn.execute(f"UPDATE decision_memories SET {link} = :key WHERE {link} = :twin", values)
+    conn.execute("DELETE FROM memories WHERE +user_key = :user AND id = :twin", values)
+    record(conn, user, DecisionAction.REPEATED, SAID_AGAIN, [(key, None)], from_stored(said_at))
+    return True
+
+
+def count_sources_gone(conn: Connection, user: UserKey, gone: Sequence[tuple[int, int]]) -> None:
+    """Counts how often memories were said, and when, without sources that are deleted.
+
+    What one of them ended holds until the first time that it is still said.
+
+    Args:
+        conn: The writer, within a transaction.
+        user: The user.
+        gone: Row numbers of memories, each with the number of its sources that are deleted.
+    """
+    conn.executemany(
+        """UPDATE memories AS m SET confirmations = greatest(confirmations - ?, 0),
+               said_at = coalesce((SELECT max(t.spoken_at) FROM sources x JOIN turns t
+                   ON t.id = x.turn WHERE x.memory = m.id), said_at),
+               order_time = coalesce((SELECT max(t.order_time) FROM sources x JOIN turns t
+                   ON t.id = x.turn WHERE x.memory = m.id), order_time)
+           WHERE user_key = ? AND id = ?""",
+        [(number, user, memory) for memory, number in gone],
+    )
+    conn.execute(
+        """UPDATE memories AS m SET valid_until = coalesce((SELECT min(t.spoken_at) FROM sources x
+               JOIN turns t ON t.id = x.turn WHERE x.memory = m.superseded_by
+                   AND t.spoken_at > m.said_at), valid_until)
+           WHERE +user_key = ? AND superseded_by = ANY(?)""",
+        (user, [memory for memory, _ in gone]),
+    )
 
 
 def clear_caused_doubts(

@@ -156,7 +156,7 @@ def _delete_turns(conn: Connection, one: RollbackState) -> bool:
         (one.user, one.key, AT_ONCE),
     )
     affected = conn.execute(
-        "SELECT memory, count(DISTINCT turn) FROM sources WHERE turn = ANY(?) GROUP BY memory",
+        "SELECT memory, count(*) FROM sources WHERE turn = ANY(?) GROUP BY memory",
         (keys,),
     ).fetchall()
     entities = column(
@@ -169,15 +169,7 @@ def _delete_turns(conn: Connection, one: RollbackState) -> bool:
     )
     effects.clear_caused_doubts(conn, one.user, turns=keys)
     conn.execute("DELETE FROM turns WHERE +user_key = ? AND id = ANY(?)", (one.user, keys))
-    conn.executemany(
-        """UPDATE memories AS m SET confirmations = greatest(confirmations - ?, 0),
-               said_at = coalesce((SELECT max(t.spoken_at) FROM sources x JOIN turns t
-                   ON t.id = x.turn WHERE x.memory = m.id), said_at),
-               order_time = coalesce((SELECT max(t.order_time) FROM sources x JOIN turns t
-                   ON t.id = x.turn WHERE x.memory = m.id), order_time)
-           WHERE user_key = ? AND id = ?""",
-        [(times, one.user, memory) for memory, times in affected],
-    )
+    effects.count_sources_gone(conn, one.user, affected)
     sourceless = """SELECT id FROM memories WHERE +user_key = ? AND id = ANY(?)
         AND stored_at IS NULL AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = memories.id)
     """
@@ -229,7 +221,7 @@ def _delete_imported(conn: Connection, one: RollbackState, keys: Sequence[int]) 
     conn.execute(
         "UPDATE memories SET amends = NULL WHERE +user_key = :user AND amends = ANY(:keys)", deleted
     )
-    effects.revert(conn, one.user, deleted_keys)
+    effects.take_out(conn, one.user, deleted_keys)
     conn.execute(
         f"""UPDATE memories SET confirmations = greatest(confirmations - 1, 0)
             WHERE +user_key = :user AND id IN (

@@ -62,8 +62,6 @@ ApplyCorrection = Callable[
 CORRECTED: Final = "The user corrected it."
 """The reason recorded with a memory that a correction ends."""
 
-SAID_AGAIN: Final = "It was said again."
-
 LATER_KNOWN: Final = "Something said later, which was stored already, replaces it."
 
 DOUBTED_AT_ONCE: Final = "Something that is stored already contradicts it."
@@ -372,7 +370,9 @@ def _confirm(
             WHERE EXISTS (SELECT 1 FROM sources WHERE memory = :memory) ON CONFLICT DO NOTHING""",
         {"memory": key, "turn": turn, "start": statement.start, "stop": statement.stop},
     )  # what was stored without a turn does not depend on one that repeats it
-    decisions.record(conn, user, DecisionAction.REPEATED, SAID_AGAIN, [(key, None)], said.said_at)
+    decisions.record(
+        conn, user, DecisionAction.REPEATED, effects.SAID_AGAIN, [(key, None)], said.said_at
+    )
     return key
 
 

@@ -87,9 +87,19 @@ def _find(conn: Connection, user: UserKey, where: str, value: object) -> _Row | 
 
 
 def _undo(
-    conn: Connection, user: UserKey, one: _Row, now: datetime, why: str | None = None
+    conn: Connection,
+    user: UserKey,
+    one: _Row,
+    now: datetime,
+    why: str | None = None,
+    *,
+    without: int | None = None,
 ) -> UndoResult:
-    """Undoes a decision that was not undone before, and records it."""
+    """Undoes a decision that was not undone before, and records it.
+
+    If it is undone because the memory `without` is withdrawn, what that had ended ends by what
+    ended it in turn.
+    """
     if one.action is DecisionAction.REDONE:
         raise InvalidInput(
             f"{one.name!r} took an undoing back. Undo the decision itself again instead."
@@ -102,7 +112,7 @@ def _undo(
     ).fetchall()
     keys = [key for link in links for key in link if key is not None]
     before = memory_states.of(conn, user, keys)
-    restored, removed = _revert(conn, user, one, links, now)
+    restored, removed = _revert(conn, user, one, links, now, without)
     after = memory_states.of(conn, user, keys)
     repeatable = one.action not in AGAIN and after.keys() == before.keys()
     changes = decisions.difference(before, after) if repeatable else {}
@@ -184,6 +194,7 @@ def _revert(
     one: _Row,
     links: Sequence[tuple[int, int | None]],
     now: datetime,
+    without: int | None,
 ) -> tuple[int, int]:
     """Reverts a decision; returns the number of restored and of removed rows."""
     keys = [key for key, _ in links]
@@ -203,7 +214,7 @@ def _revert(
             _undo_repetition(conn, user, keys[0], one.decided_at)
             return 1, 0
         case DecisionAction.ENDED | DecisionAction.DOUBTED:
-            return _undo_effect(conn, user, one.key, one.action), 0
+            return _undo_effect(conn, user, one.key, one.action, without), 0
         case DecisionAction.EVOLVED | DecisionAction.REGROUPED:
             return _restore_former_evolution(conn, user, one.key), 0
         case DecisionAction.TAGS_CONSOLIDATED:
@@ -219,7 +230,7 @@ def _revert(
 
 
 def _withdraw(conn: Connection, user: UserKey, key: int, now: datetime) -> int:
-    """Withdraws a memory; what it ended or put in doubt holds again. Returns how many do."""
+    """Withdraws a memory; what it ended or put in doubt is as without it. Returns how many are."""
     changed = conn.execute(
         """SELECT 1 FROM memories WHERE user_key = :user AND (amends = :key
             OR (id = :key AND merged_into IS NOT NULL) OR (merged_into = :key AND id <> :key))""",
@@ -229,8 +240,8 @@ def _withdraw(conn: Connection, user: UserKey, key: int, now: datetime) -> int:
         raise InvalidInput(
             "The memory was edited or merged after this decision. Undo the later change first."
         )
-    effects = [one for one in _effects(conn, user, key) if one.undone_at is None]
-    restored = sum(_undo(conn, user, one, now).restored for one in effects)
+    caused = [one for one in _effects(conn, user, key) if one.undone_at is None]
+    restored = sum(_undo(conn, user, one, now, without=key).restored for one in caused)
     merge_into(conn, user, key, key)
     return restored
 
@@ -257,27 +268,30 @@ def _unmerge_tags(conn: Connection, user: UserKey, decision: int) -> int:
     return len(tags)
 
 
-def _undo_effect(conn: Connection, user: UserKey, decision: int, action: DecisionAction) -> int:
+def _undo_effect(
+    conn: Connection, user: UserKey, decision: int, action: DecisionAction, without: int | None
+) -> int:
     """Restores memories that a decision ended or put in doubt; returns their number.
 
     Those that ended or became doubtful for another reason since stay as they are.
     """
     changed, held = (
         (
-            "valid_until = NULL, superseded_by = NULL",
-            "m.valid_until IS NOT NULL AND m.superseded_by",
+            f"""(valid_until, superseded_by) = (SELECT max({effects.ENDED_AT}),
+                max(m.superseded_by) FROM memories m WHERE m.id = :without)""",
+            "k.valid_until IS NOT NULL AND k.superseded_by",
         )
         if action is DecisionAction.ENDED
         else (
             "doubted_at = NULL, doubted_by = NULL, doubted_in = NULL",
-            "m.doubted_at IS NOT NULL AND m.doubted_by",
+            "k.doubted_at IS NOT NULL AND k.doubted_by",
         )
     )
     restored = conn.execute(
-        f"""UPDATE memories AS m SET {changed} WHERE m.user_key = ? AND EXISTS (
-                SELECT 1 FROM decision_memories x WHERE x.decision = ? AND x.memory = m.id
+        f"""UPDATE memories AS k SET {changed} WHERE k.user_key = :user AND EXISTS (
+                SELECT 1 FROM decision_memories x WHERE x.decision = :decision AND x.memory = k.id
                     AND {held} IS NOT DISTINCT FROM x.into_memory) RETURNING id""",
-        (user, decision),
+        {"user": user, "decision": decision, "without": without},
     )
     return len(restored.fetchall())
 
@@ -433,5 +447,4 @@ def retract_previous_turn(conn: Connection, user: UserKey, turn: int, said_at: d
         if not deleted:
             undo(conn, user, name, said_at, IN_JEST)
     deleted_keys = [key for key, _, deleted in rows if deleted]
-    effects.revert(conn, user, deleted_keys)
     cascade.delete_memories(conn, user, deleted_keys)

@@ -115,9 +115,9 @@ async def test_what_a_memory_superseded_holds_again(
     new = await contradict(database, ana, by_memory=True, ends=True)
     assert new is not None
     keys = [await database.read(key_of, ana, new)]
-    await database.write(queries.effects.revert, ben, keys)
+    await database.write(queries.effects.take_out, ben, keys)
     assert (await records(database, ana))["Skipper lives in Leith."].valid_until == LATER
-    await database.write(queries.effects.revert, ana, keys)
+    await database.write(queries.effects.take_out, ana, keys)
     assert (await records(database, ana))["Skipper lives in Leith."].valid_until is None
 
 

@@ -1,0 +1,76 @@
+"""What is forgotten or withdrawn leaves the memory as the same history without it."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from random import Random
+from typing import Any, Final
+
+import pytest
+
+from hotmem.consolidation.supersession import apply_correction, find_supersession
+from hotmem.storage import queries
+from hotmem.storage.database import Connection, Database
+from hotmem.storage.queries.jobs import UserRotation
+from hotmem.types import Category, Kind, Statement, Understanding, UserKey
+from hotmem.types.maintenance import ForgetTurns
+from tests.storage.contract.story import NOW, lives_in, turn, user_key
+
+LENGTH: Final = 12
+"""Statements of a history."""
+
+TEXT: Final = "It was said."
+
+STORED: Final = """
+    SELECT m.text, m.valid_until, (SELECT o.text FROM memories o WHERE o.id = m.superseded_by),
+        m.doubted_at, m.confirmations, m.said_at, m.order_time,
+        (SELECT json_group_array(s.name) FROM (SELECT t.public_id AS name FROM sources x
+            JOIN turns t ON t.id = x.turn WHERE x.memory = m.id ORDER BY t.id) s)
+    FROM memories m WHERE m.user_key = ? AND m.merged_into IS NULL ORDER BY m.said_at, m.id"""
+
+
+def history(seed: int) -> list[Statement]:
+    """Statements that confirm, end and deny each other."""
+    random = Random(seed)
+    told = []
+    for _ in range(LENGTH):
+        if random.random() < 0.5:
+            told.append(lives_in(random.choice(("Leith", "Oban", "Rome", "Faro")), len(TEXT)))
+        else:
+            told.append(likes(random.choice(("tea", "figs")), negated=random.random() < 0.4))
+    return told
+
+
+def likes(thing: str, *, negated: bool) -> Statement:
+    """The statement that Skipper likes a thing, or does not."""
+    verb = "does not like" if negated else "likes"
+    text, kind, category = f"Skipper {verb} {thing}.", Kind.PREFERENCE, Category.CONTEXTS
+    return Statement(
+        text, "Skipper", "likes", thing, kind, category, 3, 0, len(TEXT), negated=negated
+    )
+
+
+def tell(conn: Connection, user: str, told: Sequence[Statement], without: int | None) -> None:
+    """Store turns an hour apart, and what each states; all but one."""
+    for number, statement in enumerate(told):
+        if number == without:
+            continue
+        at = NOW + timedelta(hours=number)
+        queries.turns.add(conn, turn(TEXT, user=user, at=at, name=f"t{number}"), at)
+        ((key, _),) = queries.turns.waiting(conn, UserRotation(), 1)
+        read = Understanding((statement,))
+        queries.understandings.store(conn, key, read, find_supersession, apply_correction)
+
+
+def stored(conn: Connection, user: UserKey) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in conn.execute(STORED, (user,)).fetchall()]
+
+
+@pytest.mark.parametrize("seed", range(20))
+async def test_a_forgotten_turn_was_never_said(database: Database, seed: int) -> None:
+    told, gone = history(seed), seed % LENGTH
+    ana, ben = [await database.write_all(user_key, name) for name in ("ana", "ben")]
+    await database.write_all(tell, "ana", told, None)
+    await database.write_all(tell, "ben", told, gone)
+    await database.write(queries.forget.remove, ana, ForgetTurns((f"t{gone}",)))
+    assert await database.read(stored, ana) == await database.read(stored, ben)
+    assert not await database.read_all(queries.maintenance.faults)
