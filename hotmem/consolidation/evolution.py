@@ -32,8 +32,7 @@ from hotmem.types import (
     CategoryMembers,
     EvolutionDraft,
     EvolutionResult,
-    FormerSubcategory,
-    SubcategoryDraft,
+    SubcategoryState,
     UserKey,
     Vector,
 )
@@ -454,17 +453,17 @@ def draft_subcategories(
                 continue
             taken.add(name)
         best = group[np.argsort(-(members.rows[group] @ centroid), kind="stable")[:DIGEST_SIZE]]
-        former = members.named.get(name, FormerSubcategory(frozenset(), now))
-        of_name = (word for word in former.keywords if stems(word) & stems(name))
-        held = former.members if name in pinned else frozenset()
+        former = members.named.get(name)
+        of_name = (word for word in former.keywords if stems(word) & stems(name)) if former else ()
+        held = pinned[name].members if name in pinned else frozenset()
         drafts.append(
-            SubcategoryDraft(
+            SubcategoryState(
                 name,
                 tuple(dict.fromkeys((*words, *of_name))),
                 tuple(members.ids[place] for place in best),
-                former.since,
+                former.since if former else now,
                 centroid,
-                tuple(sorted(held.union(members.keys[place] for place in group))),
+                held.union(members.keys[place] for place in group),
                 name in pinned,
             )
         )
@@ -494,11 +493,10 @@ def rename_drafts(
     return replace(drafted, subcategories=tuple(renamed))
 
 
-def _statements(one: SubcategoryDraft, members: CategoryMembers) -> list[str]:
+def _statements(one: SubcategoryState, members: CategoryMembers) -> list[str]:
     """Texts of the memories of a draft, the most central first."""
-    held = frozenset(one.members)
-    places = np.array([place for place, key in enumerate(members.keys) if key in held])
-    order = np.argsort(-(members.rows[places] @ one.centroid), kind="stable")
+    places = np.array([place for place, key in enumerate(members.keys) if key in one.members])
+    order = np.argsort(-(members.rows[places] @ _centroid(one, members)), kind="stable")
     return [members.texts[place] for place in places[order]]
 
 
@@ -543,7 +541,7 @@ def draft_parts(
     return replace(found, subcategories=tuple(parts))
 
 
-def _centroid(one: FormerSubcategory, members: CategoryMembers) -> Vector:
+def _centroid(one: SubcategoryState, members: CategoryMembers) -> Vector:
     """The centroid of a subcategory; if it is unknown, the mean of its embedded memories."""
     if one.centroid is not None:
         return one.centroid

@@ -470,22 +470,26 @@ class Subcategory:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FormerSubcategory:
-    """A subcategory as it is before its category evolves.
+class SubcategoryState:
+    """A subcategory with its memories, live or in a draft.
 
     Attributes:
-        members: Row numbers of its memories.
-        since: When it first existed, UTC.
+        name: Its name.
         keywords: Its keywords.
-        pinned: Whether it stays as it is.
+        examples: Ids of its most central memories.
+        since: When it first existed, UTC.
         centroid: Mean of its memories' embeddings, a unit row; None while unknown.
+        members: Row numbers of its memories.
+        pinned: Whether it stays as it is when the category evolves.
     """
 
-    members: frozenset[int]
+    name: str
+    keywords: tuple[str, ...]
+    examples: tuple[str, ...]
     since: datetime
-    keywords: tuple[str, ...] = ()
+    centroid: Vector | None
+    members: frozenset[int]
     pinned: bool = False
-    centroid: Vector | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -507,31 +511,8 @@ class CategoryMembers:
     texts: tuple[str, ...]
     tags: tuple[tuple[str, ...], ...]
     rows: Vectors
-    named: dict[str, FormerSubcategory]
+    named: dict[str, SubcategoryState]
     total: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SubcategoryDraft:
-    """A subcategory that is not live yet.
-
-    Attributes:
-        name: Its name.
-        keywords: Its keywords.
-        examples: Ids of its most central memories.
-        since: When it first existed, UTC.
-        centroid: Mean of its memories' embeddings, a unit row.
-        members: Row numbers of its memories.
-        pinned: Whether it stays as it is when the category evolves.
-    """
-
-    name: str
-    keywords: tuple[str, ...]
-    examples: tuple[str, ...]
-    since: datetime
-    centroid: Vector
-    members: tuple[int, ...]
-    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -543,7 +524,7 @@ class EvolutionDraft:
         centre: Direction that all memories of the category share, a unit row.
     """
 
-    subcategories: tuple[SubcategoryDraft, ...]
+    subcategories: tuple[SubcategoryState, ...]
     centre: Vector
 
 

@@ -25,11 +25,11 @@ from hotmem.types import (
     EvidenceKind,
     EvolutionDraft,
     EvolutionRecord,
-    FormerSubcategory,
     JobKind,
-    SubcategoryDraft,
     SubcategoryRecord,
+    SubcategoryState,
     UserKey,
+    Vector,
 )
 
 BATCH: Final = 1000
@@ -213,19 +213,30 @@ def update_centroid(conn: Connection, subcategory: int) -> bytes | None:
 
     None while one of them waits to be embedded.
     """
-    vectors = [
-        row[0]
-        for row in conn.execute(
-            """SELECT m.vector FROM subcategory_members x JOIN memories m ON m.id = x.memory
-                WHERE x.subcategory = ?""",
-            (subcategory,),
-        )
-    ]
-    if not vectors or None in vectors:
-        return None
-    centroid = to_bytes(from_bytes(vectors).mean(axis=0))
+    rows = conn.execute(
+        """SELECT m.vector FROM subcategory_members x JOIN memories m ON m.id = x.memory
+            WHERE x.subcategory = ?""",
+        (subcategory,),
+    )
+    mean = _mean([vector for (vector,) in rows])
+    centroid = None if mean is None else to_bytes(mean)
     conn.execute("UPDATE subcategories SET centroid = ? WHERE id = ?", (centroid, subcategory))
     return centroid
+
+
+def mean_vector(conn: Connection, user: UserKey, memories: Iterable[int]) -> Vector | None:
+    """The mean of the vectors of memories; None while one of them waits to be embedded."""
+    rows = conn.execute(
+        "SELECT vector FROM memories WHERE user_key = ? AND id = ANY(?)", (user, list(memories))
+    )
+    return _mean([vector for (vector,) in rows])
+
+
+def _mean(vectors: Sequence[bytes | None]) -> Vector | None:
+    known = [vector for vector in vectors if vector is not None]
+    if not known or len(known) < len(vectors):
+        return None
+    return np.asarray(from_bytes(known).mean(axis=0), dtype=np.float32)
 
 
 DRAFT, LIVE, PAST, UNDONE, EMPTY = "draft", "live", "past", "undone", "nothing"
@@ -307,31 +318,38 @@ def members(conn: Connection, user: UserKey, category: Category, limit: int) -> 
             max(-(-total // limit), 1),
         ),
     ).fetchall()
-    named = conn.execute(
-        f"""SELECT s.name, s.since, s.keywords, s.pinned, s.centroid, coalesce((
-                SELECT json_group_array(x.memory) FROM subcategory_members x
-                WHERE x.subcategory = s.id), '[]')
-            FROM subcategories s WHERE s.evolution = ({LIVE_EVOLUTION}) ORDER BY s.id""",
-        (user, category),
-    )
     return CategoryMembers(
         keys=tuple(row[0] for row in rows),
         ids=tuple(row[1] for row in rows),
         texts=tuple(row[2] for row in rows),
         tags=tuple(tuple(json.loads(row[4])) for row in rows),
         rows=from_bytes([row[3] for row in rows]) if rows else np.empty((0, 0), dtype=np.float32),
-        named={
-            name: FormerSubcategory(
-                frozenset(json.loads(keys)),
-                from_stored(since),
-                tuple(json.loads(words)),
-                bool(pinned),
-                None if centroid is None else from_bytes([centroid])[0],
-            )
-            for name, since, words, pinned, centroid, keys in named
-        },
+        named=live(conn, user, category),
         total=total,
     )
+
+
+def live(conn: Connection, user: UserKey, category: Category) -> dict[str, SubcategoryState]:
+    """The live subcategories of a category by name, in the order of row numbers."""
+    rows = conn.execute(
+        f"""SELECT s.name, s.keywords, s.examples, s.since, s.centroid, coalesce((
+                SELECT json_group_array(x.memory) FROM subcategory_members x
+                WHERE x.subcategory = s.id), '[]'), s.pinned
+            FROM subcategories s WHERE s.evolution = ({LIVE_EVOLUTION}) ORDER BY s.id""",
+        (user, category),
+    )
+    return {
+        name: SubcategoryState(
+            name,
+            tuple(json.loads(words)),
+            tuple(json.loads(examples)),
+            from_stored(since),
+            None if centroid is None else from_bytes([centroid])[0],
+            frozenset(json.loads(members)),
+            bool(pinned),
+        )
+        for name, words, examples, since, centroid, members, pinned in rows
+    }
 
 
 def draft(
@@ -376,25 +394,17 @@ def draft(
             (to_bytes(drafted.centre), evolution, user),
         )
     for one in drafted.subcategories:
-        insert_draft(conn, evolution, one, one.members)
+        insert_draft(conn, evolution, one)
     return evolution
 
 
-def insert_draft(
-    conn: Connection, evolution: int, drafted: SubcategoryDraft, members: Iterable[int]
-) -> None:
-    """Stores a subcategory of an evolution with these members."""
-    key = _insert_subcategory(
-        conn,
-        evolution,
-        SubcategoryRecord(
-            drafted.name, drafted.keywords, drafted.examples, drafted.since, drafted.pinned
-        ),
-        to_bytes(drafted.centroid),
-    )
+def insert_draft(conn: Connection, evolution: int, drafted: SubcategoryState) -> None:
+    """Stores a subcategory of an evolution with its members."""
+    centroid = None if drafted.centroid is None else to_bytes(drafted.centroid)
+    key = _insert_subcategory(conn, evolution, drafted, centroid)
     conn.executemany(
         "INSERT INTO subcategory_members (subcategory, memory) VALUES (?, ?)",
-        [(key, member) for member in members],
+        [(key, member) for member in sorted(drafted.members)],
     )
 
 
@@ -526,7 +536,10 @@ def _insert_evolution(
 
 
 def _insert_subcategory(
-    conn: Connection, evolution: int, one: SubcategoryRecord, centroid: bytes | None
+    conn: Connection,
+    evolution: int,
+    one: SubcategoryRecord | SubcategoryState,
+    centroid: bytes | None,
 ) -> int:
     key: int = conn.execute(
         """INSERT INTO subcategories

@@ -2,17 +2,25 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import reduce
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import evolutions
-from hotmem.storage.queries.evolutions import LIVE_EVOLUTION, make_live, update_centroid
+from hotmem.storage.queries.evolutions import (
+    DRAFT,
+    LIVE_EVOLUTION,
+    insert_draft,
+    live,
+    make_live,
+    mean_vector,
+    update_centroid,
+)
 from hotmem.storage.queries.times import from_stored
 from hotmem.text.names import NameFinder
 from hotmem.text.stemming import stems, terms
@@ -22,6 +30,7 @@ from hotmem.types import (
     EvidenceKind,
     EvolutionDraft,
     Subcategory,
+    SubcategoryState,
     UserKey,
 )
 
@@ -91,8 +100,7 @@ def remove_stale_words(conn: Connection, user: UserKey, categories: Iterable[Cat
             keywords = json.loads(held)
             words = [word for word in keywords if has_word(conn, user, key, word)]
             conn.execute(
-                "UPDATE subcategories SET keywords = ?, centroid = NULL WHERE id = ?",
-                (json.dumps(words), key),
+                "UPDATE subcategories SET keywords = ? WHERE id = ?", (json.dumps(words), key)
             )
             update_centroid(conn, key)
             removed = stems(" ".join(word for word in keywords if word not in words))
@@ -142,18 +150,6 @@ def has_word(conn: Connection, user: UserKey, subcategory: int, word: str) -> bo
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
-class _Copy(NamedTuple):
-    """A copy of the live evolution of a category, not live yet.
-
-    Attributes:
-        evolution: Its row number.
-        keys: Row numbers of its subcategories by name.
-    """
-
-    evolution: int
-    keys: dict[str, int]
-
-
 def missing(category: Category, name: str) -> InvalidInput:
     """The error that a category has no subcategory of a name."""
     return InvalidInput(
@@ -167,17 +163,25 @@ def rename(
 ) -> str:
     """Renames and pins a subcategory; returns the decision's id.
 
+    Words of the name that its memories contain become keywords, so that the name does not outlive
+    them (`remove_stale_words`).
+
     Raises:
         InvalidInput: If there is no such subcategory, or another has the new name.
     """
-    copied = _copy(conn, user, category, [name])
-    if new in copied.keys:
+    held = _live(conn, user, category, [name])
+    if new in held:
         raise InvalidInput(
             f"{category} has a subcategory {new!r} already. Merge them, or choose another name."
         )
-    _call(conn, user, copied.keys[name], new)
-    reason = f"a subcategory of {category} renamed"
-    return make_live(conn, user, category, copied.evolution, DecisionAction.REGROUPED, reason, now)
+    (key,) = conn.execute(
+        f"SELECT id FROM subcategories WHERE evolution = ({LIVE_EVOLUTION}) AND name = ?",
+        (user, category, name),
+    ).fetchone()
+    own = [word for word in _WORD.findall(new.lower()) if has_word(conn, user, key, word)]
+    keywords = tuple(dict.fromkeys((*held[name].keywords, *own)))
+    held[name] = replace(held[name], name=new, keywords=keywords, pinned=True)
+    return _regroup(conn, user, category, held, f"a subcategory of {category} renamed", now)
 
 
 def pin(
@@ -188,12 +192,10 @@ def pin(
     Raises:
         InvalidInput: If there is no such subcategory.
     """
-    copied = _copy(conn, user, category, [name])
-    conn.execute(
-        "UPDATE subcategories SET pinned = ? WHERE id = ?", (int(pinned), copied.keys[name])
-    )
+    held = _live(conn, user, category, [name])
+    held[name] = replace(held[name], pinned=pinned)
     reason = f"a subcategory of {category} {'pinned' if pinned else 'released'}"
-    return make_live(conn, user, category, copied.evolution, DecisionAction.REGROUPED, reason, now)
+    return _regroup(conn, user, category, held, reason, now)
 
 
 def merge(
@@ -212,26 +214,20 @@ def merge(
     names = (into, *others)
     if len(set(names)) < len(names):
         raise InvalidInput("A subcategory cannot be merged into itself. Name each once.")
-    copied = _copy(conn, user, category, names)
-    kept, merged = copied.keys[into], [copied.keys[name] for name in others]
-    conn.execute(
-        "UPDATE subcategory_members SET subcategory = ? WHERE subcategory = ANY(?)", (kept, merged)
+    held = _live(conn, user, category, names)
+    merged = [one for one in held.values() if one.name in names]
+    members = frozenset[int]().union(*(one.members for one in merged))
+    held[into] = replace(
+        held[into],
+        keywords=tuple(dict.fromkeys(word for one in merged for word in one.keywords)),
+        centroid=mean_vector(conn, user, members),
+        members=members,
+        pinned=True,
     )
-    keywords = [
-        word
-        for (held,) in conn.execute(
-            "SELECT keywords FROM subcategories WHERE id = ANY(?) ORDER BY id", ([kept, *merged],)
-        )
-        for word in json.loads(held)
-    ]
-    conn.execute("DELETE FROM subcategories WHERE id = ANY(?)", (merged,))
-    conn.execute(
-        "UPDATE subcategories SET keywords = ?, centroid = NULL, pinned = 1 WHERE id = ?",
-        (json.dumps(list(dict.fromkeys(keywords))), kept),
-    )
-    evolutions.update_centroid(conn, kept)
+    for name in others:
+        del held[name]
     reason = f"{len(names)} subcategories of {category} merged"
-    return make_live(conn, user, category, copied.evolution, DecisionAction.REGROUPED, reason, now)
+    return _regroup(conn, user, category, held, reason, now)
 
 
 def split(
@@ -249,67 +245,40 @@ def split(
     Raises:
         InvalidInput: If there is no such subcategory.
     """
-    copied = _copy(conn, user, category, [name])
-    held = {
-        row[0]
-        for row in conn.execute(
-            "SELECT memory FROM subcategory_members WHERE subcategory = ?", (copied.keys[name],)
-        )
-    }
-    conn.execute("DELETE FROM subcategories WHERE id = ?", (copied.keys[name],))
+    held = _live(conn, user, category, [name])
+    former = held.pop(name)
     for part in parts.subcategories:
-        evolutions.insert_draft(conn, copied.evolution, part, held.intersection(part.members))
+        held[part.name] = replace(part, members=part.members & former.members)
     reason = f"a subcategory of {category} split into {len(parts.subcategories)}"
-    return make_live(conn, user, category, copied.evolution, DecisionAction.REGROUPED, reason, now)
+    return _regroup(conn, user, category, held, reason, now)
 
 
-def _copy(conn: Connection, user: UserKey, category: Category, names: Sequence[str]) -> _Copy:
-    """Copies the live evolution of a category, which must have subcategories of these names."""
-    live = conn.execute(LIVE_EVOLUTION, (user, category)).fetchone()
-    former = (
-        conn.execute(
-            "SELECT id, name FROM subcategories WHERE evolution = ? ORDER BY id", live
-        ).fetchall()
-        if live
-        else []
-    )
+def _live(
+    conn: Connection, user: UserKey, category: Category, names: Sequence[str]
+) -> dict[str, SubcategoryState]:
+    """The live subcategories of a category, which must have some of these names."""
+    held = live(conn, user, category)
     for name in names:
-        if name not in {one for _, one in former}:
+        if name not in held:
             raise missing(category, name)
+    return held
+
+
+def _regroup(
+    conn: Connection,
+    user: UserKey,
+    category: Category,
+    held: Mapping[str, SubcategoryState],
+    reason: str,
+    now: datetime,
+) -> str:
+    """Makes these subcategories of a category the live ones; returns the decision's id."""
     (evolution,) = conn.execute(
-        """INSERT INTO evolutions (user_key, category, state, evolved_at, memories, centre)
+        f"""INSERT INTO evolutions (user_key, category, state, evolved_at, memories, centre)
             SELECT user_key, category, ?, evolved_at, memories, centre FROM evolutions
-            WHERE id = ? RETURNING id""",
-        (evolutions.DRAFT, *live),
+            WHERE id = ({LIVE_EVOLUTION}) RETURNING id""",
+        (DRAFT, user, category),
     ).fetchone()
-    keys = {}
-    for key, name in former:
-        (keys[name],) = conn.execute(
-            """INSERT INTO subcategories
-                (evolution, name, keywords, examples, since, centroid, pinned)
-                SELECT CAST(? AS BIGINT), name, keywords, examples, since, centroid, pinned
-                FROM subcategories WHERE id = ? RETURNING id""",
-            (evolution, key),
-        ).fetchone()
-        conn.execute(
-            """INSERT INTO subcategory_members (subcategory, memory)
-                SELECT CAST(? AS BIGINT), memory FROM subcategory_members WHERE subcategory = ?""",
-            (keys[name], key),
-        )
-    return _Copy(evolution, keys)
-
-
-def _call(conn: Connection, user: UserKey, subcategory: int, name: str) -> None:
-    """Names and pins a subcategory.
-
-    Words of the name that its memories contain become keywords, so that the name does not outlive
-    them (`remove_stale_words`).
-    """
-    (held,) = conn.execute(
-        "SELECT keywords FROM subcategories WHERE id = ?", (subcategory,)
-    ).fetchone()
-    own = [word for word in _WORD.findall(name.lower()) if has_word(conn, user, subcategory, word)]
-    conn.execute(
-        "UPDATE subcategories SET name = ?, keywords = ?, pinned = 1 WHERE id = ?",
-        (name, json.dumps(list(dict.fromkeys((*json.loads(held), *own)))), subcategory),
-    )
+    for one in held.values():
+        insert_draft(conn, evolution, one)
+    return make_live(conn, user, category, evolution, DecisionAction.REGROUPED, reason, now)

@@ -23,8 +23,8 @@ from hotmem.types import (
     Kind,
     NewMemory,
     SessionSummary,
-    SubcategoryDraft,
     SubcategoryRecord,
+    SubcategoryState,
     SummarySentence,
     Understanding,
     UserKey,
@@ -144,7 +144,7 @@ async def evolve(database: Database, user: UserKey) -> str | None:
     """Make two subcategories live; return the decision's id."""
     members = await database.read(queries.evolutions.members, user, Category.CONTEXTS, 99)
     drafts = tuple(
-        SubcategoryDraft(name, (name, "old"), (memory,), NOW, row, (key,))
+        SubcategoryState(name, (name, "old"), (memory,), NOW, row, frozenset({key}))
         for name, key, memory, row in zip(
             ("heron", "ferry"), members.keys, members.ids, members.rows, strict=True
         )

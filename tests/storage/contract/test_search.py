@@ -23,7 +23,7 @@ from hotmem.storage.search.searches import (
 )
 from hotmem.storage.search.vectors import to_bytes
 from hotmem.types import Category, EvidenceKind, Interval, SessionSummary, TimedWords, UserKey
-from hotmem.types.maintenance import EvolutionDraft, SubcategoryDraft
+from hotmem.types.maintenance import EvolutionDraft, SubcategoryState
 from hotmem.types.recall import IndexState
 from hotmem.types.sessions import Topic
 from tests.letters import LetterEncoder
@@ -249,7 +249,7 @@ async def test_live_subcategories(database: Database, ana: UserKey, ben: UserKey
     members = await database.read(queries.evolutions.members, ana, Category.CONTEXTS, 99)
     assert len(members.keys) == 2
     drafts = tuple(
-        SubcategoryDraft(name, (name,), (memory,), NOW, row, (key,))
+        SubcategoryState(name, (name,), (memory,), NOW, row, frozenset({key}))
         for name, key, memory, row in zip(
             ("birds", "boats"), members.keys, members.ids, members.rows, strict=True
         )

@@ -14,7 +14,7 @@ from hotmem.types import (
     DecisionAction,
     EvolutionDraft,
     Subcategory,
-    SubcategoryDraft,
+    SubcategoryState,
     UserKey,
 )
 from hotmem.types.maintenance import ForgetMemory
@@ -109,7 +109,7 @@ async def test_a_subcategory_is_split(database: Database, ana: UserKey) -> None:
     await database.write(queries.subcategories.merge, ana, OWN, "ferry", ["heron"], NOW)
     members = await database.read(queries.evolutions.members, ana, OWN, 9)
     parts = tuple(
-        SubcategoryDraft(name, (), (memory,), NOW, row, (key,), True)
+        SubcategoryState(name, (), (memory,), NOW, row, frozenset({key}), True)
         for name, key, memory, row in zip(
             ("birds", "boats"), members.keys, members.ids, members.rows, strict=True
         )
