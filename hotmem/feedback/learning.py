@@ -28,7 +28,6 @@ from hotmem.types import (
     QualityRecord,
     Usage,
     UsageKind,
-    UserKey,
     Weights,
 )
 
@@ -301,23 +300,35 @@ async def learn_from_reply(
         StoreError: If the write failed.
     """
     uses, records = await asyncio.to_thread(_detect_usage, encoder, block, heard, count)
-    used = sum(use.kind is not UsageKind.UNUSED for use in uses)
-    user = await storage.database.read_all(queries.users.find, block.user_id)
-    weights = block.trace.weights
-    if user is not None:
-        weights = await _record_and_learn(
-            storage,
-            user,
-            block,
-            uses,
-            records,
-            options,
-            now,
-            recorded,
-            interrupted=interrupted,
-            again=again,
+    used = [use for use in uses if use.kind is not UsageKind.UNUSED]
+    share = len(used) / len(uses) if uses else 0.0
+    database, analysis = storage.database, block.trace.analysis
+    user = await database.read_all(queries.users.find, block.user_id)
+    if user is None:
+        return Usage(block.id, uses, share, interrupted, block.trace.weights)
+    learnt = None
+    new = bool(uses or records) and not again
+    if new and (
+        not recorded()
+        or await database.write(
+            queries.quality.record, user, block, uses, records, interrupted=interrupted
         )
-    return Usage(block.id, uses, used / len(uses) if uses else 0.0, interrupted, weights)
+    ):
+        memories = [use.item.memory_id for use in used if use.item.memory_id]
+        await database.write(queries.memories.record_access, user, memories, now)
+        example = _training_example(block, uses) if options.moves_weights else None
+        if example is not None and analysis is not None:
+            learnt = await database.write(
+                queries.layer_weights.learn,
+                user,
+                analysis.intent,
+                lambda before: update(before, example),
+                now,
+            )
+    weights = (
+        learnt or options.weights or (await database.read(queries.users.profile, user, ())).weights
+    )
+    return Usage(block.id, uses, share, interrupted, weights)
 
 
 def _detect_usage(
@@ -327,49 +338,6 @@ def _detect_usage(
     visible = [truncate(text) for text in block.visible[-MAX_VISIBLE:]]
     uses = detect_usage(encoder, block.items, truncate_start(block.query), truncate(heard), visible)
     return uses, quality_records(block, uses, count) if heard else []
-
-
-async def _record_and_learn(
-    storage: Storage,
-    user: UserKey,
-    block: ContextBlock,
-    uses: tuple[ItemUse, ...],
-    records: list[QualityRecord],
-    options: LearningOptions,
-    now: datetime,
-    recorded: Callable[[], bool],
-    *,
-    interrupted: bool,
-    again: bool,
-) -> Weights:
-    """Record the usage, once per block, and return the updated layer weights."""
-    new = bool(uses or records) and not again
-    if new and (
-        not recorded()
-        or await storage.database.write(
-            queries.quality.record_with_quality, user, block, uses, records, interrupted=interrupted
-        )
-    ):
-        await storage.database.write(
-            queries.memories.record_access,
-            user,
-            [
-                use.item.memory_id
-                for use in uses
-                if use.item.memory_id and use.kind is not UsageKind.UNUSED
-            ],
-            now,
-        )
-        example = _training_example(block, uses) if options.moves_weights else None
-        if example is not None and block.trace.analysis is not None:
-            return await storage.database.write(
-                queries.layer_weights.learn,
-                user,
-                block.trace.analysis.intent,
-                lambda before: update(before, example),
-                now,
-            )
-    return options.weights or (await storage.database.read(queries.users.profile, user, ())).weights
 
 
 def _training_example(block: ContextBlock, uses: tuple[ItemUse, ...]) -> TrainingExample | None:

@@ -156,16 +156,14 @@ def _learnt(conn: Connection, user: UserKey, intent: Intent) -> LearningState:
         "SELECT version, state FROM learning_state WHERE user_key = ?", (user,)
     ).fetchone()
     version, state = (int(row[0]), _read(row[1], dict)) if row else (0, {})
-    place, lead = _number(state.get("place")), _number(state.get("lead"))
     good = state.get("good")
-    size = (len(Layer) + 1) ** 2
     return LearningState(
         own=weights(conn, user),
         intent=moved(conn, user).get(intent, NO_OFFSET),
-        position_effect=place,
-        precision=_numbers(state.get("seen"), size),
+        position_effect=_number(state.get("place")),
+        precision=_numbers(state.get("seen"), (len(Layer) + 1) ** 2),
         good=_within(good if isinstance(good, dict) else {}),
-        lead=lead,
+        lead=_number(state.get("lead")),
         version=version,
     )
 

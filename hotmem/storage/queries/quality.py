@@ -133,10 +133,11 @@ def record(
     user: UserKey,
     block: ContextBlock,
     uses: tuple[ItemUse, ...],
+    records: Sequence[QualityRecord] = (),
     *,
     interrupted: bool,
 ) -> bool:
-    """Stores the usage of a block once.
+    """Stores the usage of a block once, and adds to the quality record.
 
     False if it is stored already, or if the user forgot something since the block was composed.
     """
@@ -178,21 +179,6 @@ def record(
         ],
     )
     _prune_recalls(conn, user)
-    return True
-
-
-def record_with_quality(
-    conn: Connection,
-    user: UserKey,
-    block: ContextBlock,
-    uses: tuple[ItemUse, ...],
-    records: Sequence[QualityRecord],
-    *,
-    interrupted: bool,
-) -> bool:
-    """Stores a block's usage once and adds to the quality record; False as in `record`."""
-    if not record(conn, user, block, uses, interrupted=interrupted):
-        return False
     add(conn, user, records)
     return True
 

@@ -66,7 +66,7 @@ async def use(database: Database, user: UserKey) -> str:
         records = [
             QualityRecord(NOW.date(), Intent.FACT, layer, TALLY) for layer in (None, Layer.FACTS)
         ]
-        write = queries.quality.record_with_quality
+        write = queries.quality.record
         assert await database.write(write, user, given, uses, records, interrupted=False)
         assert not await database.write(
             queries.quality.record, user, given, uses, interrupted=False
