@@ -150,30 +150,11 @@ def turn_keys(conn: Connection, user: UserKey, names: Sequence[str]) -> dict[str
 
 def turn_row(row: Sequence[Any]) -> TurnRow:
     """A turn from a row of `TURNS`."""
-    (
-        spoken_at,
-        key,
-        name,
-        session_key,
-        session_name,
-        role,
-        speaker,
-        text,
-        memories,
-        waiting,
-        zone,
-    ) = row[:11]
+    spoken_at, key, name, session, session_id, role, speaker, text, *others = row[:11]
+    memories, waiting, zone = others
+    said_at = to_named_zone(from_stored(spoken_at), zone)
     return TurnRow(
-        key,
-        name,
-        session_key,
-        session_name,
-        Role(role),
-        speaker,
-        text,
-        to_named_zone(from_stored(spoken_at), zone),
-        memories,
-        bool(waiting),
+        key, name, session, session_id, Role(role), speaker, text, said_at, memories, bool(waiting)
     )
 
 

@@ -339,10 +339,11 @@ def graph(conn: Connection, user: UserKey, most: int) -> EntityGraph:
 
 
 RECALLS: Final = """
-    SELECT r.asked_at, r.id, r.query, r.session, (SELECT s.id FROM sessions s
-        WHERE s.user_key = r.user_key AND s.public_id = r.session),
-        r.tokens, r.ms, r.interrupted, (SELECT count(*) FROM recall_items u WHERE u.recall = r.id),
-        (SELECT count(*) FROM recall_items u WHERE u.recall = r.id AND u.kind <> 'unused')
+    SELECT r.asked_at, r.id, r.query, (SELECT s.id FROM sessions s
+        WHERE s.user_key = r.user_key AND s.public_id = r.session), r.session,
+        (SELECT count(*) FROM recall_items u WHERE u.recall = r.id),
+        (SELECT count(*) FROM recall_items u WHERE u.recall = r.id AND u.kind <> 'unused'),
+        r.tokens, r.ms, r.interrupted
     FROM recalls r WHERE r.user_key = ?"""
 
 
@@ -452,16 +453,6 @@ def _moment(stored: object) -> datetime | None:
 
 
 def _recall(row: Sequence[Any]) -> RecallRow:
-    asked_at, key, query, session_id, session, tokens, ms, interrupted, given, used = row
-    return RecallRow(
-        key,
-        query,
-        session,
-        session_id,
-        from_stored(asked_at),
-        given,
-        used,
-        tokens,
-        ms,
-        bool(interrupted),
-    )
+    asked_at, key, query, session, session_id, given, used, tokens, ms, cut_off = row
+    asked = from_stored(asked_at)
+    return RecallRow(key, query, session, session_id, asked, given, used, tokens, ms, bool(cut_off))
