@@ -386,13 +386,14 @@ def draft(
     if not (there.issuperset(keys) and named.issuperset(members.named)):
         return None
     evolution = _insert_evolution(
-        conn, user, category, DRAFT if drafted.subcategories else EMPTY, members.total, now
+        conn,
+        user,
+        category,
+        DRAFT if drafted.subcategories else EMPTY,
+        members.total,
+        now,
+        centre=to_bytes(drafted.centre) if drafted.subcategories else None,
     )
-    if drafted.subcategories:
-        conn.execute(
-            "UPDATE evolutions SET centre = ? WHERE id = ? AND user_key = ?",
-            (to_bytes(drafted.centre), evolution, user),
-        )
     for one in drafted.subcategories:
         insert_draft(conn, evolution, one)
     return evolution
@@ -465,28 +466,16 @@ def records(conn: Connection, user: UserKey) -> list[EvolutionRecord]:
     """The subcategories of each category for export, none if they were undone or not found."""
     found = []
     latest = conn.execute(
-        """SELECT (SELECT max(l.id) FROM evolutions l WHERE l.user_key = e.user_key
-                AND l.category = e.category AND l.state = 'live'), category, evolved_at, memories
-            FROM evolutions e WHERE user_key = :user AND id IN (SELECT max(id) FROM evolutions
+        """SELECT category, evolved_at, memories
+            FROM evolutions WHERE user_key = :user AND id IN (SELECT max(id) FROM evolutions
                 WHERE user_key = :user AND state <> 'draft' GROUP BY category)
             ORDER BY category""",
         {"user": user},
     )
-    for evolution, category, evolved_at, memories in latest.fetchall():
-        rows = conn.execute(
-            """SELECT name, keywords, examples, since, pinned FROM subcategories
-                WHERE evolution = ? ORDER BY id""",
-            (evolution,),
-        )
+    for category, evolved_at, memories in latest.fetchall():
         parts = tuple(
-            SubcategoryRecord(
-                name,
-                tuple(json.loads(words)),
-                tuple(json.loads(ids)),
-                from_stored(at),
-                bool(pinned),
-            )
-            for name, words, ids, at, pinned in rows
+            SubcategoryRecord(one.name, one.keywords, one.examples, one.since, one.pinned)
+            for one in live(conn, user, category).values()
         )
         found.append(EvolutionRecord(Category(category), from_stored(evolved_at), memories, parts))
     return found
@@ -514,10 +503,7 @@ def insert_imported(conn: Connection, source: Import, evolution: EvolutionRecord
         LIVE if evolution.subcategories else EMPTY,
         evolution.memories,
         evolution.evolved_at,
-    )
-    conn.execute(
-        "UPDATE evolutions SET import = ? WHERE id = ? AND user_key = ?",
-        (source.key, key, source.user),
+        source=source.key,
     )
     for one in evolution.subcategories:
         _insert_subcategory(conn, key, one, None)
@@ -525,12 +511,20 @@ def insert_imported(conn: Connection, source: Import, evolution: EvolutionRecord
 
 
 def _insert_evolution(
-    conn: Connection, user: UserKey, category: Category, state: str, memories: int, at: datetime
+    conn: Connection,
+    user: UserKey,
+    category: Category,
+    state: str,
+    memories: int,
+    at: datetime,
+    *,
+    centre: bytes | None = None,
+    source: int | None = None,
 ) -> int:
     key: int = conn.execute(
-        """INSERT INTO evolutions (user_key, category, state, evolved_at, memories)
-            VALUES (?, ?, ?, ?, ?) RETURNING id""",
-        (user, category, state, to_stored(at), memories),
+        """INSERT INTO evolutions (user_key, category, state, evolved_at, memories, centre, import)
+            VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+        (user, category, state, to_stored(at), memories, centre, source),
     ).fetchone()[0]
     return key
 
