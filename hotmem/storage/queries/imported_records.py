@@ -296,17 +296,8 @@ def _insert_summary(conn: Connection, one: Import, record: SummaryRecord, turn_c
         (session[0], user, json.dumps(record.topics), record.text, one.key),
     )
     for part, sentences in record.sentences.items():
-        for place, sentence in enumerate(sentences):
-            turn = conn.execute(
-                "SELECT id FROM turns WHERE user_key = ? AND public_id = ?",
-                (user, sentence.turn_id),
-            ).fetchone()
-            if turn is not None:
-                conn.execute(
-                    """INSERT INTO summary_sentences (summary, part, place, text, turn)
-                        VALUES (?, ?, ?, ?, ?)""",
-                    (session[0], part, place, sentence.text, turn[0]),
-                )
+        keys = {one.turn_id: _turn_key(conn, user, one.turn_id) for one in sentences}
+        sessions.put_sentences(conn, session[0], part, sentences, keys)
     index_entries.add(conn, user, EvidenceKind.SUMMARY, session[0], session[0], record.text)
     return True
 
@@ -382,10 +373,9 @@ def import_records(
 
 def finish(conn: Connection, session: ImportSession, now: datetime) -> ImportResult:
     """Finishes an import: its rows may now be understood, embedded and summarised."""
-    parts = imports.all_in_progress(conn, session.source)
-    for one in sorted(parts, key=lambda one: one.user):
+    for one, forgotten in imports.all_in_progress(conn, session.source):
         conn.lock_user(one.user)
-        if one.forgotten:
+        if forgotten:
             evolved = conn.execute(
                 "SELECT DISTINCT category FROM evolutions WHERE user_key = ? AND import = ?",
                 (one.user, one.key),

@@ -47,14 +47,6 @@ class Import(NamedTuple):
     user: UserKey
 
 
-class ImportProgress(NamedTuple):
-    """An import in progress: its row number, the user, and the records excluded as forgotten."""
-
-    key: int
-    user: UserKey
-    forgotten: int
-
-
 def progress(conn: Connection, source: str) -> dict[str, int]:
     """Number of records stored by an interrupted import, by user id."""
     rows = conn.execute(
@@ -74,13 +66,14 @@ def in_progress(conn: Connection, user: UserKey, source: str) -> Import | None:
     return None if row is None else Import(row[0], user)
 
 
-def all_in_progress(conn: Connection, source: str) -> list[ImportProgress]:
-    """The parts of all users in an import in progress."""
+def all_in_progress(conn: Connection, source: str) -> list[tuple[Import, int]]:
+    """The parts of all users in an import in progress, with the records excluded as forgotten."""
     rows = conn.execute(
-        "SELECT id, user_key, forgotten FROM imports WHERE source = ? AND state = ?",
+        """SELECT id, user_key, forgotten FROM imports WHERE source = ? AND state = ?
+            ORDER BY user_key""",
         (source, IN_PROGRESS),
     )
-    return [ImportProgress(*row) for row in rows.fetchall()]
+    return [(Import(key, user), forgotten) for key, user, forgotten in rows.fetchall()]
 
 
 def check_none_in_progress(conn: Connection, user: UserKey) -> None:
@@ -169,7 +162,7 @@ def finish(conn: Connection, source: str, form: str, now: datetime) -> dict[str,
 
 def abort(conn: Connection, source: str) -> None:
     """Marks an unfinished import to be rolled back."""
-    lock_users(conn, [one.user for one in all_in_progress(conn, source)])
+    lock_users(conn, [one.user for one, _ in all_in_progress(conn, source)])
     conn.execute(
         "UPDATE imports SET state = ? WHERE source = ? AND state = ?", (FAILED, source, IN_PROGRESS)
     )

@@ -100,14 +100,12 @@ def unsummarised(conn: Connection, user: UserKey, session: int) -> SummaryInput 
 
 
 def _following(conn: Connection, user: UserKey, session: int, after: int, limit: int) -> list[int]:
-    return [
-        row[0]
-        for row in conn.execute(
-            """SELECT id FROM turns WHERE session = ? AND +user_key = ? AND id > ? ORDER BY id
-                LIMIT ?""",
-            (session, user, after, limit),
-        )
-    ]
+    """Row numbers of a session's next turns after a row number."""
+    rows = conn.execute(
+        "SELECT id FROM turns WHERE session = ? AND +user_key = ? AND id > ? ORDER BY id LIMIT ?",
+        (session, user, after, limit),
+    )
+    return [key for (key,) in rows.fetchall()]
 
 
 def _quoted(conn: Connection, user: UserKey, session: int) -> set[int]:
@@ -234,13 +232,34 @@ def _store(
         [(session, name, topic.written, topic.weight) for name, topic in topics.items()],
     )
     for part, sentences in summary.parts.items():
-        for place, sentence in enumerate(sentences):
-            conn.execute(
-                """INSERT INTO summary_sentences (summary, part, place, text, turn)
-                    VALUES (?, ?, ?, ?, ?)""",
-                (session, part, place, sentence.text, keys[sentence.turn_id]),
-            )
+        put_sentences(conn, session, part, sentences, keys)
     index_entries.add(conn, user, EvidenceKind.SUMMARY, session, session, text)
+
+
+def put_sentences(
+    conn: Connection,
+    session: int,
+    part: str,
+    sentences: Sequence[SummarySentence],
+    keys: Mapping[str, int | None],
+) -> None:
+    """Stores the sentences of a part of a session's summary.
+
+    Args:
+        conn: The writer.
+        session: Row number of the session.
+        part: The part.
+        sentences: Its sentences; one without a turn is left out.
+        keys: Row numbers of their turns, by id.
+    """
+    conn.executemany(
+        "INSERT INTO summary_sentences (summary, part, place, text, turn) VALUES (?, ?, ?, ?, ?)",
+        [
+            (session, part, place, one.text, keys[one.turn_id])
+            for place, one in enumerate(sentences)
+            if keys[one.turn_id] is not None
+        ],
+    )
 
 
 def _topics(conn: Connection, session: int) -> dict[str, Topic]:
@@ -361,7 +380,8 @@ def complete(
         "SELECT tries FROM summaries WHERE user_key = ? AND id = ?", (user, batch.session)
     ).fetchone()
     sent = sorted(key for key, _ in batch.turns)
-    unchanged = row is not None and bool(row[0]) and _turns(conn, user, batch.session) == sent
+    present = _following(conn, user, batch.session, 0, WHOLE + 1)
+    unchanged = row is not None and bool(row[0]) and present == sent
     stored = int(unchanged and summary is not None)
     if unchanged:
         _settle(conn, user, batch.session)
@@ -388,7 +408,7 @@ def _sendable(budget: Budget, conn: Connection, user: UserKey, session: int) -> 
     if row is None:
         return []
     tries, sendable, imported = row
-    keys = _turns(conn, user, session)
+    keys = _following(conn, user, session, 0, WHOLE + 1)
     batch = of_keys(conn, user, keys) if len(keys) <= WHOLE else []
     lengths = [len(turn.text) for _, turn in batch]
     if (
@@ -403,15 +423,6 @@ def _sendable(budget: Budget, conn: Connection, user: UserKey, session: int) -> 
         return batch
     _settle(conn, user, session)
     return []
-
-
-def _turns(conn: Connection, user: UserKey, session: int) -> list[int]:
-    """Row numbers of a session's turns, up to one more than may be sent."""
-    rows = conn.execute(
-        "SELECT id FROM turns WHERE session = ? AND +user_key = ? ORDER BY id LIMIT ?",
-        (session, user, WHOLE + 1),
-    )
-    return [key for (key,) in rows.fetchall()]
 
 
 def _settle(conn: Connection, user: UserKey, session: int, _: object = None) -> None:
