@@ -99,17 +99,9 @@ class Tally:
         return Tally(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
     def __sub__(self, other: "Tally") -> "Tally":
-        return Tally(
-            max(self.turns - other.turns, 0),
-            max(self.given - other.given, 0),
-            max(self.used - other.used, 0),
-            max(self.tokens - other.tokens, 0),
-            max(self.wasted - other.wasted, 0),
-            max(self.helped - other.helped, 0),
-            max(self.empty - other.empty, 0),
-            max(self.late - other.late, 0),
-            self.latencies - other.latencies,
-        )
+        names = [one.name for one in fields(self) if one.name != "latencies"]
+        counts = {name: max(getattr(self, name) - getattr(other, name), 0) for name in names}
+        return Tally(**counts, latencies=self.latencies - other.latencies)
 
     @property
     def precision(self) -> float | None:
