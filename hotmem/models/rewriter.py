@@ -14,7 +14,8 @@ from typing import Any, Final
 from cachetools import TTLCache
 
 from hotmem.errors import ExtraMissing
-from hotmem.options import RewriteOptions
+from hotmem.models.chat_endpoint import ChatEndpoint, EndpointFailed
+from hotmem.options import ExtractionOptions, RewriteOptions
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.types import Rewrite
@@ -54,27 +55,16 @@ class Rewriter:
     """
 
     def __init__(self, options: RewriteOptions) -> None:
+        self._limit_s = options.deadline_ms / 1000
         try:
-            # imported on use because it takes half a second
-            from openai import AsyncOpenAI, OpenAIError
-        except ImportError as error:
+            self._endpoint = ChatEndpoint(
+                ExtractionOptions(options.model, options.base_url, options.api_key)
+            )
+        except ExtraMissing as error:
             raise ExtraMissing(
                 "A rewriting model is configured, but the openai package is not installed. "
                 'Run: pip install "pipecat-hotmem[rewriting]", or leave HOTMEM_REWRITE_MODEL empty.'
             ) from error
-
-        self._options = options
-        self._failures = (
-            TimeoutError,
-            OpenAIError,
-            IndexError,
-            TypeError,
-            AttributeError,
-            ValueError,
-        )
-        self._client = AsyncOpenAI(
-            base_url=options.base_url, api_key=options.api_key or "none", max_retries=0
-        )
         self._cache: TTLCache[tuple[str, ...], Rewrite] = TTLCache(CACHE_SIZE, CACHE_TTL_S)
 
     async def rewrite(
@@ -99,24 +89,16 @@ class Rewriter:
         if (cached := self._cache.get(key)) is not None:
             return cached
         started = monotonic()
-        limit = self._options.deadline_ms / 1000
+        limit = self._limit_s if limit_s is None else min(self._limit_s, limit_s)
         try:
-            async with asyncio.timeout(limit if limit_s is None else min(limit, limit_s)):
-                answer = await self._client.chat.completions.create(
-                    model=self._options.model,
-                    messages=_messages(text, turns, hints),
-                    temperature=0.0,
-                    max_tokens=MAX_TOKENS,
-                )
-            content = answer.choices[0].message.content or ""
-        except self._failures as error:
-            return Rewrite(
-                text,
-                text,
-                ms=1000 * (monotonic() - started),
-                reason=f"the model failed: {type(error).__name__}",
-            )
-        self._cache[key] = rewrite = validate(text, turns, content, 1000 * (monotonic() - started))
+            async with asyncio.timeout(limit):
+                answer = await self._endpoint.complete(_messages(text, turns, hints), MAX_TOKENS)
+        except (TimeoutError, EndpointFailed) as error:
+            ms = 1000 * (monotonic() - started)
+            reason = error.reason if isinstance(error, EndpointFailed) else type(error).__name__
+            return Rewrite(text, text, ms=ms, reason=f"the model failed: {reason}")
+        ms = 1000 * (monotonic() - started)
+        self._cache[key] = rewrite = validate(text, turns, answer.text, ms)
         return rewrite
 
     def clear(self) -> None:
@@ -125,7 +107,7 @@ class Rewriter:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        await self._endpoint.close()
 
 
 def validate(text: str, turns: Sequence[str], answer: str, ms: float) -> Rewrite:
@@ -156,9 +138,8 @@ def validate(text: str, turns: Sequence[str], answer: str, ms: float) -> Rewrite
     if not expanded or len(expanded.split()) > len(text.split()) + MAX_ADDED_WORDS:
         return Rewrite(text, text, ms=ms, reason="the model returned no rewriting")
     if not original <= rewritten <= supported:
-        return Rewrite(
-            text, text, ms=ms, reason="the model added words that nobody said, or dropped some"
-        )
+        reason = "the model added words that nobody said, or dropped some"
+        return Rewrite(text, text, ms=ms, reason=reason)
     if confidence < MIN_CONFIDENCE:
         return Rewrite(
             text, text, confidence=confidence, ms=ms, reason="the model was not confident enough"
