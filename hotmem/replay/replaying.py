@@ -3,8 +3,7 @@
 import asyncio
 import tempfile
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Final
 
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
-from hotmem.models import Encoder, Language, load_encoder
+from hotmem.models import Language, load_encoder
 from hotmem.options import RecallOptions
 from hotmem.ranking.relevance import fitted_model
 from hotmem.recall import RecallContext, recall
@@ -67,15 +66,12 @@ async def replay(
         for numbers in groups.values()
     ]
     for numbers, encoder in zip(groups.values(), encoders, strict=True):
-        async with _temporary_memory(settings[numbers[0]], encoder, language) as memory:
-            await _replay(
-                memory,
-                recording,
-                exchanges,
-                {number: settings[number] for number in numbers},
-                found,
-                advance,
-            )
+        group = {number: settings[number] for number in numbers}
+        options = replace(group[numbers[0]].options, recall=RecallOptions())
+        with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as folder:
+            path = Path(folder) / "replay.db"
+            async with Memory.open(path, options, encoder=encoder, language=language) as memory:
+                await _replay(memory, recording, exchanges, group, found, advance)
     rows = [
         [found[place, number] for number in range(len(settings))] for place in range(len(exchanges))
     ]
@@ -90,19 +86,6 @@ def _by_encoder(settings: Sequence[Setting]) -> dict[str, list[int]]:
     return dict(groups)
 
 
-@asynccontextmanager
-async def _temporary_memory(
-    setting: Setting, encoder: Encoder, language: Language
-) -> AsyncIterator[Memory]:
-    """Open an empty memory in a temporary file, with all layers."""
-    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as folder:
-        options = replace(setting.options, recall=RecallOptions())
-        async with Memory.open(
-            Path(folder) / "replay.db", options, encoder=encoder, language=language
-        ) as memory:
-            yield memory
-
-
 async def _replay(
     memory: Memory,
     recording: Recording,
@@ -111,6 +94,7 @@ async def _replay(
     found: dict[tuple[int, int], Outcome | None],
     advance: Callable[[], None],
 ) -> None:
+    """Store a recording in an empty memory with all layers, and score its exchanges."""
     asked = {(one.session, one.place): number for number, one in enumerate(exchanges)}
     others = unrelated_replies(exchanges, UNRELATED_REPLIES)
     for session, turns in enumerate(recording.sessions):
@@ -176,15 +160,12 @@ async def _score_settings(
 async def _configure(memory: Memory, user_id: str, setting: Setting) -> RecallContext:
     """Return a recall context with the options of a setting, and store its layer weights."""
     storage, reader, options = memory.runtime.storage, memory.runtime.recall, setting.options
-    user = await storage.database.read_all(queries.users.find, user_id)
-    if (
-        user is not None
-        and (await storage.database.read(queries.users.profile, user, ())).weights
-        != setting.weights
-    ):
-        await storage.database.write(
-            queries.layer_weights.put_weights, user, setting.weights, datetime.now(UTC), "set"
-        )
+    database = storage.database
+    user = await database.read_all(queries.users.find, user_id)
+    if user is not None:
+        put, now = queries.layer_weights.put_weights, datetime.now(UTC)
+        if await database.read(queries.layer_weights.weights, user) != setting.weights:
+            await database.write(put, user, setting.weights, now, "set")
     layers = [search for search in reader.layers if search.layer in options.recall.layers]
     return replace(
         reader, layers=layers, model=fitted_model(options.models.relevance), options=options.recall
