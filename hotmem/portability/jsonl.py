@@ -111,12 +111,6 @@ async def export_lines(storage: Storage, user: UserKey, user_id: str) -> AsyncIt
 
 
 async def _records(storage: Storage, user: UserKey, user_id: str) -> AsyncIterator[str]:
-    def line(kind: str, record: object) -> str:
-        return _line(
-            kind,
-            {"user_id": user_id} | RECORDS[kind].dump_python(record, mode="json", by_alias=True),
-        )
-
     database, last_turn = storage.database, 0
     while page := await database.read(queries.turns.of_user, user, last_turn, PAGE):
         last_turn = page[-1][0]
@@ -150,20 +144,21 @@ async def _records(storage: Storage, user: UserKey, user_id: str) -> AsyncIterat
                 },
             )
     for evolution in await database.read(queries.evolutions.records, user):
-        yield line("evolution", evolution)
+        yield _record_line("evolution", user_id, evolution)
     last_memory = 0
     while memories := await database.read(
         queries.export_rows.memories, user, last_memory, PAGE, last_turn
     ):
         last_memory = memories[-1][0]
         for _, memory in memories:
-            yield line("memory", memory)
+            yield _record_line("memory", user_id, memory)
     for summary in await database.read(queries.export_rows.summaries, user):
-        yield line("summary", summary)
+        yield _record_line("summary", user_id, summary)
     profile = await database.read(queries.users.profile, user, ())
-    yield line("weights", WeightsRecord(**profile.weights.as_dict(), by_intent=dict(profile.moved)))
+    weights = WeightsRecord(**profile.weights.as_dict(), by_intent=dict(profile.moved))
+    yield _record_line("weights", user_id, weights)
     for cell in await database.read(queries.quality.of_user, user, None, None):
-        yield line("quality", cell)
+        yield _record_line("quality", user_id, cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,11 +263,7 @@ def record_type(line: str) -> str:
 
 def memory_line(record: UserRecord) -> str:
     """Return a memory as a line of an export, without line end."""
-    return _line(
-        "memory",
-        {"user_id": record.user_id}
-        | RECORDS["memory"].dump_python(record.record, mode="json", by_alias=True),
-    )
+    return _record_line("memory", record.user_id, record.record)
 
 
 def _check_version(version: object) -> None:
@@ -293,6 +284,11 @@ def _check_count(expected: object, records: int, number: int) -> None:
 
 def _line(kind: str, record: dict[str, Any]) -> str:
     return json.dumps({"type": kind} | record, ensure_ascii=False)
+
+
+def _record_line(kind: str, user_id: str, record: object) -> str:
+    fields = RECORDS[kind].dump_python(record, mode="json", by_alias=True)
+    return _line(kind, {"user_id": user_id} | fields)
 
 
 def _record(line: str, number: int) -> dict[str, Any]:

@@ -290,7 +290,8 @@ def turns(path: Path, options: ConversationOptions, notes: ImportNotes) -> Itera
     session, ids = options.session, TurnIds(options.session)
     for record in read_records(path):
         if record.group != group:
-            conversations += _starts_conversation(record, group)
+            # a list is a conversation; single messages of a file are one together
+            conversations += group == 0 or record.listed
             group = record.group
             if conversations > 1:
                 session = f"{options.session} {conversations}"
@@ -298,11 +299,6 @@ def turns(path: Path, options: ConversationOptions, notes: ImportNotes) -> Itera
         turn = _turn(record, session, ids, options, notes)
         if turn is not None:
             yield turn
-
-
-def _starts_conversation(record: JsonRecord, previous_group: int) -> bool:
-    """Whether a top-level value starts a conversation: a list does, a single message does not."""
-    return previous_group == 0 or record.listed
 
 
 def _turn(
