@@ -58,7 +58,7 @@ class Models:
         models = options.models
         relevance = fitted_model(models.relevance)
         with ThreadPoolExecutor(thread_name_prefix="hotmem-loading") as threads:
-            parser = threads.submit(lambda: language or load_language())
+            parser = threads.submit(lambda: language or load_language(gc_freeze=models.gc_freeze))
             encoding = threads.submit(lambda: encoder or load_encoder(models))
             tokens = threads.submit(TokenCounter.load, models.encoding)
             here = options.background.mode is BackgroundMode.HERE

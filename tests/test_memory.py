@@ -10,7 +10,7 @@ import pytest
 import hotmem
 from hotmem import HotMemError, InvalidInput, Layer, Memory, MemoryClosed, Options, Weights
 from hotmem.models import CachedEncoder, Language
-from hotmem.options import BackgroundOptions, LearningOptions, RecallOptions
+from hotmem.options import BackgroundOptions, LearningOptions, ModelOptions, RecallOptions
 from hotmem.types import START_WEIGHTS, EvidenceKind, ForgetResult, LayerOutcome
 from tests.conversation import START, said, turns_told
 
@@ -350,3 +350,14 @@ async def test_the_vocabulary_lists_speakers_and_the_most_frequent_names(memory:
     assert await memory.vocabulary("ana") == ["Ana", "Tom", "Lisbon", "Petra"]
     assert await memory.vocabulary("ana", limit=2) == ["Ana", "Tom"]
     assert await memory.vocabulary("nobody") == []
+
+
+async def test_loaded_models_are_frozen_if_the_options_say_so(
+    database: Path, encoder: CachedEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    froze: list[bool] = []
+    monkeypatch.setattr("hotmem.models.language._freeze", lambda: froze.append(True))
+    for wanted in (False, True):
+        options = Options(models=ModelOptions(gc_freeze=wanted))
+        async with Memory.open(database, options, encoder=encoder):
+            assert froze == [True] * wanted
