@@ -199,10 +199,12 @@ def checked(
             f"The fields of {kind.__name__} are {type(given).__name__}. Pass {kind.__name__}(...),"
             f" or a dict with some of its fields: {_field_names(kind)}."
         )
+    # of a subclass, only the fields of the class itself
+    base: type[Any] = kind if isinstance(given, kind) else type(given)
     values = (
         given
         if isinstance(given, Mapping)
-        else {field.name: getattr(given, field.name) for field in fields(given)}
+        else {field.name: getattr(given, field.name) for field in fields(base)}
     )
     try:
         found: T = _adapter(kind).validate_python(values)  # type: ignore[arg-type]

@@ -79,7 +79,9 @@ class EditResult:
 
 
 async def edit_memory(memory: Memory, user_id: str, arguments: EditArguments) -> EditResult:
-    """Change a memory.
+    """Change the text, category, kind, importance, tags, note or validity of a memory.
+
+    It can be undone.
 
     Raises:
         InvalidInput: If the memory is not among the user's, or an argument is invalid.
@@ -248,7 +250,7 @@ class TagReport:
 async def optimize_tags(
     memory: Memory, user_id: str, arguments: OptimizeTagsArguments
 ) -> TagReport:
-    """Merge tags that mean the same, and archive tags that are hardly used."""
+    """Merge tags that mean the same and archive hardly used ones. It can be undone."""
     database = memory.runtime.database
     user = await database.read_all(queries.users.find, user_id) or NOBODY
     return await merge_tags(
@@ -370,7 +372,9 @@ class SubcategoryChange:
 async def edit_subcategory(
     memory: Memory, user_id: str, arguments: EditSubcategoryArguments
 ) -> SubcategoryChange:
-    """Rename, merge, split or pin a subcategory. What was renamed, merged or split is pinned.
+    """Rename, merge, split or pin a subcategory.
+
+    It then stays as it is when its category evolves. It can be undone.
 
     Raises:
         InvalidInput: If not exactly one change is given, or it is impossible.

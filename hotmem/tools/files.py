@@ -72,7 +72,12 @@ async def export_memories(
     arguments: ExportArguments,
     progress: Progress = lambda _stage, _done: None,
 ) -> ExportResult:
-    """Export a user as JSON Lines. The file appears when it is complete.
+    """Export the user's turns and memories to a new JSON Lines file.
+
+    The file is not encrypted, even if the memory is.
+
+    Note:
+        The file appears when it is complete.
 
     Args:
         memory: An open memory.
@@ -175,7 +180,12 @@ async def backup_restore(
     arguments: BackupArguments,
     progress: Callable[[int, int], None] = lambda _left, _total: None,
 ) -> BackupResult:
-    """Copy the memory file as of one moment while it is in use, or restore a copy.
+    """Copy the whole memory file while it is in use, or create a new memory file from such a copy.
+
+    The copy of an encrypted file has the same key.
+
+    Note:
+        The copy is as of one moment.
 
     Args:
         memory: An open memory.
@@ -312,10 +322,13 @@ async def import_memories(
     arguments: ImportArguments,
     progress: Progress = lambda _stage, _done: None,
 ) -> ImportReport:
-    """Import a file: all of it, or nothing if a record is invalid.
+    """Import a HotMem or mem0 export, chat messages or a transcript.
 
-    Existing turns and memories are not changed. Repeating an interrupted import resumes it.
-    Facts are extracted in the background after the import.
+    If a record is invalid, nothing is imported. Repeating it continues an interrupted import, and
+    skips what exists.
+
+    Note:
+        Facts are extracted in the background after the import.
 
     Args:
         memory: An open memory.

@@ -204,13 +204,13 @@ class Health:
 
 
 async def memory_stats(memory: Memory, user_id: str, _: NoArguments) -> Stats:
-    """Count turns, sessions, memories and tags of a user."""
+    """Count turns, sessions, and memories by category, kind and tag."""
     database, user = await _user(memory, user_id)
     return await database.read(queries.maintenance.stats, user)
 
 
 async def memory_timeline(memory: Memory, user_id: str, arguments: TimelineArguments) -> Timeline:
-    """Count turns and list new memories by period."""
+    """Count turns and list new memories by day, month or year, for everything or one name."""
     database, user = await _user(memory, user_id)
     return Timeline(
         tuple(
@@ -227,7 +227,7 @@ async def memory_timeline(memory: Memory, user_id: str, arguments: TimelineArgum
 
 
 async def merge_memories(memory: Memory, user_id: str, arguments: MergeArguments) -> MergeResult:
-    """Merge memories that state the same into one.
+    """Merge memories that state the same into one. It can be undone.
 
     Raises:
         InvalidInput: If an ID is not among the user's memories.
@@ -249,19 +249,22 @@ async def merge_memories(memory: Memory, user_id: str, arguments: MergeArguments
 async def evolve_categories(
     memory: Memory, user_id: str, arguments: EvolveArguments
 ) -> EvolutionReport:
-    """Rebuild the subcategories."""
+    """Rebuild the subcategories of each category from its memories. It can be undone."""
     return EvolutionReport(tuple(await memory.evolve(user_id, category=arguments.category)))
 
 
 async def memory_subcategories(memory: Memory, user_id: str, _: NoArguments) -> Subcategories:
-    """List the subcategories with their keywords and examples."""
+    """List the subcategories of each category with their keywords, size and example memories."""
     return Subcategories(tuple(await memory.subcategories(user_id)))
 
 
 async def memory_decisions(
     memory: Memory, user_id: str, arguments: DecisionsArguments
 ) -> Decisions:
-    """List decisions about memories and their reasons."""
+    """List decisions about memories, automatic and manual ones.
+
+    Facts read from speech, classifications, endings, edits, merges. With reasons, and what changed.
+    """
     database, user = await _user(memory, user_id)
     found = await database.read(
         queries.decisions.with_readings, user, arguments.limit, arguments.actions
@@ -270,7 +273,9 @@ async def memory_decisions(
 
 
 async def undo_decision(memory: Memory, user_id: str, arguments: UndoArguments) -> UndoResult:
-    """Undo a decision; an undoing is a decision too.
+    """Undo a decision of `memory_decisions`.
+
+    The undoing is a decision too, and can mostly be undone in turn.
 
     Raises:
         InvalidInput: If the decision does not exist, cannot be undone or was already undone, or if
@@ -283,7 +288,11 @@ async def undo_decision(memory: Memory, user_id: str, arguments: UndoArguments) 
 
 
 async def retry_jobs(memory: Memory, user_id: str, _: NoArguments) -> RetryResult:
-    """Retry the user's background jobs that failed, those that were set aside among them."""
+    """Retry background jobs that failed, such as reading the facts of a turn.
+
+    Note:
+        Those of the user, and those that were set aside among them.
+    """
     database, user = await _user(memory, user_id)
     jobs = await database.write(queries.job_failures.reset, user)
     memory.runtime.worker.wake()
@@ -383,7 +392,10 @@ class ForgetReport:
 
 
 async def forget_memory(memory: Memory, user_id: str, arguments: ForgetArguments) -> ForgetReport:
-    """Preview a deletion, or carry out one whose preview was confirmed.
+    """Delete a memory, a session, everything that mentions a name, or everything.
+
+    The first call deletes nothing and returns what would be deleted and a confirmation. Ask the
+    user, and call it again with the confirmation only if they agree.
 
     Raises:
         InvalidInput: If not exactly one target is given, or the confirmation is not the one of this
@@ -535,7 +547,9 @@ class Pair:
 async def concept_network(
     memory: Memory, user_id: str, arguments: NetworkArguments
 ) -> ConceptNetwork:
-    """Return the names and concepts of a user that are mentioned together.
+    """List names and concepts that are mentioned together, how often, and in which memories.
+
+    For everything or around one of them.
 
     Args:
         memory: An open memory.

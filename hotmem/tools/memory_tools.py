@@ -1,10 +1,12 @@
-"""The tools for a bot's own language model: store, search and discover; and the search trace."""
+"""What a tool is; the tools that store and search, and the search trace."""
 
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from inspect import getdoc, signature
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -21,36 +23,7 @@ from hotmem.operations.requests import (
 from hotmem.operations.results import as_json
 from hotmem.options import MIN_TOKENS
 from hotmem.storage.sqlite.files import make_folder
-from hotmem.tools import maintenance
-from hotmem.tools.advice import Advice, find_advice, restrict
-from hotmem.tools.maintenance import Health, NoArguments
 from hotmem.types import Act, Action
-
-CHANGING: Final = (
-    "edit_memory",
-    "merge_memories",
-    "optimize_tags",
-    "evolve_categories",
-    "edit_subcategory",
-    "undo_decision",
-    "retry_jobs",
-    "import_memories",
-    "repair_index",
-)
-"""Tools that change a memory."""
-
-NOT_AUDITED: Final = (
-    "store_memory",
-    "search_memory",
-    "search_contextual",
-    "trace_search",
-    "export_memories",
-    "backup_restore",
-    "discover_memory_tools",
-    "validate_storage",
-    "forget_memory",
-)
-"""Tools whose operations write the audit log themselves, or that return no stored text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,33 +31,42 @@ class Tool:
     """A memory operation offered to language models, MCP clients and the command line.
 
     Attributes:
-        name: Name in all interfaces.
-        description: What it does, for a language model or a person.
+        run: Function of memory, user ID and arguments; its name is the tool's, and its docstring
+            describes the tool.
         group: "memory", "maintenance", "analysis", "migration" or "debugging".
-        arguments: Class of its arguments.
-        run: Function of memory, user ID and arguments.
         files: Arguments that are file names.
+        action: Action in the audit log; None if the operation writes the log itself, or returns no
+            stored text.
         whole_file: Whether it works on the whole memory file with all users; never offered by a
             server for one user.
         deletes: Whether it deletes what cannot be restored by another tool; clients may ask the
             person first.
     """
 
-    name: str
-    description: str
-    group: str
-    arguments: type[Any]
     run: Callable[[Memory, str, Any], Awaitable[object]]
+    group: str
     files: tuple[str, ...] = ()
+    action: Action | None = Action.READ
     whole_file: bool = False
     deletes: bool = False
 
     @property
-    def action(self) -> Action | None:
-        """Action in the audit log; None if `call` does not write an entry."""
-        if self.name in NOT_AUDITED:
-            return None
-        return Action.CHANGE if self.name in CHANGING else Action.READ
+    def name(self) -> str:
+        """Name in all interfaces."""
+        return self.run.__name__
+
+    @property
+    def description(self) -> str:
+        """What it does, for a language model or a person: the docstring up to its sections."""
+        text = re.split(r"\n\n[A-Z]\w+:\n", getdoc(self.run) or "", maxsplit=1)[0]
+        return " ".join(text.split())
+
+    @property
+    def arguments(self) -> type[Any]:
+        """Class of its arguments."""
+        _, _, arguments, *_ = signature(self.run).parameters.values()
+        kind: type[Any] = arguments.annotation
+        return kind
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -195,37 +177,30 @@ class TraceArguments(TraceOptions):
     query: Query
 
 
-@dataclass(frozen=True, slots=True)
-class Discovery:
-    """Result of `discover_memory_tools`.
-
-    Attributes:
-        tools: Descriptions of the tools by name, by group.
-        memories: Number of memories.
-        health: Health of the memory.
-        advice: What to do about it.
-    """
-
-    tools: Mapping[str, Mapping[str, str]]
-    memories: int
-    health: Health
-    advice: tuple[Advice, ...]
-
-
 async def store_memory(memory: Memory, user_id: str, arguments: StoreArguments) -> object:
-    """Store a statement."""
-    context = _base(StoreContext, arguments)
-    return await memory.store_memory(arguments.content, user_id=user_id, context=context)
+    """Store a statement permanently.
+
+    It is classified, tagged and compared with existing memories automatically; only the content is
+    required.
+    """
+    return await memory.store_memory(arguments.content, user_id=user_id, context=arguments)
 
 
 async def search_memory(memory: Memory, user_id: str, arguments: SearchArguments) -> object:
-    """Search memories, summaries and turns."""
-    options = _base(SearchOptions, arguments)
-    return await memory.search_memory(arguments.query, user_id=user_id, options=options)
+    """Search memories and earlier conversations, most relevant first.
+
+    Only the query is required. It may ask for a kind, a tag or a time: 'reminders for this week',
+    'decisions about the website', 'notes tagged tax from May'.
+    """
+    return await memory.search_memory(arguments.query, user_id=user_id, options=arguments)
 
 
 async def search_contextual(memory: Memory, user_id: str, arguments: ContextualArguments) -> object:
-    """Search conversations."""
+    """Search for conversations about something.
+
+    Returns the best messages of each with their neighbours, related conversations, and what was
+    said in several of them. If no conversation is about it, searches the whole memory and says so.
+    """
     return await memory.search_contextual(
         arguments.query,
         user_id=user_id,
@@ -235,27 +210,10 @@ async def search_contextual(memory: Memory, user_id: str, arguments: ContextualA
 
 
 async def trace_search(memory: Memory, user_id: str, arguments: TraceArguments) -> object:
-    """Search and explain each step."""
-    options = _base(TraceOptions, arguments)
-    return await memory.trace_search(arguments.query, user_id=user_id, options=options)
+    """Search and explain each step, and why an expected memory, turn or text was or was not found.
 
-
-async def discover(tools: Sequence[Tool], memory: Memory, user_id: str) -> Discovery:
-    """List tools by group, measure the health of the memory, and say what to do about it."""
-    stats = await maintenance.memory_stats(memory, user_id, NoArguments())
-    groups = {
-        group: {one.name: one.description for one in tools if one.group == group}
-        for group in dict.fromkeys(one.group for one in tools)
-    }
-    offered = frozenset(one.name for one in tools)
-    return Discovery(
-        groups,
-        stats.memories,
-        await maintenance.memory_health(memory, user_id),
-        restrict(await find_advice(memory, user_id), offered),
-    )
-
-
-def _base(kind: type[Any], arguments: object) -> Any:  # noqa: ANN401 - an instance of `kind`
-    """Return the fields of the base class that the arguments extend."""
-    return kind(**{field.name: getattr(arguments, field.name) for field in fields(kind)})
+    Raises:
+        InvalidInput: If the query is empty.
+        StoreError: If the file cannot be read.
+    """
+    return await memory.trace_search(arguments.query, user_id=user_id, options=arguments)

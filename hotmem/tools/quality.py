@@ -110,7 +110,10 @@ class QualityReport:
 async def memory_quality(
     memory: Memory, user_id: str, arguments: QualityArguments
 ) -> QualityReport:
-    """Return how much of the context blocks of the latest days the replies used."""
+    """Show how much of the context blocks the replies used, by layer, intent and day.
+
+    Also their tokens, and how often nothing was known.
+    """
     since = datetime.now(UTC).date() - timedelta(days=arguments.days - 1)
     found = await memory.quality(user_id, since=since)
     return QualityReport(
@@ -221,7 +224,7 @@ class UsagePatterns:
 
 
 async def usage_patterns(memory: Memory, user_id: str, arguments: UsageArguments) -> UsagePatterns:
-    """Return when a memory is queried and what is used.
+    """Show when the memory is queried, which memories replies use, and which are never used.
 
     Args:
         memory: An open memory.
