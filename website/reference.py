@@ -140,7 +140,8 @@ def _kinds(annotation: Any) -> Iterator[type]:  # noqa: ANN401 - any annotation
 
 
 def _cell(text: str) -> str:
-    """Text in a table, with the names of variables as code."""
+    """Text in a table, in one line, with the names of variables as code."""
+    text = " ".join(text.split())
     return re.sub(r"(?<![`\w])HOTMEM_\w+", r"`\g<0>`", text).replace("|", "\\|")
 
 

@@ -10,7 +10,8 @@ from hotmem.errors import InvalidInput
 
 Number = TypeVar("Number", int, float)
 
-_BOUNDS: Final = "bounds"
+BOUNDS: Final = "bounds"
+"""Key in the metadata of a `bounded` field: its minimum, its maximum, whether it is whole."""
 
 
 def validate_type(value: object, kind: type | UnionType, name: str, fix: str) -> None:
@@ -72,7 +73,7 @@ def bounded(default: Any, least: float, most: float = inf, *, whole: bool = Fals
 
     A field whose default is None accepts None.
     """
-    return field(default=default, metadata={_BOUNDS: (least, most, whole)})
+    return field(default=default, metadata={BOUNDS: (least, most, whole)})
 
 
 class Bounded:
@@ -86,7 +87,7 @@ class Bounded:
 
     def __post_init__(self) -> None:
         for one in fields(self):  # type: ignore[arg-type]  # every subclass is a dataclass
-            value, bounds = getattr(self, one.name), one.metadata.get(_BOUNDS)
+            value, bounds = getattr(self, one.name), one.metadata.get(BOUNDS)
             if bounds is not None and not (value is None and one.default is None):
                 least, most, whole = bounds
                 validate_number(value, one.name, least, most, whole=whole)
