@@ -3,9 +3,12 @@
 Importing this module is fast; commands import what they need when they run.
 """
 
+import re
 import sys
 from collections.abc import Callable
-from typing import Annotated, Any, Final
+from copy import copy
+from inspect import getdoc, signature
+from typing import Annotated, Any, Final, get_args, get_origin
 
 import typer
 from loguru import logger
@@ -13,41 +16,7 @@ from rich.text import Text
 
 from hotmem import __version__
 from hotmem.cli import console
-from hotmem.cli.commands.browse import (
-    decisions,
-    inspect,
-    memories,
-    network,
-    stats,
-    subcategories,
-    timeline,
-    users,
-)
-from hotmem.cli.commands.edit import (
-    edit,
-    edit_subcategory,
-    evolve,
-    forget,
-    merge,
-    optimize_tags,
-    store,
-    undo,
-)
-from hotmem.cli.commands.evaluate import evaluate, quality, usage
-from hotmem.cli.commands.files import backup, export, import_, repair, restore, validate
-from hotmem.cli.commands.maintenance import (
-    audit,
-    copy,
-    decrypt,
-    doctor,
-    encrypt,
-    language,
-    migrate,
-    rekey,
-    retain,
-)
-from hotmem.cli.commands.search import contextual, recall, search, trace
-from hotmem.cli.commands.serve import discover, serve_mcp, worker
+from hotmem.cli.commands import browse, edit, evaluate, files, maintenance, search, serve
 from hotmem.errors import HotMemError
 
 HELP: Final = """Inspect, search, edit and maintain the long-term memory of a voice bot.
@@ -64,50 +33,55 @@ Run `hotmem COMMAND --help` for the options of a command.
 
 PANELS: Final[dict[str, dict[str, Callable[..., Any]]]] = {
     "Browse": {
-        "inspect": inspect,
-        "users": users,
-        "memories": memories,
-        "stats": stats,
-        "timeline": timeline,
-        "network": network,
-        "subcategories": subcategories,
-        "decisions": decisions,
+        "inspect": browse.inspect,
+        "users": browse.users,
+        "memories": browse.memories,
+        "stats": browse.stats,
+        "timeline": browse.timeline,
+        "network": browse.network,
+        "subcategories": browse.subcategories,
+        "decisions": browse.decisions,
     },
-    "Search": {"recall": recall, "search": search, "contextual": contextual, "trace": trace},
+    "Search": {
+        "recall": search.recall,
+        "search": search.search,
+        "contextual": search.contextual,
+        "trace": search.trace,
+    },
     "Edit": {
-        "store": store,
-        "edit": edit,
-        "merge": merge,
-        "forget": forget,
-        "undo": undo,
-        "optimize-tags": optimize_tags,
-        "evolve": evolve,
-        "edit-subcategory": edit_subcategory,
+        "store": edit.store,
+        "edit": edit.edit,
+        "merge": edit.merge,
+        "forget": edit.forget,
+        "undo": edit.undo,
+        "optimize-tags": edit.optimize_tags,
+        "evolve": edit.evolve,
+        "edit-subcategory": edit.edit_subcategory,
     },
-    "Evaluate": {"eval": evaluate, "quality": quality, "usage": usage},
+    "Evaluate": {"eval": evaluate.evaluate, "quality": evaluate.quality, "usage": evaluate.usage},
     "Export, import and backup": {
-        "export": export,
-        "import": import_,
-        "backup": backup,
-        "restore": restore,
-        "copy": copy,
+        "export": files.export,
+        "import": files.import_,
+        "backup": files.backup,
+        "restore": files.restore,
+        "copy": maintenance.copy,
     },
     "Maintenance and privacy": {
-        "doctor": doctor,
-        "validate": validate,
-        "repair": repair,
-        "language": language,
-        "audit": audit,
-        "retain": retain,
-        "encrypt": encrypt,
-        "decrypt": decrypt,
-        "rekey": rekey,
+        "doctor": maintenance.doctor,
+        "validate": files.validate,
+        "repair": files.repair,
+        "language": maintenance.language,
+        "audit": maintenance.audit,
+        "retain": maintenance.retain,
+        "encrypt": maintenance.encrypt,
+        "decrypt": maintenance.decrypt,
+        "rekey": maintenance.rekey,
     },
     "Integration and deployment": {
-        "serve-mcp": serve_mcp,
-        "discover": discover,
-        "migrate": migrate,
-        "worker": worker,
+        "serve-mcp": serve.serve_mcp,
+        "discover": serve.discover,
+        "migrate": maintenance.migrate,
+        "worker": serve.worker,
     },
 }
 """Commands by help panel."""
@@ -118,11 +92,28 @@ def unwrap(text: str) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
+def documented(command: Callable[..., Any]) -> str:
+    """Give each option of a command its help from the docstring, and return the command's help."""
+    text, _, options = (getdoc(command) or "").partition("\n\nOptions:\n")
+    helps = dict(re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", options, re.MULTILINE))
+    declared = signature(command)
+    parameters = []
+    for one in declared.parameters.values():
+        annotated = get_origin(one.annotation) is Annotated
+        kind, *given = get_args(one.annotation) if annotated else (one.annotation,)
+        plain = typer.Argument() if one.default is one.empty else typer.Option()
+        info = copy(given[0] if given else plain)
+        info.help = unwrap(helps[one.name]) if one.name in helps else info.help
+        parameters.append(one.replace(annotation=Annotated[kind, info]))
+    command.__signature__ = declared.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return unwrap(text)
+
+
 app = typer.Typer(help=unwrap(HELP), no_args_is_help=True, pretty_exceptions_enable=False)
 
 for panel, commands in PANELS.items():
     for name, command in commands.items():
-        app.command(name, help=unwrap(command.__doc__ or ""), rich_help_panel=panel)(command)
+        app.command(name, help=documented(command), rich_help_panel=panel)(command)
 
 
 def _print_version(value: bool) -> None:

@@ -143,38 +143,8 @@ Png = Annotated[
 
 CategoryOption = Annotated[str | None, typer.Option(help=f"Category: {', '.join(Category)}.")]
 KindOption = Annotated[str | None, typer.Option(help=f"Kind of statement: {', '.join(Kind)}.")]
-Importance = Annotated[int | None, typer.Option(help="Importance, 1 (low) to 5 (high).")]
-Expires = Annotated[
-    str | None,
-    typer.Option(help="Date or time at which it expires, such as 2026-12-31.", callback=parse_time),
-]
-After = Annotated[
-    str | None,
-    typer.Option(
-        help="From this date or time, such as 2026-03-01 or 2026-03-01T18:30.",
-        callback=parse_time,
-    ),
-]
-Before = Annotated[str | None, typer.Option(help="Before this date or time.", callback=parse_time)]
-
-Query = Annotated[str, typer.Argument(help="Search query or question.")]
-Limit = Annotated[int, typer.Option(help="Maximum results, 1 to 100.")]
-MinRelevance = Annotated[float | None, typer.Option(help="Minimum relevance, 0 to 1.")]
+Time = Annotated[str | None, typer.Option(callback=parse_time)]
 ContentType = Annotated[
     str | None,
     typer.Option(help=f"Only memories of this kind ({', '.join(Kind)}), or turn, or summary."),
-]
-Expired = Annotated[bool, typer.Option(help="Include memories that are no longer valid.")]
-Ranking = Annotated[
-    str,
-    typer.Option(
-        help="learned: calibrated relevance model; design: weighted sum of meaning, words, "
-        "importance, recency and use."
-    ),
-]
-MemoryId = Annotated[
-    str,
-    typer.Argument(
-        help="ID of the memory or its first 4 or more characters, as shown by `hotmem search`."
-    ),
 ]

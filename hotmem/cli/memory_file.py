@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import fields
 from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
@@ -210,14 +211,20 @@ def option_name(argument: str) -> str:
 
 
 def tool_command(
-    name: str, *, changes: bool = False
+    name: str, *, changes: bool = False, whole_file: bool = False
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """Make the command of a tool from a function that declares and documents its options.
+    """Make the command of a tool from a function that declares and documents its own options.
+
+    The options for the user, the database and the form of the output are added.
 
     Args:
         name: The tool's name.
         changes: Whether one of the options must be given that are not in `COMMON`.
+        whole_file: Whether it has no option for the user.
     """
+    user = Parameter("user", Parameter.POSITIONAL_OR_KEYWORD, annotation=console.User)
+    database = user.replace(name="database", annotation=console.Database, default=None)
+    as_json = user.replace(name="json_", annotation=console.Json, default=False)
 
     def made(command: Callable[P, None]) -> Callable[P, None]:
         @wraps(command)
@@ -228,6 +235,18 @@ def tool_command(
                 raise InvalidInput(f"No change is given. Pass one or more of {listed}.")
             call_tool(name, options)
 
+        declared = signature(command)
+        own = declared.parameters.values()
+        required = [one for one in own if one.default is one.empty]
+        run.__signature__ = declared.replace(  # type: ignore[attr-defined]
+            parameters=[
+                *required,
+                *(() if whole_file else (user,)),
+                database,
+                *(one for one in own if one not in required),
+                as_json,
+            ]
+        )
         return run
 
     return made

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hotmem.cli import console
-from hotmem.cli.console import After, Before, Database, Json, Overwrite, Png, User
+from hotmem.cli.console import Database, Json, Overwrite, Png, Time, User
 from hotmem.cli.memory_file import (
     call_tool,
     existing_database,
@@ -28,15 +28,16 @@ if TYPE_CHECKING:
 
 def inspect(
     user: User,
-    file: Annotated[
-        Path | None, typer.Argument(help="Memory file. (default: HOTMEM_DATABASE, memory.db)")
-    ] = None,
+    file: Annotated[Path | None, typer.Argument()] = None,
     database: Database = None,
-    port: Annotated[
-        int, typer.Option(help="Local port; 0 chooses a free port.", min=0, max=65535)
-    ] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 0,
 ) -> None:
-    """Serve a local web page to view, edit and delete what is stored about a user."""
+    """Serve a local web page to view, edit and delete what is stored about a user.
+
+    Options:
+        file: Memory file. (default: HOTMEM_DATABASE, memory.db)
+        port: Local port; 0 chooses a free port.
+    """
     if file is not None and database is not None:
         raise InvalidInput(
             "The memory file is given twice. Pass it either as argument or with --database."
@@ -58,10 +59,14 @@ def inspect(
 
 def users(
     database: Database = None,
-    limit: Annotated[int, typer.Option(help="Maximum users, in order of creation.", min=1)] = 1000,
+    limit: Annotated[int, typer.Option(min=1)] = 1000,
     json_: Json = False,
 ) -> None:
-    """List all user IDs, with the number of turns and memories of each."""
+    """List all user IDs, with the number of turns and memories of each.
+
+    Options:
+        limit: Maximum users, in order of creation.
+    """
     from hotmem.operations.results import as_json
     from hotmem.storage import queries
 
@@ -78,12 +83,13 @@ def users(
 
 
 def memories(
-    user: User,
-    database: Database = None,
-    past: Annotated[bool, typer.Option(help="Include memories that are no longer valid.")] = False,
-    json_: Json = False,
+    user: User, database: Database = None, past: bool = False, json_: Json = False
 ) -> None:
-    """List the memories of a user."""
+    """List the memories of a user.
+
+    Options:
+        past: Include memories that are no longer valid.
+    """
     from hotmem.cli.tables import memory_table
     from hotmem.operations.results import as_json
 
@@ -102,22 +108,29 @@ def memories(
 
 
 @tool_command("memory_stats")
-def stats(user: User, database: Database = None, json_: Json = False) -> None:
+def stats() -> None:
     """Count turns, sessions, memories and tags of a user."""
 
 
 def timeline(
     user: User,
     database: Database = None,
-    by: Annotated[str, typer.Option(help="day, month or year.")] = "month",
-    about: Annotated[str | None, typer.Option(help="Only what mentions this name.")] = None,
-    after: After = None,
-    before: Before = None,
+    by: str = "month",
+    about: str | None = None,
+    after: Time = None,
+    before: Time = None,
     png: Png = None,
     overwrite: Overwrite = False,
     json_: Json = False,
 ) -> None:
-    """Show turns and new memories by day, month or year, as a table or a plot."""
+    """Show turns and new memories by day, month or year, as a table or a plot.
+
+    Options:
+        by: day, month or year.
+        about: Only what mentions this name.
+        after: From this date or time, such as 2026-03-01 or 2026-03-01T18:30.
+        before: Before this date or time.
+    """
     given = given_only({"by": by, "about": about, "after": after, "before": before})
     if png is None:
         of = {"user": user, "database": database, "json_": json_}
@@ -141,23 +154,22 @@ def timeline(
 def network(
     user: User,
     database: Database = None,
-    about: Annotated[
-        str | None,
-        typer.Option(help="Only what is mentioned together with this name or word."),
-    ] = None,
-    limit: Annotated[int, typer.Option(help="Maximum names and concepts, 2 to 200.")] = 40,
-    min_count: Annotated[
-        int | None,
-        typer.Option(help="Minimum turns and memories that mention a name or concept."),
-    ] = None,
-    min_weight: Annotated[
-        int | None, typer.Option(help="Minimum turns and memories that mention both of a pair.")
-    ] = None,
+    about: str | None = None,
+    limit: int = 40,
+    min_count: int | None = None,
+    min_weight: int | None = None,
     png: Png = None,
     overwrite: Overwrite = False,
     json_: Json = False,
 ) -> None:
-    """Show which names and concepts are mentioned together, as a table or a plot."""
+    """Show which names and concepts are mentioned together, as a table or a plot.
+
+    Options:
+        about: Only what is mentioned together with this name or word.
+        limit: Maximum names and concepts, 2 to 200.
+        min_count: Minimum turns and memories that mention a name or concept.
+        min_weight: Minimum turns and memories that mention both of a pair.
+    """
     given = given_only(
         {"about": about, "limit": limit, "min_count": min_count, "min_weight": min_weight}
     )
@@ -179,22 +191,23 @@ def network(
 
 
 @tool_command("memory_subcategories")
-def subcategories(user: User, database: Database = None, json_: Json = False) -> None:
+def subcategories() -> None:
     """List the subcategories found in each category."""
 
 
 @tool_command("memory_decisions")
 def decisions(
-    user: User,
-    database: Database = None,
-    limit: Annotated[int, typer.Option(help="Maximum entries, 1 to 1000.")] = 50,
+    limit: int = 50,
     action: Annotated[
         list[str] | None,
         typer.Option(help=f"Only this action; repeatable: {', '.join(DecisionAction)}."),
     ] = None,
-    json_: Json = False,
 ) -> None:
-    """List decisions: automatic and manual changes to memories, with reasons."""
+    """List decisions: automatic and manual changes to memories, with reasons.
+
+    Options:
+        limit: Maximum entries, 1 to 1000.
+    """
 
 
 def _plots() -> ModuleType:

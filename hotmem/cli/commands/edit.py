@@ -8,11 +8,8 @@ from hotmem.cli import console
 from hotmem.cli.console import (
     CategoryOption,
     Database,
-    Expires,
-    Importance,
-    Json,
     KindOption,
-    MemoryId,
+    Time,
     User,
 )
 from hotmem.cli.memory_file import (
@@ -30,86 +27,86 @@ if TYPE_CHECKING:
 
 @tool_command("store_memory")
 def store(
-    content: Annotated[str, typer.Argument(help="The statement, as one quoted sentence.")],
-    user: User,
-    database: Database = None,
+    content: str,
     category: CategoryOption = None,
     kind: KindOption = None,
-    importance: Importance = None,
-    expires: Expires = None,
-    tag: Annotated[list[str] | None, typer.Option(help="Tag to add; repeatable.")] = None,
-    source: Annotated[str | None, typer.Option(help="Where the statement comes from.")] = None,
-    note: Annotated[str | None, typer.Option(help="Note about the memory.")] = None,
-    json_: Json = False,
+    importance: int | None = None,
+    expires: Time = None,
+    tag: list[str] | None = None,
+    source: str | None = None,
+    note: str | None = None,
 ) -> None:
-    """Store a statement; show its classification, similar memories, and what it ended."""
+    """Store a statement; show its classification, similar memories, and what it ended.
+
+    Options:
+        content: The statement, as one quoted sentence.
+        importance: Importance, 1 (low) to 5 (high).
+        expires: Date or time at which it expires, such as 2026-12-31.
+        tag: Tag to add; repeatable.
+        source: Where the statement comes from.
+        note: Note about the memory.
+    """
 
 
 @tool_command("edit_memory", changes=True)
 def edit(
-    memory_id: MemoryId,
-    user: User,
-    database: Database = None,
-    content: Annotated[str | None, typer.Option(help="New text.")] = None,
+    memory_id: str,
+    content: str | None = None,
     category: CategoryOption = None,
     kind: KindOption = None,
-    importance: Importance = None,
-    note: Annotated[str | None, typer.Option(help="Note about the memory.")] = None,
-    tag: Annotated[
-        list[str] | None, typer.Option(help="New tag; replaces all present tags; repeatable.")
-    ] = None,
-    expires: Expires = None,
-    holds: Annotated[bool | None, typer.Option(help="Whether the statement still holds.")] = None,
-    json_: Json = False,
+    importance: int | None = None,
+    note: str | None = None,
+    tag: list[str] | None = None,
+    expires: Time = None,
+    holds: bool | None = None,
 ) -> None:
-    """Change a memory; `hotmem undo` restores what it was before."""
+    """Change a memory; `hotmem undo` restores what it was before.
+
+    Options:
+        memory_id: ID of the memory or its first 4 or more characters, as shown by `hotmem search`.
+        content: New text.
+        importance: Importance, 1 (low) to 5 (high).
+        note: Note about the memory.
+        tag: New tag; replaces all present tags; repeatable.
+        expires: Date or time at which it expires, such as 2026-12-31.
+        holds: Whether the statement still holds.
+    """
 
 
 @tool_command("merge_memories")
-def merge(
-    into: Annotated[str, typer.Argument(help="ID of the memory to keep.")],
-    ids: Annotated[list[str], typer.Argument(help="IDs of the memories to merge into it.")],
-    user: User,
-    database: Database = None,
-    json_: Json = False,
-) -> None:
-    """Merge memories that say the same into one; `hotmem undo` reverts it."""
+def merge(into: str, ids: list[str]) -> None:
+    """Merge memories that say the same into one; `hotmem undo` reverts it.
+
+    Options:
+        into: ID of the memory to keep.
+        ids: IDs of the memories to merge into it.
+    """
 
 
 def forget(
     user: User,
     database: Database = None,
-    entity: Annotated[
-        str | None, typer.Option(help="Delete everything that mentions this name.")
-    ] = None,
-    session: Annotated[
-        str | None, typer.Option(help="Delete the conversation with this session ID.")
-    ] = None,
-    memory_id: Annotated[
-        str | None,
-        typer.Option(
-            help="Delete the memory with this ID (or its first 4 or more characters) and its"
-            " source turns."
-        ),
-    ] = None,
-    everything: Annotated[bool, typer.Option(help="Delete all data of the user.")] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="Only print what would be deleted, and a confirmation code."
-        ),
-    ] = False,
-    confirmation: Annotated[
-        str | None,
-        typer.Option(
-            help="Code from --dry-run; if something else matches now, nothing is deleted."
-        ),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the deletion.")] = False,
+    entity: str | None = None,
+    session: str | None = None,
+    memory_id: str | None = None,
+    everything: bool = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run")] = False,
+    confirmation: str | None = None,
+    yes: Annotated[bool, typer.Option("--yes")] = False,
 ) -> None:
     """Delete a user's data permanently, and report what was deleted and any remaining copies.
 
     On a terminal, the command first shows what would be deleted and asks.
+
+    Options:
+        entity: Delete everything that mentions this name.
+        session: Delete the conversation with this session ID.
+        memory_id: Delete the memory with this ID (or its first 4 or more characters) and its source
+            turns.
+        everything: Delete all data of the user.
+        dry_run: Only print what would be deleted, and a confirmation code.
+        confirmation: Code from --dry-run; if something else matches now, nothing is deleted.
+        yes: Do not ask before the deletion.
     """
     if sum(map(bool, (entity, session, memory_id, everything))) != 1:
         raise InvalidInput(
@@ -162,61 +159,43 @@ def forget(
 
 
 @tool_command("undo_decision")
-def undo(
-    decision: Annotated[
-        str,
-        typer.Argument(
-            help="ID of the decision or its first 4 or more characters; see `decisions`."
-        ),
-    ],
-    user: User,
-    database: Database = None,
-    json_: Json = False,
-) -> None:
-    """Undo a decision: an extracted fact, a classification, an edit, a merge or an import."""
+def undo(decision: str) -> None:
+    """Undo a decision: an extracted fact, a classification, an edit, a merge or an import.
+
+    Options:
+        decision: ID of the decision or its first 4 or more characters; see `decisions`.
+    """
 
 
 @tool_command("optimize_tags")
-def optimize_tags(
-    user: User,
-    database: Database = None,
-    unused_days: Annotated[
-        int,
-        typer.Option(help="Archive tags of at most one memory that are unused for this many days."),
-    ] = 1,
-    json_: Json = False,
-) -> None:
-    """Merge tags that mean the same and archive unused ones; `hotmem undo` reverts it."""
+def optimize_tags(unused_days: int = 1) -> None:
+    """Merge tags that mean the same and archive unused ones; `hotmem undo` reverts it.
+
+    Options:
+        unused_days: Archive tags of at most one memory that are unused for this many days.
+    """
 
 
 @tool_command("evolve_categories")
-def evolve(
-    user: User,
-    database: Database = None,
-    category: CategoryOption = None,
-    json_: Json = False,
-) -> None:
+def evolve(category: CategoryOption = None) -> None:
     """Rebuild the subcategories of one or all categories; `hotmem undo` reverts it."""
 
 
 @tool_command("edit_subcategory")
 def edit_subcategory(
     category: Annotated[str, typer.Argument(help=f"Category: {', '.join(Category)}.")],
-    name: Annotated[str, typer.Argument(help="Name of the subcategory; see `subcategories`.")],
-    user: User,
-    database: Database = None,
-    rename: Annotated[str | None, typer.Option(help="New name.")] = None,
-    merge: Annotated[
-        list[str] | None,
-        typer.Option(help="Subcategory whose memories move into this one; repeatable."),
-    ] = None,
-    split: Annotated[
-        bool | None, typer.Option("--split", help="Split it by topic into two or three.")
-    ] = None,
-    pinned: Annotated[
-        bool | None,
-        typer.Option("--pin/--unpin", help="Keep it as it is, or let it change again."),
-    ] = None,
-    json_: Json = False,
+    name: str,
+    rename: str | None = None,
+    merge: list[str] | None = None,
+    split: Annotated[bool | None, typer.Option("--split")] = None,
+    pinned: Annotated[bool | None, typer.Option("--pin/--unpin")] = None,
 ) -> None:
-    """Rename, merge, split or pin a subcategory; `hotmem undo` reverts it."""
+    """Rename, merge, split or pin a subcategory; `hotmem undo` reverts it.
+
+    Options:
+        name: Name of the subcategory; see `subcategories`.
+        rename: New name.
+        merge: Subcategory whose memories move into this one; repeatable.
+        split: Split it by topic into two or three.
+        pinned: Keep it as it is, or let it change again.
+    """

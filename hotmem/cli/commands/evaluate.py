@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from hotmem.cli import console
-from hotmem.cli.console import After, Before, Database, Json, Overwrite, User, check_new
+from hotmem.cli.console import Database, Overwrite, Time, User, check_new
 from hotmem.cli.memory_file import (
     encryption_key,
     existing_database_file,
@@ -27,34 +27,26 @@ if TYPE_CHECKING:
 def evaluate(
     user: User,
     database: Database = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--setting",
-            "-s",
-            help="Setting to compare with the present ones, such as HOTMEM_MAX_CONTEXT_TOKENS=500; "
-            "repeatable. Besides the HOTMEM_ variables that affect a context block: weights=start, "
-            "weights=1,0.8,0.6,0.4, layers=facts,sessions. (default: other budgets, a higher "
-            "threshold, only the facts layer, and the initial weights)",
-        ),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(help="Also write a report with plots to this self-contained HTML file."),
-    ] = None,
+    setting: Annotated[list[str] | None, typer.Option("--setting", "-s")] = None,
+    report: Path | None = None,
     overwrite: Overwrite = False,
-    questions: Annotated[
-        int, typer.Option(help="Maximum recalls to replay, sampled evenly.", min=1, max=10_000)
-    ] = 200,
-    turns: Annotated[
-        int, typer.Option(help="Maximum turns to store again, latest first.", min=2, max=1_000_000)
-    ] = 5_000,
+    questions: Annotated[int, typer.Option(min=1, max=10_000)] = 200,
+    turns: Annotated[int, typer.Option(min=2, max=1_000_000)] = 5_000,
 ) -> None:
     """Compare settings by replaying your own conversations offline.
 
     Each recorded question is asked again under each setting, with the memory as it was at that
     time. Items that your bot used in its reply count as useful. The memory file is only
     read, and no data leaves this machine. With the default limits this takes some minutes.
+
+    Options:
+        setting: Setting to compare with the present ones, such as HOTMEM_MAX_CONTEXT_TOKENS=500;
+            repeatable. Besides the HOTMEM_ variables that affect a context block: weights=start,
+            weights=1,0.8,0.6,0.4, layers=facts,sessions. (default: other budgets, a higher
+            threshold, only the facts layer, and the initial weights)
+        report: Also write a report with plots to this self-contained HTML file.
+        questions: Maximum recalls to replay, sampled evenly.
+        turns: Maximum turns to store again, latest first.
     """
     from hotmem.models import load_language
     from hotmem.replay.comparison import sample_exchanges
@@ -91,34 +83,27 @@ def evaluate(
 
 
 @tool_command("memory_quality")
-def quality(
-    user: User,
-    database: Database = None,
-    days: Annotated[int, typer.Option(help="Days to include, up to today.")] = 30,
-    json_: Json = False,
-) -> None:
+def quality(days: int = 30) -> None:
     """Show how much of the context blocks the replies used, by layer, intent and day.
 
     The figures are stored with each reply: durations, and the items given and used. Cache hits are
     not stored; a running bot counts them as OpenTelemetry metrics.
+
+    Options:
+        days: Days to include, up to today.
     """
 
 
 @tool_command("usage_patterns")
-def usage(
-    user: User,
-    database: Database = None,
-    after: After = None,
-    before: Before = None,
-    timezone: Annotated[
-        str, typer.Option(help="Time zone of hours and weekdays, such as Europe/Lisbon.")
-    ] = "UTC",
-    limit: Annotated[
-        int, typer.Option(help="Maximum tags, names, memories and sessions, 1 to 100.")
-    ] = 10,
-    json_: Json = False,
-) -> None:
-    """Show when the memory is queried, which memories replies use, and which are never used."""
+def usage(after: Time = None, before: Time = None, timezone: str = "UTC", limit: int = 10) -> None:
+    """Show when the memory is queried, which memories replies use, and which are never used.
+
+    Options:
+        after: From this date or time, such as 2026-03-01 or 2026-03-01T18:30.
+        before: Before this date or time.
+        timezone: Time zone of hours and weekdays, such as Europe/Lisbon.
+        limit: Maximum tags, names, memories and sessions, 1 to 100.
+    """
 
 
 def _report_renderer() -> Callable[["Study"], str]:

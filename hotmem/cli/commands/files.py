@@ -30,21 +30,19 @@ if TYPE_CHECKING:
 
 
 def export(
-    file: Annotated[Path, typer.Argument(help="File to create; must not exist.")],
+    file: Path,
     user: User,
     database: Database = None,
-    all_: Annotated[
-        bool,
-        typer.Option(
-            "--all",
-            help="Write all data of the user as one JSON document to read; cannot be imported.",
-        ),
-    ] = False,
+    all_: Annotated[bool, typer.Option("--all")] = False,
     json_: Json = False,
 ) -> None:
     """Export a user's turns and memories to a JSON Lines file.
 
     The export is not encrypted, even if the memory file is.
+
+    Options:
+        file: File to create; must not exist.
+        all_: Write all data of the user as one JSON document to read; cannot be imported.
     """
     from hotmem.operations.results import as_json
     from hotmem.tools.files import ExportArguments, export_memories, export_subject
@@ -65,42 +63,33 @@ def export(
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(help="File to import.")],
-    user: Annotated[
-        str | None,
-        typer.Option("--user", "-u", help="Target user ID. (default: user ID of each record)"),
-    ] = None,
+    file: Path,
+    user: Annotated[str | None, typer.Option("--user", "-u")] = None,
     database: Database = None,
-    form: Annotated[
-        str | None,
-        typer.Option(help="File format: hotmem, mem0, messages or transcript. (default: detected)"),
-    ] = None,
-    from_user: Annotated[
-        str | None, typer.Option(help="User ID in the file whose records are imported.")
-    ] = None,
-    session: Annotated[
-        str | None, typer.Option(help="Session ID for a transcript. (default: file name)")
-    ] = None,
-    bot: Annotated[
-        list[str] | None, typer.Option(help="Name of the bot in a transcript; repeatable.")
-    ] = None,
-    timezone: Annotated[
-        str, typer.Option(help="Time zone of times without one, such as Europe/Lisbon.")
-    ] = "UTC",
-    day_first: Annotated[
-        bool | None,
-        typer.Option("--day-first/--month-first", help="Order of 06/05/2024. (default: detected)"),
-    ] = None,
-    with_forgotten: Annotated[
-        bool,
-        typer.Option("--with-forgotten", help="Also import data that was deleted here before."),
-    ] = False,
+    form: str | None = None,
+    from_user: str | None = None,
+    session: str | None = None,
+    bot: list[str] | None = None,
+    timezone: str = "UTC",
+    day_first: Annotated[bool | None, typer.Option("--day-first/--month-first")] = None,
+    with_forgotten: Annotated[bool, typer.Option("--with-forgotten")] = False,
     json_: Json = False,
 ) -> None:
     """Import a HotMem or mem0 export, chat messages or a transcript.
 
     If a record is invalid, nothing is imported. An interrupted import continues when the same file
     is imported again. Existing records are skipped. `hotmem undo` removes an import.
+
+    Options:
+        file: File to import.
+        user: Target user ID. (default: user ID of each record)
+        form: File format: hotmem, mem0, messages or transcript. (default: detected)
+        from_user: User ID in the file whose records are imported.
+        session: Session ID for a transcript. (default: file name)
+        bot: Name of the bot in a transcript; repeatable.
+        timezone: Time zone of times without one, such as Europe/Lisbon.
+        day_first: Order of 06/05/2024. (default: detected)
+        with_forgotten: Also import data that was deleted here before.
     """
     from hotmem.operations.requests import checked
     from hotmem.operations.results import as_json
@@ -133,13 +122,13 @@ def import_(
     with_memory(named_database(database), run)
 
 
-def backup(
-    target: Annotated[Path, typer.Argument(help="File to create; must not exist.")],
-    database: Database = None,
-) -> None:
+def backup(target: Path, database: Database = None) -> None:
     """Copy the memory file while bots are using it.
 
     The copy of an encrypted file has the same key.
+
+    Options:
+        target: File to create; must not exist.
     """
     from hotmem.tools.files import BackupArguments, backup_restore
 
@@ -160,11 +149,12 @@ def backup(
     with_memory(path, run)
 
 
-def restore(
-    source: Annotated[Path, typer.Argument(help="Copy made by `hotmem backup`.")],
-    database: Database = None,
-) -> None:
-    """Create a memory file from a backup; an existing file is never overwritten."""
+def restore(source: Path, database: Database = None) -> None:
+    """Create a memory file from a backup; an existing file is never overwritten.
+
+    Options:
+        source: Copy made by `hotmem backup`.
+    """
     from hotmem.storage.sqlite import opening
 
     target = named_database(database)
@@ -175,11 +165,11 @@ def restore(
     console.print_line(f"{target} restored from {source}")
 
 
-@tool_command("validate_storage")
-def validate(database: Database = None, json_: Json = False) -> None:
+@tool_command("validate_storage", whole_file=True)
+def validate() -> None:
     """Check the integrity of the memory file and its indexes."""
 
 
-@tool_command("repair_index")
-def repair(database: Database = None, json_: Json = False) -> None:
+@tool_command("repair_index", whole_file=True)
+def repair() -> None:
     """Rebuild all indexes from the stored turns and memories."""

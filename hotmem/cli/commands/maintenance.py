@@ -13,7 +13,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from hotmem.cli import console
-from hotmem.cli.console import Database, Json, parse_time
+from hotmem.cli.console import Database, Json, Time
 from hotmem.cli.memory_file import (
     encryption_key,
     existing_database,
@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 
 def doctor(
     database: Database = None,
-    retry: Annotated[
-        bool, typer.Option("--retry", help="Retry jobs that were set aside after failing.")
-    ] = False,
+    retry: Annotated[bool, typer.Option("--retry")] = False,
     json_: Json = False,
 ) -> None:
     """Diagnose the memory file: permissions, integrity, language, pending and failed jobs.
@@ -44,6 +42,9 @@ def doctor(
     On a PostgreSQL server: rights, isolation of users, connections, jobs, workers and vacuum.
 
     The exit code is 1 if something needs attention.
+
+    Options:
+        retry: Retry jobs that were set aside after failing.
     """
     from hotmem.storage import queries
 
@@ -128,15 +129,14 @@ def _as_json(diagnosis: "Diagnosis") -> dict[str, Any]:
 
 
 def language(
-    code: Annotated[
-        str | None,
-        typer.Argument(metavar="[CODE]", help="New language, such as de, by its ISO 639-1 code."),
-    ] = None,
-    database: Database = None,
+    code: Annotated[str | None, typer.Argument(metavar="[CODE]")] = None, database: Database = None
 ) -> None:
     """Show the language of a memory, or change it and index all words again.
 
     Stop the programs that use the memory first, and set HOTMEM_LANGUAGE for them afterwards.
+
+    Options:
+        code: New language, such as de, by its ISO 639-1 code.
     """
     from hotmem.storage import Storage, queries
     from hotmem.text.languages import checked_language
@@ -155,20 +155,15 @@ def language(
     console.print_line(with_storage(location, show if code is None else change))
 
 
-def migrate(
-    database: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[FILE|URL]",
-            help="Memory file, or postgresql:// URL of the schema's owner. (default: "
-            "HOTMEM_DATABASE, memory.db)",
-        ),
-    ] = None,
-) -> None:
+def migrate(database: Annotated[str | None, typer.Argument(metavar="[FILE|URL]")] = None) -> None:
     """Create the schema of a database, or update it to this version of HotMem.
 
     Bots and workers that connect as an application role cannot. Run it as the owner of the schema
     before they start.
+
+    Options:
+        database: Memory file, or postgresql:// URL of the schema's owner. (default:
+            HOTMEM_DATABASE, memory.db)
     """
     from hotmem.storage import migrate_storage
 
@@ -204,14 +199,12 @@ def decrypt(database: Database = None) -> None:
     console.print_line(f"{path} is decrypted. Remove HOTMEM_KEY and HOTMEM_KEY_FILE.")
 
 
-def rekey(
-    database: Database = None,
-    new_key_file: Annotated[
-        Path | None,
-        typer.Option(help="File whose first line is the new passphrase. (default: prompt)"),
-    ] = None,
-) -> None:
-    """Change the key of an encrypted memory file; no program may have it open."""
+def rekey(database: Database = None, new_key_file: Path | None = None) -> None:
+    """Change the key of an encrypted memory file; no program may have it open.
+
+    Options:
+        new_key_file: File whose first line is the new passphrase. (default: prompt)
+    """
     path = existing_database_file(database, SERVER_DISK)
     new = _prompt_new() if new_key_file is None else EncryptionKey.from_source(new_key_file)
     _convert(path, encryption_key() or _prompt(), new)
@@ -245,19 +238,18 @@ def _prompt_new() -> EncryptionKey:
 
 def retain(
     database: Database = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only print what would be deleted, by user and rule.")
-    ] = False,
-    trust_clock: Annotated[
-        bool,
-        typer.Option("--trust-clock", help="Accept a clock that has jumped far ahead."),
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run")] = False,
+    trust_clock: Annotated[bool, typer.Option("--trust-clock")] = False,
     json_: Json = False,
 ) -> None:
     """Delete data that is older than the retention rules allow.
 
     Rules come from HOTMEM_RETENTION_DAYS and HOTMEM_RETENTION_FILE. Running programs apply them
     once a day.
+
+    Options:
+        dry_run: Only print what would be deleted, by user and rule.
+        trust_clock: Accept a clock that has jumped far ahead.
     """
     options = Settings().options()
     if not options.retention:
@@ -305,19 +297,18 @@ def _table(found: Sequence["Overdue"], title: str) -> Table:
 
 
 def copy(
-    source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="Memory file or postgresql:// URL to copy.")
-    ],
-    target: Annotated[
-        str,
-        typer.Argument(metavar="TARGET", help="New file, or URL of a database without a memory."),
-    ],
+    source: Annotated[str, typer.Argument(metavar="SOURCE")],
+    target: Annotated[str, typer.Argument(metavar="TARGET")],
 ) -> None:
     """Copy a whole memory between a file and a PostgreSQL database, in any direction.
 
     Bots may use the source during the copy; what they store after it has begun is not copied. The
     target must be empty. It can be opened when the copy is complete and has been compared with the
     source. Run the command again to continue an interrupted copy.
+
+    Options:
+        source: Memory file or postgresql:// URL to copy.
+        target: New file, or URL of a database without a memory.
     """
     from hotmem.storage.copying import check_different
 
@@ -368,22 +359,22 @@ NOUNS: Final = {
 
 def audit(
     database: Database = None,
-    user: Annotated[
-        str | None, typer.Option("--user", "-u", help="Only entries of this user ID.")
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(help="From this date or time, such as 2026-03-01.", callback=parse_time),
-    ] = None,
+    user: Annotated[str | None, typer.Option("--user", "-u")] = None,
+    since: Time = None,
     action: Annotated[
         str | None, typer.Option(help=f"Only this action: {', '.join(Action)}.")
     ] = None,
-    limit: Annotated[int, typer.Option(help="Maximum entries, latest first.", min=1)] = 200,
+    limit: Annotated[int, typer.Option(min=1)] = 200,
     json_: Json = False,
 ) -> None:
     """Show the audit log: who read, changed, exported or deleted memories.
 
     Entries contain IDs, counts and times, but no memory text. `hotmem decisions` shows reasons.
+
+    Options:
+        user: Only entries of this user ID.
+        since: From this date or time, such as 2026-03-01.
+        limit: Maximum entries, latest first.
     """
     if action is not None and action not in tuple(Action):
         raise InvalidInput(f"--action is {action!r}. Use one of: {', '.join(Action)}.")

@@ -6,16 +6,9 @@ import typer
 
 from hotmem.cli import console
 from hotmem.cli.console import (
-    After,
-    Before,
     ContentType,
     Database,
-    Expired,
-    Json,
-    Limit,
-    MinRelevance,
-    Query,
-    Ranking,
+    Time,
     User,
 )
 from hotmem.cli.memory_file import existing_database, tool_command, with_memory
@@ -25,18 +18,17 @@ if TYPE_CHECKING:
 
 
 def recall(
-    question: Annotated[str, typer.Argument(help="What the user says to the bot.")],
+    question: str,
     user: User,
     database: Database = None,
-    tokens: Annotated[
-        int | None,
-        typer.Option(
-            help="Maximum tokens of the context block. (default: HOTMEM_MAX_CONTEXT_TOKENS, 1000)",
-            min=1,
-        ),
-    ] = None,
+    tokens: Annotated[int | None, typer.Option(min=1)] = None,
 ) -> None:
-    """Print the context block that the bot would receive for an utterance."""
+    """Print the context block that the bot would receive for an utterance.
+
+    Options:
+        question: What the user says to the bot.
+        tokens: Maximum tokens of the context block. (default: HOTMEM_MAX_CONTEXT_TOKENS, 1000)
+    """
 
     async def run(memory: "Memory") -> None:
         block = await memory.recall(question, user_id=user, max_tokens=tokens)
@@ -50,66 +42,69 @@ def recall(
 
 @tool_command("search_memory")
 def search(
-    query: Query,
-    user: User,
-    database: Database = None,
-    limit: Limit = 10,
-    min_relevance: MinRelevance = None,
-    min_importance: Annotated[int | None, typer.Option(help="Minimum importance, 1 to 5.")] = None,
+    query: str,
+    limit: int = 10,
+    min_relevance: float | None = None,
+    min_importance: int | None = None,
     content_type: ContentType = None,
-    after: After = None,
-    before: Before = None,
-    expired: Expired = False,
-    conversation: Annotated[bool, typer.Option(help="Search turns.")] = True,
-    stored: Annotated[bool, typer.Option(help="Search memories and summaries.")] = True,
-    ranking: Ranking = "learned",
-    weight: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Weight of the design ranking, such as words=0.5; repeatable. Names: meaning,"
-            " words, importance, recency, use. Weights that are not given keep their default.",
-            metavar="NAME=NUMBER",
-        ),
-    ] = None,
-    conversation_weight: Annotated[
-        float, typer.Option(help="Weight of turns in comparison with memories, 0 to 1.")
-    ] = 0.5,
-    json_: Json = False,
+    after: Time = None,
+    before: Time = None,
+    expired: bool = False,
+    conversation: bool = True,
+    stored: bool = True,
+    ranking: str = "learned",
+    weight: Annotated[list[str] | None, typer.Option(metavar="NAME=NUMBER")] = None,
+    conversation_weight: float = 0.5,
 ) -> None:
-    """Search memories, summaries and turns, most relevant first."""
+    """Search memories, summaries and turns, most relevant first.
+
+    Options:
+        query: Search query or question.
+        limit: Maximum results, 1 to 100.
+        min_relevance: Minimum relevance, 0 to 1.
+        min_importance: Minimum importance, 1 to 5.
+        after: From this date or time, such as 2026-03-01 or 2026-03-01T18:30.
+        before: Before this date or time.
+        expired: Include memories that are no longer valid.
+        conversation: Search turns.
+        stored: Search memories and summaries.
+        ranking: learned: calibrated relevance model; design: weighted sum of meaning, words,
+            importance, recency and use.
+        weight: Weight of the design ranking, such as words=0.5; repeatable. Names: meaning, words,
+            importance, recency, use. Weights that are not given keep their default.
+        conversation_weight: Weight of turns in comparison with memories, 0 to 1.
+    """
 
 
 @tool_command("search_contextual")
-def contextual(
-    query: Query,
-    user: User,
-    database: Database = None,
-    max_tokens: Annotated[
-        int | None,
-        typer.Option(help="Print the result as text for a prompt, with at most this many tokens."),
-    ] = None,
-    json_: Json = False,
-) -> None:
-    """Search conversations and show the best messages of each in context."""
+def contextual(query: str, max_tokens: int | None = None) -> None:
+    """Search conversations and show the best messages of each in context.
+
+    Options:
+        query: Search query or question.
+        max_tokens: Print the result as text for a prompt, with at most this many tokens.
+    """
 
 
 @tool_command("trace_search")
 def trace(
-    query: Query,
-    user: User,
-    database: Database = None,
-    expected: Annotated[
-        str | None,
-        typer.Option(
-            help="Expected result: a memory ID or its first 4 or more characters, a turn ID, or"
-            " words."
-        ),
-    ] = None,
-    limit: Limit = 10,
-    min_relevance: MinRelevance = None,
+    query: str,
+    expected: str | None = None,
+    limit: int = 10,
+    min_relevance: float | None = None,
     content_type: ContentType = None,
-    expired: Expired = False,
-    ranking: Ranking = "learned",
-    json_: Json = False,
+    expired: bool = False,
+    ranking: str = "learned",
 ) -> None:
-    """Run a search and explain each step, and why an expected result was or was not found."""
+    """Run a search and explain each step, and why an expected result was or was not found.
+
+    Options:
+        query: Search query or question.
+        expected: Expected result: a memory ID or its first 4 or more characters, a turn ID, or
+            words.
+        limit: Maximum results, 1 to 100.
+        min_relevance: Minimum relevance, 0 to 1.
+        expired: Include memories that are no longer valid.
+        ranking: learned: calibrated relevance model; design: weighted sum of meaning, words,
+            importance, recency and use.
+    """

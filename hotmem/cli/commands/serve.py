@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from hotmem.cli import console
-from hotmem.cli.console import Database, Json, User
+from hotmem.cli.console import Database, User
 from hotmem.cli.memory_file import existing_database, named_database, tool_command, with_memory
 from hotmem.core.location import Location
 from hotmem.core.validation import counted
@@ -26,26 +26,21 @@ if TYPE_CHECKING:
 def serve_mcp(
     user: User,
     database: Database = None,
-    http: Annotated[
-        bool,
-        typer.Option(help="Serve HTTP on this machine with a bearer token, instead of stdio."),
-    ] = False,
-    port: Annotated[int, typer.Option(help="Port for --http.", min=1, max=65535)] = 8765,
-    unix: Annotated[
-        Path | None,
-        typer.Option("--socket", help="Serve HTTP on a Unix socket that only you can open."),
-    ] = None,
-    files: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder for exports and imports, stdio only. (default: beside the memory file)"
-        ),
-    ] = None,
+    http: bool = False,
+    port: Annotated[int, typer.Option(min=1, max=65535)] = 8765,
+    unix: Annotated[Path | None, typer.Option("--socket")] = None,
+    files: Path | None = None,
 ) -> None:
     """Serve the memory tools for one user over the Model Context Protocol (MCP).
 
     With --http, a new bearer token is printed unless HOTMEM_MCP_TOKEN is set, and tools that read
     or write files are not available.
+
+    Options:
+        http: Serve HTTP on this machine with a bearer token, instead of stdio.
+        port: Port for --http.
+        unix: Serve HTTP on a Unix socket that only you can open.
+        files: Folder for exports and imports, stdio only. (default: beside the memory file)
     """
     try:
         from hotmem.core import local_server
@@ -56,6 +51,8 @@ def serve_mcp(
         ) from error
     if http and unix is not None:
         raise InvalidInput("--http and --socket are both given. Choose one.")
+
+    folder = None if files is None else files.resolve()
 
     async def run(memory: "Memory") -> None:
         if unix is not None:
@@ -78,13 +75,13 @@ def serve_mcp(
             )
             await serve_http(memory, user, listening, token)
         else:
-            await serve_stdio(memory, user, None if files is None else files.resolve())
+            await serve_stdio(memory, user, folder)
 
     with_memory(named_database(database), run)
 
 
 @tool_command("discover_memory_tools")
-def discover(user: User, database: Database = None, json_: Json = False) -> None:
+def discover() -> None:
     """List all memory tools, the state of a user's memory, and what could be improved."""
 
 
@@ -93,13 +90,15 @@ POLL_S: Final = 0.5
 
 
 def worker(
-    database: Database = None,
-    once: Annotated[bool, typer.Option("--once", help="Stop when no job is left.")] = False,
+    database: Database = None, once: Annotated[bool, typer.Option("--once")] = False
 ) -> None:
     """Run the background jobs of a memory: embedding, fact extraction and summaries.
 
     For bots that run with HOTMEM_BACKGROUND=elsewhere. Several workers share the jobs; if one
     dies, another continues its jobs. Stop a worker with Ctrl+C or SIGTERM.
+
+    Options:
+        once: Stop when no job is left.
     """
     options = Settings().options()
     background = replace(options.background, mode=BackgroundMode.HERE, poll_s=POLL_S)
