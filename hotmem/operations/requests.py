@@ -20,9 +20,6 @@ from hotmem.types import Category, Kind
 
 T = TypeVar("T")
 
-CLOSED: Final = ConfigDict(extra="forbid")
-"""Unknown fields are an error."""
-
 MAX_RESULTS: Final = 100
 MAX_EXPECTED_CHARACTERS: Final = 2000
 
@@ -35,6 +32,13 @@ Ranking = Literal["learned", "design"]
 ContentType = Literal[
     "fact", "preference", "skill", "rule", "context", "reminder", "turn", "summary"
 ]
+
+
+class Request:
+    """Base of the classes of arguments: an unknown field is an error."""
+
+    __slots__ = ()
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class TimeRange:
 
 
 @dataclass(frozen=True, slots=True)
-class StoreContext:
+class StoreContext(Request):
     """Metadata of a memory to be stored; what is not given is determined automatically.
 
     Attributes:
@@ -68,8 +72,6 @@ class StoreContext:
         note: The user's note on it.
     """
 
-    __pydantic_config__ = CLOSED
-
     category: Category | None = None
     kind: Kind | None = None
     importance: Importance | None = None
@@ -80,7 +82,7 @@ class StoreContext:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreWeights:
+class ScoreWeights(Request):
     """Weights of the "design" ranking, 0 or more. Only their proportions matter.
 
     Attributes:
@@ -90,8 +92,6 @@ class ScoreWeights:
         recency: Of the age of the statement; the latest counts most.
         use: Of the number of times that a search returned the memory.
     """
-
-    __pydantic_config__ = CLOSED
 
     meaning: Weight = 0.4
     words: Weight = 0.3
@@ -105,7 +105,7 @@ class ScoreWeights:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchOptions:
+class SearchOptions(Request):
     """Options of a search.
 
     Attributes:
@@ -126,8 +126,6 @@ class SearchOptions:
             importance, recency and use.
         weights: Weights of the "design" ranking; None uses 0.4, 0.3, 0.1, 0.1 and 0.1.
     """
-
-    __pydantic_config__ = CLOSED
 
     limit: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = 10
     min_relevance: Share | None = None
@@ -163,8 +161,6 @@ class TraceOptions(SearchOptions):
     Attributes:
         expected: What should have been found: the id of a memory or turn, or words in it.
     """
-
-    __pydantic_config__ = CLOSED
 
     expected: (
         Annotated[

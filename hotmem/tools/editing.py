@@ -18,7 +18,7 @@ from hotmem.core.validation import counted
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
 from hotmem.models import Encoder, encode_tokens
-from hotmem.operations.requests import CLOSED, Id, Importance, Tag
+from hotmem.operations.requests import Id, Importance, Request, Tag
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
 from hotmem.storage.database import Database
@@ -32,7 +32,7 @@ EDITABLE_COLUMNS: Final = ("kind", "category", "importance", "note")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EditArguments:
+class EditArguments(Request):
     """Arguments of `edit_memory`; None leaves a value unchanged.
 
     Attributes:
@@ -47,8 +47,6 @@ class EditArguments:
         holds: False ends its validity now; True makes it valid without an end.
         reason: Reason recorded with the decision.
     """
-
-    __pydantic_config__ = CLOSED
 
     id: Annotated[Id, Field(description="ID of the memory.")]
     content: (
@@ -217,15 +215,13 @@ EMBEDDING_BATCH: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class OptimizeTagsArguments:
+class OptimizeTagsArguments(Request):
     """Arguments of `optimize_tags`.
 
     Attributes:
         unused_days: Days without use after which a tag of at most one memory is archived; the
             next memory with the tag restores it.
     """
-
-    __pydantic_config__ = CLOSED
 
     unused_days: Annotated[int, Field(ge=0, le=36_500)] = 1
 
@@ -328,7 +324,7 @@ Name = Annotated[str, Field(min_length=1, max_length=80)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EditSubcategoryArguments:
+class EditSubcategoryArguments(Request):
     """Arguments of `edit_subcategory`: which subcategory, and exactly one change.
 
     Attributes:
@@ -339,8 +335,6 @@ class EditSubcategoryArguments:
         split: True splits it by topic into two or three.
         pinned: True keeps it as it is when its category evolves; False lets it change again.
     """
-
-    __pydantic_config__ = CLOSED
 
     category: Category
     name: Annotated[Name, Field(description="Name of the subcategory.")]

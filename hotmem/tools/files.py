@@ -18,7 +18,7 @@ from hotmem.core.output_files import new_file
 from hotmem.core.validation import counted
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
-from hotmem.operations.requests import CLOSED, zone
+from hotmem.operations.requests import Request, zone
 from hotmem.portability import UserMapping, classify, messages, transcript
 from hotmem.portability.importer import (
     FileFormat,
@@ -39,14 +39,12 @@ Progress = Callable[[str, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExportArguments:
+class ExportArguments(Request):
     """Arguments of `export_memories`.
 
     Attributes:
         file: File to create.
     """
-
-    __pydantic_config__ = CLOSED
 
     file: Annotated[str, Field(min_length=1, description="File to create.")]
 
@@ -139,7 +137,7 @@ async def _created(target: Path) -> AsyncIterator[TextIO]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BackupArguments:
+class BackupArguments(Request):
     """Arguments of `backup_restore`.
 
     Attributes:
@@ -148,8 +146,6 @@ class BackupArguments:
         file: The copy.
         target: New memory file of a restore. The open memory is not changed.
     """
-
-    __pydantic_config__ = CLOSED
 
     action: Literal["backup", "restore"]
     file: Annotated[str, Field(min_length=1, description="The copy.")]
@@ -222,7 +218,7 @@ FORGOTTEN_BEFORE: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportArguments:
+class ImportArguments(Request):
     """Arguments of `import_memories`.
 
     Attributes:
@@ -236,8 +232,6 @@ class ImportArguments:
         day_first: Whether 06/05/2024 is in May; None detects it.
         with_forgotten: Also import turns and memories that were deleted here before.
     """
-
-    __pydantic_config__ = CLOSED
 
     file: Annotated[str, Field(min_length=1, description="File to import.")]
     form: Annotated[FileFormat | None, Field(description="File format; detected if left out.")] = (

@@ -17,7 +17,7 @@ from pydantic import AwareDatetime, Field
 from hotmem.core.validation import validate_order
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
-from hotmem.operations.requests import CLOSED, Id
+from hotmem.operations.requests import Id, Request
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
 from hotmem.storage.database import Database
@@ -38,14 +38,12 @@ from hotmem.types import (
 
 
 @dataclass(frozen=True, slots=True)
-class NoArguments:
+class NoArguments(Request):
     """No arguments."""
-
-    __pydantic_config__ = CLOSED
 
 
 @dataclass(frozen=True, slots=True)
-class TimelineArguments:
+class TimelineArguments(Request):
     """Arguments of `memory_timeline`.
 
     Attributes:
@@ -54,8 +52,6 @@ class TimelineArguments:
         after: Earliest time, inclusive.
         before: Latest time, exclusive.
     """
-
-    __pydantic_config__ = CLOSED
 
     by: Literal["day", "month", "year"] = "month"
     about: Id | None = None
@@ -67,7 +63,7 @@ class TimelineArguments:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MergeArguments:
+class MergeArguments(Request):
     """Arguments of `merge_memories`.
 
     Attributes:
@@ -75,8 +71,6 @@ class MergeArguments:
         ids: IDs of the memories to merge into it.
         reason: Reason recorded with the decision.
     """
-
-    __pydantic_config__ = CLOSED
 
     into: Annotated[Id, Field(description="ID of the memory to keep.")]
     ids: Annotated[
@@ -87,15 +81,13 @@ class MergeArguments:
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionsArguments:
+class DecisionsArguments(Request):
     """Arguments of `memory_decisions`.
 
     Attributes:
         limit: Decisions at most, latest first.
         actions: Only these actions; empty for all.
     """
-
-    __pydantic_config__ = CLOSED
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 50
     actions: Annotated[
@@ -104,10 +96,8 @@ class DecisionsArguments:
 
 
 @dataclass(frozen=True, slots=True)
-class EvolveArguments:
+class EvolveArguments(Request):
     """Arguments of `evolve_categories`: the category; None for all."""
-
-    __pydantic_config__ = CLOSED
 
     category: Category | None = None
 
@@ -127,10 +117,8 @@ class Subcategories:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UndoArguments:
+class UndoArguments(Request):
     """Arguments of `undo_decision`."""
-
-    __pydantic_config__ = CLOSED
 
     decision: Annotated[Id, Field(description="ID of the decision.")]
 
@@ -350,7 +338,7 @@ _PROCESS_KEY: Final = secrets.token_bytes(32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForgetArguments:
+class ForgetArguments(Request):
     """Arguments of `forget_memory`; exactly one target is given.
 
     Attributes:
@@ -360,8 +348,6 @@ class ForgetArguments:
         everything: All data of the user.
         confirmation: What the first call returned, once the user agreed; None deletes nothing.
     """
-
-    __pydantic_config__ = CLOSED
 
     memory_id: (
         Annotated[str, Field(description="ID of a memory to delete, with its source turns.")] | None
@@ -442,7 +428,7 @@ MEMORIES_PER_EDGE: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class NetworkArguments:
+class NetworkArguments(Request):
     """Arguments of `concept_network`.
 
     Attributes:
@@ -451,8 +437,6 @@ class NetworkArguments:
         min_count: Minimum turns and memories that mention a node.
         min_weight: Minimum turns and memories that mention both nodes of an edge.
     """
-
-    __pydantic_config__ = CLOSED
 
     about: (
         Annotated[

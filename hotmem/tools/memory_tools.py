@@ -13,7 +13,7 @@ from pydantic import Field
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
 from hotmem.operations.requests import (
-    CLOSED,
+    Request,
     SearchOptions,
     StoreContext,
     TraceOptions,
@@ -127,8 +127,6 @@ class StoreArguments(StoreContext):
         content: The statement, as a whole sentence.
     """
 
-    __pydantic_config__ = CLOSED
-
     content: Annotated[
         str, Field(description="The statement, as a whole sentence that can be understood alone.")
     ]
@@ -142,13 +140,11 @@ class SearchArguments(SearchOptions):
         query: The question, or some words.
     """
 
-    __pydantic_config__ = CLOSED
-
     query: Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContextualArguments:
+class ContextualArguments(Request):
     """Arguments of `search_contextual`.
 
     Attributes:
@@ -156,8 +152,6 @@ class ContextualArguments:
         session: The live session.
         max_tokens: Token budget of `lines`, the result as a text; None leaves them out.
     """
-
-    __pydantic_config__ = CLOSED
 
     query: Query
     session: str | None = None
@@ -171,8 +165,6 @@ class TraceArguments(TraceOptions):
     Attributes:
         query: The question, or some words.
     """
-
-    __pydantic_config__ = CLOSED
 
     query: Query
 

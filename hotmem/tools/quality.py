@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, Field
 
 from hotmem.core.validation import validate_order
 from hotmem.memory import Memory
-from hotmem.operations.requests import CLOSED, zone
+from hotmem.operations.requests import Request, zone
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
 from hotmem.types import AnsweredRecall, Layer, Tally, UseCount, UsedMemory
@@ -22,10 +22,8 @@ UNKNOWN_INTENT: Final = "not read in time"
 
 
 @dataclass(frozen=True, slots=True)
-class QualityArguments:
+class QualityArguments(Request):
     """Arguments of `memory_quality`: number of days, including today."""
-
-    __pydantic_config__ = CLOSED
 
     days: Annotated[int, Field(ge=1, le=36_500)] = 30
 
@@ -135,7 +133,7 @@ WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Satu
 
 
 @dataclass(frozen=True, slots=True)
-class UsageArguments:
+class UsageArguments(Request):
     """Arguments of `usage_patterns`.
 
     Attributes:
@@ -144,8 +142,6 @@ class UsageArguments:
         timezone: Time zone of hours and weekdays, such as "Europe/Lisbon".
         limit: Maximum tags, names, memories and sessions, 1 to 100.
     """
-
-    __pydantic_config__ = CLOSED
 
     after: AwareDatetime | None = None
     before: AwareDatetime | None = None
