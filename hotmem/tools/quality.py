@@ -3,9 +3,9 @@
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
-from typing import Annotated, Final, Self
+from typing import Annotated, Any, Final, Self
 
 from pydantic import AwareDatetime, Field
 
@@ -63,27 +63,11 @@ class QualityFigures:
     @classmethod
     def of(cls, tally: Tally) -> Self:
         """Return the figures of a tally, rounded."""
-        shares = (
-            None if share is None else round(share, 3)
-            for share in (tally.precision, tally.coverage, tally.nothing_known)
-        )
-        precision, coverage, nothing_known = shares
-        p50_ms, p95_ms = (
-            None if ms is None else round(ms, 1) for ms in (tally.p50_ms, tally.p95_ms)
-        )
-        return cls(
-            tally.turns,
-            tally.given,
-            tally.used,
-            precision,
-            tally.tokens,
-            tally.wasted,
-            coverage,
-            nothing_known,
-            tally.late,
-            p50_ms,
-            p95_ms,
-        )
+        figures: dict[str, Any] = {one.name: getattr(tally, one.name) for one in fields(cls)}
+        for name, value in figures.items():
+            if isinstance(value, float):
+                figures[name] = round(value, 1 if name.endswith("_ms") else 3)
+        return cls(**figures)
 
 
 @dataclass(frozen=True, slots=True)
