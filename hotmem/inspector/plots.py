@@ -5,9 +5,8 @@ drawn one at a time, because matplotlib's settings are global.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from io import BytesIO
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -22,55 +21,40 @@ HEADROOM: Final = 1.08
 MAX_LABELS: Final = 8
 """Maximum labels of the x axis."""
 
+
+class Series(NamedTuple):
+    """How a series is drawn: readable without colours (Okabe and Ito, lightened for dark)."""
+
+    name: str
+    marker: str
+    dashes: str
+    light: str
+    dark: str
+
+
 SERIES: Final = {
-    "facts": ("o", "-"),
-    "sessions": ("s", "--"),
-    "semantic": ("^", "-."),
-    "verbatim": ("D", ":"),
-    "all": ("o", "-"),
-}
-"""Marker and line style of each series, readable without colours."""
-
-NAMES: Final = {
-    "facts": "Facts",
-    "sessions": "Conversations",
-    "semantic": "Meaning",
-    "verbatim": "Exact words",
-    "all": "all replies",
+    "facts": Series("Facts", "o", "-", "#00785a", "#4cc39e"),
+    "sessions": Series("Conversations", "s", "--", "#0072b2", "#6db9ee"),
+    "semantic": Series("Meaning", "^", "-.", "#b34a00", "#f09b5c"),
+    "verbatim": Series("Exact words", "D", ":", "#8a4a78", "#dca3c8"),
+    "all": Series("all replies", "o", "-", "#00785a", "#4cc39e"),
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Theme:
-    """Colours of text, of axes and grid, and of each series (Okabe and Ito, lightened for dark)."""
+class Theme(NamedTuple):
+    """Colours of text, and of axes and grid; and which colour of a series is used."""
 
     text: str
     axes: str
-    series: Mapping[str, str]
+    dark: bool
+
+    def colour(self, name: str) -> str:
+        """Colour of a series."""
+        return SERIES[name].dark if self.dark else SERIES[name].light
 
 
-LIGHT: Final = Theme(
-    "#3d4247",
-    "#c9cdd1",
-    {
-        "facts": "#00785a",
-        "sessions": "#0072b2",
-        "semantic": "#b34a00",
-        "verbatim": "#8a4a78",
-        "all": "#00785a",
-    },
-)
-DARK: Final = Theme(
-    "#b9bec4",
-    "#454a50",
-    {
-        "facts": "#4cc39e",
-        "sessions": "#6db9ee",
-        "semantic": "#f09b5c",
-        "verbatim": "#dca3c8",
-        "all": "#4cc39e",
-    },
-)
+LIGHT: Final = Theme("#3d4247", "#c9cdd1", dark=False)
+DARK: Final = Theme("#b9bec4", "#454a50", dark=True)
 
 STYLE: Final[dict[Any, Any]] = {
     "svg.fonttype": "none",
@@ -104,12 +88,12 @@ def line_chart(
     with rc_context(STYLE):
         figure, axes = _axes(theme)
         for name, values in series.items():
-            marker, dashes = SERIES[name]
+            style = SERIES[name]
             known = [(place, value) for place, value in enumerate(values) if value is not None]
             axes.plot(
                 [place for place, _ in known], [value for _, value in known],
-                color=theme.series[name], label=NAMES[name], marker=marker, markersize=4,
-                linestyle=dashes, linewidth=1.6,
+                color=theme.colour(name), label=style.name, marker=style.marker, markersize=4,
+                linestyle=style.dashes, linewidth=1.6,
             )  # fmt: skip
         step = max(1, -(-len(periods) // MAX_LABELS))
         axes.set_xticks(
@@ -146,7 +130,7 @@ def bar_chart(
         axes.barh(
             places,
             [now for _, now in values.values()],
-            color=[theme.series[name] for name in values],
+            color=[theme.colour(name) for name in values],
             height=0.55,
         )
         axes.vlines(
@@ -158,7 +142,7 @@ def bar_chart(
         )
         for place, (_, now) in zip(places, values.values(), strict=True):
             axes.text(now + most / 100, place, f"{now:.2f}", va="center", color=theme.text)
-        axes.set_yticks(places, [NAMES[name] for name in values])
+        axes.set_yticks(places, [SERIES[name].name for name in values])
         axes.set(xlim=(0, most * 1.05), xlabel=across)
         axes.invert_yaxis()
         _legend(axes, theme, 1)
