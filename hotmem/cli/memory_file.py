@@ -6,6 +6,7 @@ from dataclasses import fields
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from hotmem.cli import console
@@ -276,7 +277,8 @@ def call_tool(name: str, options: dict[str, Any]) -> None:
 
     Args:
         name: The tool's name.
-        options: Its options, with `user`, `database` and `json_`, by parameter.
+        options: Its options, with `user`, `database` and `json_`, by parameter. If it has one
+            named `png`, the result can be drawn instead.
 
     Raises:
         InvalidInput: If an argument is invalid; the message names its option.
@@ -287,11 +289,18 @@ def call_tool(name: str, options: dict[str, Any]) -> None:
     user, json_ = options.pop("user", ANY_USER), options.pop("json_")
     creates = name in CREATES_USERS
     location = (named_database if creates else existing_database)(options.pop("database"))
+    png, overwrite = options.pop("png", None), options.pop("overwrite", False)
+    plots = None if png is None else _plots()
     wanted = tool(name)
     given = tool_arguments(wanted.arguments, options)
-    checked(wanted.arguments, given, option_name)
+    arguments = checked(wanted.arguments, given, option_name)
 
     async def run(memory: "Memory") -> None:
+        if plots is not None:
+            found = await wanted.run(memory, user, arguments)
+            await asyncio.to_thread(plots.draw, found, arguments, png, overwrite=overwrite)
+            console.print_line(f"plot written to {png}")
+            return
         print_result(
             name,
             await wanted.call(memory, user, await _with_full_ids(memory, user, name, given)),
@@ -299,6 +308,16 @@ def call_tool(name: str, options: dict[str, Any]) -> None:
         )
 
     with_memory(location, run, user=None if creates or user == ANY_USER else user)
+
+
+def _plots() -> ModuleType:
+    try:
+        from hotmem.cli import plots
+    except ImportError as error:
+        raise InvalidInput(
+            'The plotting packages are not installed. Run: pip install "pipecat-hotmem[pictures]"'
+        ) from error
+    return plots
 
 
 def print_result(name: str, result: Any, *, json_: bool) -> None:  # noqa: ANN401 - JSON

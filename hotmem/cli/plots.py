@@ -26,7 +26,12 @@ from hotmem.cli.console import check_new
 from hotmem.core.graph_layout import Canvas, draw_graph
 from hotmem.core.output_files import new_file
 from hotmem.errors import InvalidInput
-from hotmem.tools.maintenance import ConceptNetwork
+from hotmem.tools.maintenance import (
+    ConceptNetwork,
+    NetworkArguments,
+    Timeline,
+    TimelineArguments,
+)
 from hotmem.types import Period
 
 DPI: Final = 150
@@ -51,6 +56,33 @@ MAX_TITLE: Final = 80
 
 BAR_DAYS: Final = {"day": 1.0, "month": 28.0, "year": 350.0}
 """Width of the bar of a period, in days."""
+
+
+def draw(
+    found: ConceptNetwork | Timeline,
+    asked: NetworkArguments | TimelineArguments,
+    file: Path,
+    *,
+    overwrite: bool,
+) -> None:
+    """Draw the result of a tool.
+
+    Args:
+        found: The result.
+        asked: The arguments of the call.
+        file: PNG file to write.
+        overwrite: Replace an existing file.
+
+    Raises:
+        InvalidInput: If there is nothing to draw, or the file exists or cannot be written.
+    """
+    about = asked.about
+    if isinstance(found, ConceptNetwork):
+        title = f"Mentioned together with {about}" if about else "Mentioned together"
+        network_png(found, file, title, overwrite=overwrite)
+    elif isinstance(asked, TimelineArguments):
+        title = f"Turns and memories{f' about {about}' if about else ''} by {asked.by}"
+        timeline_png(found.periods, asked.by, file, title, overwrite=overwrite)
 
 
 def network_png(

@@ -1,23 +1,13 @@
 """Commands that show what is stored about a user."""
 
-import asyncio
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hotmem.cli import console
 from hotmem.cli.console import Database, Json, Overwrite, Png, Time, User
-from hotmem.cli.memory_file import (
-    call_tool,
-    existing_database,
-    given_only,
-    option_name,
-    tool_command,
-    with_memory,
-    with_storage,
-)
+from hotmem.cli.memory_file import existing_database, tool_command, with_memory, with_storage
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
 from hotmem.types import DecisionAction
@@ -112,16 +102,14 @@ def stats() -> None:
     """Count turns, sessions, memories and tags of a user."""
 
 
+@tool_command("memory_timeline")
 def timeline(
-    user: User,
-    database: Database = None,
     by: str = "month",
     about: str | None = None,
     after: Time = None,
     before: Time = None,
     png: Png = None,
     overwrite: Overwrite = False,
-    json_: Json = False,
 ) -> None:
     """Show turns and new memories by day, month or year, as a table or a plot.
 
@@ -131,36 +119,16 @@ def timeline(
         after: From this date or time, such as 2026-03-01 or 2026-03-01T18:30.
         before: Before this date or time.
     """
-    given = given_only({"by": by, "about": about, "after": after, "before": before})
-    if png is None:
-        of = {"user": user, "database": database, "json_": json_}
-        return call_tool("memory_timeline", given | of)
-    from hotmem.operations.requests import checked
-    from hotmem.tools.maintenance import TimelineArguments, memory_timeline
-
-    plots, arguments = _plots(), checked(TimelineArguments, given, option_name)
-
-    async def run(memory: "Memory") -> None:
-        found = await memory_timeline(memory, user, arguments)
-        title = f"Turns and memories{f' about {about}' if about else ''} by {by}"
-        await asyncio.to_thread(
-            plots.timeline_png, found.periods, arguments.by, png, title, overwrite=overwrite
-        )
-        console.print_line(f"plot written to {png}")
-
-    with_memory(existing_database(database), run, user=user)
 
 
+@tool_command("concept_network")
 def network(
-    user: User,
-    database: Database = None,
     about: str | None = None,
     limit: int = 40,
     min_count: int | None = None,
     min_weight: int | None = None,
     png: Png = None,
     overwrite: Overwrite = False,
-    json_: Json = False,
 ) -> None:
     """Show which names and concepts are mentioned together, as a table or a plot.
 
@@ -170,24 +138,6 @@ def network(
         min_count: Minimum turns and memories that mention a name or concept.
         min_weight: Minimum turns and memories that mention both of a pair.
     """
-    given = given_only(
-        {"about": about, "limit": limit, "min_count": min_count, "min_weight": min_weight}
-    )
-    if png is None:
-        of = {"user": user, "database": database, "json_": json_}
-        return call_tool("concept_network", given | of)
-    from hotmem.operations.requests import checked
-    from hotmem.tools.maintenance import NetworkArguments, concept_network
-
-    plots, arguments = _plots(), checked(NetworkArguments, given, option_name)
-
-    async def run(memory: "Memory") -> None:
-        found = await concept_network(memory, user, arguments)
-        title = f"Mentioned together with {about}" if about else "Mentioned together"
-        await asyncio.to_thread(plots.network_png, found, png, title, overwrite=overwrite)
-        console.print_line(f"plot written to {png}")
-
-    with_memory(existing_database(database), run, user=user)
 
 
 @tool_command("memory_subcategories")
@@ -208,13 +158,3 @@ def decisions(
     Options:
         limit: Maximum entries, 1 to 1000.
     """
-
-
-def _plots() -> ModuleType:
-    try:
-        from hotmem.cli import plots
-    except ImportError as error:
-        raise InvalidInput(
-            'The plotting packages are not installed. Run: pip install "pipecat-hotmem[pictures]"'
-        ) from error
-    return plots
