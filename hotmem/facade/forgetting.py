@@ -239,49 +239,32 @@ def _target(
     Raises:
         InvalidInput: If they name none or several, or a value cannot be used.
     """
-    targets: list[ForgetTarget] = []
-    if memory_id is not None:
-        targets.append(ForgetMemory(memory_id))
-    if entity is not None:
-        targets.append(ForgetEntity(entity))
-    if session_id is not None:
-        targets.append(ForgetSession(session_id))
-    if turn_ids is not None:
-        targets.append(ForgetTurns(validate_ids(turn_ids, "turn_ids")))
-    if after is not None or before is not None:
-        targets.append(ForgetSpan(after, before))
-    if everything:
-        targets.append(ForgetEverything())
-    if len(targets) != 1:
+    given = (memory_id, entity, session_id, turn_ids)
+    timed = after is not None or before is not None
+    if sum(map(bool, (*(one is not None for one in given), timed, everything))) != 1:
         raise InvalidInput(
             "forget takes exactly one of memory_id, entity, session_id, turn_ids, after/before,"
             " everything=True. Call it once for each."
         )
-    return _validated(targets[0])
-
-
-def _validated(target: ForgetTarget) -> ForgetTarget:
-    match target:
-        case ForgetMemory(memory_id):
-            return ForgetMemory(validate_id(memory_id, "memory_id"))
-        case ForgetEntity(name):
-            validate_type(name, str, "entity", "Pass a name, such as 'Potola'.")
-            if not normalize_name(clean_text(name)):
-                raise InvalidInput(
-                    "entity is empty. Name what to forget, or pass everything=True (--everything)."
-                )
-            return ForgetEntity(validate_text(name, "entity", MAX_ID_CHARACTERS))
-        case ForgetSession(session_id):
-            return ForgetSession(validate_id(session_id, "session_id"))
-        case ForgetTurns():
-            return target
-        case ForgetSpan(after, before):
-            after = None if after is None else aware(after, "after")
-            before = None if before is None else aware(before, "before")
-            validate_order(after, before)
-            return ForgetSpan(after, before)
-        case ForgetEverything():
-            return target
+    if memory_id is not None:
+        return ForgetMemory(validate_id(memory_id, "memory_id"))
+    if entity is not None:
+        validate_type(entity, str, "entity", "Pass a name, such as 'Potola'.")
+        if not normalize_name(clean_text(entity)):
+            raise InvalidInput(
+                "entity is empty. Name what to forget, or pass everything=True (--everything)."
+            )
+        return ForgetEntity(validate_text(entity, "entity", MAX_ID_CHARACTERS))
+    if session_id is not None:
+        return ForgetSession(validate_id(session_id, "session_id"))
+    if turn_ids is not None:
+        return ForgetTurns(validate_ids(turn_ids, "turn_ids"))
+    if timed:
+        after = None if after is None else aware(after, "after")
+        before = None if before is None else aware(before, "before")
+        validate_order(after, before)
+        return ForgetSpan(after, before)
+    return ForgetEverything()
 
 
 def _single_words(words: Iterable[str]) -> set[frozenset[str]]:
