@@ -136,20 +136,10 @@ def create_server(
                     memory, user_id, params.arguments or {}, folder
                 )
         except HotMemError as error:
-            return types.CallToolResult(
-                content=[types.TextContent(type="text", text=escape_for_prompt(str(error)))],
-                is_error=True,
-            )
+            return _failed(escape_for_prompt(str(error)))
         except Exception as error:  # a failed call must not end the server
             log.error("tool failed", tool=params.name, error=type(error).__name__)
-            return types.CallToolResult(
-                content=[
-                    types.TextContent(
-                        type="text", text="Internal error of the memory. See the log of the server."
-                    )
-                ],
-                is_error=True,
-            )
+            return _failed("Internal error of the memory. See the log of the server.")
         answer = escape_json_for_prompt(answer)
         text = render_notice(f"{NOTES}\n{json.dumps(answer, ensure_ascii=False)}")
         return types.CallToolResult(
@@ -163,6 +153,10 @@ def create_server(
         on_list_tools=listed,
         on_call_tool=called,
     )
+
+
+def _failed(text: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
 
 def default_folder(database: Location) -> Path:
