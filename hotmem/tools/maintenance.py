@@ -193,13 +193,13 @@ class Health:
 
 async def memory_stats(memory: Memory, user_id: str, _: NoArguments) -> Stats:
     """Count turns, sessions, and memories by category, kind and tag."""
-    database, user = await _user(memory, user_id)
+    database, user = await find_user(memory, user_id)
     return await database.read(queries.maintenance.stats, user)
 
 
 async def memory_timeline(memory: Memory, user_id: str, arguments: TimelineArguments) -> Timeline:
     """Count turns and list new memories by day, month or year, for everything or one name."""
-    database, user = await _user(memory, user_id)
+    database, user = await find_user(memory, user_id)
     return Timeline(
         tuple(
             await database.read(
@@ -220,7 +220,7 @@ async def merge_memories(memory: Memory, user_id: str, arguments: MergeArguments
     Raises:
         InvalidInput: If an ID is not among the user's memories.
     """
-    database, user = await _user(memory, user_id)
+    database, user = await find_user(memory, user_id)
     return MergeResult(
         await database.write(
             queries.decisions.merge,
@@ -253,7 +253,7 @@ async def memory_decisions(
 
     Facts read from speech, classifications, endings, edits, merges. With reasons, and what changed.
     """
-    database, user = await _user(memory, user_id)
+    database, user = await find_user(memory, user_id)
     found = await database.read(
         queries.decisions.with_readings, user, arguments.limit, arguments.actions
     )
@@ -269,7 +269,7 @@ async def undo_decision(memory: Memory, user_id: str, arguments: UndoArguments) 
         InvalidInput: If the decision does not exist, cannot be undone or was already undone, or if
             something else was changed since that must be undone first.
     """
-    database, user = await _user(memory, user_id)
+    database, user = await find_user(memory, user_id)
     undone = await database.write(queries.undoing.undo, user, arguments.decision, datetime.now(UTC))
     await memory.take_back()
     return undone
@@ -281,7 +281,7 @@ async def retry_jobs(memory: Memory, user_id: str, _: NoArguments) -> RetryResul
     Note:
         Those of the user, and those that were set aside among them.
     """
-    database, user = await _user(memory, user_id)
+    database, user = await find_user(memory, user_id)
     jobs = await database.write(queries.job_failures.reset, user)
     memory.runtime.worker.wake()
     return RetryResult(jobs)
@@ -303,7 +303,7 @@ async def repair_index(memory: Memory, _: str, __: NoArguments) -> RepairReport:
 
 async def memory_health(memory: Memory, user_id: str) -> Health:
     """Measure how complete, distinct and used a memory is."""
-    database, user = await _user(memory, user_id)
+    database, user = await find_user(memory, user_id)
     stats = await database.read(queries.maintenance.stats, user)
     parts = {
         "understood": HealthMeasure(
@@ -328,7 +328,8 @@ async def memory_health(memory: Memory, user_id: str) -> Health:
     return Health(sum(part.share * part.weight for part in parts.values()), parts)
 
 
-async def _user(memory: Memory, user_id: str) -> tuple[Database, UserKey]:
+async def find_user(memory: Memory, user_id: str) -> tuple[Database, UserKey]:
+    """Return the database and the user in it; an unknown user is nobody, of whom it has nothing."""
     database = memory.runtime.database
     return database, await database.read_all(queries.users.find, user_id) or NOBODY
 
@@ -544,8 +545,7 @@ async def concept_network(
         InvalidInput: If `about` has no visible character.
         StoreError: If the file cannot be read.
     """
-    database = memory.runtime.database
-    user = await database.read_all(queries.users.find, user_id) or NOBODY
+    database, user = await find_user(memory, user_id)
     about = None if arguments.about is None else validate_text(arguments.about, "about")
     mentions = await database.read(queries.advice.mentions, user, about, MAX_MENTIONS)
     chosen, pairs = await asyncio.to_thread(

@@ -12,8 +12,8 @@ from pydantic import AwareDatetime, Field
 from hotmem.core.validation import validate_order
 from hotmem.memory import Memory
 from hotmem.operations.requests import Request, zone
-from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
+from hotmem.tools.maintenance import find_user
 from hotmem.types import AnsweredRecall, Layer, Tally, UseCount, UsedMemory
 from hotmem.understanding.query.entities import word_ngrams
 
@@ -215,8 +215,8 @@ async def usage_patterns(memory: Memory, user_id: str, arguments: UsageArguments
         InvalidInput: If the time zone is unknown.
         StoreError: If the file cannot be read.
     """
-    database, clock = memory.runtime.database, zone(arguments.timezone)
-    user = await database.read_all(queries.users.find, user_id) or NOBODY
+    clock = zone(arguments.timezone)
+    database, user = await find_user(memory, user_id)
     recalls = await database.read(
         queries.quality.asked, user, arguments.after, arguments.before, MAX_RECALLS
     )
