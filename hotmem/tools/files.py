@@ -136,6 +136,11 @@ async def _created(target: Path) -> AsyncIterator[TextIO]:
             yield out
 
 
+FileName = Annotated[str, Field(min_length=1)]
+NEW_FILE: Final = "New memory file of a restore; the open memory is not changed."
+USER_IN_FILE: Final = "User ID in the file whose records are imported as this user's."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupArguments(Request):
     """Arguments of `backup_restore`.
@@ -148,17 +153,8 @@ class BackupArguments(Request):
     """
 
     action: Literal["backup", "restore"]
-    file: Annotated[str, Field(min_length=1, description="The copy.")]
-    target: (
-        Annotated[
-            str,
-            Field(
-                min_length=1,
-                description="New memory file of a restore; the open memory is not changed.",
-            ),
-        ]
-        | None
-    ) = None
+    file: Annotated[FileName, Field(description="The copy.")]
+    target: Annotated[FileName, Field(description=NEW_FILE)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,16 +233,7 @@ class ImportArguments(Request):
     form: Annotated[FileFormat | None, Field(description="File format; detected if left out.")] = (
         None
     )
-    from_user: (
-        Annotated[
-            str,
-            Field(
-                min_length=1,
-                description="User ID in the file whose records are imported as this user's.",
-            ),
-        ]
-        | None
-    ) = None
+    from_user: Annotated[str, Field(min_length=1, description=USER_IN_FILE)] | None = None
     session: (
         Annotated[
             str,
