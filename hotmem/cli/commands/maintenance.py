@@ -29,7 +29,7 @@ from hotmem.types import Action
 
 if TYPE_CHECKING:
     from hotmem.storage import Storage
-    from hotmem.types import Act, AuditEntry, Diagnosis, FailedJob, Overdue
+    from hotmem.types import Act, AuditEntry, Diagnosis, FailedJob, ForgetResult, Overdue
 
 
 def doctor(
@@ -275,7 +275,7 @@ def retain(
     found = with_storage(existing_database(database), run)
     if json_:
         console.print_json(
-            [{"user": one.user_id, "rule": one.rule} | _counts(one) for one in found]
+            [{"user": one.user_id, "rule": one.rule} | _counts(one.gone) for one in found]
         )
     elif not found:
         console.screen.print("no data is older than the rules allow")
@@ -283,8 +283,8 @@ def retain(
         console.screen.print(_table(found, "would be deleted" if dry_run else "deleted"))
 
 
-def _counts(one: "Overdue") -> dict[str, int]:
-    return {"turns": one.gone.turns, "memories": one.gone.memories, "sessions": one.gone.sessions}
+def _counts(of: "Act | ForgetResult") -> dict[str, int]:
+    return {"turns": of.turns, "memories": of.memories, "sessions": of.sessions}
 
 
 def _table(found: Sequence["Overdue"], title: str) -> Table:
@@ -292,7 +292,7 @@ def _table(found: Sequence["Overdue"], title: str) -> Table:
         "user", "rule", "turns", "memories", "sessions", title=title, title_justify="left"
     )
     for one in found:
-        table.add_row(one.user_id, one.rule, *map(str, _counts(one).values()))
+        table.add_row(one.user_id, one.rule, *map(str, _counts(one.gone).values()))
     return table
 
 
@@ -397,9 +397,7 @@ def audit(
         "number", Column("at (UTC)", no_wrap=True), "user", "actor", "action", "detail", "count"
     )
     for one in entries:
-        counts = (
-            counted(count, *NOUNS[name]) for name, count in _entry_counts(one.act).items() if count
-        )
+        counts = (counted(count, *NOUNS[name]) for name, count in _counts(one.act).items() if count)
         table.add_row(
             str(one.number),
             f"{one.at:%Y-%m-%d %H:%M:%S}",
@@ -418,10 +416,6 @@ def _user_label(entry: "AuditEntry") -> str:
     return "(erased)" if entry.act.action is Action.FORGET else "(all users)"
 
 
-def _entry_counts(act: "Act") -> dict[str, int]:
-    return {"turns": act.turns, "memories": act.memories, "sessions": act.sessions}
-
-
 def _entries_as_json(entry: "AuditEntry") -> dict[str, Any]:
     return {
         "number": entry.number,
@@ -430,4 +424,4 @@ def _entries_as_json(entry: "AuditEntry") -> dict[str, Any]:
         "who": entry.who,
         "action": entry.act.action,
         "what": entry.act.what,
-    } | _entry_counts(entry.act)
+    } | _counts(entry.act)
