@@ -147,13 +147,7 @@ class Retention:
                 removed, _ = await self._database.rehearse(
                     queries.retention.remove, user, rule.category, before, NO_LIMIT
                 )
-                found.append(
-                    Overdue(
-                        await self._database.read(queries.users.name, user),
-                        rule.describe(),
-                        removed,
-                    )
-                )
+                found.append(await self._overdue(user, rule, removed))
                 after = user
         return found
 
@@ -172,27 +166,17 @@ class Retention:
         self._removed += removed
         if not more:
             await self._database.purge(0)
-            self._found.append(
-                Overdue(
-                    await self._database.read(queries.users.name, self._user),
-                    rule.describe(),
-                    self._removed,
-                )
-            )
+            gone = self._removed
+            self._found.append(await self._overdue(self._user, rule, gone))
+            act = Act(Action.FORGET, rule.describe(), gone.turns, gone.memories, gone.sessions)
             await self._database.write(
-                queries.retention.record,
-                self._user,
-                Actor.RETENTION,
-                Act(
-                    Action.FORGET,
-                    rule.describe(),
-                    self._removed.turns,
-                    self._removed.memories,
-                    self._removed.sessions,
-                ),
-                self._now,
+                queries.retention.record, self._user, Actor.RETENTION, act, self._now
             )
             self._after_user, self._user = self._user, None
+
+    async def _overdue(self, user: UserKey, rule: RetentionRule, gone: ForgetResult) -> Overdue:
+        name = await self._database.read(queries.users.name, user)
+        return Overdue(name, rule.describe(), gone)
 
     async def _next_user(self, rule: RetentionRule, before: datetime, after: int) -> UserKey | None:
         if rule.user_id is not None:
