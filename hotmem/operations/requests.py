@@ -21,13 +21,15 @@ from hotmem.types import Category, Kind
 T = TypeVar("T")
 
 MAX_RESULTS: Final = 100
-MAX_EXPECTED_CHARACTERS: Final = 2000
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Importance = Annotated[int, Field(ge=1, le=5)]
 Tag = Annotated[str, Field(min_length=1, max_length=60)]
 Id = Annotated[str, Field(max_length=MAX_ID_CHARACTERS)]
+Expected = Annotated[
+    str, Field(min_length=1, max_length=2000, description="A memory's id, a turn's id, or words.")
+]
 Ranking = Literal["learned", "design"]
 ContentType = Literal[
     "fact", "preference", "skill", "rule", "context", "reminder", "turn", "summary"
@@ -162,17 +164,7 @@ class TraceOptions(SearchOptions):
         expected: What should have been found: the id of a memory or turn, or words in it.
     """
 
-    expected: (
-        Annotated[
-            str,
-            Field(
-                min_length=1,
-                max_length=MAX_EXPECTED_CHARACTERS,
-                description="A memory's id, a turn's id, or words.",
-            ),
-        ]
-        | None
-    ) = None
+    expected: Expected | None = None
 
 
 def checked(

@@ -137,6 +137,9 @@ async def _created(target: Path) -> AsyncIterator[TextIO]:
 
 
 FileName = Annotated[str, Field(min_length=1)]
+SessionName = Annotated[
+    str, Field(min_length=1, max_length=200, description="Session ID for a transcript.")
+]
 NEW_FILE: Final = "New memory file of a restore; the open memory is not changed."
 USER_IN_FILE: Final = "User ID in the file whose records are imported as this user's."
 
@@ -234,13 +237,7 @@ class ImportArguments(Request):
         None
     )
     from_user: Annotated[str, Field(min_length=1, description=USER_IN_FILE)] | None = None
-    session: (
-        Annotated[
-            str,
-            Field(min_length=1, max_length=200, description="Session ID for a transcript."),
-        ]
-        | None
-    ) = None
+    session: SessionName | None = None
     bots: Annotated[
         tuple[str, ...],
         Field(max_length=100, description="Speakers of a transcript that are the bot."),

@@ -428,6 +428,9 @@ MEMORIES_PER_EDGE: Final = 3
 """Maximum memories listed per edge, latest first."""
 
 
+ABOUT: Final = "Only what is mentioned together with this name or these words."
+
+
 @dataclass(frozen=True, slots=True)
 class NetworkArguments(Request):
     """Arguments of `concept_network`.
@@ -439,17 +442,7 @@ class NetworkArguments(Request):
         min_weight: Minimum turns and memories that mention both nodes of an edge.
     """
 
-    about: (
-        Annotated[
-            str,
-            Field(
-                min_length=1,
-                max_length=200,
-                description="Only what is mentioned together with this name or these words.",
-            ),
-        ]
-        | None
-    ) = None
+    about: Annotated[str, Field(min_length=1, max_length=200, description=ABOUT)] | None = None
     limit: Annotated[int, Field(ge=2, le=200, description="Maximum nodes.")] = 40
     min_count: Annotated[int, Field(ge=1, description="Minimum turns and memories of a node.")] = 2
     min_weight: Annotated[int, Field(ge=1, description="Minimum turns and memories of a pair.")] = 1
