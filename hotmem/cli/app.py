@@ -7,7 +7,8 @@ import re
 import sys
 from collections.abc import Callable
 from copy import copy
-from inspect import getdoc, signature
+from inspect import getdoc, isfunction, signature
+from types import ModuleType
 from typing import Annotated, Any, Final, get_args, get_origin
 
 import typer
@@ -31,60 +32,26 @@ HotMem.
 Run `hotmem COMMAND --help` for the options of a command.
 """
 
-PANELS: Final[dict[str, dict[str, Callable[..., Any]]]] = {
-    "Browse": {
-        "inspect": browse.inspect,
-        "users": browse.users,
-        "memories": browse.memories,
-        "stats": browse.stats,
-        "timeline": browse.timeline,
-        "network": browse.network,
-        "subcategories": browse.subcategories,
-        "decisions": browse.decisions,
-    },
-    "Search": {
-        "recall": search.recall,
-        "search": search.search,
-        "contextual": search.contextual,
-        "trace": search.trace,
-    },
-    "Edit": {
-        "store": edit.store,
-        "edit": edit.edit,
-        "merge": edit.merge,
-        "forget": edit.forget,
-        "undo": edit.undo,
-        "optimize-tags": edit.optimize_tags,
-        "evolve": edit.evolve,
-        "edit-subcategory": edit.edit_subcategory,
-    },
-    "Evaluate": {"eval": evaluate.evaluate, "quality": evaluate.quality, "usage": evaluate.usage},
-    "Export, import and backup": {
-        "export": files.export,
-        "import": files.import_,
-        "backup": files.backup,
-        "restore": files.restore,
-        "copy": maintenance.copy,
-    },
-    "Maintenance and privacy": {
-        "doctor": maintenance.doctor,
-        "validate": files.validate,
-        "repair": files.repair,
-        "language": maintenance.language,
-        "audit": maintenance.audit,
-        "retain": maintenance.retain,
-        "encrypt": maintenance.encrypt,
-        "decrypt": maintenance.decrypt,
-        "rekey": maintenance.rekey,
-    },
-    "Integration and deployment": {
-        "serve-mcp": serve.serve_mcp,
-        "discover": serve.discover,
-        "migrate": maintenance.migrate,
-        "worker": serve.worker,
-    },
+
+def commands_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
+    """Return the commands of a module by name: its public functions, in order."""
+    return {
+        name.strip("_").replace("_", "-"): command
+        for name, command in vars(module).items()
+        if isfunction(command) and command.__module__ == module.__name__ and name[0] != "_"
+    }
+
+
+PANELS: Final = {
+    "Browse": commands_of(browse),
+    "Search": commands_of(search),
+    "Edit": commands_of(edit),
+    "Evaluate": commands_of(evaluate),
+    "Export, import and backup": commands_of(files),
+    "Maintenance and privacy": commands_of(maintenance),
+    "Integration and deployment": commands_of(serve),
 }
-"""Commands by help panel."""
+"""Commands by help panel; each has a module."""
 
 
 def unwrap(text: str) -> str:

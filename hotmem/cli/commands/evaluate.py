@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hotmem.replay.replaying import Study
 
 
-def evaluate(
+def eval_(
     user: User,
     database: Database = None,
     setting: Annotated[list[str] | None, typer.Option("--setting", "-s")] = None,

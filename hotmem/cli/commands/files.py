@@ -1,9 +1,12 @@
-"""Commands that export, import, copy and check memory files."""
+"""Commands that export, import and copy memories."""
 
+import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from rich.progress import TaskID
 
 from hotmem.cli import console
 from hotmem.cli.console import Database, Json, User
@@ -17,11 +20,11 @@ from hotmem.cli.memory_file import (
     named_database,
     option_name,
     print_result,
-    tool_command,
     with_memory,
 )
-from hotmem.core.location import ServerUrl
+from hotmem.core.location import Location, ServerUrl, locate
 from hotmem.errors import InvalidInput
+from hotmem.settings import Settings
 
 SERVER_TOOLS: Final = "Copy a database on a server with its own tools, such as pg_dump."
 
@@ -165,11 +168,54 @@ def restore(source: Path, database: Database = None) -> None:
     console.print_line(f"{target} restored from {source}")
 
 
-@tool_command("validate_storage", whole_file=True)
-def validate() -> None:
-    """Check the integrity of the memory file and its indexes."""
+def copy(
+    source: Annotated[str, typer.Argument(metavar="SOURCE")],
+    target: Annotated[str, typer.Argument(metavar="TARGET")],
+) -> None:
+    """Copy a whole memory between a file and a PostgreSQL database, in any direction.
+
+    Bots may use the source during the copy; what they store after it has begun is not copied. The
+    target must be empty. It can be opened when the copy is complete and has been compared with the
+    source. Run the command again to continue an interrupted copy.
+
+    Options:
+        source: Memory file or postgresql:// URL to copy.
+        target: New file, or URL of a database without a memory.
+    """
+    from hotmem.storage.copying import check_different
+
+    from_, to = existing_database(source), locate(target)
+    check_different(from_, to)
+    rows = asyncio.run(_copy(from_, to))
+    counts = ", ".join(f"{name}: {rows[name]:,}" for name in ("users", "turns", "memories"))
+    console.print_line(f"{from_} copied to {to} ({counts})")
 
 
-@tool_command("repair_index", whole_file=True)
-def repair() -> None:
-    """Rebuild all indexes from the stored turns and memories."""
+async def _copy(source: Location, target: Location) -> dict[str, int]:
+    """Copies with a bar for each stage; returns the number of rows of each table."""
+    from hotmem.storage import open_storage, queries
+    from hotmem.storage.copying import copy_database
+    from hotmem.types import Act, Action, Actor
+
+    key = encryption_key()
+    bars: dict[str, TaskID] = {}
+    with console.progress_bar() as progress:
+
+        def update(stage: str, done: int, whole: int) -> None:
+            if stage not in bars:
+                bars[stage] = progress.add_task(f"{stage} rows", total=whole)
+            progress.update(bars[stage], completed=done)
+
+        ours = (await asyncio.to_thread(open_storage, source, key)).database
+        try:
+            theirs = (await asyncio.to_thread(open_storage, target, key, ours.language)).database
+            try:
+                rows = await copy_database(ours, theirs, update)
+            finally:
+                await theirs.close()
+            if Settings().options().audit.on and not ours.read_only:
+                done, now = Act(Action.BACKUP, "copy"), datetime.now(UTC)
+                await ours.write_all(queries.retention.record, None, Actor.COMMAND_LINE, done, now)
+            return rows
+        finally:
+            await ours.close()

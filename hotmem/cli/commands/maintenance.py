@@ -1,6 +1,5 @@
-"""Commands for a whole memory: diagnosis, audit, retention, language, encryption, copies."""
+"""Commands for a whole memory: diagnosis, repair, language, audit, retention, encryption."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -8,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from rich.progress import TaskID
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -18,10 +16,10 @@ from hotmem.cli.memory_file import (
     encryption_key,
     existing_database,
     existing_database_file,
-    named_database,
+    tool_command,
     with_storage,
 )
-from hotmem.core.location import EncryptionKey, Location, ServerUrl, locate
+from hotmem.core.location import EncryptionKey, Location, ServerUrl
 from hotmem.core.validation import counted
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
@@ -128,6 +126,16 @@ def _as_json(diagnosis: "Diagnosis") -> dict[str, Any]:
     }
 
 
+@tool_command("validate_storage", whole_file=True)
+def validate() -> None:
+    """Check the integrity of the memory file and its indexes."""
+
+
+@tool_command("repair_index", whole_file=True)
+def repair() -> None:
+    """Rebuild all indexes from the stored turns and memories."""
+
+
 def language(
     code: Annotated[str | None, typer.Argument(metavar="[CODE]")] = None, database: Database = None
 ) -> None:
@@ -153,200 +161,6 @@ def language(
         return f"{location}: {indexed} indexed in the language {wanted!r}."
 
     console.print_line(with_storage(location, show if code is None else change))
-
-
-def migrate(database: Annotated[str | None, typer.Argument(metavar="[FILE|URL]")] = None) -> None:
-    """Create the schema of a database, or update it to this version of HotMem.
-
-    Bots and workers that connect as an application role cannot. Run it as the owner of the schema
-    before they start.
-
-    Options:
-        database: Memory file, or postgresql:// URL of the schema's owner. (default:
-            HOTMEM_DATABASE, memory.db)
-    """
-    from hotmem.storage import migrate_storage
-
-    location = named_database(database)
-    version = migrate_storage(location, encryption_key())
-    console.print_line(f"{location} has schema {version}.")
-
-
-SERVER_DISK: Final = "Encrypt the disk of the server."
-
-
-def encrypt(database: Database = None) -> None:
-    """Encrypt the memory file in place; no program may have it open.
-
-    The key is that of HOTMEM_KEY or HOTMEM_KEY_FILE; if neither is set, it is prompted for.
-    """
-    from hotmem.storage.sqlite import connection
-
-    path = existing_database_file(database, SERVER_DISK)
-    if connection.encrypted(path):
-        raise InvalidInput(f"{path} is already encrypted. `hotmem rekey` changes its key.")
-    _convert(path, None, encryption_key() or _prompt_new())
-    console.print_line(
-        f"{path} is encrypted. Set HOTMEM_KEY or HOTMEM_KEY_FILE wherever it is opened: without "
-        "the key, its content is lost. Earlier copies are not encrypted."
-    )
-
-
-def decrypt(database: Database = None) -> None:
-    """Decrypt the memory file in place; no program may have it open."""
-    path = existing_database_file(database, SERVER_DISK)
-    _convert(path, encryption_key() or _prompt(), None)
-    console.print_line(f"{path} is decrypted. Remove HOTMEM_KEY and HOTMEM_KEY_FILE.")
-
-
-def rekey(database: Database = None, new_key_file: Path | None = None) -> None:
-    """Change the key of an encrypted memory file; no program may have it open.
-
-    Options:
-        new_key_file: File whose first line is the new passphrase. (default: prompt)
-    """
-    path = existing_database_file(database, SERVER_DISK)
-    new = _prompt_new() if new_key_file is None else EncryptionKey.from_source(new_key_file)
-    _convert(path, encryption_key() or _prompt(), new)
-    console.print_line(f"{path} has a new key. Earlier copies have the old key.")
-
-
-def _convert(path: Path, before: EncryptionKey | None, after: EncryptionKey | None) -> None:
-    """Convert the file, unless turns that are encrypted with the old key wait in the spool."""
-    from hotmem.storage.spool import path_of, waiting_in
-    from hotmem.storage.sqlite.opening import convert
-
-    spool = path_of(path.absolute(), Settings().spool_dir)
-    if waiting := waiting_in(spool, before):
-        raise InvalidInput(
-            f"{counted(waiting, 'turn')} in {spool} must be stored in the file first. Open the "
-            "memory once, for example with `hotmem stats`, then try again."
-        )
-    spool.unlink(missing_ok=True)
-    convert(path, before, after)
-
-
-def _prompt() -> EncryptionKey:
-    return EncryptionKey(typer.prompt("Passphrase", hide_input=True, err=True))
-
-
-def _prompt_new() -> EncryptionKey:
-    return EncryptionKey(
-        typer.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True)
-    )
-
-
-def retain(
-    database: Database = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run")] = False,
-    trust_clock: Annotated[bool, typer.Option("--trust-clock")] = False,
-    json_: Json = False,
-) -> None:
-    """Delete data that is older than the retention rules allow.
-
-    Rules come from HOTMEM_RETENTION_DAYS and HOTMEM_RETENTION_FILE. Running programs apply them
-    once a day.
-
-    Options:
-        dry_run: Only print what would be deleted, by user and rule.
-        trust_clock: Accept a clock that has jumped far ahead.
-    """
-    options = Settings().options()
-    if not options.retention:
-        raise InvalidInput(
-            "No retention rule is set. Set HOTMEM_RETENTION_DAYS, or HOTMEM_RETENTION_FILE for "
-            "several rules."
-        )
-
-    async def run(storage: "Storage") -> list["Overdue"]:
-        from hotmem.operations.retention import Retention
-
-        now = datetime.now(UTC)
-        retention = Retention(storage, options.retention, options.audit.days)
-        if dry_run:
-            return await retention.preview(now)
-        if reason := await retention.check_clock(now, trusted=trust_clock):
-            raise InvalidInput(
-                f"Nothing was deleted: {reason}. If that is right, add --trust-clock; run with "
-                "--dry-run first."
-            )
-        return await retention.run_all(now)
-
-    found = with_storage(existing_database(database), run)
-    if json_:
-        console.print_json(
-            [{"user": one.user_id, "rule": one.rule} | _counts(one.gone) for one in found]
-        )
-    elif not found:
-        console.screen.print("no data is older than the rules allow")
-    else:
-        console.screen.print(_table(found, "would be deleted" if dry_run else "deleted"))
-
-
-def _counts(of: "Act | ForgetResult") -> dict[str, int]:
-    return {"turns": of.turns, "memories": of.memories, "sessions": of.sessions}
-
-
-def _table(found: Sequence["Overdue"], title: str) -> Table:
-    table = Table(
-        "user", "rule", "turns", "memories", "sessions", title=title, title_justify="left"
-    )
-    for one in found:
-        table.add_row(one.user_id, one.rule, *map(str, _counts(one.gone).values()))
-    return table
-
-
-def copy(
-    source: Annotated[str, typer.Argument(metavar="SOURCE")],
-    target: Annotated[str, typer.Argument(metavar="TARGET")],
-) -> None:
-    """Copy a whole memory between a file and a PostgreSQL database, in any direction.
-
-    Bots may use the source during the copy; what they store after it has begun is not copied. The
-    target must be empty. It can be opened when the copy is complete and has been compared with the
-    source. Run the command again to continue an interrupted copy.
-
-    Options:
-        source: Memory file or postgresql:// URL to copy.
-        target: New file, or URL of a database without a memory.
-    """
-    from hotmem.storage.copying import check_different
-
-    from_, to = existing_database(source), locate(target)
-    check_different(from_, to)
-    rows = asyncio.run(_copy(from_, to))
-    counts = ", ".join(f"{name}: {rows[name]:,}" for name in ("users", "turns", "memories"))
-    console.print_line(f"{from_} copied to {to} ({counts})")
-
-
-async def _copy(source: Location, target: Location) -> dict[str, int]:
-    """Copies with a bar for each stage; returns the number of rows of each table."""
-    from hotmem.storage import open_storage, queries
-    from hotmem.storage.copying import copy_database
-    from hotmem.types import Act, Action, Actor
-
-    key = encryption_key()
-    bars: dict[str, TaskID] = {}
-    with console.progress_bar() as progress:
-
-        def update(stage: str, done: int, whole: int) -> None:
-            if stage not in bars:
-                bars[stage] = progress.add_task(f"{stage} rows", total=whole)
-            progress.update(bars[stage], completed=done)
-
-        ours = (await asyncio.to_thread(open_storage, source, key)).database
-        try:
-            theirs = (await asyncio.to_thread(open_storage, target, key, ours.language)).database
-            try:
-                rows = await copy_database(ours, theirs, update)
-            finally:
-                await theirs.close()
-            if Settings().options().audit.on and not ours.read_only:
-                done, now = Act(Action.BACKUP, "copy"), datetime.now(UTC)
-                await ours.write_all(queries.retention.record, None, Actor.COMMAND_LINE, done, now)
-            return rows
-        finally:
-            await ours.close()
 
 
 NOUNS: Final = {
@@ -425,3 +239,127 @@ def _entries_as_json(entry: "AuditEntry") -> dict[str, Any]:
         "action": entry.act.action,
         "what": entry.act.what,
     } | _counts(entry.act)
+
+
+def retain(
+    database: Database = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run")] = False,
+    trust_clock: Annotated[bool, typer.Option("--trust-clock")] = False,
+    json_: Json = False,
+) -> None:
+    """Delete data that is older than the retention rules allow.
+
+    Rules come from HOTMEM_RETENTION_DAYS and HOTMEM_RETENTION_FILE. Running programs apply them
+    once a day.
+
+    Options:
+        dry_run: Only print what would be deleted, by user and rule.
+        trust_clock: Accept a clock that has jumped far ahead.
+    """
+    options = Settings().options()
+    if not options.retention:
+        raise InvalidInput(
+            "No retention rule is set. Set HOTMEM_RETENTION_DAYS, or HOTMEM_RETENTION_FILE for "
+            "several rules."
+        )
+
+    async def run(storage: "Storage") -> list["Overdue"]:
+        from hotmem.operations.retention import Retention
+
+        now = datetime.now(UTC)
+        retention = Retention(storage, options.retention, options.audit.days)
+        if dry_run:
+            return await retention.preview(now)
+        if reason := await retention.check_clock(now, trusted=trust_clock):
+            raise InvalidInput(
+                f"Nothing was deleted: {reason}. If that is right, add --trust-clock; run with "
+                "--dry-run first."
+            )
+        return await retention.run_all(now)
+
+    found = with_storage(existing_database(database), run)
+    if json_:
+        console.print_json(
+            [{"user": one.user_id, "rule": one.rule} | _counts(one.gone) for one in found]
+        )
+    elif not found:
+        console.screen.print("no data is older than the rules allow")
+    else:
+        console.screen.print(_table(found, "would be deleted" if dry_run else "deleted"))
+
+
+def _counts(of: "Act | ForgetResult") -> dict[str, int]:
+    return {"turns": of.turns, "memories": of.memories, "sessions": of.sessions}
+
+
+def _table(found: Sequence["Overdue"], title: str) -> Table:
+    table = Table(
+        "user", "rule", "turns", "memories", "sessions", title=title, title_justify="left"
+    )
+    for one in found:
+        table.add_row(one.user_id, one.rule, *map(str, _counts(one.gone).values()))
+    return table
+
+
+SERVER_DISK: Final = "Encrypt the disk of the server."
+
+
+def encrypt(database: Database = None) -> None:
+    """Encrypt the memory file in place; no program may have it open.
+
+    The key is that of HOTMEM_KEY or HOTMEM_KEY_FILE; if neither is set, it is prompted for.
+    """
+    from hotmem.storage.sqlite import connection
+
+    path = existing_database_file(database, SERVER_DISK)
+    if connection.encrypted(path):
+        raise InvalidInput(f"{path} is already encrypted. `hotmem rekey` changes its key.")
+    _convert(path, None, encryption_key() or _prompt_new())
+    console.print_line(
+        f"{path} is encrypted. Set HOTMEM_KEY or HOTMEM_KEY_FILE wherever it is opened: without "
+        "the key, its content is lost. Earlier copies are not encrypted."
+    )
+
+
+def decrypt(database: Database = None) -> None:
+    """Decrypt the memory file in place; no program may have it open."""
+    path = existing_database_file(database, SERVER_DISK)
+    _convert(path, encryption_key() or _prompt(), None)
+    console.print_line(f"{path} is decrypted. Remove HOTMEM_KEY and HOTMEM_KEY_FILE.")
+
+
+def rekey(database: Database = None, new_key_file: Path | None = None) -> None:
+    """Change the key of an encrypted memory file; no program may have it open.
+
+    Options:
+        new_key_file: File whose first line is the new passphrase. (default: prompt)
+    """
+    path = existing_database_file(database, SERVER_DISK)
+    new = _prompt_new() if new_key_file is None else EncryptionKey.from_source(new_key_file)
+    _convert(path, encryption_key() or _prompt(), new)
+    console.print_line(f"{path} has a new key. Earlier copies have the old key.")
+
+
+def _convert(path: Path, before: EncryptionKey | None, after: EncryptionKey | None) -> None:
+    """Convert the file, unless turns that are encrypted with the old key wait in the spool."""
+    from hotmem.storage.spool import path_of, waiting_in
+    from hotmem.storage.sqlite.opening import convert
+
+    spool = path_of(path.absolute(), Settings().spool_dir)
+    if waiting := waiting_in(spool, before):
+        raise InvalidInput(
+            f"{counted(waiting, 'turn')} in {spool} must be stored in the file first. Open the "
+            "memory once, for example with `hotmem stats`, then try again."
+        )
+    spool.unlink(missing_ok=True)
+    convert(path, before, after)
+
+
+def _prompt() -> EncryptionKey:
+    return EncryptionKey(typer.prompt("Passphrase", hide_input=True, err=True))
+
+
+def _prompt_new() -> EncryptionKey:
+    return EncryptionKey(
+        typer.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True)
+    )

@@ -1,4 +1,4 @@
-"""Commands that serve: the MCP server, the list of tools, and the background worker."""
+"""Commands that deploy: the MCP server, the list of tools, the schema, the background worker."""
 
 import asyncio
 import signal
@@ -11,7 +11,13 @@ import typer
 
 from hotmem.cli import console
 from hotmem.cli.console import Database, User
-from hotmem.cli.memory_file import existing_database, named_database, tool_command, with_memory
+from hotmem.cli.memory_file import (
+    encryption_key,
+    existing_database,
+    named_database,
+    tool_command,
+    with_memory,
+)
 from hotmem.core.location import Location
 from hotmem.core.validation import counted
 from hotmem.errors import InvalidInput, StoreReadOnly
@@ -83,6 +89,23 @@ def serve_mcp(
 @tool_command("discover_memory_tools")
 def discover() -> None:
     """List all memory tools, the state of a user's memory, and what could be improved."""
+
+
+def migrate(database: Annotated[str | None, typer.Argument(metavar="[FILE|URL]")] = None) -> None:
+    """Create the schema of a database, or update it to this version of HotMem.
+
+    Bots and workers that connect as an application role cannot. Run it as the owner of the schema
+    before they start.
+
+    Options:
+        database: Memory file, or postgresql:// URL of the schema's owner. (default:
+            HOTMEM_DATABASE, memory.db)
+    """
+    from hotmem.storage import migrate_storage
+
+    location = named_database(database)
+    version = migrate_storage(location, encryption_key())
+    console.print_line(f"{location} has schema {version}.")
 
 
 POLL_S: Final = 0.5
