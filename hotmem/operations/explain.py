@@ -4,8 +4,7 @@ The steps are those of `hotmem.operations.search`; results are not counted as ac
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Final
 
 from hotmem.core.timing import StageTimer
@@ -35,16 +34,6 @@ MAX_CONTRIBUTIONS: Final = 5
 
 MAX_EXPECTED: Final = 5
 """Limit of statements that match what was expected."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Lookup:
-    """An expected row as the search saw it: its candidate, its rank in each layer, its cosine."""
-
-    row: LocatedRow
-    candidate: ScoredCandidate | None
-    ranks: Mapping[Layer, LayerRank]
-    cosine: float | None
 
 
 async def explain(
@@ -157,29 +146,25 @@ def _outcome(
 ) -> ExpectedOutcome:
     query = scored.query
     terms = evidence.terms if evidence is not None else stems(row.content, query.index_language)
-    lookup = _Lookup(
-        row=row,
-        candidate=next(
-            (
-                one
-                for one in scored.ranked
-                if (one.evidence.kind, one.evidence.key) == (row.kind, row.key)
-            ),
-            None,
-        ),
-        ranks=_ranks(hits, row),
-        cosine=None if evidence is None else _cosine(scored, evidence),
-    )
-    found, reason = _decision(hits, scored, lookup, options)
+    key = row.kind, row.key
+    ranked = (one for one in scored.ranked if (one.evidence.kind, one.evidence.key) == key)
+    candidate, ranks = next(ranked, None), _ranks(hits, row)
+    cosine = None if evidence is None else _cosine(scored, evidence)
+    if row.merged_into is not None:
+        found, reason = False, _merged(row.id, row.merged_into)
+    elif candidate is None:
+        found, reason = False, _not_retrieved(hits, row, cosine, ranked=bool(ranks))
+    else:
+        found, reason = _decision(scored, candidate, options)
     return ExpectedOutcome(
         id=row.id,
         content=row.content,
         found=found,
         reason=reason,
-        ranks=lookup.ranks,
-        cosine=lookup.cosine,
+        ranks=ranks,
+        cosine=cosine,
         words=tuple(term for term in query.topics if stems(term, query.index_language) <= terms),
-        relevance=None if lookup.candidate is None else lookup.candidate.relevance,
+        relevance=None if candidate is None else candidate.relevance,
     )
 
 
@@ -191,22 +176,20 @@ def _cosine(scored: ScoredSearch, evidence: Evidence) -> float | None:
     return float(matmul(evidence.vector[None], vector[:, None])[0, 0])
 
 
-def _decision(
-    hits: Sequence[Hit], scored: ScoredSearch, lookup: _Lookup, options: SearchOptions
-) -> tuple[bool, str]:
-    """Whether an expected row is among the results, and the step that decided."""
-    row, candidate = lookup.row, lookup.candidate
-    if row.merged_into is not None and row.merged_into == row.id:
-        return False, (
+def _merged(name: str, into: str) -> str:
+    """Why a row that was merged into a memory, or withdrawn, is not among the candidates."""
+    if into == name:
+        return (
             "It was withdrawn: the decision that stored it was undone. memory_decisions lists the "
             "undoing, which can be undone."
         )
-    if row.merged_into is not None:
-        return False, (
-            f"It was merged into memory {row.merged_into}; undo_decision reverts the merge."
-        )
-    if candidate is None:
-        return False, _not_retrieved(hits, lookup)
+    return f"It was merged into memory {into}; undo_decision reverts the merge."
+
+
+def _decision(
+    scored: ScoredSearch, candidate: ScoredCandidate, options: SearchOptions
+) -> tuple[bool, str]:
+    """Whether an expected candidate is among the results, and the step that decided."""
     evidence = candidate.evidence
     option = rejecting_option(evidence, scored.metadata_of(evidence), options, scored.query.at)
     if option is not None:
@@ -236,16 +219,18 @@ def _decision(
     return listed, f"It repeats another statement ({name})."
 
 
-def _not_retrieved(hits: Sequence[Hit], lookup: _Lookup) -> str:
+def _not_retrieved(
+    hits: Sequence[Hit], row: LocatedRow, cosine: float | None, *, ranked: bool
+) -> str:
     """Why a row is not among the candidates."""
-    if lookup.ranks:
+    if ranked:
         return "Layers found it, but at too low a rank to be loaded, or it is the query itself."
-    if not lookup.row.embedded:
+    if not row.embedded:
         return (
             "It is not embedded yet, and shares no word with the query."
             " It will be embedded by the background work."
         )
-    kind, cosine = lookup.row.kind, lookup.cosine
+    kind = row.kind
     layer = Layer.SEMANTIC if kind is EvidenceKind.PASSAGE else Layer.FACTS
     scores = [hit.score for hit in hits if hit.layer is layer and hit.kind is kind]
     if cosine is None or not scores:
