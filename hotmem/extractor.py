@@ -18,7 +18,6 @@ from hotmem.types import (
     ExtractionBatch,
     ExtractionOutcome,
     ExtractionResult,
-    JobKind,
     Role,
     Statement,
     Turn,
@@ -83,11 +82,8 @@ class FactExtractor:
         """Stores the facts of an answer that the turns support, and how many there were."""
         result, facts = await self._read(batch, answer, usage)
         stored = await self._database.write(
-            queries.claims.finish,
-            batch.user,
-            self._context.worker_id,
-            JobKind.EXTRACTION,
             queries.extractions.complete,
+            batch.user,
             batch,
             result,
             facts,

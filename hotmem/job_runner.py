@@ -1,7 +1,7 @@
 """Runs jobs of the worker under leases, counts failures and retries what was set aside."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
@@ -20,7 +20,6 @@ from hotmem.errors import (
     StoreUnusable,
 )
 from hotmem.options import BackgroundOptions
-from hotmem.remember import WriteContext
 from hotmem.storage import queries, steps
 from hotmem.storage.database import Database
 from hotmem.storage.queries.jobs import LEASE_S
@@ -51,16 +50,15 @@ class JobRunner:
     """Runs jobs so that one that fails does not hold up the others.
 
     Args:
-        context: The live parts of the write path.
+        database: The database.
         options: Tries and pauses.
         priority: Lets recalls go first.
     """
 
     def __init__(
-        self, context: WriteContext, options: BackgroundOptions, priority: ForegroundPriority
+        self, database: Database, options: BackgroundOptions, priority: ForegroundPriority
     ) -> None:
-        self._context = context
-        self._database = context.storage.database
+        self._database = database
         self._options = options
         self._priority = priority
         self._retried: int | None = 0
@@ -75,9 +73,7 @@ class JobRunner:
         kind: JobKind,
         jobs: Sequence[T],
         key: Callable[[T], int | str],
-        run: Callable[[Sequence[T], bool], Awaitable[Any]],
-        *,
-        last: bool = True,
+        run: Callable[[Sequence[T]], Awaitable[Any]],
     ) -> None:
         """Runs some jobs at once; if that fails, each half, until the job that fails is alone.
 
@@ -85,25 +81,23 @@ class JobRunner:
             kind: Kind of job.
             jobs: Jobs whose leases this worker has.
             key: The key of a job's row.
-            run: Runs some of them. Its second argument tells whether they are the last, whose
-                result releases the leases of the kind.
-            last: Whether these are the last.
+            run: Runs some of them.
 
         Raises:
             StoreError: If no job can run, as the database cannot be written.
         """
         try:
-            await run(jobs, last)
+            await run(jobs)
         except DATABASE_ERRORS:
             raise
         except Exception as error:  # a job that fails must not hold up the others
             if len(jobs) == 1:
-                await self.count_failure(kind, key(jobs[0]), error, last=last)
+                await self.count_failure(kind, key(jobs[0]), error)
                 return
             middle = len(jobs) // 2
-            for half, ends in ((jobs[:middle], False), (jobs[middle:], last)):
+            for half in (jobs[:middle], jobs[middle:]):
                 await self._priority.wait_idle()
-                await self.attempt(kind, half, key, run, last=ends)
+                await self.attempt(kind, half, key, run)
 
     async def count_failure(
         self,
@@ -111,15 +105,10 @@ class JobRunner:
         key: int | str,
         error: Exception,
         user: UserKey | None = None,
-        *,
-        last: bool = True,
     ) -> None:
         """Counts a failed try; the job pauses, or is set aside after its last try."""
         log.warning("job failed", kind=kind, key=key, error=type(error).__name__)
         await self._database.write_all(
-            queries.claims.finish_all,
-            self._context.worker_id if last else None,
-            kind,
             queries.job_failures.record,
             kind,
             key,
@@ -143,8 +132,6 @@ class JobRunner:
         return bool(given)
 
 
-Answered = TypeVar("Answered")
-
 RENEW_S: Final = LEASE_S / 3
 """Seconds between two renewals while jobs run."""
 
@@ -153,27 +140,35 @@ RENEWALS: Final = 45
 
 
 class WorkerLeases:
-    """The leases of one worker.
+    """The leases that one worker has of jobs of some kinds.
 
     Args:
         database: The database.
         owner: Identifies the worker.
+        kinds: The kinds.
     """
 
-    def __init__(self, database: Database, owner: str) -> None:
+    def __init__(self, database: Database, owner: str, kinds: Iterable[JobKind]) -> None:
         self._database = database
         self._owner = owner
-        self._taking: asyncio.Future[Any] | None = None
+        self._kinds = kinds
+        self._may_have_any = False
 
-    async def taken(self, taking: Awaitable[Answered]) -> Answered:
-        """The result of a write that takes leases.
+    async def taken(self, taking: Awaitable[T]) -> T:
+        """The result of a write that may take leases."""
+        self._may_have_any = True
+        return await taking
 
-        The write goes on if the caller is cancelled, and `close` waits for it: leases taken later
-        would be released by nobody.
+    async def release(self) -> None:
+        """Releases the leases.
+
+        Writes run one after the other, so those are released too that a write takes which goes on
+        after its caller was cancelled.
         """
-        future = asyncio.ensure_future(taking)
-        self._taking = future
-        return await asyncio.shield(future)
+        if self._may_have_any:
+            with suppress(StoreError):
+                await self._database.write_all(queries.jobs.release, self._owner, self._kinds)
+                self._may_have_any = False
 
     @asynccontextmanager
     async def renewed(self) -> AsyncIterator[None]:
@@ -204,14 +199,6 @@ class WorkerLeases:
         with suppress(StoreError):
             for owner in await self._database.read_all(queries.jobs.owners):
                 if has_died(owner):
-                    await self._database.write_all(queries.jobs.release_all, owner)
+                    await self._database.write_all(queries.jobs.release, owner)
                     released = True
         return released
-
-    async def close(self) -> None:
-        """Releases the leases of the worker, which has stopped."""
-        if self._taking is not None:
-            await asyncio.gather(self._taking, return_exceptions=True)
-        with suppress(StoreError):
-            if await self._database.read_all(queries.jobs.any_leased, self._owner):
-                await self._database.write_all(queries.jobs.release_all, self._owner)

@@ -87,11 +87,8 @@ class SummaryWriter:
         turns = [turn for _, turn in batch.turns]
         summary, result = await asyncio.to_thread(self._read, turns, answer, usage)
         stored = await self._database.write(
-            queries.claims.finish,
-            batch.user,
-            self._context.worker_id,
-            JobKind.EXTRACTION,
             queries.sessions.complete,
+            batch.user,
             batch,
             result,
             summary,
@@ -160,7 +157,7 @@ class ModelJob(Protocol):
     async def store(
         self, batch: ExtractionBatch, answer: str, usage: ExtractionResult
     ) -> tuple[ExtractionResult, int]:
-        """Stores what the answer says and the turns support, and releases the lease.
+        """Stores what the answer says and the turns support.
 
         Args:
             batch: The turns that were sent.
@@ -191,7 +188,6 @@ class ModelCalls:
         stored: Callable[[], None],
     ) -> None:
         self._database = context.storage.database
-        self._worker_id = context.worker_id
         self._budget = Budget(options.daily_calls, options.daily_tokens, options.session_calls)
         self._stored = stored
         self._endpoint = ChatEndpoint(options) if options.model else None
@@ -199,7 +195,7 @@ class ModelCalls:
             FactExtractor(context, options, priority): bool(options.model),
             SummaryWriter(context, priority): bool(options.model) and options.summaries,
         }
-        self._leases = WorkerLeases(self._database, context.worker_id)
+        self._leases = WorkerLeases(self._database, context.worker_id, [JobKind.EXTRACTION])
         self._wanted = asyncio.Event()
         self._settled = asyncio.Event()
         self._failures = 0
@@ -228,7 +224,7 @@ class ModelCalls:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-            await self._leases.close()
+            await self._leases.release()
         self._settled.set()
         if self._endpoint is not None:
             await self._endpoint.close()
@@ -281,6 +277,7 @@ class ModelCalls:
             if claim.batch is not None:
                 async with self._leases.renewed():
                     await self._call(endpoint, job, claim.batch)
+                await self._leases.release()
             if claim.more:
                 return True
         return False
@@ -294,7 +291,8 @@ class ModelCalls:
             answer = await endpoint.complete(job.write_prompt(turns), job.answer_tokens)
         except EndpointFailed as failure:
             self._pause(lasting=failure.lasting)
-            await self._fail(batch, ExtractionResult(ExtractionOutcome.FAILED, prompt))
+            failed = ExtractionResult(ExtractionOutcome.FAILED, prompt)
+            await self._database.write(queries.model_calls.complete, batch.user, batch.call, failed)
             count_model_call(job.name, ExtractionOutcome.FAILED, prompt, 0)
             log.warning(f"{job.name} call failed", reason=failure.reason, turns=len(turns))
             return
@@ -313,18 +311,6 @@ class ModelCalls:
         )
         if stored:
             self._stored()
-
-    async def _fail(self, batch: ExtractionBatch, result: ExtractionResult) -> None:
-        """Completes the record of a call without an answer; its turns still wait."""
-        await self._database.write(
-            queries.claims.finish,
-            batch.user,
-            self._worker_id,
-            JobKind.EXTRACTION,
-            queries.model_calls.complete,
-            batch.call,
-            result,
-        )
 
     def _pause(self, *, lasting: bool) -> None:
         """Makes no call for a while, longer after each failure."""

@@ -79,8 +79,8 @@ class Worker:
         self._retention = retention
         self._priority = priority
         self._served = UserRotation()
-        self._leases = WorkerLeases(self._database, context.worker_id)
-        self._runner = JobRunner(context, options, priority)
+        self._leases = WorkerLeases(self._database, context.worker_id, queries.claims.CLAIMED)
+        self._runner = JobRunner(self._database, options, priority)
         self._model_calls = ModelCalls(context, extraction, priority, self.wake)
         self._namer = TopicNamer(context, extraction, priority)
         self._evolving = asyncio.Lock()
@@ -170,7 +170,7 @@ class Worker:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-            await self._leases.close()
+            await self._leases.release()
         self._settled.set()
 
     async def _run(self) -> None:
@@ -182,6 +182,7 @@ class Worker:
                 more = await self._run_round()
             if await self._leases.release_dead() or more:
                 continue
+            await self._leases.release()
             if not self._wanted.is_set() and not self._resumes_at:
                 self._settled.set()
             self._model_calls.wake()
@@ -255,7 +256,7 @@ class Worker:
                 JobKind(kind),
                 list(group),
                 lambda row: row[1],
-                lambda rows, last: embed_rows(self._context, rows, last=last),
+                lambda rows: embed_rows(self._context, rows),
             )
         return bool(waiting)
 
@@ -289,13 +290,7 @@ class Worker:
             )
             keys = [key for _, key, _ in rows]
             await self._database.write_all(
-                queries.claims.finish_all,
-                self._context.worker_id,
-                JobKind(rows[0][0]),
-                queries.embedding.skip,
-                self._context.encoder_id,
-                rows[0][0],
-                keys,
+                queries.embedding.skip, self._context.encoder_id, rows[0][0], keys
             )
         return True
 
@@ -306,7 +301,7 @@ class Worker:
                 JobKind.TURN,
                 waiting,
                 lambda turn: turn[0],
-                lambda turns, last: understand_turns(self._context, turns, last=last),
+                lambda turns: understand_turns(self._context, turns),
             )
         return bool(waiting)
 
@@ -317,7 +312,7 @@ class Worker:
                 JobKind.IMPORT,
                 [found],
                 lambda found: found.key,
-                lambda *_: steps.roll_back_imports(self._database, WRITE_S),
+                lambda _: steps.roll_back_imports(self._database, WRITE_S),
             )
         return found is not None
 
@@ -339,7 +334,7 @@ class Worker:
                 JobKind.SESSION,
                 [session],
                 lambda session: session.key,
-                lambda sessions, _: summarise_session(self._context, sessions[0]),
+                lambda sessions: summarise_session(self._context, sessions[0]),
             )
             return True
         return False
@@ -370,15 +365,7 @@ class Worker:
         except Exception as error:  # a category that cannot evolve must not hold up the others
             await self._runner.count_failure(JobKind.CATEGORY, category, error, user)
         else:
-            await self._database.write(
-                queries.claims.finish,
-                user,
-                self._context.worker_id,
-                JobKind.CATEGORY,
-                queries.job_failures.clear,
-                JobKind.CATEGORY,
-                category,
-            )
+            await self._database.write(queries.job_failures.clear, user, JobKind.CATEGORY, category)
         return True
 
     async def _apply_retention(self, now: datetime) -> bool:

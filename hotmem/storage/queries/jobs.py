@@ -61,20 +61,9 @@ def renew(conn: Connection, worker: str) -> None:
     conn.execute(f"UPDATE leases SET expires_at = {EXPIRY} WHERE owner = ?", (worker,))
 
 
-def release(conn: Connection, user: UserKey, owner: str, kind: JobKind) -> None:
-    """Releases a worker's lease of a user's jobs of a kind."""
-    sql = "DELETE FROM leases WHERE kind = ? AND user_key = ? AND owner = ?"
-    conn.execute(sql, (kind, user, owner))
-
-
-def release_kind(conn: Connection, owner: str, kind: JobKind) -> None:
-    """Releases a worker's leases of all users' jobs of a kind."""
-    conn.execute("DELETE FROM leases WHERE kind = ? AND owner = ?", (kind, owner))
-
-
-def any_leased(conn: Connection, owner: str) -> bool:
-    """Whether a worker has leases."""
-    return conn.execute("SELECT 1 FROM leases WHERE owner = ?", (owner,)).fetchone() is not None
+def release(conn: Connection, owner: str, kinds: Iterable[JobKind] = JobKind) -> None:
+    """Releases a worker's leases, of jobs of any kind or of some."""
+    conn.execute("DELETE FROM leases WHERE owner = ? AND kind = ANY(?)", (owner, [*kinds]))
 
 
 def owners(conn: Connection) -> list[str]:
@@ -86,11 +75,6 @@ def any_other(conn: Connection, worker: str) -> bool:
     """Whether another worker has a lease."""
     sql = f"SELECT 1 FROM leases WHERE owner <> ? AND {VALID} LIMIT 1"
     return conn.execute(sql, (worker,)).fetchone() is not None
-
-
-def release_all(conn: Connection, owner: str) -> None:
-    """Releases all leases of a worker that stops."""
-    conn.execute("DELETE FROM leases WHERE owner = ?", (owner,))
 
 
 def is_free(conn: Connection, user: UserKey, worker: str, kind: JobKind) -> bool:

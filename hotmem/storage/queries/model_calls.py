@@ -90,7 +90,7 @@ def claim(
         batch = []
     call = begin(conn, user, session, budget, prompt, answer, now) if batch else None
     if call is None:
-        jobs.release(conn, user, worker, kind)
+        jobs.release(conn, worker, [kind])
         return Claim(None, more=not batch)
     return Claim(ExtractionBatch(user, session, call, tuple(batch)), more=True)
 

@@ -15,7 +15,6 @@ from hotmem.types import (
     ExtractionCosts,
     ExtractionOutcome,
     ExtractionResult,
-    JobKind,
     Kind,
     Statement,
     Turn,
@@ -65,11 +64,8 @@ async def finished(
 ) -> int:
     assert claim.batch is not None
     return await database.write(
-        queries.claims.finish,
-        user,
-        FIRST,
-        JobKind.EXTRACTION,
         queries.extractions.complete,
+        user,
         claim.batch,
         ANSWERED,
         facts,
@@ -182,11 +178,8 @@ async def test_a_call_without_an_answer_is_made_again_a_few_times(
         claim = await claimed(database)
         assert claim.batch is not None
         await database.write(
-            queries.claims.finish,
-            ana,
-            FIRST,
-            JobKind.EXTRACTION,
             queries.model_calls.complete,
+            ana,
             claim.batch.call,
             FAILED,
         )

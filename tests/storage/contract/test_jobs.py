@@ -3,8 +3,6 @@
 import asyncio
 from datetime import timedelta
 
-import pytest
-
 from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
@@ -14,11 +12,8 @@ from tests.storage.contract.story import (
     ENCODER,
     NOW,
     embed,
-    memories_of,
-    note,
     pass_time,
     say,
-    turn,
     understand,
 )
 
@@ -252,9 +247,8 @@ async def test_a_lease_keeps_other_workers_from_a_users_jobs(database: Database)
     assert not await database.read_all(queries.jobs.is_waiting, JobKind.PASSAGE, OTHER)
     assert sorted(await database.read_all(queries.jobs.owners)) == [FIRST, OTHER]
     assert await database.read_all(queries.jobs.any_other, FIRST)
-    assert await database.read_all(queries.jobs.any_leased, FIRST)
-    await database.write_all(queries.jobs.release_all, FIRST)
-    assert not await database.read_all(queries.jobs.any_leased, FIRST)
+    await database.write_all(queries.jobs.release, FIRST)
+    assert await database.read_all(queries.jobs.owners) == [OTHER]
     again = await database.write_all(claim, ENCODER, UserRotation(), OTHER, 99, 99)
     assert len(again.texts) == 8 and len(again.turns) == 8
 
@@ -291,12 +285,11 @@ async def test_a_lease_is_extended_by_its_owner(database: Database, ana: UserKey
     await database.write_all(pass_time, LEASE_S / 2)
     assert not await database.read(queries.jobs.is_free, ana, OTHER, JobKind.TURN)
     assert await database.read(queries.jobs.is_free, ana, OTHER, JobKind.PASSAGE)
-    await database.write_all(queries.jobs.release_kind, FIRST, JobKind.PASSAGE)
-    await database.write(queries.jobs.release, ana, FIRST, JobKind.PASSAGE)
-    assert await database.read_all(queries.jobs.any_leased, FIRST)
-    await database.write_all(queries.jobs.release_kind, OTHER, JobKind.TURN)
-    await database.write(queries.jobs.release, ana, OTHER, JobKind.TURN)
-    assert await database.read_all(queries.jobs.any_leased, FIRST)
+    await database.write_all(queries.jobs.release, FIRST, [JobKind.PASSAGE])
+    await database.write_all(queries.jobs.release, OTHER, [JobKind.TURN])
+    assert not await database.read(queries.jobs.is_free, ana, OTHER, JobKind.TURN)
+    await database.write_all(queries.jobs.release, FIRST, [JobKind.TURN])
+    assert await database.read(queries.jobs.is_free, ana, OTHER, JobKind.TURN)
 
 
 async def test_a_renewal_extends_leases_and_takes_none_back(
@@ -307,37 +300,27 @@ async def test_a_renewal_extends_leases_and_takes_none_back(
     await database.write_all(queries.jobs.take, OTHER, JobKind.TURN, [ben])
     await database.write_all(queries.jobs.renew, FIRST)
     assert not await database.read(queries.jobs.is_free, ana, "third", JobKind.TURN)
-    await database.write_all(queries.jobs.release_all, OTHER)
+    await database.write_all(queries.jobs.release, OTHER)
     assert await database.read(queries.jobs.is_free, ben, "third", JobKind.TURN)
 
 
-async def test_a_finished_job_of_one_user_leaves_the_leases_of_others(
+async def test_a_claim_releases_what_the_worker_had(
     database: Database, ana: UserKey, ben: UserKey
 ) -> None:
-    def store(conn: Connection, user: UserKey, text: str) -> UserKey:
-        note(conn, text, user)
-        return user
-
     await database.write_all(queries.jobs.take, FIRST, JobKind.SESSION, [ana, ben])
-    finish = queries.claims.finish
-    assert await database.write(finish, ana, FIRST, JobKind.SESSION, store, "It leaks.") == ana
-    assert await database.read(memories_of, ana) == ["It leaks."]
-    assert await database.read(queries.jobs.is_free, ana, OTHER, JobKind.SESSION)
-    assert not await database.read(queries.jobs.is_free, ben, OTHER, JobKind.SESSION)
-
-
-async def test_finished_jobs_release_their_leases(database: Database) -> None:
+    await database.write_all(queries.jobs.take, FIRST, JobKind.EXTRACTION, [ana])
+    await database.write_all(queries.jobs.take, OTHER, JobKind.MEMORY, [ben])
     await database.write_all(say, "Remark.")
     await database.write_all(queries.claims.claim, ENCODER, UserRotation(), FIRST, 9, 9)
-    finish = queries.claims.finish_all
-    said = turn("More.", name="t2")
-    stored = await database.write_all(finish, FIRST, JobKind.TURN, queries.turns.add, said, now=NOW)
-    assert stored and await database.read_all(queries.jobs.any_leased, FIRST)
-    with pytest.raises(ZeroDivisionError):
-        await database.write_all(finish, FIRST, JobKind.PASSAGE, lambda conn: 1 // 0)
-    assert await database.read_all(queries.jobs.any_leased, FIRST), "rolled back"
-    await database.write_all(finish, FIRST, JobKind.PASSAGE, embed)
-    assert not await database.read_all(queries.jobs.any_leased, FIRST)
+    for user, kind, free in (
+        (ana, JobKind.SESSION, True),
+        (ben, JobKind.SESSION, True),
+        (ana, JobKind.TURN, False),
+        (ana, JobKind.PASSAGE, False),
+        (ben, JobKind.MEMORY, False),
+        (ana, JobKind.EXTRACTION, False),
+    ):
+        assert await database.read(queries.jobs.is_free, user, "third", kind) is free
 
 
 async def test_sessions_and_categories_are_claimed_by_one_worker(

@@ -13,7 +13,6 @@ from hotmem.types import (
     ExtractionCosts,
     ExtractionOutcome,
     ExtractionResult,
-    JobKind,
     SessionSummary,
     SummarySentence,
     Topic,
@@ -88,11 +87,8 @@ async def finished(
     database: Database, user: UserKey, batch: ExtractionBatch, summary: SessionSummary | None
 ) -> int:
     return await database.write(
-        queries.claims.finish,
-        user,
-        FIRST,
-        JobKind.EXTRACTION,
         queries.sessions.complete,
+        user,
         batch,
         ANSWERED,
         summary,
@@ -243,11 +239,8 @@ async def test_a_call_without_an_answer_is_made_again_a_few_times(
     for _ in range(MAX_TRIES):
         batch = await batch_of(database)
         await database.write(
-            queries.claims.finish,
-            ana,
-            FIRST,
-            JobKind.EXTRACTION,
             queries.model_calls.complete,
+            ana,
             batch.call,
             FAILED,
         )
