@@ -123,9 +123,6 @@ LONGEST_PAUSE_S: Final = 3600.0
 SPENT_CHECK_S: Final = 600.0
 """Seconds between two looks whether the day's budget is free again."""
 
-CHECK_S: Final = 30.0
-"""Seconds between two looks for sessions that nothing signals."""
-
 
 class ModelJob(Protocol):
     """One kind of call: which sessions wait for it, what is sent, what becomes of the answer.
@@ -171,7 +168,7 @@ class ModelJob(Protocol):
 
 
 class ModelCalls:
-    """The task that makes the calls.
+    """Makes the calls, one after the other, in a task of its own.
 
     Args:
         context: The live parts of the write path.
@@ -196,63 +193,11 @@ class ModelCalls:
             SummaryWriter(context, priority): bool(options.model) and options.summaries,
         }
         self._leases = WorkerLeases(self._database, context.worker_id, [JobKind.EXTRACTION])
-        self._wanted = asyncio.Event()
-        self._settled = asyncio.Event()
         self._failures = 0
         self._resumes_at = 0.0
         self._task: asyncio.Task[None] | None = None
 
-    def start(self) -> None:
-        """Starts the task; without a model it only ends the waiting of what waits."""
-        self._wanted.set()
-        self._task = asyncio.create_task(self._run(), name="hotmem-model-calls")
-
-    def wake(self) -> None:
-        """Signals that there may be something to send."""
-        if self._endpoint is not None:
-            self._settled.clear()
-            self._wanted.set()
-
-    async def settle(self) -> None:
-        """Returns when no session is due, or none may be sent for now."""
-        self.wake()
-        if self._task is not None:
-            await self._settled.wait()
-
-    async def close(self) -> None:
-        """Cancels a call that is being made, and closes the connections."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-            await self._leases.release()
-        self._settled.set()
-        if self._endpoint is not None:
-            await self._endpoint.close()
-
-    async def _run(self) -> None:
-        await self._discard()
-        if self._endpoint is None:
-            self._settled.set()
-            return
-        while True:
-            self._wanted.clear()
-            try:
-                more = await self._run_once(self._endpoint)
-            except Exception as error:  # background jobs must not end the process
-                log.error("model calls failed", error=type(error).__name__)
-                self._pause(lasting=False)
-                more = False
-            if more:
-                continue
-            if not self._wanted.is_set():
-                self._settled.set()
-            try:
-                async with asyncio.timeout(CHECK_S):
-                    await self._wanted.wait()
-            except TimeoutError:
-                self._settled.clear()
-
-    async def _discard(self) -> None:
+    async def discard(self) -> None:
         """Ends the waiting for jobs that are off: what was said until now is not sent later."""
         try:
             for job, on in self._jobs.items():
@@ -260,6 +205,35 @@ class ModelCalls:
                     await job.discard()
         except StoreError as error:
             log.warning("model calls not turned off", error=type(error).__name__)
+
+    def start(self) -> None:
+        """Starts to make the calls that are due, beside the caller, unless that goes on already."""
+        if self._endpoint is not None and (self._task is None or self._task.done()):
+            self._task = asyncio.create_task(self._run(self._endpoint), name="hotmem-model-calls")
+
+    async def settle(self) -> None:
+        """Returns when no session is due, or none may be sent for now."""
+        for _ in range(2):  # the task that goes on may have looked before the latest job
+            self.start()
+            if self._task is not None:
+                await asyncio.wait([self._task])
+
+    async def close(self) -> None:
+        """Cancels a call that is being made, and closes the connections."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            await self._leases.release()
+        if self._endpoint is not None:
+            await self._endpoint.close()
+
+    async def _run(self, endpoint: ChatEndpoint) -> None:
+        try:
+            while await self._run_once(endpoint):
+                pass
+        except Exception as error:  # background jobs must not end the process
+            log.error("model calls failed", error=type(error).__name__)
+            self._pause(lasting=False)
 
     async def _run_once(self, endpoint: ChatEndpoint) -> bool:
         """Makes one call; False if no session is due, or none may be sent."""

@@ -95,7 +95,6 @@ class Worker:
         """Starts the task; jobs that an earlier process left are done first."""
         self._wanted.set()
         self._task = asyncio.create_task(self._run(), name="hotmem-worker")
-        self._model_calls.start()
 
     def wake(self) -> None:
         """Signals that there are jobs."""
@@ -165,27 +164,28 @@ class Worker:
 
     async def close(self) -> None:
         """Stops after the current job and releases the leases; other jobs stay in the database."""
-        await self._model_calls.close()
-        await self._namer.close()
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
             await self._leases.release()
+        await self._model_calls.close()
+        await self._namer.close()
         self._settled.set()
 
     async def _run(self) -> None:
+        await self._model_calls.discard()
         await self._leases.release_dead()
         while True:
             self._wanted.clear()
             await self._priority.wait_idle()
             async with self._leases.renewed():
                 more = await self._run_round()
+            self._model_calls.start()
             if await self._leases.release_dead() or more:
                 continue
             await self._leases.release()
             if not self._wanted.is_set() and not self._resumes_at:
                 self._settled.set()
-            self._model_calls.wake()
             try:
                 async with asyncio.timeout(self._pause_s()):
                     await self._wanted.wait()
