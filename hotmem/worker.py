@@ -250,6 +250,11 @@ class Worker:
             )
         )
 
+    async def _take(self, kind: JobKind, user: UserKey) -> bool:
+        """Takes the lease of a user's jobs of a kind; False if another worker has it."""
+        take, worker = queries.jobs.take, self._context.worker_id
+        return bool(await self._leases.taken(self._database.write_all(take, worker, kind, [user])))
+
     async def _embed(self, waiting: Sequence[WaitingText]) -> bool:
         for kind, group in groupby(waiting, key=lambda row: row[0]):
             await self._runner.attempt(
@@ -326,18 +331,15 @@ class Worker:
         )
         if session is None:
             return False
-        claim = queries.claims.claim_session
-        if await self._leases.taken(
-            self._database.write(claim, session.user, self._context.worker_id, session.key)
-        ):
-            await self._runner.attempt(
-                JobKind.SESSION,
-                [session],
-                lambda session: session.key,
-                lambda sessions: summarise_session(self._context, sessions[0]),
-            )
-            return True
-        return False
+        if not await self._take(JobKind.SESSION, session.user):
+            return False
+        await self._runner.attempt(
+            JobKind.SESSION,
+            [session],
+            lambda session: session.key,
+            lambda sessions: summarise_session(self._context, sessions[0]),
+        )
+        return True
 
     async def _evolve(self, now: datetime) -> bool:
         """Evolves a category that is due."""
@@ -354,8 +356,7 @@ class Worker:
             self._evolution_checked_at = now
             return False
         user, category = found
-        claim = queries.claims.claim_category
-        if not await self._leases.taken(self._database.write(claim, user, self._context.worker_id)):
+        if not await self._take(JobKind.CATEGORY, user):
             self._evolution_checked_at = now
             return False
         try:

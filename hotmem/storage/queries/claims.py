@@ -78,16 +78,3 @@ def claim_again(
     sql = f"SELECT user_key FROM {TABLES[kind]} WHERE id = ?"
     user = UserKey(conn.execute(sql, (key,)).fetchone()[0])
     return rows if jobs.take(conn, worker, JobKind(kind), [user]) else None
-
-
-def claim_session(conn: Connection, user: UserKey, worker: str, session: int) -> bool:
-    """Takes the lease of summarising a session; False if it is taken or the session is deleted."""
-    there = conn.execute(
-        "SELECT 1 FROM sessions WHERE id = ? AND user_key = ?", (session, user)
-    ).fetchone()
-    return there is not None and bool(jobs.take(conn, worker, JobKind.SESSION, [user]))
-
-
-def claim_category(conn: Connection, user: UserKey, worker: str) -> bool:
-    """Takes the lease of evolving a user's categories; False if another worker has it."""
-    return bool(jobs.take(conn, worker, JobKind.CATEGORY, [user]))

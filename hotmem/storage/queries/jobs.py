@@ -40,16 +40,17 @@ EXPIRY: Final = f"clock() + {round(LEASE_S * 1e6)}"
 def take(conn: Connection, worker: str, kind: JobKind, users: Iterable[UserKey]) -> set[UserKey]:
     """Takes or extends leases of users, in ascending order; returns the users it got.
 
-    Another worker may have taken one since it was free (`is_free`).
+    Another worker may have taken one since it was free (`is_free`), or the user may be gone.
     """
     taken = set()
     for user in sorted(set(users)):
         row = conn.execute(
-            f"""INSERT INTO leases (kind, user_key, owner, expires_at) VALUES (?, ?, ?, {EXPIRY})
+            f"""INSERT INTO leases (kind, user_key, owner, expires_at)
+                SELECT ?, id, ?, {EXPIRY} FROM users WHERE id = ?
                 ON CONFLICT (kind, user_key) DO UPDATE
                 SET owner = excluded.owner, expires_at = excluded.expires_at
                 WHERE leases.owner = excluded.owner OR NOT ({VALID}) RETURNING user_key""",
-            (kind, user, worker),
+            (kind, worker, user),
         ).fetchone()
         if row is not None:
             taken.add(user)

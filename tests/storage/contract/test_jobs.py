@@ -323,23 +323,17 @@ async def test_a_claim_releases_what_the_worker_had(
         assert await database.read(queries.jobs.is_free, user, "third", kind) is free
 
 
-async def test_sessions_and_categories_are_claimed_by_one_worker(
-    database: Database, ana: UserKey
+async def test_a_lease_is_of_one_worker_and_one_kind(
+    database: Database, ana: UserKey, ben: UserKey
 ) -> None:
-    await database.write_all(say, "Remark.")
-    await database.write_all(embed)
-    await database.write(queries.sessions.end, ana, "harbour")
-    session, _ = await database.read_all(queries.jobs.next_session, UserRotation())
-    assert session is not None
-    claim_session, claim_category = queries.claims.claim_session, queries.claims.claim_category
-    assert await database.write(claim_session, ana, FIRST, session.key)
-    assert await database.write(claim_session, ana, FIRST, session.key)
-    assert not await database.write(claim_session, ana, OTHER, session.key)
-    assert not await database.write(claim_session, ana, FIRST, 99)
-    assert await database.write(claim_category, ana, FIRST)
-    assert not await database.write(claim_category, ana, OTHER)
+    take = queries.jobs.take
+    assert await database.write_all(take, FIRST, JobKind.SESSION, [ana]) == {ana}
+    assert await database.write_all(take, FIRST, JobKind.SESSION, [ana]) == {ana}
+    assert await database.write_all(take, OTHER, JobKind.SESSION, [ana, ben]) == {ben}
+    assert await database.write_all(take, FIRST, JobKind.SESSION, [UserKey(99)]) == set()
+    assert await database.write_all(take, OTHER, JobKind.CATEGORY, [ana]) == {ana}
     await database.write_all(pass_time, LEASE_S)
-    assert await database.write(claim_category, ana, OTHER)
+    assert await database.write_all(take, FIRST, JobKind.CATEGORY, [ana]) == {ana}
 
 
 async def test_kinds_of_rows_to_embed_take_turns() -> None:
