@@ -220,8 +220,10 @@ def test_no_user_waits_longer_than_one_round_of_all_users(
             "CREATE TABLE pending_turns (turn INTEGER PRIMARY KEY, user_key INTEGER, import "
             "INTEGER, held INTEGER DEFAULT 0)"
         )
-        conn.execute("CREATE TABLE imports (id INTEGER PRIMARY KEY, state TEXT)")
-        conn.execute("INSERT INTO imports VALUES (1, 'taken'), (2, 'taken'), (3, 'taking')")
+        conn.execute("CREATE TABLE imports (id INTEGER PRIMARY KEY, state TEXT, user_key INTEGER)")
+        conn.execute(
+            "INSERT INTO imports VALUES (1, 'taken', 1), (2, 'taken', 2), (3, 'taking', 3)"
+        )
         conn.executemany("INSERT INTO pending_turns (user_key, import) VALUES (?, ?)", rows)
         served, waits = jobs.UserRotation(), Counter[int]()
         while keys := jobs.next_rows(conn, JobKind.TURN, served, limit):

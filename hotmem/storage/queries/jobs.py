@@ -135,15 +135,30 @@ class DueSession(NamedTuple):
     key: int
 
 
+class Origin(NamedTuple):
+    """Where rows of a queue come from.
+
+    Attributes:
+        rows: Condition of its rows.
+        owner: The column whose values are served in turn.
+    """
+
+    rows: str
+    owner: str
+
+
+ORIGINS: Final = (Origin("import IS NULL", "user_key"), Origin("import IS NOT NULL", "import"))
+"""What was said is selected before what was imported."""
+
+
 class UserRotation:
-    """The users and imports whose jobs were selected last, by kind of job.
+    """The users and imports whose jobs were selected last, by kind of job and column.
 
     It lives as long as the process and need not be durable.
     """
 
     def __init__(self) -> None:
-        self.user: defaultdict[JobKind, int] = defaultdict(int)
-        self.imported: defaultdict[JobKind, int] = defaultdict(int)
+        self.latest: defaultdict[tuple[JobKind, str], int] = defaultdict(int)
         self.first = 0
 
 
@@ -164,98 +179,63 @@ def next_rows(
         worker: Takes leases of the users, and skips users whose lease another worker has.
     """
     queue = QUEUES[kind]
-    own = "import IS NULL"
-    users = _next_owners(conn, kind, own, "user_key", rotation.user[kind], limit, worker)
-    if worker is not None:
-        taken = take(conn, worker, kind, map(UserKey, users))
-        users = [user for user in users if user in taken]
     keys: list[int] = []
-    for place, user in enumerate(users):
-        share = -(-(limit - len(keys)) // (len(users) - place))
-        keys += _oldest(conn, queue, f"{own} AND user_key = ?", user, share)
-        rotation.user[kind] = user
-    if len(keys) < limit:
-        imports = _next_owners(
-            conn,
-            kind,
-            "import IS NOT NULL",
-            "import",
-            rotation.imported[kind],
-            limit - len(keys),
-            worker,
-        )
+    for origin in ORIGINS:
+        latest = rotation.latest[kind, origin.owner]
+        owners = _next_owners(conn, kind, origin, latest, limit - len(keys), worker)
         if worker is not None:
-            owners = {key: _importing_user(conn, key) for key in imports}
             taken = take(conn, worker, kind, owners.values())
-            imports = [key for key in imports if owners[key] in taken]
-        for place, key in enumerate(imports):
-            share = -(-(limit - len(keys)) // (len(imports) - place))
-            keys += _oldest(conn, queue, "import = ?", key, share)
-            rotation.imported[kind] = key
+            owners = {owner: user for owner, user in owners.items() if user in taken}
+        for place, owner in enumerate(owners):
+            share = -(-(limit - len(keys)) // (len(owners) - place))
+            rows = conn.execute(
+                f"""SELECT {queue.key} FROM {queue.table}
+                    WHERE {queue.waits} AND {origin.rows} AND {origin.owner} = ?
+                    ORDER BY user_key, {queue.key} LIMIT ?""",
+                (owner, share),
+            )
+            keys += [key for (key,) in rows]
+            rotation.latest[kind, origin.owner] = owner
     return keys
 
 
 def is_waiting(conn: Connection, kind: JobKind, worker: str) -> bool:
     """Whether a job of a kind waits whose lease no other worker has."""
-    rotation = UserRotation()
-    return bool(
-        _next_owners(conn, kind, "import IS NULL", "user_key", rotation.user[kind], 1, worker)
-        or _next_owners(
-            conn, kind, "import IS NOT NULL", "import", rotation.imported[kind], 1, worker
-        )
-    )
+    return any(_next_owners(conn, kind, origin, 0, 1, worker) for origin in ORIGINS)
 
 
 def _next_owners(
-    conn: Connection,
-    kind: JobKind,
-    condition: str,
-    owner: str,
-    after: int,
-    limit: int,
-    worker: str | None,
-) -> list[int]:
-    """Users, or imports, with waiting rows, in ascending order from one on, cyclically."""
+    conn: Connection, kind: JobKind, origin: Origin, after: int, limit: int, worker: str | None
+) -> dict[int, UserKey]:
+    """Users, or finished imports, with waiting rows, in order from one on, cyclically.
+
+    Each has the user whose lease is needed.
+    """
     queue = QUEUES[kind]
-    found: list[int] = []
+    found: dict[int, UserKey] = {}
     for low, high in ((after, LAST), (-1, after)):
         while len(found) < limit:
             row = conn.execute(
-                f"""SELECT {owner} FROM {queue.table}
-                    WHERE {queue.waits} AND {condition} AND {owner} > ? AND {owner} <= ?
-                    ORDER BY {owner} LIMIT 1""",
+                f"""SELECT {origin.owner} FROM {queue.table}
+                    WHERE {queue.waits} AND {origin.rows}
+                        AND {origin.owner} > ? AND {origin.owner} <= ?
+                    ORDER BY {origin.owner} LIMIT 1""",
                 (low, high),
             ).fetchone()
             if row is None:
                 break
-            low = row[0]
-            if owner == "import" and not _is_finished_import(conn, low):
-                continue
-            if worker is not None:
-                user = UserKey(low) if owner == "user_key" else _importing_user(conn, low)
-                if not is_free(conn, user, worker, kind):
-                    continue
-            found.append(low)
+            (low,) = row
+            user = UserKey(low) if origin.owner == "user_key" else _importing_user(conn, low)
+            if user is not None and (worker is None or is_free(conn, user, worker, kind)):
+                found[low] = user
     return found
 
 
-def _is_finished_import(conn: Connection, key: int) -> bool:
-    sql = "SELECT 1 FROM imports WHERE id = ? AND state = ?"
-    return conn.execute(sql, (key, FINISHED)).fetchone() is not None
-
-
-def _importing_user(conn: Connection, key: int) -> UserKey:
-    sql = "SELECT user_key FROM imports WHERE id = ?"
-    return UserKey(conn.execute(sql, (key,)).fetchone()[0])
-
-
-def _oldest(conn: Connection, queue: Queue, condition: str, owner: int, limit: int) -> list[int]:
-    rows = conn.execute(
-        f"""SELECT {queue.key} FROM {queue.table} WHERE {queue.waits} AND {condition}
-            ORDER BY user_key, {queue.key} LIMIT ?""",
-        (owner, limit),
-    )
-    return [row[0] for row in rows]
+def _importing_user(conn: Connection, key: int) -> UserKey | None:
+    """The user of an import; None if it is not finished."""
+    sql = "SELECT user_key FROM imports WHERE id = ? AND state = ?"
+    row = conn.execute(sql, (key, FINISHED)).fetchone()
+    return None if row is None else UserKey(row[0])
 
 
 def any_idle_session(conn: Connection, now: datetime, idle_s: float) -> bool:
@@ -293,7 +273,8 @@ def next_session(conn: Connection, rotation: UserRotation) -> tuple[DueSession |
     Returns:
         The session, if one was found, and whether there are more users to search.
     """
-    begun = user = rotation.user[JobKind.SESSION]
+    last = JobKind.SESSION, "user_key"
+    begun = user = rotation.latest[last]
     for _ in range(USERS_SEEN):
         row = conn.execute(
             f"""SELECT user_key FROM sessions WHERE {ENDED} AND user_key > ? ORDER BY user_key
@@ -301,9 +282,9 @@ def next_session(conn: Connection, rotation: UserRotation) -> tuple[DueSession |
             (user,),
         ).fetchone()
         if row is None:
-            rotation.user[JobKind.SESSION] = 0
+            rotation.latest[last] = 0
             return None, begun > 0
-        rotation.user[JobKind.SESSION] = user = row[0]
+        rotation.latest[last] = user = row[0]
         found = conn.execute(
             f"""SELECT s.id FROM sessions s WHERE {ENDED} AND user_key = ?
                     AND NOT EXISTS (SELECT 1 FROM passages p WHERE p.session = s.id
