@@ -1,6 +1,7 @@
 """Failed jobs: pauses between attempts, and jobs set aside after their last attempt."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -135,14 +136,8 @@ def _latest_end(now: datetime) -> int:
 
 def resume(conn: Connection, now: datetime) -> None:
     """Makes jobs wait again whose pause is over."""
-    _release(
-        conn,
-        conn.execute(
-            """SELECT kind, key, user_key FROM failures
-               WHERE again_at > 0 AND (again_at <= ? OR again_at > ?)""",
-            (to_stored(now), _latest_end(now)),
-        ).fetchall(),
-    )
+    ended = "again_at > 0 AND (again_at <= ? OR again_at > ?)"
+    _release(conn, ended, (to_stored(now), _latest_end(now)))
 
 
 def any_set_aside(conn: Connection) -> bool:
@@ -173,32 +168,23 @@ def retry(conn: Connection, before: datetime, given: int, limit: int) -> int:
     ).fetchone()
     if given and again >= given:
         return 0
-    rows = conn.execute(
-        """SELECT kind, key, user_key FROM failures
-           WHERE again_at IS NULL AND (failed_at < ? OR failed_at > ?)
-           ORDER BY failed_at LIMIT ?""",
-        (since, ahead, limit),
-    ).fetchall()
-    _release(conn, rows)
-    return len(rows)
+    earlier = """again_at IS NULL AND (failed_at < ? OR failed_at > ?)
+        ORDER BY failed_at LIMIT ?"""
+    return _release(conn, earlier, (since, ahead, limit))
 
 
 def reset(conn: Connection, user: UserKey) -> int:
     """Deletes the failures of one user, so that the jobs wait again; returns how many."""
-    rows = conn.execute(
-        "SELECT kind, key, user_key FROM failures WHERE user_key = ?", (user,)
-    ).fetchall()
-    _release(conn, rows)
+    released = _release(conn, "user_key = ?", (user,))
     conn.execute("DELETE FROM failures WHERE user_key = ?", (user,))
-    return len(rows)
+    return released
 
 
 def reset_all(conn: Connection) -> int:
     """Deletes all failures, so that the jobs wait again; returns how many."""
-    rows = conn.execute("SELECT kind, key, user_key FROM failures").fetchall()
-    _release(conn, rows)
+    released = _release(conn, "TRUE", ())
     conn.execute("DELETE FROM failures")
-    return len(rows)
+    return released
 
 
 def latest(conn: Connection, limit: int) -> list[FailedJob]:
@@ -223,7 +209,11 @@ def latest(conn: Connection, limit: int) -> list[FailedJob]:
     ]
 
 
-def _release(conn: Connection, pieces: list[tuple[str, str, int]]) -> None:
+def _release(conn: Connection, which: str, values: Sequence[int]) -> int:
+    """Makes jobs wait again; returns how many."""
+    pieces: list[tuple[str, str, int]] = conn.execute(
+        f"SELECT kind, key, user_key FROM failures WHERE {which}", values
+    ).fetchall()
     lock_users(conn, [UserKey(user) for _, _, user in pieces])
     for kind, key, user in pieces:
         work = JobKind(kind)
@@ -234,6 +224,7 @@ def _release(conn: Connection, pieces: list[tuple[str, str, int]]) -> None:
             "UPDATE failures SET again_at = 0 WHERE kind = ? AND key = ? AND user_key = ?",
             (kind, key, user),
         )
+    return len(pieces)
 
 
 MEMORY: Final = """
