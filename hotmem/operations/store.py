@@ -164,7 +164,7 @@ async def store_statement(
     ):
         reason = f"says the same as what is known, {equivalent.same:.0%} sure"
         if await write.storage.database.write(
-            queries.embedding.confirm_memory, user, encoder_id, equivalent.id, memory, now, reason
+            queries.new_memories.confirm, user, encoder_id, equivalent.id, memory, now, reason
         ):
             others = tuple(one for one in suggested if one is not equivalent)
             recommendations = replace(recommendations, suggested_merges=others)

@@ -107,7 +107,7 @@ async def edit_memory(memory: Memory, user_id: str, arguments: EditArguments) ->
         )
         reason = f"{_describe_change(changed, columns, stored)}: {arguments.reason}"
         await runtime.database.write(
-            queries.embedding.refile,
+            queries.edits.refile,
             user,
             runtime.write.encoder_id,
             arguments.id,
@@ -121,7 +121,7 @@ async def edit_memory(memory: Memory, user_id: str, arguments: EditArguments) ->
     wording = await asyncio.to_thread(_new_wording, memory, content, stored)
     reason = f"new words: {arguments.reason}"
     new_id = await runtime.database.write(
-        queries.embedding.reword,
+        queries.edits.reword,
         user,
         runtime.write.encoder_id,
         arguments.id,
@@ -307,7 +307,7 @@ async def find_mergeable_tags(
     while waiting := await database.read(queries.tags.unembedded, user, EMBEDDING_BATCH):
         rows = await asyncio.to_thread(encoder.encode, [name for _, name in waiting])
         await database.write(
-            queries.embedding.embed_tags,
+            queries.tags.embed,
             user,
             queries.reembedding.identified(encoder.name, encoder.dimension),
             [key for key, _ in waiting],

@@ -64,7 +64,7 @@ async def test_a_memory_forgotten_meanwhile_is_not_confirmed(memory: Memory) -> 
     assert user is not None
     note = NewMemory("The cottage has no heating.", Kind.FACT, Category.CONTEXTS, 3)
     assert await memory.runtime.storage.database.write(
-        queries.embedding.confirm_memory,
+        queries.new_memories.confirm,
         user,
         memory.runtime.write.encoder_id,
         stored.id,
@@ -74,7 +74,7 @@ async def test_a_memory_forgotten_meanwhile_is_not_confirmed(memory: Memory) -> 
     )
     await memory.forget(user_id="ana", memory_id=stored.id)
     assert not await memory.runtime.storage.database.write(
-        queries.embedding.confirm_memory,
+        queries.new_memories.confirm,
         user,
         memory.runtime.write.encoder_id,
         stored.id,

@@ -4,7 +4,7 @@ The text is not overwritten: a memory with the new text supersedes the old one, 
 correction, and takes over the rest of it. The history shows both, and the edit can be undone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -14,7 +14,14 @@ import numpy as np
 
 from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import decisions, evolutions, index_entries, memory_states, tags
+from hotmem.storage.queries import (
+    decisions,
+    evolutions,
+    index_entries,
+    memory_states,
+    reembedding,
+    tags,
+)
 from hotmem.storage.queries.decisions import record, unmerged_key
 from hotmem.storage.queries.times import from_stored, short, to_stored
 from hotmem.storage.queries.users import ensure_entities
@@ -45,13 +52,20 @@ class Wording:
 
 
 def reword(
-    conn: Connection, user: UserKey, name: str, wording: Wording, now: datetime, reason: str
+    conn: Connection,
+    user: UserKey,
+    encoder: str,
+    name: str,
+    wording: Wording,
+    now: datetime,
+    reason: str,
 ) -> str:
     """Supersedes a memory by one with a new text; returns the new id.
 
     Raises:
         InvalidInput: If it is not among the user's memories, or was merged or replaced.
     """
+    vector = wording.vector if reembedding.is_current(conn, encoder) else None
     old = _editable_key(conn, user, name)
     new_name = uuid4().hex
     texts = ", ".join(["CAST(? AS TEXT)"] * 6)
@@ -88,10 +102,8 @@ def reword(
         (to_stored(now), new, old),
     )
     index_entries.add(conn, user, EvidenceKind.MEMORY, new, 0, wording.text)
-    if wording.vector is not None:
-        vectors.put(
-            conn, EvidenceKind.MEMORY, [new], [wording.vector], [np.empty((0, 0), dtype=np.uint8)]
-        )
+    if vector is not None:
+        vectors.put(conn, EvidenceKind.MEMORY, [new], [vector], [np.empty((0, 0), dtype=np.uint8)])
         evolutions.assign(conn, [new])
     for entity in ensure_entities(conn, user, wording.entities):
         conn.execute(
@@ -105,10 +117,10 @@ def reword(
 def refile(
     conn: Connection,
     user: UserKey,
+    encoder: str,
     name: str,
     columns: Mapping[str, Any],
-    wanted: Sequence[str] | None,
-    rows: Mapping[str, Vector],
+    wanted: Mapping[str, Vector] | None,
     now: datetime,
     reason: str,
 ) -> None:
@@ -117,17 +129,19 @@ def refile(
     Args:
         conn: A connection.
         user: The user.
+        encoder: The encoder of the vectors.
         name: The memory's id.
         columns: New values of kind, category, importance, note, valid_until or doubted_at, by
             column name. A memory whose validity is set is no longer in doubt.
-        wanted: Tags that replace the present ones; None leaves them.
-        rows: Vectors of new tags.
+        wanted: Tags that replace the present ones, with their vectors; None leaves them.
         now: The wall clock.
         reason: What was changed, for the decision.
 
     Raises:
         InvalidInput: If it is not among the user's memories, or was merged or replaced.
     """
+    # before rows are changed that a change of the encoder updates
+    embedded = reembedding.is_current(conn, encoder)
     key = _editable_key(conn, user, name)
     decisions.store_reading(conn, user, name)  # with the classification that it had
     before = memory_states.of(conn, user, [key])
@@ -146,7 +160,7 @@ def refile(
         conn.execute("DELETE FROM subcategory_members WHERE memory = ?", (key,))
         evolutions.assign(conn, [key])
     if wanted is not None:
-        tags.replace(conn, user, key, wanted, now, rows)
+        tags.replace(conn, user, key, tuple(wanted), now, wanted if embedded else {})
     changes = decisions.difference(before, memory_states.of(conn, user, [key]))
     record(
         conn,

@@ -4,23 +4,19 @@ Each function takes the identity of the encoder that made the vectors (`reembedd
 the database has another one, rows are stored without vectors and wait to be embedded by it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import (
-    edits,
     evolutions,
     jobs,
     new_memories,
     reembedding,
     sessions,
-    tags,
     users,
 )
-from hotmem.storage.queries.edits import Wording
 from hotmem.storage.queries.index_entries import TABLES
 from hotmem.storage.queries.understandings import MatchSubjects, Supersede
 from hotmem.storage.queries.users import lock_owners
@@ -31,7 +27,6 @@ from hotmem.types import (
     NewMemory,
     Revision,
     SignBits,
-    UserKey,
     Vector,
 )
 
@@ -39,12 +34,6 @@ from hotmem.types import (
 def superseded(conn: Connection, encoder: str) -> bool:
     """Whether the database has another encoder than this one."""
     return reembedding.current(conn) != encoder
-
-
-def _is_current(conn: Connection, encoder: str) -> bool:
-    """Whether the database has this encoder, and keeps it until this transaction ends."""
-    conn.hold_encoder()
-    return reembedding.current(conn) == encoder
 
 
 def waiting(
@@ -82,7 +71,7 @@ def put(
         signs: Token signs.
         anew: Whether the rows have vectors of the former encoder (`reembedding.following`).
     """
-    if not _is_current(conn, encoder):
+    if not reembedding.is_current(conn, encoder):
         return
     kind, keys = texts[0][0], [key for _, key, _ in texts]
     lock_owners(conn, TABLES[kind], keys)
@@ -108,7 +97,7 @@ def skip(conn: Connection, encoder: str, kind: EvidenceKind, keys: Sequence[int]
 
     They wait like new rows.
     """
-    if not _is_current(conn, encoder):
+    if not reembedding.is_current(conn, encoder):
         return
     lock_owners(conn, TABLES[kind], keys)
     reembedding.advance(conn, kind, keys)
@@ -117,7 +106,7 @@ def skip(conn: Connection, encoder: str, kind: EvidenceKind, keys: Sequence[int]
 
 def finish(conn: Connection, encoder: str) -> None:
     """Ends a change to this encoder once no row has a former vector, and assigns new memories."""
-    if not _is_current(conn, encoder):
+    if not reembedding.is_current(conn, encoder):
         return
     reembedding.finish(conn)
     evolutions.assign_all_users(conn)
@@ -135,11 +124,10 @@ def insert_memory(
 ) -> str:
     """Stores a memory explicitly, with the reason for its classification; returns its id."""
     user = users.ensure(conn, user_id)
-    if _is_current(conn, encoder):
-        embedded = vector
-    else:
-        memory, embedded = replace(memory, tag_vectors={}), None
-    return new_memories.insert(conn, user, memory, embedded, signs, now, reason)
+    if not reembedding.is_current(conn, encoder):
+        without = replace(memory, tag_vectors={})
+        return new_memories.insert(conn, user, without, None, signs, now, reason)
+    return new_memories.insert(conn, user, memory, vector, signs, now, reason)
 
 
 def store_memory(
@@ -160,66 +148,3 @@ def store_memory(
     user = users.ensure(conn, user_id)
     speaker = sessions.speaker(conn, user)
     return new_memories.supersede(conn, user, name, memory, revision, speaker, revise, identify)
-
-
-def confirm_memory(
-    conn: Connection,
-    user: UserKey,
-    encoder: str,
-    memory_id: str,
-    memory: NewMemory,
-    now: datetime,
-    reason: str,
-) -> bool:
-    """Counts that a memory was stored again; False if it was forgotten meanwhile."""
-    if not _is_current(conn, encoder):
-        memory = replace(memory, tag_vectors={})
-    return new_memories.confirm(conn, user, memory_id, memory, now, reason)
-
-
-def embed_tags(
-    conn: Connection, user: UserKey, encoder: str, keys: Sequence[int], rows: Sequence[Vector]
-) -> None:
-    """Stores the vectors of tags."""
-    if _is_current(conn, encoder):
-        tags.embed(conn, user, keys, rows)
-
-
-def refile(
-    conn: Connection,
-    user: UserKey,
-    encoder: str,
-    memory_id: str,
-    columns: Mapping[str, Any],
-    wanted: Mapping[str, Vector] | None,
-    now: datetime,
-    reason: str,
-) -> None:
-    """Changes columns of a memory and, unless `wanted` is None, its tags, here with their vectors.
-
-    Raises:
-        InvalidInput: If it is not among the user's memories, or was merged into another.
-    """
-    embedded = _is_current(conn, encoder)  # before rows are changed that a change of it updates
-    rows = wanted if wanted is not None and embedded else {}
-    names = None if wanted is None else tuple(wanted)
-    edits.refile(conn, user, memory_id, columns, names, rows, now, reason)
-
-
-def reword(
-    conn: Connection,
-    user: UserKey,
-    encoder: str,
-    memory_id: str,
-    wording: Wording,
-    now: datetime,
-    reason: str,
-) -> str:
-    """Replaces a memory by one with new words; returns the new id.
-
-    Raises:
-        InvalidInput: If it is not among the user's memories, or was merged into another.
-    """
-    if not _is_current(conn, encoder):
-        wording = replace(wording, vector=None)
-    return edits.reword(conn, user, memory_id, wording, now, reason)

@@ -1,6 +1,7 @@
 """Memories stored explicitly rather than extracted from turns."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from uuid import uuid4
 
@@ -10,6 +11,7 @@ from hotmem.storage.queries import (
     evolutions,
     index_entries,
     memory_states,
+    reembedding,
     subcategories,
     tags,
     times,
@@ -151,12 +153,20 @@ def supersede(
 
 
 def confirm(
-    conn: Connection, user: UserKey, name: str, note: NewMemory, now: datetime, reason: str
+    conn: Connection,
+    user: UserKey,
+    encoder: str,
+    name: str,
+    note: NewMemory,
+    now: datetime,
+    reason: str,
 ) -> bool:
     """Counts that a memory was stored again; adds the tags and higher importance of the new one.
 
     False if it no longer exists.
     """
+    if not reembedding.is_current(conn, encoder):
+        note = replace(note, tag_vectors={})
     row = conn.execute(
         "SELECT id FROM memories WHERE user_key = ? AND public_id = ?", (user, name)
     ).fetchone()

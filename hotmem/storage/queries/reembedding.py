@@ -165,6 +165,12 @@ def ask_current(conn: Connection) -> Pending[str | None]:
     return lambda: next((str(value) for (value,) in rows.fetchall()), None)
 
 
+def is_current(conn: Connection, encoder: str) -> bool:
+    """Whether the database has this encoder, and keeps it until this transaction ends."""
+    conn.hold_encoder()
+    return current(conn) == encoder
+
+
 def identified(encoder: str, dimension: int) -> str:
     """The stored form of an encoder's name and dimension."""
     return f"{encoder}/{dimension}"

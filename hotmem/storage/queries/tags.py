@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.storage.database import Connection
+from hotmem.storage.queries import reembedding
 from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.times import to_stored
 from hotmem.storage.search.vectors import from_bytes, to_bytes
@@ -187,8 +188,12 @@ def unembedded(conn: Connection, user: UserKey, limit: int) -> list[tuple[int, s
     ).fetchall()
 
 
-def embed(conn: Connection, user: UserKey, keys: Sequence[int], rows: Sequence[Vector]) -> None:
-    """Stores the vectors of the user's tags that still exist."""
+def embed(
+    conn: Connection, user: UserKey, encoder: str, keys: Sequence[int], rows: Sequence[Vector]
+) -> None:
+    """Stores the vectors, by this encoder, of the user's tags that still exist."""
+    if not reembedding.is_current(conn, encoder):
+        return
     conn.executemany(
         "UPDATE tags SET vector = ? WHERE id = ? AND user_key = ?",
         [(to_bytes(row), key, user) for key, row in zip(keys, rows, strict=True)],

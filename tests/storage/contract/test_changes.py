@@ -160,7 +160,8 @@ async def test_a_tag_that_was_given_stays_given(database: Database, ana: UserKey
     name = await database.write_all(note, "The heron fishes.", ana, found_tags=["heron"])
     for tags, found in ((("heron",), ()), ((), ("heron",))):
         again = NewMemory("x", Kind.FACT, Category.CONTEXTS, 3, tags=tags, found_tags=found)
-        assert await database.write(queries.new_memories.confirm, ana, name, again, NOW, "a test")
+        confirm = queries.new_memories.confirm
+        assert await database.write(confirm, ana, ENCODER, name, again, NOW, "a test")
         ((_, record),) = await database.read(queries.export_rows.memories, ana, 0, 9, 2**62)
         assert (record.tags, record.found_tags) == (("heron",), ())
 
@@ -194,6 +195,7 @@ async def test_all_rows_are_embedded_again_for_another_encoder(
     assert not await second.write_all(vectors.adopt, "reversed", LetterEncoder.dimension)
     assert await second.read_all(queries.reembedding.current) == SECOND_ENCODER
     assert await database.read_all(queries.embedding.superseded, ENCODER)
+    assert not await database.write_all(queries.reembedding.is_current, ENCODER)
     assert await database.read_all(queries.reembedding.former_encoder) == ENCODER
     assert await database.read_all(queries.embedding.waiting, ENCODER, 9, UserRotation()) == []
     assert await database.read_all(queries.reembedding.left) == 3

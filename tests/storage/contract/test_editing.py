@@ -54,7 +54,7 @@ async def test_a_reworded_memory_can_be_restored(
     old = await database.write_all(note, "The Lira is a ship.", ana, tags=["boats"])
     other = await database.write_all(note, "It is wet.", ana)
     merged = await database.write(queries.decisions.merge, ana, old, [other], "a test", NOW)
-    reword = queries.embedding.reword
+    reword = queries.edits.reword
     with pytest.raises(InvalidInput):
         await database.write(reword, ben, ENCODER, old, wording("x"), NOW, "a test")
     new = await database.write(reword, ana, ENCODER, old, wording("The Lira is a boat."), NOW, "x")
@@ -87,7 +87,7 @@ async def test_a_refiled_memory(database: Database, ana: UserKey) -> None:
     name = await database.write_all(note, "The Lira is a ship.", ana, tags=["ships", "wood"])
     row = LetterEncoder().encode(["boats"])[0]
     columns = {"category": Category.LEARNINGS, "importance": 5, "valid_until": NOW + DAY}
-    refile = queries.embedding.refile
+    refile = queries.edits.refile
     await database.write(refile, ana, ENCODER, name, columns, {"boats": row}, NOW, "a test")
     held = await database.read(queries.edits.current_fields, ana, name)
     assert (held["category"], held["importance"]) == ("learnings", 5)
@@ -102,7 +102,7 @@ async def test_a_memory_stored_again_counts_as_confirmed(database: Database, ana
     name = await database.write_all(
         queries.embedding.insert_memory, ENCODER, "ana", new, vector, NO_SIGNS, NOW, "a test"
     )
-    confirm = queries.embedding.confirm_memory
+    confirm = queries.new_memories.confirm
     assert await database.write(confirm, ana, ENCODER, name, new, NOW + DAY, "a test")
     assert not await database.write(confirm, ana, ENCODER, "gone", new, NOW + DAY, "a test")
     ((_, record),) = await database.read(queries.export_rows.memories, ana, 0, 9, 0)

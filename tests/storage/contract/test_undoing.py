@@ -50,7 +50,7 @@ async def refile(
     tags: Mapping[str, Vector] | None = None,
 ) -> Decision:
     """Refile a memory; return the decision."""
-    write, at = queries.embedding.refile, NOW + DAY
+    write, at = queries.edits.refile, NOW + DAY
     await database.write(write, user, ENCODER, name, columns, tags, at, "a test")
     return (await listed(database, user, DecisionAction.REFILED))[0]
 
@@ -139,7 +139,7 @@ async def test_what_was_stored_again_counts_as_before(database: Database, ana: U
     name = await database.write_all(note, LIRA, ana)
     before = await database.read(state, ana)
     again = NewMemory(LIRA, Kind.FACT, Category.CONTEXTS, 5, tags=("ships",))
-    confirm = queries.embedding.confirm_memory
+    confirm = queries.new_memories.confirm
     await database.write(confirm, ana, ENCODER, name, again, NOW + DAY, "a test")
     (decision,) = await listed(database, ana, DecisionAction.CONFIRMED)
     assert (await database.read(state, ana))[LIRA].importance == 5
@@ -247,7 +247,7 @@ async def test_what_was_edited_since_is_no_jest(database: Database, ana: UserKey
     oban, _ = await listed(database, ana, DecisionAction.READ)
     text = "Skipper lives in Rome."
     wording = Wording(text, "Skipper", "lives in", "Rome", (), LetterEncoder().encode([text])[0])
-    await database.write(queries.embedding.reword, ana, ENCODER, oban.id, wording, NOW, "a test")
+    await database.write(queries.edits.reword, ana, ENCODER, oban.id, wording, NOW, "a test")
     before = await database.read(state, ana)
     await joke(database, ana, "s1")
     assert await database.read(state, ana) == before
