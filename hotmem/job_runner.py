@@ -74,6 +74,7 @@ class JobRunner:
         jobs: Sequence[T],
         key: Callable[[T], int | str],
         run: Callable[[Sequence[T]], Awaitable[Any]],
+        user: UserKey | None = None,
     ) -> None:
         """Runs some jobs at once; if that fails, each half, until the job that fails is alone.
 
@@ -82,6 +83,7 @@ class JobRunner:
             jobs: Jobs whose leases this worker has.
             key: The key of a job's row.
             run: Runs some of them.
+            user: The user, needed for a category only (`job_failures.record`).
 
         Raises:
             StoreError: If no job can run, as the database cannot be written.
@@ -92,19 +94,15 @@ class JobRunner:
             raise
         except Exception as error:  # a job that fails must not hold up the others
             if len(jobs) == 1:
-                await self.count_failure(kind, key(jobs[0]), error)
+                await self._count_failure(kind, key(jobs[0]), error, user)
                 return
             middle = len(jobs) // 2
             for half in (jobs[:middle], jobs[middle:]):
                 await self._priority.wait_idle()
-                await self.attempt(kind, half, key, run)
+                await self.attempt(kind, half, key, run, user)
 
-    async def count_failure(
-        self,
-        kind: JobKind,
-        key: int | str,
-        error: Exception,
-        user: UserKey | None = None,
+    async def _count_failure(
+        self, kind: JobKind, key: int | str, error: Exception, user: UserKey | None
     ) -> None:
         """Counts a failed try; the job pauses, or is set aside after its last try."""
         log.warning("job failed", kind=kind, key=key, error=type(error).__name__)

@@ -359,14 +359,12 @@ class Worker:
         if not await self._take(JobKind.CATEGORY, user):
             self._evolution_checked_at = now
             return False
-        try:
-            await self.evolve(user, [category])
-        except DATABASE_ERRORS:
-            raise
-        except Exception as error:  # a category that cannot evolve must not hold up the others
-            await self._runner.count_failure(JobKind.CATEGORY, category, error, user)
-        else:
+
+        async def run(categories: Sequence[Category]) -> None:
+            await self.evolve(user, categories)
             await self._database.write(queries.job_failures.clear, user, JobKind.CATEGORY, category)
+
+        await self._runner.attempt(JobKind.CATEGORY, [category], str, run, user)
         return True
 
     async def _apply_retention(self, now: datetime) -> bool:
