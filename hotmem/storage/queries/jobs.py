@@ -85,11 +85,16 @@ def is_free(conn: Connection, user: UserKey, worker: str, kind: JobKind) -> bool
 
 
 class Queue(NamedTuple):
-    """A queue of jobs: a table, its key, and the condition on which a row waits."""
+    """A queue of jobs: a table, its key, and the condition of rows whose job is not done."""
 
     table: str
     key: str
-    waits: str
+    undone: str
+
+    @property
+    def waits(self) -> str:
+        """The condition of rows that wait: `held` ones failed."""
+        return f"{self.undone} AND held = 0"
 
 
 WHEN_IDLE: Final = 1
@@ -98,17 +103,19 @@ ended."""
 WHEN_ENDED: Final = 2
 
 
-EMBEDDED: Final = """vector IS NULL AND held = 0
+EMBEDDED: Final = """vector IS NULL
     AND id > coalesce((SELECT upto FROM former_vectors WHERE kind = '{kind}'), 0)"""
 """Condition of rows that wait to be embedded. While rows wait to be embedded again, none up to the
 last of those does."""
 
 QUEUES: Final = {
-    JobKind.TURN: Queue("pending_turns", "turn", "held = 0"),
+    JobKind.TURN: Queue("pending_turns", "turn", "TRUE"),
     JobKind.PASSAGE: Queue("passages", "id", EMBEDDED.format(kind=JobKind.PASSAGE)),
     JobKind.MEMORY: Queue("memories", "id", EMBEDDED.format(kind=JobKind.MEMORY)),
     JobKind.SUMMARY: Queue("summaries", "id", EMBEDDED.format(kind=JobKind.SUMMARY)),
+    JobKind.SESSION: Queue("sessions", "id", f"summary_due = {WHEN_ENDED}"),
 }
+"""Categories and imports are few and have none."""
 
 
 PROMOTED: Final = 256
@@ -120,8 +127,6 @@ them."""
 
 IDLE: Final = f"summary_due = {WHEN_IDLE} AND held = 0 AND (touched_at <= ? OR touched_at > ?)"
 """Condition of sessions that are idle, or dated after the clock."""
-ENDED: Final = f"summary_due = {WHEN_ENDED} AND held = 0"
-"""Condition of sessions that have ended and wait for a summary."""
 
 
 LAST: Final = 2**62
@@ -274,10 +279,11 @@ def next_session(conn: Connection, rotation: UserRotation) -> tuple[DueSession |
         The session, if one was found, and whether there are more users to search.
     """
     last = JobKind.SESSION, "user_key"
+    ended = QUEUES[JobKind.SESSION].waits
     begun = user = rotation.latest[last]
     for _ in range(USERS_SEEN):
         row = conn.execute(
-            f"""SELECT user_key FROM sessions WHERE {ENDED} AND user_key > ? ORDER BY user_key
+            f"""SELECT user_key FROM sessions WHERE {ended} AND user_key > ? ORDER BY user_key
                 LIMIT 1""",
             (user,),
         ).fetchone()
@@ -286,7 +292,7 @@ def next_session(conn: Connection, rotation: UserRotation) -> tuple[DueSession |
             return None, begun > 0
         rotation.latest[last] = user = row[0]
         found = conn.execute(
-            f"""SELECT s.id FROM sessions s WHERE {ENDED} AND user_key = ?
+            f"""SELECT s.id FROM sessions s WHERE {ended} AND user_key = ?
                     AND NOT EXISTS (SELECT 1 FROM passages p WHERE p.session = s.id
                         AND p.vector IS NULL AND p.held = 0)
                     AND NOT EXISTS (SELECT 1 FROM former_vectors f WHERE f.kind = 'passage'
@@ -305,19 +311,17 @@ def waiting_counts(conn: Connection) -> dict[JobKind, int]:
         work: f"SELECT count(*) FROM {queue.table} WHERE {queue.waits}"
         for work, queue in QUEUES.items()
     }
-    counts[JobKind.SESSION] = f"SELECT count(*) FROM sessions WHERE {ENDED}"
     counts[JobKind.IMPORT] = "SELECT count(*) FROM imports WHERE state IN ('failed', 'undone')"
     return {work: conn.execute(sql).fetchone()[0] for work, sql in counts.items()}
 
 
 def any_of(conn: Connection, user: UserKey) -> bool:
     """Whether a job of a user waits that is not set aside."""
-    waits = [
+    waits = " UNION ALL ".join(
         f"SELECT 1 FROM {queue.table} WHERE user_key = :user AND {queue.waits}"
         for queue in QUEUES.values()
-    ]
-    ended = f"SELECT 1 FROM sessions WHERE user_key = :user AND {ENDED}"
-    found = conn.execute(" UNION ALL ".join((*waits, ended)) + " LIMIT 1", {"user": user})
+    )
+    found = conn.execute(f"{waits} LIMIT 1", {"user": user})
     return found.fetchone() is not None
 
 
