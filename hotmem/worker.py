@@ -323,15 +323,9 @@ class Worker:
 
     async def _summarise(self, now: datetime, *, thorough: bool) -> bool:
         session = await steps.session_due(
-            self._database,
-            self._served,
-            now,
-            self._options.idle_s,
-            thorough=thorough,
+            self._database, self._served, now, self._options.idle_s, thorough=thorough
         )
-        if session is None:
-            return False
-        if not await self._take(JobKind.SESSION, session.user):
+        if session is None or not await self._take(JobKind.SESSION, session.user):
             return False
         await self._runner.attempt(
             JobKind.SESSION,
@@ -352,13 +346,10 @@ class Worker:
             timedelta(seconds=self._evolution.every_s),
             self._evolution.cluster_size,
         )
-        if found is None:
+        if found is None or not await self._take(JobKind.CATEGORY, found[0]):
             self._evolution_checked_at = now
             return False
         user, category = found
-        if not await self._take(JobKind.CATEGORY, user):
-            self._evolution_checked_at = now
-            return False
 
         async def run(categories: Sequence[Category]) -> None:
             await self.evolve(user, categories)

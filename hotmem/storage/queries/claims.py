@@ -8,8 +8,6 @@ from hotmem.storage.queries import embedding, jobs, reembedding, turns
 from hotmem.storage.queries.index_entries import TABLES
 from hotmem.types import EvidenceKind, JobKind, Turn, UserKey
 
-EMBEDDED: Final = (JobKind.PASSAGE, JobKind.MEMORY, JobKind.SUMMARY)
-
 CLAIMED: Final = tuple(kind for kind in JobKind if kind is not JobKind.EXTRACTION)
 """Kinds whose leases a worker has until it claims again, or pauses."""
 
@@ -32,7 +30,7 @@ def any_waiting(conn: Connection, encoder: str, worker: str) -> bool:
     if jobs.is_waiting(conn, JobKind.TURN, worker):
         return True
     return not embedding.superseded(conn, encoder) and any(
-        jobs.is_waiting(conn, kind, worker) for kind in EMBEDDED
+        jobs.is_waiting(conn, kind, worker) for kind in jobs.EMBEDDED
     )
 
 

@@ -103,16 +103,19 @@ ended."""
 WHEN_ENDED: Final = 2
 
 
-EMBEDDED: Final = """vector IS NULL
+EMBEDDED: Final = (JobKind.PASSAGE, JobKind.MEMORY, JobKind.SUMMARY)
+"""Kinds of rows that are embedded."""
+
+WITHOUT_VECTOR: Final = """vector IS NULL
     AND id > coalesce((SELECT upto FROM former_vectors WHERE kind = '{kind}'), 0)"""
 """Condition of rows that wait to be embedded. While rows wait to be embedded again, none up to the
 last of those does."""
 
 QUEUES: Final = {
     JobKind.TURN: Queue("pending_turns", "turn", "TRUE"),
-    JobKind.PASSAGE: Queue("passages", "id", EMBEDDED.format(kind=JobKind.PASSAGE)),
-    JobKind.MEMORY: Queue("memories", "id", EMBEDDED.format(kind=JobKind.MEMORY)),
-    JobKind.SUMMARY: Queue("summaries", "id", EMBEDDED.format(kind=JobKind.SUMMARY)),
+    JobKind.PASSAGE: Queue("passages", "id", WITHOUT_VECTOR.format(kind=JobKind.PASSAGE)),
+    JobKind.MEMORY: Queue("memories", "id", WITHOUT_VECTOR.format(kind=JobKind.MEMORY)),
+    JobKind.SUMMARY: Queue("summaries", "id", WITHOUT_VECTOR.format(kind=JobKind.SUMMARY)),
     JobKind.SESSION: Queue("sessions", "id", f"summary_due = {WHEN_ENDED}"),
 }
 """Categories and imports are few and have none."""
@@ -336,7 +339,6 @@ def oldest_turn(conn: Connection) -> datetime | None:
 
 def embedding_kinds(rotation: UserRotation) -> Iterator[JobKind]:
     """The kinds of embedding jobs, rotated by one with each call."""
-    works = (JobKind.PASSAGE, JobKind.MEMORY, JobKind.SUMMARY)
     first = rotation.first
-    rotation.first = (first + 1) % len(works)
-    return iter((*works[first:], *works[:first]))
+    rotation.first = (first + 1) % len(EMBEDDED)
+    return iter((*EMBEDDED[first:], *EMBEDDED[:first]))
