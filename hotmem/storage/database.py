@@ -52,20 +52,16 @@ class Cursor(Protocol):
 
     def fetchone(self) -> Any:  # noqa: ANN401 - a row holds what its statement selects
         """The first row, or None; the cursor is closed."""
-        ...
 
     def fetchall(self) -> list[Any]:
         """All rows that are left."""
-        ...
 
     def __iter__(self) -> Iterator[Any]:
         """The rows, one at a time."""
-        ...
 
     @property
     def description(self) -> Sequence[Sequence[Any]]:
         """A sequence for each column, its name first."""
-        ...
 
 
 class Connection(Protocol):
@@ -74,15 +70,12 @@ class Connection(Protocol):
     @property
     def search(self) -> SearchPrimitives:
         """The engine's search index."""
-        ...
 
     def execute(self, statements: str, bindings: Any = None, /) -> Cursor:  # noqa: ANN401
         """Runs a statement with values for its `?` or `:name` placeholders."""
-        ...
 
     def executemany(self, statements: str, sequenceofbindings: Iterable[Any], /) -> Cursor:
         """Runs a statement once for each sequence of values."""
-        ...
 
     def row_changes(self, tables: Container[str]) -> AbstractContextManager[list[RowChange]]:
         """Collects all changes of rows of some tables, also by cascades and triggers.
@@ -90,22 +83,18 @@ class Connection(Protocol):
         Each row has its values in the order of `table_columns`. The list is complete once the
         context is left.
         """
-        ...
 
     def table_columns(self, relation: str) -> list[tuple[str, int]]:
         """Names of a table's columns in their order, each with its place in the primary key, or 0.
 
         An engine may have more of them than another, such as a user's row number in every table.
         """
-        ...
 
     def row_numbers(self) -> dict[str, int]:
         """The highest row number that each table has given, also to rows that are deleted."""
-        ...
 
     def raise_row_numbers(self, numbers: Mapping[str, int]) -> None:
         """Has each table give higher row numbers than these from now on."""
-        ...
 
     def lock_user(self, user: UserKey) -> None:
         """Serialises this transaction with other writes of a user, until it ends.
@@ -115,22 +104,18 @@ class Connection(Protocol):
         belong to the last one locked. For a function run by `write` the database has done so. An
         engine with one writer at a time, whose rows need no user of their own, does nothing.
         """
-        ...
 
     def hold_encoder(self, *, change: bool = False) -> None:
         """Keeps the database's encoder from being changed until this transaction ends.
 
         Called before the encoder is read to store vectors; with `change` it waits for all those.
         """
-        ...
 
     def size_bytes(self, user: UserKey) -> int:
         """Size of the stored data of a user in bytes, or of all users if they share one file."""
-        ...
 
     def integrity_faults(self) -> list[Fault]:
         """Faults that the engine finds in its own structures, such as dangling references."""
-        ...
 
 
 class InlineDatabase:

@@ -62,13 +62,11 @@ class SearchPrimitives(Protocol):
             waiting: Row number of the first entry known to have no vector; 0 for none.
             latest: The same of the last entry.
         """
-        ...
 
     def index_page(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, after: int, limit: int
     ) -> Pending[IndexPage]:
         """The user's next entries after a row number."""
-        ...
 
     def postings(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, terms: Mapping[str, int]
@@ -81,7 +79,6 @@ class SearchPrimitives(Protocol):
             kind: The index.
             terms: For each term the row number above which rows are returned.
         """
-        ...
 
     def vectors(
         self,
@@ -92,32 +89,25 @@ class SearchPrimitives(Protocol):
         values: Sequence[int],
     ) -> Pending[list[tuple[int, bytes]]]:
         """Row numbers and stored vectors of the user's embedded rows with these column values."""
-        ...
 
     def add_terms(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int, terms: Iterable[str]
     ) -> None:
         """Adds the terms of a row."""
-        ...
 
     def add_all_terms(
         self, conn: Connection, kind: EvidenceKind, rows: Sequence[tuple[UserKey, int, list[str]]]
     ) -> None:
         """Adds the terms of many rows: their users, row numbers and terms, by user and number."""
-        ...
 
     def remove_terms(self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int) -> None:
         """Removes the terms of a row."""
-        ...
 
     def has_terms(self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int) -> bool:
         """Whether the index has terms of a row."""
-        ...
 
     def clear_terms(self, conn: Connection, kind: EvidenceKind) -> None:
         """Removes the terms of all rows."""
-        ...
 
     def compact_terms(self, conn: Connection, kind: EvidenceKind) -> None:
         """Rewrites the index, so that no term of a removed row is left in it."""
-        ...

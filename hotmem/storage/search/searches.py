@@ -78,11 +78,9 @@ class Search(Protocol):
     @property
     def reads(self) -> tuple[EvidenceKind, ...]:
         """Kinds whose index it reads."""
-        ...
 
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
         """The best rows; other users' are out of its reach."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
