@@ -208,8 +208,7 @@ class PostgresConnection:
     ) -> None:
         self.raw = raw
         self.user = user
-        self.search = PostgresSearch()
-        self.search.language = language
+        self.search = PostgresSearch(language)
 
     def execute(self, statements: str, bindings: Any = None, /) -> Cursor:  # noqa: ANN401 - a mapping or a sequence
         """Runs a statement of `hotmem.storage.dialect`."""

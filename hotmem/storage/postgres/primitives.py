@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.storage.database import Connection, Pending
-from hotmem.storage.search.searches import EntrySearch
+from hotmem.storage.search.primitives import SearchPrimitives
 from hotmem.types import EvidenceKind, UserKey
 
 BLOCK: Final = 256
@@ -66,14 +66,14 @@ ADD_POSTINGS: Final = """
     SET ids = p.ids || excluded.ids, last_id = greatest(p.last_id, excluded.last_id)"""
 
 
-class PostgresSearch(EntrySearch):
+class PostgresSearch(SearchPrimitives):
     """Implements `hotmem.storage.search.primitives.SearchPrimitives`."""
 
     page = PAGE
 
     def numbers(self, joined: Any) -> NDArray[np.int64]:  # noqa: ANN401 - as the engine joins them
-        """The numbers of a joined column."""
-        return _numbers(joined)
+        """Numbers of `int8send`, joined."""
+        return np.frombuffer(joined or b"", NUMBER).astype(np.int64)
 
     def postings(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, terms: Mapping[str, int]
@@ -159,8 +159,3 @@ class PostgresSearch(EntrySearch):
 def _above(after: int, keys: NDArray[np.int64]) -> NDArray[np.int64]:
     """The keys above one, ascending."""
     return np.sort(keys[keys > after].astype(np.int64))
-
-
-def _numbers(joined: bytes | None) -> NDArray[np.int64]:
-    """Numbers of `int8send`, joined."""
-    return np.frombuffer(joined or b"", NUMBER).astype(np.int64)

@@ -6,21 +6,15 @@ A layer's searches go into one read: each further one would wait for the interpr
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Final, TypeAlias
 
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import event_times, memories, reembedding
 from hotmem.storage.queries.times import to_stored
 from hotmem.storage.search import bm25, vectors
-from hotmem.storage.search.primitives import IndexPage
 from hotmem.storage.search.user_index import IndexReader
 from hotmem.storage.search.vectors import nearest_rows
-from hotmem.text.languages import ENGLISH
 from hotmem.types import EvidenceKind, Interval, QueryVectors, UserKey
-from hotmem.types.recall import IndexState
 
 MOST: Final = 1000
 """Turns, or memories, of a window that are looked at, the latest."""
@@ -72,19 +66,21 @@ IndexOf: TypeAlias = Callable[[EvidenceKind], IndexReader]
 """The user's index of a kind."""
 
 
-class Search(Protocol):
+class Search(ABC):
     """One search among a user's rows."""
 
     @property
     def reads(self) -> tuple[EvidenceKind, ...]:
         """Kinds whose index it reads."""
+        return ()
 
+    @abstractmethod
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
         """The best rows; other users' are out of its reach."""
 
 
 @dataclass(frozen=True, slots=True)
-class LexicalSearch:
+class LexicalSearch(Search):
     """Rows that hold any of the terms, by BM25; summaries by all that was said in their session.
 
     Attributes:
@@ -109,7 +105,7 @@ class LexicalSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class VectorSearch:
+class VectorSearch(Search):
     """The rows nearest to the query.
 
     Attributes:
@@ -133,7 +129,7 @@ class VectorSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionSearch:
+class SessionSearch(Search):
     """The passages of some sessions nearest to the query; the cost is theirs alone.
 
     Attributes:
@@ -146,18 +142,13 @@ class SessionSearch:
     sought: QueryVectors
     limit: int
 
-    @property
-    def reads(self) -> tuple[EvidenceKind, ...]:
-        """Kinds whose index it reads: none."""
-        return ()
-
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
         """Row numbers and cosines."""
         return vectors.inside(conn, user, self.sessions, self.sought, self.limit)
 
 
 @dataclass(frozen=True, slots=True)
-class EntitySearch:
+class EntitySearch(Search):
     """Memories that mention one of the names, latest first.
 
     Attributes:
@@ -168,11 +159,6 @@ class EntitySearch:
     names: Sequence[str]
     limit: int
 
-    @property
-    def reads(self) -> tuple[EvidenceKind, ...]:
-        """Kinds whose index it reads: none."""
-        return ()
-
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
         """Row numbers, each with the same score."""
         keys = memories.ask_of_entities(conn, user, self.names, self.limit)
@@ -180,7 +166,7 @@ class EntitySearch:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidIn:
+class SaidIn(Search):
     """The rows said within a window that are nearest to the query.
 
     Summaries of the sessions that were held in it.
@@ -197,18 +183,13 @@ class SaidIn:
     sought: QueryVectors
     limit: int
 
-    @property
-    def reads(self) -> tuple[EvidenceKind, ...]:
-        """Kinds whose index it reads: none."""
-        return ()
-
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
         """Row numbers and cosines."""
         return said(conn, user, self.kind, self.window, self.sought, self.limit)
 
 
 @dataclass(frozen=True, slots=True)
-class HappenedIn:
+class HappenedIn(Search):
     """Passages or memories that mention an event within a time window, latest first.
 
     Attributes:
@@ -220,11 +201,6 @@ class HappenedIn:
     kind: EvidenceKind
     window: Interval
     limit: int
-
-    @property
-    def reads(self) -> tuple[EvidenceKind, ...]:
-        """Kinds whose index it reads: none."""
-        return ()
 
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
         """Row numbers, each with the same score."""
@@ -248,76 +224,3 @@ def run_all(
         [search.run(conn, user, index_of) for search in searches] for searches, index_of in groups
     ]
     return [[ranking() for ranking in rankings] for rankings in pending]
-
-
-TABLES: Final = {
-    EvidenceKind.PASSAGE: "passages",
-    EvidenceKind.MEMORY: "memories",
-    EvidenceKind.SUMMARY: "summaries",
-}
-
-STATE: Final = """
-    SELECT coalesce((SELECT max(id) FROM {kind}_entries WHERE user_key = :user), 0),
-        coalesce((SELECT number FROM index_revisions WHERE user_key = :user AND kind = :kind), 0),
-        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user_key = :user AND id = :waiting),
-        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user_key = :user AND id = :latest),
-        coalesce((SELECT upto FROM former_vectors WHERE kind = :kind), 0)"""
-
-
-class EntrySearch(ABC):
-    """Implements the part of `SearchPrimitives` that engines share.
-
-    Attributes:
-        language: The language whose rules stem the words of the index.
-        page: The statement for a page: row numbers, sessions, lengths, "1" for each entry with a
-            vector and else "0", and the bits, each joined.
-    """
-
-    language: str = ENGLISH
-    page: str
-
-    @abstractmethod
-    def numbers(self, joined: Any) -> NDArray[np.int64]:  # noqa: ANN401 - as the engine joins them
-        """The numbers of a joined column."""
-
-    def index_page(
-        self, conn: Connection, user: UserKey, kind: EvidenceKind, after: int, limit: int
-    ) -> Pending[IndexPage]:
-        """The user's next entries after a row number."""
-        rows = conn.execute(self.page.format(kind=kind), (user, after, limit))
-
-        def found() -> IndexPage:
-            keys, sessions, lengths, embedded, bits = rows.fetchone()
-            return IndexPage(
-                self.numbers(keys),
-                self.numbers(sessions),
-                self.numbers(lengths),
-                np.frombuffer((embedded or "").encode(), dtype=np.uint8) == ord("1"),
-                bits or b"",
-            )
-
-        return found
-
-    def index_state(
-        self, conn: Connection, user: UserKey, kind: EvidenceKind, waiting: int, latest: int
-    ) -> Pending[IndexState]:
-        """The state of a user's index."""
-        values = {"user": user, "kind": kind, "waiting": waiting, "latest": latest}
-        rows = conn.execute(STATE.format(kind=kind), values)
-        return lambda: IndexState.of(rows.fetchone())
-
-    def vectors(
-        self,
-        conn: Connection,
-        user: UserKey,
-        kind: EvidenceKind,
-        column: str,
-        values: Sequence[int],
-    ) -> Pending[list[tuple[int, bytes]]]:
-        """Row numbers and stored vectors of the user's embedded rows with these column values."""
-        # + keeps SQLite from reading all of the user's rows by another index
-        return conn.execute(
-            f"""SELECT id, vector FROM {TABLES[kind]}
-                WHERE {column} = ANY(?) AND +user_key = ? AND vector IS NOT NULL""",
-            (list(values), user),
-        ).fetchall

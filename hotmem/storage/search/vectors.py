@@ -111,6 +111,18 @@ def put(
             token_signs.put(conn, kind, key, of_pieces)
 
 
+def stored(
+    conn: Connection, user: UserKey, kind: EvidenceKind, column: str, values: Sequence[int]
+) -> Pending[list[tuple[int, bytes]]]:
+    """Row numbers and stored vectors of the user's embedded rows with these column values."""
+    # + keeps SQLite from reading all of the user's rows by another index
+    return conn.execute(
+        f"""SELECT id, vector FROM {TABLES[kind]}
+            WHERE {column} = ANY(?) AND +user_key = ? AND vector IS NOT NULL""",
+        (list(values), user),
+    ).fetchall
+
+
 def nearest(
     conn: Connection, index: Index | IndexReader, sought: QueryVectors, limit: int
 ) -> Pending[list[tuple[int, float]]]:
@@ -130,7 +142,7 @@ def nearest(
             [by_sign(known.bits[:, :former], sought.former, first, then), places]
         )
     keys = known.keys[places].tolist()
-    rows = conn.search.vectors(conn, index.user, index.kind, "id", keys)
+    rows = stored(conn, index.user, index.kind, "id", keys)
     return lambda: nearest_rows(rows(), sought, known.boundary, limit)
 
 
@@ -142,7 +154,7 @@ def inside(
     The cost is theirs alone.
     """
     boundaries = reembedding.ask_boundaries(conn)
-    rows = conn.search.vectors(conn, user, EvidenceKind.PASSAGE, "session", sessions)
+    rows = stored(conn, user, EvidenceKind.PASSAGE, "session", sessions)
     return lambda: nearest_rows(
         rows(), sought, boundaries().get(EvidenceKind.PASSAGE, reembedding.NONE_LEFT), limit
     )

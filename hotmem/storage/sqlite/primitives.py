@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.storage.database import Connection, Pending
-from hotmem.storage.search.searches import EntrySearch
+from hotmem.storage.search.primitives import SearchPrimitives
 from hotmem.types import EvidenceKind, UserKey
 
 PAGE: Final = """
@@ -23,14 +23,14 @@ POSTINGS: Final = """
         SELECT rowid FROM {kind}_words WHERE {kind}_words MATCH ? AND rowid > ? ORDER BY rowid)"""
 
 
-class SqliteSearch(EntrySearch):
+class SqliteSearch(SearchPrimitives):
     """Implements `hotmem.storage.search.primitives.SearchPrimitives`."""
 
     page = PAGE
 
     def numbers(self, joined: Any) -> NDArray[np.int64]:  # noqa: ANN401 - as the engine joins them
-        """The numbers of a joined column."""
-        return _numbers(joined)
+        """Numbers joined with commas."""
+        return np.fromstring(joined or "", dtype=np.int64, sep=",")
 
     def postings(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, terms: Mapping[str, int]
@@ -38,7 +38,7 @@ class SqliteSearch(EntrySearch):
         """Row numbers of the user's rows that contain a term, ascending, for each term."""
         sql = POSTINGS.format(kind=kind)
         found = {
-            term: _numbers(conn.execute(sql, (f'"{_token(user, term)}"', after)).fetchone()[0])
+            term: self.numbers(conn.execute(sql, (f'"{_token(user, term)}"', after)).fetchone()[0])
             for term, after in terms.items()
         }
         return lambda: found
@@ -79,8 +79,3 @@ class SqliteSearch(EntrySearch):
 def _token(user: UserKey, term: str) -> str:
     """A term in the index, which is the user's own: no search reads, or counts, another's rows."""
     return f"u{user}x{term}"
-
-
-def _numbers(joined: str | None) -> NDArray[np.int64]:
-    """Numbers joined with commas."""
-    return np.fromstring(joined, dtype=np.int64, sep=",") if joined else np.empty(0, dtype=np.int64)

@@ -13,6 +13,7 @@ from hotmem.storage import Storage, queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.search.searches import LexicalSearch
+from hotmem.storage.search.vectors import stored
 from hotmem.types import EvidenceKind, ForgetResult, QualityRecord, Tally, UserKey
 from hotmem.types.maintenance import (
     ForgetEntity,
@@ -83,7 +84,7 @@ def seen(conn: Connection, user: UserKey) -> dict[str, Any]:
         "evidence": [
             one._replace(vector=None) for one in queries.evidence.load(conn, user, {PASSAGE: keys})
         ],
-        "vectors": sorted(conn.search.vectors(conn, user, PASSAGE, "id", keys)()),
+        "vectors": sorted(stored(conn, user, PASSAGE, "id", keys)()),
         "quality": queries.quality.of_user(conn, user, None, None),
         "decisions": queries.decisions.of_user(conn, user, 9),
         "waiting": [

@@ -21,7 +21,7 @@ from hotmem.storage.search.searches import (
     SessionSearch,
     VectorSearch,
 )
-from hotmem.storage.search.vectors import to_bytes
+from hotmem.storage.search.vectors import stored, to_bytes
 from hotmem.types import Category, EvidenceKind, Interval, SessionSummary, TimedWords, UserKey
 from hotmem.types.maintenance import EvolutionDraft, SubcategoryState
 from hotmem.types.recall import IndexState
@@ -168,7 +168,7 @@ async def test_vectors_of_rows(database: Database, ana: UserKey, ben: UserKey) -
     mine, theirs = await database.read(passages, ana), await database.read(passages, ben)
 
     def vectors(conn: Connection, column: str, values: list[int]) -> dict[int, bytes]:
-        return dict(conn.search.vectors(conn, ana, PASSAGE, column, values)())
+        return dict(stored(conn, ana, PASSAGE, column, values)())
 
     found = await database.read_all(vectors, "id", [*mine[:2], *theirs])
     row = LetterEncoder().encode([f"Skipper: {LINES[0]}"])[0]
