@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hotmem import Memory, Options, Turn
-from hotmem.storage.postgres.transactions import Transactions
+from hotmem.storage.postgres.database import PostgresDatabase
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.types import Role
 from tests.postgres import VERSIONS
@@ -33,8 +33,8 @@ def writes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return count
 
-    for engine, name in ((SqliteDatabase, "write_here"), (Transactions, "write")):
-        monkeypatch.setattr(engine, name, counting(getattr(engine, name)))
+    for engine in (SqliteDatabase, PostgresDatabase):
+        monkeypatch.setattr(engine, "write_here", counting(engine.write_here))
     return begun
 
 

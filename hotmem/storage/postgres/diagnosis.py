@@ -27,7 +27,7 @@ from hotmem.storage.queries import job_failures, jobs
 from hotmem.types import Diagnosis, Finding
 
 if TYPE_CHECKING:
-    from hotmem.storage.postgres.transactions import Transactions
+    from hotmem.storage.postgres.database import PostgresDatabase
 
 
 SLOWEST_S: Final = 60
@@ -269,17 +269,17 @@ except ImportError:  # an extra
 OLDEST_JOB_S: Final = 2.0
 """Seconds that the query of the oldest job may take."""
 
-_open: "WeakSet[Transactions]" = WeakSet()
+_open: "WeakSet[PostgresDatabase]" = WeakSet()
 
 
-def observe(transactions: "Transactions") -> None:
+def observe(database: "PostgresDatabase") -> None:
     """Includes a database in the metrics until it is closed."""
-    _open.add(transactions)
+    _open.add(database)
 
 
-def forget(transactions: "Transactions") -> None:
+def forget(database: "PostgresDatabase") -> None:
     """Excludes a database that is closed."""
-    _open.discard(transactions)
+    _open.discard(database)
 
 
 def _pool_sizes(pool: "ConnectionPool[Any]") -> dict[str, int]:
@@ -291,20 +291,20 @@ def _pool_sizes(pool: "ConnectionPool[Any]") -> dict[str, int]:
     }
 
 
-def _observations(measure: "Callable[[Transactions], dict[str, float]]") -> Iterable[Any]:
+def _observations(measure: "Callable[[PostgresDatabase], dict[str, float]]") -> Iterable[Any]:
     for one in list(_open):
         for state, value in measure(one).items():
             yield metrics.Observation(value, {"state": state} if state else {})
 
 
-def _connections(one: "Transactions") -> dict[str, float]:
+def _connections(one: "PostgresDatabase") -> dict[str, float]:
     return dict(_pool_sizes(one.pool))
 
 
-def _oldest_job(one: "Transactions") -> dict[str, float]:
+def _oldest_job(one: "PostgresDatabase") -> dict[str, float]:
     """Seconds since the oldest turn was said that waits to be understood."""
     try:
-        oldest = one.read(time.monotonic() + OLDEST_JOB_S, None, jobs.oldest_turn)
+        oldest = one.read_here(time.monotonic() + OLDEST_JOB_S, None, jobs.oldest_turn)
     except HotMemError:
         return {}
     return {"": 0.0 if oldest is None else max(0.0, time.time() - oldest.timestamp())}

@@ -111,7 +111,7 @@ async def test_writes_of_one_user_wait_for_each_other(postgres_url: Callable[[st
         assert holding.done() or time.monotonic() - started > 0.5
         await holding
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("hotmem.storage.postgres.transactions.LOCK_WAIT_S", 1)
+            patch.setattr("hotmem.storage.postgres.database.LOCK_WAIT_S", 1)
             holding = asyncio.ensure_future(first.write(sleep, ana, 3.0))
             await asyncio.sleep(0.2)
             with pytest.raises(StoreLocked):

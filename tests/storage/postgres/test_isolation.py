@@ -14,7 +14,6 @@ from hotmem.errors import StoreError, StoreUnusable
 from hotmem.storage.database import Connection
 from hotmem.storage.postgres import migrations
 from hotmem.storage.postgres.database import PostgresDatabase
-from hotmem.storage.postgres.transactions import Transactions
 from hotmem.storage.queries import turns
 from hotmem.types import UserKey
 from tests.postgres import PostgresServer
@@ -113,8 +112,7 @@ async def test_text_as_a_user_never_reaches_the_server(database: PostgresDatabas
 
 async def test_settings_end_with_the_transaction(database: PostgresDatabase) -> None:
     await filled(database)
-    transactions: Transactions = database._transactions
-    with transactions.pool.connection() as raw:
+    with database.pool.connection() as raw:
         left = raw.execute(
             """SELECT coalesce(current_setting('hotmem.user', true), ''),
                 coalesce(current_setting('hotmem.scope', true), ''), current_user = session_user,

@@ -18,8 +18,8 @@ from hotmem.errors import (
 )
 from hotmem.storage import queries
 from hotmem.storage.database import Connection
-from hotmem.storage.postgres import database as opening
-from hotmem.storage.postgres import migrations, transactions
+from hotmem.storage.postgres import database as engine
+from hotmem.storage.postgres import migrations
 from hotmem.storage.postgres.connection import Client
 from hotmem.storage.postgres.database import PostgresDatabase
 from tests.postgres import PostgresServer
@@ -74,7 +74,7 @@ async def test_a_commit_whose_answer_is_lost(
 async def test_a_commit_whose_outcome_nobody_can_tell(
     database: PostgresDatabase, between: Relay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transactions, "CONNECT_S", 0.3)
+    monkeypatch.setattr(engine, "CONNECT_S", 0.3)
     between.lose = "all"
     with pytest.raises(StoreUncertain, match="may be stored or not"):
         await database.write_all(say, "The ferry is late.")
@@ -87,15 +87,15 @@ async def test_another_server_says_nothing_about_a_commit(
     database: PostgresDatabase, between: Relay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        transactions, "STATUS", transactions.STATUS.replace("pg_postmaster_start_time()", "now()")
+        engine, "STATUS", engine.STATUS.replace("pg_postmaster_start_time()", "now()")
     )
     between.lose = "answer"
     with pytest.raises(StoreUncertain):
         await database.write_all(say, "The ferry is late.")
     monkeypatch.setattr(
-        transactions,
+        engine,
         "STATUS",
-        transactions.STATUS.replace("now()::TEXT", "''").replace("%s", "('9' || %s)"),
+        engine.STATUS.replace("now()::TEXT", "''").replace("%s", "('9' || %s)"),
     )
     between.lose = "answer"
     with pytest.raises(StoreUncertain):
@@ -171,7 +171,7 @@ async def test_a_server_that_accepts_and_never_answers(
     server: PostgresServer, between: Relay, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     between.frozen.set()
-    monkeypatch.setattr(opening, "CONNECT_S", 1.0)
+    monkeypatch.setattr(engine, "CONNECT_S", 1.0)
     started = time.monotonic()
     with pytest.raises(StoreUnreachable):
         PostgresDatabase.open(between.url(url) + "?connect_timeout=2")
@@ -185,8 +185,8 @@ async def test_a_server_that_is_stopped_and_continues(
     await database.write_all(adopt)
     ana = await database.write_all(user_key, "ana")
     await database.write_all(say, "The ferry is late.")
-    monkeypatch.setattr(transactions, "LOCK_WAIT_S", 1.0)
-    monkeypatch.setattr(transactions, "CONNECT_S", 0.5)
+    monkeypatch.setattr(engine, "LOCK_WAIT_S", 1.0)
+    monkeypatch.setattr(engine, "CONNECT_S", 0.5)
     stopped = [server.pid, *backends(server, url)]
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)

@@ -153,8 +153,8 @@ async def test_transactions_leave_nothing_to_the_next(
         if pooler == "double":
             database = PostgresDatabase.open(url)
             pool: Any = RotatingPool(url)
-            database._transactions.pool.close()
-            database._transactions.pool = pool
+            database.pool.close()
+            database.pool = pool
         else:
             address = await stack.enter_async_context(pgbouncer(server, url, tmp_path))
             database = PostgresDatabase.open(address)
@@ -163,7 +163,7 @@ async def test_transactions_leave_nothing_to_the_next(
             await talk(other, "other")
         stack.push_async_callback(database.close)
         await talk(database, "one")
-        database._transactions._ending_pool.shutdown(wait=True)
+        database._ending_pool.shutdown(wait=True)
         if pooler == "double":
             left = [raw.execute(LEFT).fetchone() for raw in pool.all]
         else:
