@@ -169,7 +169,7 @@ class PostgresDatabase(Database):
         self._warm: list[Lent] = []
         self._lock = Lock()
         self._lock_awaited_since: float | None = None
-        diagnosis.observe(self)
+        diagnosis.OBSERVED.add(self)
 
     @classmethod
     def open(cls, url: str, language: str | None = None) -> Self:
@@ -232,7 +232,7 @@ class PostgresDatabase(Database):
         """Does nothing: the server's vacuum removes deleted rows."""
 
     def _close(self) -> None:
-        diagnosis.forget(self)
+        diagnosis.OBSERVED.discard(self)
         self._ending_pool.shutdown(wait=True)
         self.pool.close()
 

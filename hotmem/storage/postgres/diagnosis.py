@@ -1,12 +1,10 @@
 """Diagnoses a PostgreSQL database: server, rights, isolation, jobs and vacuum. Writes nothing."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
-
-from psycopg_pool import ConnectionPool
 
 from hotmem.core.validation import counted
 from hotmem.errors import HotMemError, StoreError
@@ -269,45 +267,31 @@ except ImportError:  # an extra
 OLDEST_JOB_S: Final = 2.0
 """Seconds that the query of the oldest job may take."""
 
-_open: "WeakSet[PostgresDatabase]" = WeakSet()
+OBSERVED: Final[WeakSet["PostgresDatabase"]] = WeakSet()
+"""The open databases, which the metrics include."""
+
+POOL: Final = {
+    "open": "pool_size",
+    "available": "pool_available",
+    "waiting": "requests_waiting",
+}
+"""States of connections, and the pool's names of their numbers."""
 
 
-def observe(database: "PostgresDatabase") -> None:
-    """Includes a database in the metrics until it is closed."""
-    _open.add(database)
+def _connections(_: object) -> Iterator[Any]:
+    for database in list(OBSERVED):
+        found = database.pool.get_stats()
+        for state, name in POOL.items():
+            yield metrics.Observation(found.get(name, 0), {"state": state})
 
 
-def forget(database: "PostgresDatabase") -> None:
-    """Excludes a database that is closed."""
-    _open.discard(database)
-
-
-def _pool_sizes(pool: "ConnectionPool[Any]") -> dict[str, int]:
-    found = pool.get_stats()
-    return {
-        "open": found.get("pool_size", 0),
-        "available": found.get("pool_available", 0),
-        "waiting": found.get("requests_waiting", 0),
-    }
-
-
-def _observations(measure: "Callable[[PostgresDatabase], dict[str, float]]") -> Iterable[Any]:
-    for one in list(_open):
-        for state, value in measure(one).items():
-            yield metrics.Observation(value, {"state": state} if state else {})
-
-
-def _connections(one: "PostgresDatabase") -> dict[str, float]:
-    return dict(_pool_sizes(one.pool))
-
-
-def _oldest_job(one: "PostgresDatabase") -> dict[str, float]:
+def _oldest_job(_: object) -> Iterator[Any]:
     """Seconds since the oldest turn was said that waits to be understood."""
-    try:
-        oldest = one.read_here(time.monotonic() + OLDEST_JOB_S, None, jobs.oldest_turn)
-    except HotMemError:
-        return {}
-    return {"": 0.0 if oldest is None else max(0.0, time.time() - oldest.timestamp())}
+    for database in list(OBSERVED):
+        with suppress(HotMemError):
+            oldest = database.read_here(time.monotonic() + OLDEST_JOB_S, None, jobs.oldest_turn)
+            age_s = 0.0 if oldest is None else max(0.0, time.time() - oldest.timestamp())
+            yield metrics.Observation(age_s)
 
 
 if metrics is not None:
@@ -317,12 +301,12 @@ if metrics is not None:
     )
     _meter.create_observable_gauge(
         "hotmem.connections",
-        callbacks=[lambda _: _observations(_connections)],
+        callbacks=[_connections],
         description="Connections of the pool, and requests that wait for one",
     )
     _meter.create_observable_gauge(
         "hotmem.oldest_job",
-        callbacks=[lambda _: _observations(_oldest_job)],
+        callbacks=[_oldest_job],
         unit="s",
         description="Age of the oldest turn that waits to be understood",
     )
@@ -331,11 +315,9 @@ if metrics is not None:
 @contextmanager
 def timed(kind: str) -> Iterator[None]:
     """Records the duration of a transaction, "read" or "write"."""
-    if metrics is None:
-        yield
-        return
     began = time.perf_counter()
     try:
         yield
     finally:
-        _durations.record((time.perf_counter() - began) * 1000, {"kind": kind})
+        if metrics is not None:
+            _durations.record((time.perf_counter() - began) * 1000, {"kind": kind})
