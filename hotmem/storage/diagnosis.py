@@ -33,6 +33,11 @@ SUMMARIES: Final = (
 )
 
 
+def checked(about: str, fact: str, fix: str, *, wrong: bool) -> Finding:
+    """A finding, with its fix if something is wrong."""
+    return Finding(about, fact, fix if wrong else None)
+
+
 def of_spool(spooled: int) -> Iterator[Finding]:
     """Turns that wait in the spool of this machine."""
     if spooled:

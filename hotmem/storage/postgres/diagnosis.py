@@ -9,6 +9,7 @@ from weakref import WeakSet
 from hotmem.core.validation import counted
 from hotmem.errors import HotMemError, StoreError
 from hotmem.storage import diagnosis
+from hotmem.storage.diagnosis import checked
 from hotmem.storage.postgres import migrations
 from hotmem.storage.postgres.connection import (
     CONNECT_S,
@@ -103,7 +104,8 @@ def diagnosed(url: str, spooled: int = 0, language: str | None = None) -> Diagno
         with mapped_errors(location), Client.connect(conninfo, **OPTIONS) as raw:
             raw.patience_s = SLOWEST_S + CONNECT_S
             adapt(raw)
-            now = _server(raw, findings)
+            now, of_server = _server(raw)
+            findings += of_server
             version = checked_version(raw, location)
             findings.append(_schema(version))
             if version < len(STEPS):
@@ -134,43 +136,29 @@ def diagnosed(url: str, spooled: int = 0, language: str | None = None) -> Diagno
         return Diagnosis((*findings, Finding("database", fact, fix or "See docs/deploy.md.")), ())
 
 
-def _server(raw: Client, findings: list[Finding]) -> float:
-    """Adds what the server is; returns its time in seconds since 1970."""
+def _server(raw: Client) -> tuple[float, list[Finding]]:
+    """The server's time in seconds since 1970, and what it is."""
     began = time.time()
     row = raw.execute(TIMES).fetchone()
     took = time.time() - began
     now, replica, read_only, version, encoding = row or (began, False, False, "", "")
+    answers = f"PostgreSQL {version}, answers in {took * 1000:.1f} ms"
     too_old = raw.info.server_version < OLDEST_SERVER
-    findings.append(
-        Finding(
-            "server",
-            f"PostgreSQL {version}, answers in {took * 1000:.1f} ms",
-            "Use PostgreSQL 15 or newer." if too_old else None,
-        )
-    )
-    wrong = encoding != "UTF8"
-    findings.append(
-        Finding("encoding", encoding, "Create a database with ENCODING 'UTF8'." if wrong else None)
-    )
+    create = "Create a database with ENCODING 'UTF8'."
+    writing = "the primary server"
     if read_only:
-        findings.append(
-            Finding(
-                "writing",
-                f"it is {'a replica' if replica else 'set to read-only'}, so nothing is remembered",
-                "Name the primary, or all servers with ?target_session_attrs=read-write.",
-            )
-        )
-    else:
-        findings.append(Finding("writing", "the primary server"))
+        kind = "a replica" if replica else "set to read-only"
+        writing = f"it is {kind}, so nothing is remembered"
+    connect = "Name the primary, or all servers with ?target_session_attrs=read-write."
     skew = began + took / 2 - now
-    findings.append(
-        Finding(
-            "clock",
-            f"{abs(skew):.1f} s {'ahead of' if skew > 0 else 'behind'} the server's",
-            "Set the clock of this machine, with NTP." if abs(skew) - took > CLOCK_S else None,
-        )
-    )
-    return float(now)
+    differs = f"{abs(skew):.1f} s {'ahead of' if skew > 0 else 'behind'} the server's"
+    set_clock = "Set the clock of this machine, with NTP."
+    return float(now), [
+        checked("server", answers, "Use PostgreSQL 15 or newer.", wrong=too_old),
+        checked("encoding", encoding, create, wrong=encoding != "UTF8"),
+        checked("writing", writing, connect, wrong=read_only),
+        checked("clock", differs, set_clock, wrong=abs(skew) - took > CLOCK_S),
+    ]
 
 
 def _schema(version: int) -> Finding:
@@ -201,14 +189,10 @@ def _roles(raw: Client, found: migrations.Isolation) -> Iterator[Finding]:
     else:
         by = f"; transactions run as {found.role}" if found.role else ""
         yield Finding("isolation", f"row level security keeps users apart{by}")
-    lacking = [name for (name,) in raw.execute(RIGHTS, (SCHEMA,))]
-    yield Finding(
-        "rights",
-        f"this role may not read and write {', '.join(lacking)}" if lacking else "complete",
-        "Run `hotmem migrate URL` as the owner, and: GRANT hotmem_app TO this role"
-        if lacking
-        else None,
-    )
+    lacking = ", ".join(name for (name,) in raw.execute(RIGHTS, (SCHEMA,)))
+    fact = f"this role may not read and write {lacking}" if lacking else "complete"
+    fix = "Run `hotmem migrate URL` as the owner, and: GRANT hotmem_app TO this role"
+    yield checked("rights", fact, fix, wrong=bool(lacking))
 
 
 def _workers(raw: Client, now: float) -> Iterator[Finding]:
@@ -220,42 +204,29 @@ def _workers(raw: Client, now: float) -> Iterator[Finding]:
     oldest = jobs.oldest_turn(PostgresConnection(raw))
     if oldest is not None:
         waits_s = max(0.0, now - oldest.timestamp())
-        yield Finding(
-            "oldest job",
-            f"said {waits_s:,.0f} s ago",
-            "Start `hotmem worker`, or more of them." if waits_s > LATE_S else None,
-        )
+        fix = "Start `hotmem worker`, or more of them."
+        yield checked("oldest job", f"said {waits_s:,.0f} s ago", fix, wrong=waits_s > LATE_S)
 
 
 def _load(raw: Client) -> Iterator[Finding]:
     """Connections, long transactions and dead rows."""
     used, ours, most = raw.execute(CONNECTIONS).fetchone() or (0, 0, 1)
-    yield Finding(
-        "connections",
-        f"{used} of {most}, {ours} of HotMem in this database",
-        "Put PgBouncer in front, or raise max_connections." if used > BUSY * most else None,
-    )
+    fact = f"{used} of {most}, {ours} of HotMem in this database"
+    fix = "Put PgBouncer in front, or raise max_connections."
+    yield checked("connections", fact, fix, wrong=used > BUSY * most)
     long = raw.execute(LONGEST, (LONG_S,)).fetchall()
+    fact = "none is open for long"
+    if long:
+        fact = f"{len(long)} open for over {LONG_S} s, the longest for {long[0][1]:,} s"
     pids = ", ".join(str(pid) for pid, _ in long)
-    yield Finding(
-        "transactions",
-        f"{len(long)} open for over {LONG_S} s, the longest for {long[0][1]:,} s"
-        if long
-        else "none is open for long",
-        f"They keep deleted rows from being removed. End them: pg_terminate_backend of {pids}"
-        if long
-        else None,
-    )
+    fix = f"They keep deleted rows from being removed. End them: pg_terminate_backend of {pids}"
+    yield checked("transactions", fact, fix, wrong=bool(long))
     tables = raw.execute(DEAD, (SCHEMA,)).fetchall()
-    late = [name for name, dead, live, _ in tables if dead > max(DEAD_ROWS, live / 3)]
-    dead_rows = sum(dead for _, dead, _, _ in tables)
-    yield Finding(
-        "vacuum",
-        f"{dead_rows:,} dead rows" + (f", most in {', '.join(late)}" if late else ""),
-        f"Run VACUUM on {', '.join(late)}, and lower autovacuum_vacuum_scale_factor."
-        if late
-        else None,
-    )
+    late = ", ".join(name for name, dead, live, _ in tables if dead > max(DEAD_ROWS, live / 3))
+    fact = f"{sum(dead for _, dead, _, _ in tables):,} dead rows"
+    fact += f", most in {late}" if late else ""
+    fix = f"Run VACUUM on {late}, and lower autovacuum_vacuum_scale_factor."
+    yield checked("vacuum", fact, fix, wrong=bool(late))
 
 
 try:

@@ -11,6 +11,7 @@ from hotmem.core.location import EncryptionKey
 from hotmem.core.validation import counted
 from hotmem.errors import StoreError
 from hotmem.storage import diagnosis
+from hotmem.storage.diagnosis import checked
 from hotmem.storage.queries import job_failures, maintenance
 from hotmem.storage.queries.times import BEHIND
 from hotmem.storage.sqlite import connection, files
@@ -67,26 +68,17 @@ def _rights(path: Path) -> Iterator[Finding]:
     if os.name != "posix":
         return
     beside = [one for one in (path, *files.journals(path)) if one.exists()]
-    open_to_others = [one for one in beside if one.stat().st_mode & OTHERS]
-    names = " ".join(str(one) for one in open_to_others)
-    if open_to_others:
-        yield Finding(
-            "permissions",
-            f"other users of this machine may read or change {names}",
-            f"Run: chmod 600 {names}",
-        )
-    else:
-        yield Finding("permissions", "only its owner may read and change it")
+    names = " ".join(str(one) for one in beside if one.stat().st_mode & OTHERS)
+    fact = "only its owner may read and change it"
+    if names:
+        fact = f"other users of this machine may read or change {names}"
+    yield checked("permissions", fact, f"Run: chmod 600 {names}", wrong=bool(names))
     folder = path.absolute().parent
     mode = folder.stat().st_mode
-    if mode & OTHERS_WRITE and not mode & stat.S_ISVTX:
-        yield Finding(
-            "folder",
-            f"other users of this machine may replace the file in {folder}",
-            f"Run: chmod go-w {folder}",
-        )
-    else:
-        yield Finding("folder", f"nobody else may replace the file in {folder}")
+    replaceable = bool(mode & OTHERS_WRITE and not mode & stat.S_ISVTX)
+    who = "other users of this machine" if replaceable else "nobody else"
+    fact = f"{who} may replace the file in {folder}"
+    yield checked("folder", fact, f"Run: chmod go-w {folder}", wrong=replaceable)
     if not files.writable(path):
         yield Finding(
             "writing",
@@ -108,13 +100,11 @@ def _schema(version: int) -> str:
 def _journal(path: Path) -> Finding:
     size = sum(one.stat().st_size for one in files.journals(path)[:1] if one.exists())
     sizes = f"{size / 2**20:.1f} MB, beside {path.stat().st_size / 2**20:.1f} MB of the file"
-    if size <= LONGEST_JOURNAL:
-        return Finding("journal", sizes)
     fix = (
         "A program reads for a very long time, or was killed: end it, then open the memory "
         "and close it, which empties the journal."
     )
-    return Finding("journal", sizes, fix)
+    return checked("journal", sizes, fix, wrong=size > LONGEST_JOURNAL)
 
 
 def _content(conn: Connection, language: str | None) -> Iterator[Finding]:
