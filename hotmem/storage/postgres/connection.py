@@ -8,7 +8,6 @@ from typing import Any, Final, TypeVar, cast
 
 import psycopg
 from psycopg.abc import Buffer
-from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.numeric import Int8Dumper, NumericBinaryLoader
 from psycopg.types.string import StrDumper
@@ -152,21 +151,12 @@ class _BoolDumper(Int8Dumper):
         return super().dump(int(obj))
 
 
-class _NumberLoader(Loader):
-    """A sum of integers as int, an average as float."""
-
-    def load(self, data: Buffer) -> int | float:
-        text = bytes(data)
-        return int(text) if text.lstrip(b"-").isdigit() else float(text)
-
-
 def adapt(conn: "psycopg.Connection[Any]") -> None:
     """Sets how Python values are passed and returned, which is as SQLite does."""
     conn.adapters.register_dumper(str, StrDumper)
     conn.adapters.register_dumper(int, Int8Dumper)
     conn.adapters.register_dumper(bool, _BoolDumper)
     conn.adapters.register_loader("numeric", _NumberLoader)
-    conn.adapters.register_loader("numeric", _BinaryNumberLoader)
 
 
 def configure(conn: Client) -> None:
@@ -183,8 +173,8 @@ def configure(conn: Client) -> None:
         conn.prepare_threshold, conn.prepared_max = PREPARED_AFTER, PREPARED
 
 
-class _BinaryNumberLoader(NumericBinaryLoader):
-    """The same from the binary format."""
+class _NumberLoader(NumericBinaryLoader):
+    """A sum of integers as int, an average as float."""
 
     def load(self, data: Buffer) -> int | float:  # type: ignore[override]  # an int or float suffices
         value = super().load(data)
