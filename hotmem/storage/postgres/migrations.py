@@ -32,17 +32,12 @@ class Isolation(NamedTuple):
     """How the rows of users are kept apart on a connection.
 
     Attributes:
-        bypassed: Whether row level security does not apply to the connection's own role.
+        enforced: Whether the server keeps users apart.
         role: The role that transactions change to; None if they need not or cannot.
     """
 
-    bypassed: bool
+    enforced: bool
     role: str | None
-
-    @property
-    def enforced(self) -> bool:
-        """Whether the server keeps users apart."""
-        return not self.bypassed or self.role is not None
 
 
 def grant(conn: "psycopg.Connection[Any]") -> None:
@@ -77,7 +72,7 @@ def isolation(conn: "psycopg.Connection[Any]") -> Isolation:
         "SELECT rolsuper OR rolbypassrls FROM pg_catalog.pg_roles WHERE rolname = current_user"
     ).fetchone()
     if row is None or not row[0]:
-        return Isolation(False, None)
+        return Isolation(enforced=True, role=None)
     errors = psycopg.errors
     with (
         suppress(errors.InsufficientPrivilege, errors.InvalidParameterValue),
@@ -90,8 +85,8 @@ def isolation(conn: "psycopg.Connection[Any]") -> Isolation:
                 FROM pg_catalog.pg_roles WHERE rolname = current_user"""
         ).fetchone()
         if rights is not None and rights[0]:
-            return Isolation(True, APPLICATION)
-    return Isolation(True, None)
+            return Isolation(enforced=True, role=APPLICATION)
+    return Isolation(enforced=False, role=None)
 
 
 def warn_if_bypassed(found: Isolation, location: str) -> None:
@@ -198,16 +193,13 @@ def checked_version(conn: Client, location: str) -> int:
         StoreUnusable: If the schema is another program's.
         StoreTooNew: If a newer HotMem wrote it.
     """
-    found = conn.execute(
-        "SELECT to_regnamespace(%s) IS NOT NULL, to_regclass(%s) IS NOT NULL",
-        (SCHEMA, f"{SCHEMA}.meta"),
-    ).fetchone()
-    exists, has_meta = found or (False, False)
+    has_meta, others = conn.execute(
+        """SELECT to_regclass(%s) IS NOT NULL,
+            (SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(%s))""",
+        (f"{SCHEMA}.meta", SCHEMA),
+    ).fetchone() or (False, 0)
     if not has_meta:
-        tables = conn.execute(
-            "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(%s)", (SCHEMA,)
-        ).fetchone()
-        if exists and tables and tables[0]:
+        if others:
             raise StoreUnusable(
                 f"{location}: the schema {SCHEMA} is another program's. Use another database."
             )
