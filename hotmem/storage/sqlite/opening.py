@@ -3,8 +3,8 @@
 import os
 import stat
 from collections.abc import Callable
-from contextlib import closing
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -50,7 +50,7 @@ class Connections:
     writer: Connection | None
     readers: list[Connection]
     language: str
-    truncated: bool = True
+    truncated: bool
 
 
 def open_connections(
@@ -72,71 +72,44 @@ def open_connections(
             older schema and not writable.
     """
     files.check_path(path)
-    if not files.writable(path):
-        return _with_language(None, _open_read_only(path, key), path, language)
-    writer = connect(path, key=key)
-    try:
-        with mapped_errors(path):
+    writer, readers, truncated = None, list[Connection](), True
+    with ExitStack() as opened, mapped_errors(path):  # no open file is left behind by an error
+        if files.writable(path):
+            writer = opened.enter_context(closing(connect(path, key=key)))
             migrations.checked_version(writer, path)
             _check_pages(writer, path)
             migrations.migrate(writer, path)
             writer.execute(f"PRAGMA wal_autocheckpoint = {JOURNAL_PAGES}")
-        readers = [connect(path, key=key, read_only=True) for _ in range(READERS + INLINE_READERS)]
-        truncated = connection.truncate(writer, path, 0)
-    except BaseException:  # no open file is left behind, interrupted or not
-        writer.close()
-        raise
-    return replace(_with_language(writer, readers, path, language), truncated=truncated)
-
-
-def _with_language(
-    writer: Connection | None, readers: list[Connection], path: Path, wanted: str | None
-) -> Connections:
-    """The connections, which get the language of the search index; closed if it is not the wanted.
-
-    Raises:
-        StoreUnusable: If it is another one.
-    """
-    every = [*readers, *(() if writer is None else (writer,))]
-    try:
-        with mapped_errors(path):
-            entries = readers[0].execute(ENTRIES.format(meta="meta")).fetchall()
-        language = of_index(entries, wanted, str(path))
-    except BaseException:  # no open file is left behind, interrupted or not
-        for conn in every:
-            conn.close()
-        raise
-    for conn in every:
+        for _ in range(READERS + INLINE_READERS):
+            reader = connect(path, key=key, read_only=True)
+            readers.append(opened.enter_context(closing(reader)))
+        if writer is None:
+            _check_migrated(readers[0], path)
+        else:
+            truncated = connection.truncate(writer, path, 0)
+        entries = readers[0].execute(ENTRIES.format(meta="meta")).fetchall()
+        language = of_index(entries, language, str(path))
+        opened.pop_all()
+    for conn in readers if writer is None else (*readers, writer):
         conn.search.language = language
-    return Connections(writer, readers, language)
+    return Connections(writer, readers, language, truncated)
 
 
-def _open_read_only(path: Path, key: EncryptionKey | None) -> list[Connection]:
-    """Read-only connections to a file that cannot be written.
+def _check_migrated(reader: Connection, path: Path) -> None:
+    """Checks the schema and the pages of a file that cannot be written.
 
     Raises:
         StoreReadOnly: If its schema would have to be migrated first.
         StoreError: If it cannot be read.
     """
-    readers: list[Connection] = []
-    try:
-        with mapped_errors(path):
-            for _ in range(READERS + INLINE_READERS):
-                readers.append(connect(path, key=key, read_only=True))
-            version = migrations.checked_version(readers[0], path)
-            _check_pages(readers[0], path)
-        needed = len(migrations.STEPS)
-        if version < needed:
-            fact = "is empty" if not version else f"has schema {version}, {needed} is needed"
-            raise StoreReadOnly(
-                f"{path} {fact} and cannot be written. Make it and its folder writable, or open a"
-                " copy of it once."
-            )
-    except BaseException:  # no open file is left behind, interrupted or not
-        for reader in readers:
-            reader.close()
-        raise
-    return readers
+    version, needed = migrations.checked_version(reader, path), len(migrations.STEPS)
+    _check_pages(reader, path)
+    if version < needed:
+        fact = "is empty" if not version else f"has schema {version}, {needed} is needed"
+        raise StoreReadOnly(
+            f"{path} {fact} and cannot be written. Make it and its folder writable, or open a"
+            " copy of it once."
+        )
 
 
 def _check_pages(conn: Connection, path: Path) -> None:
