@@ -15,7 +15,6 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from math import inf
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import quote
 
@@ -79,12 +78,7 @@ class Cursor(apsw.Cursor):
             statements = to_sqlite(statements)
         return super().execute(statements, bindings, **options)
 
-    def executemany(
-        self,
-        statements: str,
-        sequenceofbindings: Any,  # noqa: ANN401 - apsw leaves them untyped
-        **options: Any,  # noqa: ANN401 - apsw's own
-    ) -> apsw.Cursor:
+    def executemany(self, statements: str, sequenceofbindings: Any, **options: Any) -> apsw.Cursor:  # noqa: ANN401 - as in apsw
         """Runs a statement of `hotmem.storage.dialect` once for each sequence of values."""
         return super().executemany(to_sqlite(statements), sequenceofbindings, **options)
 
@@ -420,55 +414,6 @@ def _as_ours(error: apsw.Error, path: Path) -> HotMemError:
     return StoreError(
         f"{path}: SQLite refused an operation ({name}: {error}). The last change was rolled back."
     )
-
-
-PURGE_WAIT_S: Final = 0.02
-"""Seconds that one attempt waits for reads to end; our own writes wait as long."""
-
-PURGE_PAUSE_S: Final = 0.03
-"""Seconds between two attempts, in which writes and reads go on."""
-
-RETRY_EVERY_S: Final = 1.0
-"""Seconds between two attempts of the background worker."""
-
-
-class Journal:
-    """Whether the log still holds deleted content. Thread-safe.
-
-    Args:
-        path: The database file.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._marked = Event()
-        self._tried_at = -inf
-
-    @property
-    def marked(self) -> bool:
-        """Whether the log has to be truncated."""
-        return self._marked.is_set()
-
-    @property
-    def retry_due(self) -> bool:
-        """Whether it has to be truncated and the last attempt was long enough ago."""
-        return self.marked and time.monotonic() - self._tried_at > RETRY_EVERY_S
-
-    def mark(self) -> None:
-        """Marks the log as one that has to be truncated."""
-        self._marked.set()
-
-    def purge(self, writer: Connection) -> bool:
-        """Tries to truncate the log; False if a reader prevents it. Blocking.
-
-        Raises:
-            StoreError: If the file cannot be written.
-        """
-        self._tried_at = time.monotonic()
-        truncated = truncate(writer, self._path, PURGE_WAIT_S)
-        if truncated:
-            self._marked.clear()
-        return truncated
 
 
 def truncate(writer: Connection, path: Path, wait_s: float) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from math import inf
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event
@@ -14,7 +15,7 @@ from hotmem.core.logs import log
 from hotmem.errors import DeadlineExceeded, StoreDamaged, StoreLocked, StoreReadOnly
 from hotmem.storage.database import Database
 from hotmem.storage.sqlite import connection, files
-from hotmem.storage.sqlite.connection import Connection, Journal, mapped_errors
+from hotmem.storage.sqlite.connection import Connection, mapped_errors
 from hotmem.storage.sqlite.opening import READERS, Connections, open_connections
 from hotmem.types import Leftovers, UserKey
 
@@ -28,6 +29,15 @@ SQLite's own checkpoint runs within a write, which returns later."""
 LOCK_POLL_S: Final = 0.002
 """Seconds between two looks whether another program has ended its write. SQLite's own handler looks
 every 0.1 s and misses the pauses of an import."""
+
+PURGE_WAIT_S: Final = 0.02
+"""Seconds that one attempt to purge waits for reads to end; our own writes wait as long."""
+
+PURGE_PAUSE_S: Final = 0.03
+"""Seconds between two attempts, in which writes and reads go on."""
+
+RETRY_EVERY_S: Final = 1.0
+"""Seconds between two attempts of the background worker."""
 
 CLOSE_WAIT_S: Final = 1.0
 """Seconds that closing waits for readers; then the last to close the file truncates the log."""
@@ -61,9 +71,10 @@ class SqliteDatabase(Database):
             self._readers.put(reader)
         self._damaged = Event()
         self._writes = 0
-        self._journal = Journal(path)
+        self._purge_due = Event()
+        self._purge_tried_at = -inf
         if not connections.truncated:
-            self._journal.mark()
+            self._purge_due.set()
 
     @classmethod
     def open(
@@ -143,7 +154,7 @@ class SqliteDatabase(Database):
 
     def purge_later(self) -> None:
         """Marks, within a write, that the write-ahead log has to be truncated after it."""
-        self._journal.mark()
+        self._purge_due.set()
 
     async def purge(self, timeout_s: float) -> Leftovers:
         """Truncates the write-ahead log, which holds copies of what was deleted.
@@ -162,11 +173,11 @@ class SqliteDatabase(Database):
             StoreError: If the file cannot be written.
         """
         until = time.monotonic() + timeout_s
-        self._journal.mark()
+        self._purge_due.set()
         while not await self._try_purge():
             if time.monotonic() > until:
                 return Leftovers.JOURNAL
-            await asyncio.sleep(connection.PURGE_PAUSE_S)
+            await asyncio.sleep(PURGE_PAUSE_S)
         return Leftovers.NONE
 
     async def retry_purge(self) -> None:
@@ -175,12 +186,21 @@ class SqliteDatabase(Database):
         Raises:
             StoreError: If the file cannot be written.
         """
-        if self._journal.retry_due and await self._try_purge():
+        waits = time.monotonic() - self._purge_tried_at <= RETRY_EVERY_S
+        if self._purge_due.is_set() and not waits and await self._try_purge():
             log.info("journal purged", reason="another program read it when something was deleted")
 
     async def _try_purge(self) -> bool:
         writer = self._writable()
-        return await self._in(self._write_pool, lambda: self._journal.purge(writer))
+
+        def purge() -> bool:
+            self._purge_tried_at = time.monotonic()
+            truncated = connection.truncate(writer, self.path, PURGE_WAIT_S)
+            if truncated:
+                self._purge_due.clear()
+            return truncated
+
+        return await self._in(self._write_pool, purge)
 
     def read_here(self, deadline: float | None, user: UserKey | None, run: Callable[[Any], T]) -> T:
         """Runs a read in the calling thread, until the deadline at most. Blocking.
@@ -215,7 +235,7 @@ class SqliteDatabase(Database):
             self._readers.get().close()
         if self._writer is not None:
             truncated = connection.truncate(self._writer, self.path, CLOSE_WAIT_S)
-            if self._journal.marked and not truncated:
+            if self._purge_due.is_set() and not truncated:
                 log.warning(
                     "journal not purged",
                     reason="another program reads the file and keeps deleted content in it",
