@@ -83,9 +83,8 @@ def writable(path: Path) -> bool:
     """Whether a file and SQLite's journal beside it can be written."""
     if not os.access(path, os.F_OK):
         return True
-    beside = (_journal(path), _shared(path))
     room = os.access(path.absolute().parent, os.W_OK | os.X_OK) or all(
-        os.access(one, os.W_OK) for one in beside
+        os.access(one, os.W_OK) for one in journals(path)
     )
     return os.access(path, os.W_OK) and room
 
@@ -119,12 +118,12 @@ def make_folder(folder: Path) -> None:
 
 def in_use(path: Path) -> bool:
     """Whether SQLite's journal or its index exist: a process has the file open, or was killed."""
-    return _journal(path).exists() or _shared(path).exists()
+    return any(one.exists() for one in journals(path))
 
 
 def journals(path: Path) -> tuple[Path, Path]:
     """Paths of SQLite's journal and its index, whether they exist or not."""
-    return _journal(path), _shared(path)
+    return path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
 
 
 def identity(path: Path) -> Identity:
@@ -158,7 +157,7 @@ def holder(path: Path) -> str:
     For example "process 4711 (python)", or "another program" where the system does not tell.
     """
     try:
-        inode = str(_shared(path).stat().st_ino)
+        inode = str(journals(path)[1].stat().st_ino)
         held = (_LOCK.search(line) for line in _LOCKS.read_text("utf-8").splitlines())
         pid = next(
             (
@@ -174,11 +173,3 @@ def holder(path: Path) -> str:
     except OSError:
         return "another program"
     return f"process {pid} ({name})" if name else "another program"
-
-
-def _journal(path: Path) -> Path:
-    return path.with_name(f"{path.name}-wal")
-
-
-def _shared(path: Path) -> Path:
-    return path.with_name(f"{path.name}-shm")
