@@ -64,7 +64,8 @@ def stats(conn: Connection, user: UserKey) -> Stats:
         )
         return {str(name): count for name, count in rows}
 
-    def one(sql: str) -> int:
+    def number_of(table: str, condition: str = "") -> int:
+        sql = f"SELECT count(*) FROM {table} WHERE user_key = ? {condition}"
         return int(conn.execute(sql, (user,)).fetchone()[0])
 
     evolved: dict[str, dict[str, int]] = {}
@@ -74,26 +75,17 @@ def stats(conn: Connection, user: UserKey) -> Stats:
         "SELECT min(spoken_at), max(spoken_at) FROM turns WHERE user_key = ?", (user,)
     ).fetchone()
     return Stats(
-        turns=one("SELECT count(*) FROM turns WHERE user_key = ?"),
-        sessions=one("SELECT count(*) FROM sessions WHERE user_key = ?"),
-        memories=one("SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL"),
-        ended=one(
-            """SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL
-                AND valid_until IS NOT NULL"""
-        ),
-        merged=one("SELECT count(*) FROM memories WHERE user_key = ? AND merged_into <> id"),
-        stored=one(
-            """SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL
-                AND stored_at IS NOT NULL"""
-        ),
-        never_used=one(
-            """SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL
-                AND accesses = 0"""
-        ),
-        entities=one("SELECT count(*) FROM entities WHERE user_key = ?"),
-        summaries=one("SELECT count(*) FROM summaries WHERE user_key = ?"),
-        waiting=one("SELECT count(*) FROM pending_turns WHERE user_key = ?"),
-        failed=one("SELECT count(*) FROM failures WHERE user_key = ? AND again_at IS NULL"),
+        turns=number_of("turns"),
+        sessions=number_of("sessions"),
+        memories=number_of("memories", "AND merged_into IS NULL"),
+        ended=number_of("memories", "AND merged_into IS NULL AND valid_until IS NOT NULL"),
+        merged=number_of("memories", "AND merged_into <> id"),
+        stored=number_of("memories", "AND merged_into IS NULL AND stored_at IS NOT NULL"),
+        never_used=number_of("memories", "AND merged_into IS NULL AND accesses = 0"),
+        entities=number_of("entities"),
+        summaries=number_of("summaries"),
+        waiting=number_of("pending_turns"),
+        failed=number_of("failures", "AND again_at IS NULL"),
         by_category=counted("category"),
         by_kind=counted("kind"),
         by_importance=counted("importance"),
@@ -164,24 +156,19 @@ def faults(conn: Connection) -> list[Fault]:
     found = conn.integrity_faults()
     for kind, sql in TEXTS.items():
         entry = f"{kind}_entries e WHERE e.user_key = f.user_key AND e.id = f.id"
-        unfound = _count(
-            conn, f"SELECT count(*) FROM ({sql}) f WHERE NOT EXISTS (SELECT 1 FROM {entry})"
-        )
-        stray = _count(
-            conn,
-            f"""SELECT count(*) FROM {kind}_entries e WHERE
-                NOT EXISTS (SELECT 1 FROM ({sql}) f WHERE f.id = e.id)""",
-        )
-        unsigned = _count(
-            conn,
-            f"""SELECT count(*) FROM ({sql}) f WHERE f.vector IS NOT NULL AND
-                EXISTS (SELECT 1 FROM {entry} AND e.bits IS NULL)""",
-        )
-        for count, what in (
-            (unfound, "that no search finds"),
-            (stray, "in the index that are not there any more"),
-            (unsigned, "not found by their meaning"),
+        for rows, what in (
+            (f"({sql}) f WHERE NOT EXISTS (SELECT 1 FROM {entry})", "that no search finds"),
+            (
+                f"{kind}_entries e WHERE NOT EXISTS (SELECT 1 FROM ({sql}) f WHERE f.id = e.id)",
+                "in the index that are not there any more",
+            ),
+            (
+                f"""({sql}) f WHERE f.vector IS NOT NULL
+                    AND EXISTS (SELECT 1 FROM {entry} AND e.bits IS NULL)""",
+                "not found by their meaning",
+            ),
         ):
+            (count,) = conn.execute(f"SELECT count(*) FROM {rows}").fetchone()
             if count:
                 found.append(Fault("index", count, f"{TABLES[kind]} {what}"))
     return found
@@ -200,10 +187,6 @@ def reindex(conn: Connection) -> int:
                 index_entries.sign(conn, user, kind, key, np.frombuffer(vector, dtype=np.int8))
             made += 1
     return made
-
-
-def _count(conn: Connection, sql: str) -> int:
-    return int(conn.execute(sql).fetchone()[0])
 
 
 ENTRIES: Final = "SELECT key, value FROM {meta} WHERE key IN ('language', 'encoder')"
