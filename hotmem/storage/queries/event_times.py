@@ -12,42 +12,35 @@ COARSE: Final = 32 * 86_400 * 1_000_000
 
 MATCHES: Final = "h.since < :end AND h.until > :start AND h.until - h.since <= :longest"
 
-OF: Final = {
-    EvidenceKind.PASSAGE: f"""SELECT p.id FROM passages p JOIN event_times h ON h.turn = p.turn
-        AND h.start < p.stop AND h.stop > p.start
-        WHERE p.id = ANY(:keys) AND +h.user_key = :user AND {MATCHES}""",
-    EvidenceKind.MEMORY: f"""SELECT x.memory FROM sources x JOIN event_times h ON h.turn = x.turn
-        AND h.start < x.stop AND h.stop > x.start
-        WHERE x.memory = ANY(:keys) AND +h.user_key = :user AND {MATCHES}""",
+SPANS: Final = {
+    EvidenceKind.PASSAGE: ("passages", "x.id"),
+    EvidenceKind.MEMORY: ("sources", "x.memory"),
 }
+"""Tables of the words that rows consist of, each with its column for the number of the row."""
+
+MENTIONED: Final = """{spans} x JOIN event_times h
+    ON h.turn = x.turn AND h.start < x.stop AND h.stop > x.start"""
+
+WITHIN: Final = f"""SELECT {{key}} FROM {MENTIONED}
+    WHERE {{key}} = ANY(:keys) AND +h.user_key = :user AND {MATCHES}"""
 """Rows whose text mentions a time within an interval."""
 
-NAMED: Final = {
-    EvidenceKind.PASSAGE: """SELECT p.id, substr(t.text, h.start + 1, h.stop - h.start), h.since,
-        h.until
-        FROM passages p JOIN event_times h ON h.turn = p.turn AND h.start < p.stop
-            AND h.stop > p.start JOIN turns t ON t.id = h.turn
-        WHERE p.id = ANY(?) AND +h.user_key = ? ORDER BY p.id, h.start""",
-    EvidenceKind.MEMORY: """SELECT x.memory, substr(t.text, h.start + 1, h.stop - h.start), h.since,
-        h.until
-        FROM sources x JOIN event_times h ON h.turn = x.turn AND h.start < x.stop
-            AND h.stop > x.start JOIN turns t ON t.id = h.turn
-        WHERE x.memory = ANY(?) AND +h.user_key = ? ORDER BY x.memory, h.turn, h.start""",
-}
+NAMED: Final = f"""SELECT {{key}}, substr(t.text, h.start + 1, h.stop - h.start), h.since, h.until
+    FROM {MENTIONED} JOIN turns t ON t.id = h.turn
+    WHERE {{key}} = ANY(?) AND +h.user_key = ? ORDER BY {{key}}, h.turn, h.start"""
 """Times that rows mention, with their words."""
 
-IN_WINDOW: Final = {
-    EvidenceKind.PASSAGE: f"""SELECT DISTINCT p.id FROM event_times h
-        JOIN passages p ON p.turn = h.turn AND h.start < p.stop AND h.stop > p.start
-        WHERE h.user_key = :user AND h.since > :earliest AND {MATCHES} ORDER BY p.id DESC
-            LIMIT :limit""",
-    EvidenceKind.MEMORY: f"""SELECT DISTINCT x.memory FROM event_times h
-        JOIN sources x ON x.turn = h.turn AND h.start < x.stop AND h.stop > x.start
-        WHERE h.user_key = :user AND h.since > :earliest AND {MATCHES} ORDER BY x.memory DESC
-            LIMIT :limit""",
-}
+IN_WINDOW: Final = f"""SELECT DISTINCT {{key}} FROM {MENTIONED}
+    WHERE h.user_key = :user AND h.since > :earliest AND {MATCHES}
+    ORDER BY {{key}} DESC LIMIT :limit"""
 """A user's rows whose text mentions a time within an interval, latest first. The earliest start is
 bounded by the longest matching time, so that the index bounds the rows read on both sides."""
+
+
+def of_kind(statement: str, kind: EvidenceKind) -> str:
+    """One of the statements above for passages or memories."""
+    spans, key = SPANS[kind]
+    return statement.format(spans=spans, key=key)
 
 
 def put(conn: Connection, user: UserKey, turn: int, times: Sequence[EventTime]) -> None:
@@ -73,10 +66,10 @@ def ask_within(
     conn: Connection, user: UserKey, kind: EvidenceKind, keys: Sequence[int], asked: Interval
 ) -> Pending[set[int]]:
     """Those of the passages or memories that mention a time in the interval, about as precisely."""
-    if kind not in OF or not keys:
+    if not keys:
         return set
     values = {"user": user, "keys": [*keys], **_window(asked)}
-    rows = conn.execute(OF[kind], values)
+    rows = conn.execute(of_kind(WITHIN, kind), values)
     return lambda: {row[0] for row in rows}
 
 
@@ -90,7 +83,7 @@ def ask_in_window(
     window = _window(asked)
     earliest = window["start"] - window["longest"]
     values = {"user": user, "earliest": earliest, "limit": limit, **window}
-    rows = conn.execute(IN_WINDOW[kind], values)
+    rows = conn.execute(of_kind(IN_WINDOW, kind), values)
     return lambda: [row[0] for row in rows]
 
 
@@ -104,9 +97,9 @@ def ask_named(
     conn: Connection, user: UserKey, kind: EvidenceKind, keys: Sequence[int]
 ) -> Pending[dict[int, tuple[TimedWords, ...]]]:
     """Words that state times in passages or in turns of memories, with their intervals."""
-    if kind not in NAMED or not keys:
+    if not keys:
         return dict
-    rows = conn.execute(NAMED[kind], ([*keys], user))
+    rows = conn.execute(of_kind(NAMED, kind), ([*keys], user))
 
     def found() -> dict[int, tuple[TimedWords, ...]]:
         times: dict[int, list[TimedWords]] = {}
