@@ -211,7 +211,7 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
     }
     values["order_time"] = values["order_time"] or values["said_at"]
     if record.doubted_in is not None:
-        values["doubted_in"] = _turn_key(conn, user, record.doubted_in)
+        values["doubted_in"] = times.row_of(conn, user, "turns", record.doubted_in)
     if record.doubted_by is None and values.get("doubted_in") is None:
         values["doubted_at"] = None  # the cause is not in the export
     times.note(conn, user, values["order_time"])
@@ -241,7 +241,7 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
     if record.subcategory is not None:
         evolutions.assign_by_name(conn, user, key, record.category, record.subcategory)
     for words in record.words:
-        turn = _turn_key(conn, user, words.turn_id)
+        turn = times.row_of(conn, user, "turns", words.turn_id)
         if turn is None and deletion_marks.has(conn, user, "turn", words.turn_id):
             continue
         if turn is None:
@@ -256,14 +256,6 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
     return True
 
 
-def _turn_key(conn: Connection, user: UserKey, name: str) -> int | None:
-    """The row number of a turn; None if it is not there."""
-    row = conn.execute(
-        "SELECT id FROM turns WHERE user_key = ? AND public_id = ?", (user, name)
-    ).fetchone()
-    return None if row is None else int(row[0])
-
-
 def _insert_summary(conn: Connection, one: Import, record: SummaryRecord, turn_count: int) -> bool:
     """Stores a session's summary; False if the session has one.
 
@@ -273,32 +265,30 @@ def _insert_summary(conn: Connection, one: Import, record: SummaryRecord, turn_c
         InvalidInput: If the session does not exist.
     """
     user = one.user
-    session = conn.execute(
-        "SELECT id FROM sessions WHERE user_key = ? AND public_id = ?", (user, record.session_id)
-    ).fetchone()
+    session = times.row_of(conn, user, "sessions", record.session_id)
     if session is None:
         raise InvalidInput(
             f"The summary is of the session {record.session_id}, which is not there. "
             "Import the whole export."
         )
     if conn.execute(
-        "SELECT 1 FROM summaries WHERE user_key = ? AND id = ?", (user, *session)
+        "SELECT 1 FROM summaries WHERE user_key = ? AND id = ?", (user, session)
     ).fetchone():
         return False
     imports.save_session_state(conn, one, record.session_id)
     conn.execute(
         """UPDATE sessions SET summary_due = 0 WHERE user_key = ? AND id = ?
             AND (SELECT count(*) FROM turns t WHERE t.session = sessions.id) <= ?""",
-        (user, *session, turn_count),
+        (user, session, turn_count),
     )
     conn.execute(
         "INSERT INTO summaries (id, user_key, topics, text, import) VALUES (?, ?, ?, ?, ?)",
-        (session[0], user, json.dumps(record.topics), record.text, one.key),
+        (session, user, json.dumps(record.topics), record.text, one.key),
     )
     for part, sentences in record.sentences.items():
-        keys = {one.turn_id: _turn_key(conn, user, one.turn_id) for one in sentences}
-        sessions.put_sentences(conn, session[0], part, sentences, keys)
-    index_entries.add(conn, user, EvidenceKind.SUMMARY, session[0], session[0], record.text)
+        keys = {one.turn_id: times.row_of(conn, user, "turns", one.turn_id) for one in sentences}
+        sessions.put_sentences(conn, session, part, sentences, keys)
+    index_entries.add(conn, user, EvidenceKind.SUMMARY, session, session, record.text)
     return True
 
 

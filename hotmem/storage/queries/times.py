@@ -113,7 +113,7 @@ LENGTH: Final = 32
 NAMED: Final = 5
 """Ids listed in the error for an ambiguous prefix."""
 
-Table = Literal["memories", "turns", "decisions"]
+Table = Literal["memories", "turns", "decisions", "sessions"]
 """Tables whose ids can be looked up."""
 
 _BEGINNING: Final = re.compile(rf"[0-9a-f]{{{FEWEST},{LENGTH - 1}}}")
@@ -125,6 +125,14 @@ def short(name: str) -> str:
     return name[:SHOWN] if _WHOLE.fullmatch(name) else name
 
 
+def row_of(conn: Connection, user: UserKey, table: Table, name: str | None) -> int | None:
+    """The row number of a user's id; None if it is not there."""
+    row = conn.execute(
+        f"SELECT id FROM {table} WHERE user_key = ? AND public_id = ?", (user, name)
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
 def whole(conn: Connection, user: UserKey, table: Table, given: str) -> str:
     """The user's id that `given` is, or is a prefix of; `given` itself if there is none.
 
@@ -132,10 +140,7 @@ def whole(conn: Connection, user: UserKey, table: Table, given: str) -> str:
         InvalidInput: If several ids have this prefix.
     """
     beginning = given.strip().lower()
-    known = conn.execute(
-        f"SELECT 1 FROM {table} WHERE user_key = ? AND public_id = ?", (user, given)
-    ).fetchone()
-    if known or not _BEGINNING.fullmatch(beginning):
+    if row_of(conn, user, table, given) is not None or not _BEGINNING.fullmatch(beginning):
         return given
     rows = conn.execute(
         f"""SELECT public_id FROM {table} WHERE user_key = ? AND public_id > ? AND public_id < ?
