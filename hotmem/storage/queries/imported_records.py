@@ -66,31 +66,21 @@ def insert_record(
             if isinstance(record, UserRecord) and isinstance(record.record, SummaryRecord)
             else "forgotten"
         )
-    if isinstance(record, Turn | ExportedTurn):
-        turn = turn_of(record)
-        imports.save_session_state(conn, one, turn.session_id)
-        if not _insert_turn(
-            conn, turn, now, one, record.order_time if isinstance(record, ExportedTurn) else None
-        ):
-            return "known"
-        if isinstance(record, ExportedTurn) and not record.waiting:
-            _store_understanding(conn, one.user, record)
-        return "turns"
-    match record.record:
-        case MemoryRecord() as memory:
+    match record:
+        case Turn() | ExportedTurn():
+            return _insert_turn(conn, one, record, now)
+        case UserRecord(_, MemoryRecord() as memory):
             return "memories" if _insert_memory(conn, one, memory) else "known"
-        case SummaryRecord() as summary:
-            return _outcome(
-                _insert_summary(
-                    conn, one, summary, session.turns_read[record.user_id, summary.session_id]
-                )
-            )
-        case EvolutionRecord() as evolution:
-            return _outcome(evolutions.insert_imported(conn, one, evolution))
-        case WeightsRecord() as weights:
-            return _outcome(_insert_weights(conn, one, weights, now))
-        case QualityRecord() as cell:
-            return _outcome(_insert_quality(conn, one, cell))
+        case UserRecord(user_id, SummaryRecord() as summary):
+            turns_read = session.turns_read[user_id, summary.session_id]
+            added = _insert_summary(conn, one, summary, turns_read)
+        case UserRecord(_, EvolutionRecord() as evolution):
+            added = evolutions.insert_imported(conn, one, evolution)
+        case UserRecord(_, WeightsRecord() as weights):
+            added = _insert_weights(conn, one, weights, now)
+        case UserRecord(_, QualityRecord() as cell):
+            added = _insert_quality(conn, one, cell)
+    return "others" if added else "passed over"
 
 
 def _is_excluded(
@@ -123,10 +113,6 @@ def _has_only_forgotten_sources(conn: Connection, user: UserKey, record: ImportR
         case UserRecord(_, MemoryRecord(stored_at=None, words=words)) if words:
             return all(deletion_marks.has(conn, user, "turn", one.turn_id) for one in words)
     return False
-
-
-def _outcome(added: bool) -> str:
-    return "others" if added else "passed over"
 
 
 def _insert_weights(conn: Connection, one: Import, weights: WeightsRecord, now: datetime) -> bool:
@@ -174,16 +160,23 @@ def _store_understanding(conn: Connection, user: UserKey, read: ExportedTurn) ->
         )
 
 
-def _insert_turn(
-    conn: Connection, turn: Turn, now: datetime, one: Import, order_time: datetime | None
-) -> bool:
+def _insert_turn(conn: Connection, one: Import, record: Turn | ExportedTurn, now: datetime) -> str:
+    """Stores a turn, with its understanding if the record has one; returns what it counts as."""
+    turn = turn_of(record)
+    exported = record if isinstance(record, ExportedTurn) else None
+    order_time = exported and exported.order_time
+    imports.save_session_state(conn, one, turn.session_id)
     try:
-        return turns.add(conn, turn, now, one.key, order_time or turn.spoken_at)
+        if not turns.add(conn, turn, now, one.key, order_time or turn.spoken_at):
+            return "known"
     except InvalidInput as error:
         raise InvalidInput(
             f"The turn {turn.id!r} has other words here, or stands twice in the file. "
             "Give each turn an id of its own."
         ) from error
+    if exported and not exported.waiting:
+        _store_understanding(conn, one.user, exported)
+    return "turns"
 
 
 def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
