@@ -1,7 +1,8 @@
 """Loads the evidence of candidates for ranking. Each load is restricted to one user."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -21,7 +22,6 @@ from hotmem.types import (
     Kind,
     Quote,
     Role,
-    TimedWords,
     UserKey,
     Vector,
 )
@@ -92,9 +92,8 @@ def ask(
         around: Row numbers of the passages whose neighbours count too.
         reach: Positions before and after them in their session.
     """
-    passages, memories = (
-        [*keys.get(kind, ())] for kind in (EvidenceKind.PASSAGE, EvidenceKind.MEMORY)
-    )
+    passages = [*keys.get(EvidenceKind.PASSAGE, ())]
+    memories = [*keys.get(EvidenceKind.MEMORY, ())]
     if not (passages or memories):
         return dict
     values = {"user": user, "passages": passages, "memories": memories}
@@ -138,18 +137,6 @@ RowOf: TypeAlias = tuple[EvidenceKind, int]
 """A kind and a row number."""
 
 
-class Times(NamedTuple):
-    """The times that evidence mentions.
-
-    Attributes:
-        named: Words that state times, with their intervals.
-        asked: Evidence that mentions a time in the requested interval.
-    """
-
-    named: Mapping[RowOf, tuple[TimedWords, ...]]
-    asked: Set[RowOf]
-
-
 def load(
     conn: Connection,
     user: UserKey,
@@ -183,8 +170,16 @@ def load(
     replacing = {end.replaced_by for end in ends.values() if end.replaced_by is not None}
     successors = ask_memories(conn, user, sorted(replacing - set(known)))
     times = _ask_times(conn, user, found, replacing, asked)
-    evidence = _completed([*found, *successors()], ends, times())
-    return _of_former([*evidence, *of_summaries()], boundaries())
+    evidence, mentioned = [*found, *successors(), *of_summaries()], times()
+    former = boundaries()
+    completed = []
+    for one in evidence:
+        of = (one.kind, one.key)
+        added = mentioned.get(of, {}) | (ends[of]._asdict() if of in ends else {})
+        if one.key <= former.get(one.kind, reembedding.NONE_LEFT):
+            added["former"] = one.vector is not None
+        completed.append(one._replace(**added) if added else one)
+    return completed
 
 
 def ask_passages(
@@ -388,8 +383,8 @@ def _ask_times(
     found: Sequence[Evidence],
     replacing: Iterable[int],
     asked: Interval | None,
-) -> Pending[Times]:
-    """The times that evidence and the successors of ended memories mention."""
+) -> Pending[dict[RowOf, dict[str, Any]]]:
+    """What evidence and the successors of ended memories mention: `times` and `matches_time`."""
     keys = {EvidenceKind.PASSAGE: set[int](), EvidenceKind.MEMORY: set(replacing)}
     for one in found:
         keys[one.kind].add(one.key)
@@ -399,39 +394,18 @@ def _ask_times(
         for kind, of in keys.items()
         if asked is not None
     }
-    return lambda: Times(
-        {(kind, key): times for kind, of in named.items() for key, times in of().items()},
-        {(kind, key) for kind, of in within.items() for key in of()},
-    )
 
+    def mentioned() -> dict[RowOf, dict[str, Any]]:
+        columns: defaultdict[RowOf, dict[str, Any]] = defaultdict(dict)
+        for kind, times_of in named.items():
+            for key, times in times_of().items():
+                columns[kind, key]["times"] = times
+        for kind, matching in within.items():
+            for key in matching():
+                columns[kind, key]["matches_time"] = True
+        return columns
 
-def _completed(
-    found: Sequence[Evidence], ends: Mapping[RowOf, Ending], times: Times
-) -> list[Evidence]:
-    """The evidence with its endings, the times it mentions, and whether they are asked about."""
-    completed = []
-    for one in found:
-        of = (one.kind, one.key)
-        if of in ends:
-            one = one._replace(**ends[of]._asdict())
-        if of in times.named:
-            one = one._replace(times=times.named[of])
-        if of in times.asked:
-            one = one._replace(matches_time=True)
-        completed.append(one)
-    return completed
-
-
-def _of_former(found: list[Evidence], boundaries: Mapping[EvidenceKind, int]) -> list[Evidence]:
-    """The evidence, marked where its vector is of the former encoder."""
-    if not boundaries:
-        return found
-    return [
-        one._replace(former=one.vector is not None)
-        if one.key <= boundaries.get(one.kind, 0)
-        else one
-        for one in found
-    ]
+    return mentioned
 
 
 def _widened(text: str, left: str, right: str, window: int) -> str:
