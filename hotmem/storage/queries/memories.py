@@ -61,25 +61,23 @@ def related(
     """
     where = "m.user_key = ? AND lower(m.subject) = ANY(?)"
     values = (user, sorted(map(ascii_lower, {statement.subject, *same})))
-    moment = to_stored(order_time)
-    if statement.single or statement.negated:
-        own = f"""{where} AND m.relation = ? AND (m.valid_until IS NULL OR m.valid_until > ?
-            OR m.order_time > ?)"""
-        known = _select(
-            conn, own, (*values, statement.relation, moment, moment), by="memories_by_relation"
-        )
+    any_value = statement.single or statement.negated
+    if any_value:
+        moment = to_stored(order_time)
+        own: tuple[object, ...] = (moment, moment)
+        which = "(m.valid_until IS NULL OR m.valid_until > ? OR m.order_time > ?)"
     else:
-        known = _select(
-            conn,
-            f"{where} AND m.relation = ? AND m.value = ?",
-            (*values, statement.relation, normalize_value(statement.object)),
-            by="memories_by_relation",
-        )
+        own, which = (normalize_value(statement.object),), "m.value = ?"
+    known = _select(
+        conn,
+        f"{where} AND m.relation = ? AND {which}",
+        (*values, statement.relation, *own),
+        by="memories_by_relation",
+    )
     if statement.ending is not None:
-        loaded = {statement.relation} if statement.single or statement.negated else set()
-        others = sorted({*statement.ending.relations} - loaded)
+        others = {*statement.ending.relations} - ({statement.relation} if any_value else set())
         held = f"{where} AND m.relation = ANY(?) AND m.valid_until IS NULL"
-        known += _select(conn, held, (*values, others), by="memories_by_relation")
+        known += _select(conn, held, (*values, sorted(others)), by="memories_by_relation")
     return known
 
 
