@@ -44,18 +44,18 @@ def begin(conn: Connection, former: str, encoder: str, *, comparable: bool) -> N
     """
     for kind, table in TABLES.items():
         older = conn.execute(
-            "SELECT encoder, upto FROM former_vectors WHERE kind = ?", (kind,)
+            "DELETE FROM former_vectors WHERE kind = ? RETURNING encoder, upto", (kind,)
         ).fetchone()
-        conn.execute("DELETE FROM former_vectors WHERE kind = ?", (kind,))
-        latest, back = _latest(conn, table), False
+        sql = f"SELECT coalesce(max(id), {NONE_LEFT}) FROM {table}"
+        latest, back = int(conn.execute(sql).fetchone()[0]), False
         if not comparable:
             _clear(conn, kind, NONE_LEFT, latest)
         elif older:
             back = older[0] == encoder and older[1] >= latest - older[1]
             _clear(conn, kind, *((older[1], latest) if back else (NONE_LEFT, older[1])))
-        for (key,) in conn.execute("SELECT key FROM failures WHERE kind = ?", (kind,)).fetchall():
-            conn.execute(f"UPDATE {table} SET held = 0 WHERE id = ?", (int(key),))
-        conn.execute("DELETE FROM failures WHERE kind = ?", (kind,))
+        failed = conn.execute("DELETE FROM failures WHERE kind = ? RETURNING key", (kind,))
+        keys = [int(key) for (key,) in failed.fetchall()]
+        conn.execute(f"UPDATE {table} SET held = 0 WHERE id = ANY(?)", (keys,))
         if comparable and not back:
             conn.execute(
                 "INSERT INTO former_vectors (kind, encoder, upto) VALUES (?, ?, ?)",
@@ -148,10 +148,6 @@ def _clear(conn: Connection, kind: EvidenceKind, after: int, upto: int) -> None:
     )
     unsign(conn, kind, after, upto)
     token_signs.clear(conn, kind, after, upto)
-
-
-def _latest(conn: Connection, table: str) -> int:
-    return int(conn.execute(f"SELECT coalesce(max(id), {NONE_LEFT}) FROM {table}").fetchone()[0])
 
 
 def current(conn: Connection) -> str | None:
