@@ -40,6 +40,9 @@ sent before the first call in one round trip.
 """
 
 
+OfUser: TypeAlias = Callable[Concatenate[Any, UserKey, P], T]
+"""A query function about one user: takes the connection and the user, then its other arguments."""
+
 EVERYONE: Final = None
 """The scope of a transaction over all users."""
 
@@ -140,7 +143,7 @@ class InlineDatabase:
     async def read_until(
         self,
         deadline: float | None,
-        operation: Callable[Concatenate[Any, UserKey, P], T],
+        operation: OfUser[P, T],
         user: UserKey,
         /,
         *args: P.args,
@@ -157,21 +160,14 @@ class InlineDatabase:
         )
 
     async def read(
-        self,
-        operation: Callable[Concatenate[Any, UserKey, P], T],
-        user: UserKey,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
+        self, operation: OfUser[P, T], user: UserKey, /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Runs a query function about one user, without a deadline.
 
         Raises:
             StoreError: If the database cannot be read.
         """
-        return self._database.read_here(
-            None, user, lambda conn: operation(conn, user, *args, **kwargs)
-        )
+        return await self.read_until(None, operation, user, *args, **kwargs)
 
     async def read_all(
         self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
@@ -279,12 +275,7 @@ class Database(ABC):
         return InlineDatabase(self)
 
     async def read(
-        self,
-        operation: Callable[Concatenate[Any, UserKey, P], T],
-        user: UserKey,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
+        self, operation: OfUser[P, T], user: UserKey, /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Runs a query function about one user in one read transaction.
 
@@ -310,12 +301,7 @@ class Database(ABC):
         return await self._read(EVERYONE, lambda conn: operation(conn, *args, **kwargs))
 
     async def write(
-        self,
-        operation: Callable[Concatenate[Any, UserKey, P], T],
-        user: UserKey,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
+        self, operation: OfUser[P, T], user: UserKey, /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Runs a query function about one user in one transaction; returns once it is durable.
 
@@ -348,12 +334,7 @@ class Database(ABC):
         return await self._write("COMMIT", EVERYONE, lambda conn: operation(conn, *args, **kwargs))
 
     async def rehearse(
-        self,
-        operation: Callable[Concatenate[Any, UserKey, P], T],
-        user: UserKey,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
+        self, operation: OfUser[P, T], user: UserKey, /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Runs a write and rolls it back; returns its result.
 
