@@ -4,7 +4,6 @@ One bit per dimension: 16 bytes a token, about 0.5 KB a spoken turn. A fact extr
 has none; its passage has them.
 """
 
-from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -12,30 +11,25 @@ import numpy as np
 from hotmem.storage.database import Connection
 from hotmem.types import EvidenceKind, SignBits
 
-TABLES: Final[Mapping[EvidenceKind, tuple[str, str]]] = {
-    EvidenceKind.PASSAGE: ("passage_signs", "passage"),
-    EvidenceKind.MEMORY: ("memory_signs", "memory"),
-}
-"""The table of each kind that has signs, and its column for the row number."""
+SIGNED: Final = (EvidenceKind.PASSAGE, EvidenceKind.MEMORY)
+"""Kinds that have signs."""
 
 
 def put(conn: Connection, kind: EvidenceKind, key: int, signs: SignBits) -> None:
     """Stores the signs, uint8 (tokens, width / 8), of a row, if it is one that has them."""
-    if kind not in TABLES or not len(signs) or (kind is EvidenceKind.MEMORY and _read(conn, key)):
+    if kind not in SIGNED or not len(signs) or (kind is EvidenceKind.MEMORY and _read(conn, key)):
         return
-    table, column = TABLES[kind]
-    conn.execute(f"DELETE FROM {table} WHERE {column} = ?", (key,))
+    conn.execute(f"DELETE FROM {kind}_signs WHERE {kind} = ?", (key,))
     conn.execute(
-        f"INSERT INTO {table} ({column}, width, signs) VALUES (?, ?, ?)",
+        f"INSERT INTO {kind}_signs ({kind}, width, signs) VALUES (?, ?, ?)",
         (key, signs.shape[1], signs.tobytes()),
     )
 
 
 def clear(conn: Connection, kind: EvidenceKind, after: int, upto: int) -> None:
     """Removes the signs of the rows of a kind above a row number and up to another."""
-    if kind in TABLES:
-        table, column = TABLES[kind]
-        conn.execute(f"DELETE FROM {table} WHERE {column} > ? AND {column} <= ?", (after, upto))
+    if kind in SIGNED:
+        conn.execute(f"DELETE FROM {kind}_signs WHERE {kind} > ? AND {kind} <= ?", (after, upto))
 
 
 def _read(conn: Connection, memory: int) -> bool:
