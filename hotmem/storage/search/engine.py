@@ -72,9 +72,7 @@ class SearchEngine:
                 await self._database.read(self._load, user, kind)
         if self._inline.joins_reads:
             return await self._joined(user, searches, until, states)
-        return await self._inline.read_until(
-            until, run, user, searches, self._index_of(user, states)
-        )
+        return await self._inline.read_until(until, run, user, searches, self.indexes(user, states))
 
     async def _joined(
         self,
@@ -85,7 +83,7 @@ class SearchEngine:
     ) -> list[Ranking]:
         """The rankings, in one read with the searches that other layers ask for meanwhile."""
         loop = asyncio.get_running_loop()
-        asked = Asked(searches, until, self._index_of(user, states), loop.create_future())
+        asked = Asked(searches, until, self.indexes(user, states), loop.create_future())
         together = self._asked.setdefault((loop, user), [])
         together.append(asked)
         if len(together) == 1:
@@ -113,11 +111,10 @@ class SearchEngine:
                 if not asked.rankings.done():
                     asked.rankings.set_result(rankings)
 
-    def indexes(self, user: UserKey) -> IndexOf:
+    def indexes(
+        self, user: UserKey, states: Mapping[EvidenceKind, IndexState] = NO_STATES
+    ) -> IndexOf:
         """The user's indexes for searches in other threads; they are loaded where needed."""
-        return self._index_of(user, NO_STATES)
-
-    def _index_of(self, user: UserKey, states: Mapping[EvidenceKind, IndexState]) -> IndexOf:
         return lambda kind: IndexReader(self._indexes.index(kind, user), states.get(kind))
 
     def states(

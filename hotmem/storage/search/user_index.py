@@ -155,10 +155,8 @@ class Index:
                 start = max(self._settled, self._count - PAGE_SIZE) if late else self._count
                 self._read_behind(conn, self._settled if signed else start, state)
             self.loaded = True
-            n, sessions = (
-                int(np.searchsorted(self._keys[: self._count], last, side="right")),
-                len(self._place_of),
-            )
+            n = int(np.searchsorted(self._keys[: self._count], last, side="right"))
+            sessions = len(self._place_of)
             return Entries(
                 self._keys[:n],
                 self._lengths[:n],
@@ -208,10 +206,8 @@ class Index:
 
     def _read_anew(self, conn: Connection, low: int, high: int) -> None:
         """Reads the signs of re-embedded entries above one row number and up to another."""
-        first, stop = (
-            int(place)
-            for place in np.searchsorted(self._keys[: self._count], (low, high), side="right")
-        )
+        places = np.searchsorted(self._keys[: self._count], (low, high), side="right")
+        first, stop = places.tolist()
         for place in range(first, stop, PAGE_SIZE):
             after, count = int(self._keys[place]) - 1, min(PAGE_SIZE, stop - place)
             page = conn.search.index_page(conn, self.user, self.kind, after, count)()

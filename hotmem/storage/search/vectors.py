@@ -84,10 +84,8 @@ def waiting(
     served = served or jobs.UserRotation()
     rows: list[tuple[EvidenceKind, int, str]] = []
     for work in jobs.embedding_kinds(served):
-        kind, keys = (
-            EvidenceKind(work),
-            jobs.next_rows(conn, work, served, limit - len(rows), worker),
-        )
+        kind = EvidenceKind(work)
+        keys = jobs.next_rows(conn, work, served, limit - len(rows), worker)
         rows += [(kind, key, words) for key, words in reembedding.text_of(conn, kind, keys)]
     return rows
 
@@ -132,10 +130,8 @@ def nearest(
         return list
     former = int(np.searchsorted(known.keys, known.boundary, side="right"))
     root = float(np.cbrt(len(known.keys)))
-    first, then = (
-        round(limit * max(1, BY_HAMMING * root)),
-        round(limit * (BY_SIGN[0] + BY_SIGN[1] * root)),
-    )
+    first = round(limit * max(1, BY_HAMMING * root))
+    then = round(limit * (BY_SIGN[0] + BY_SIGN[1] * root))
     places = former + by_sign(known.bits[:, former:], sought.vector, first, then)
     if former and sought.former is not None:
         places = np.concatenate(
@@ -203,18 +199,11 @@ def agreements(bits: NDArray[np.uint64], vector: Vector) -> NDArray[np.float32]:
     """
     weights = np.zeros((len(bits) * 8, 8), dtype=np.float32)
     weights.reshape(-1)[: len(vector)] = vector
-    of_byte = matmul(
-        weights,
-        (
-            2.0
-            * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").T
-            - 1
-        ).astype(np.float32),
-    )
-    total, looked_up = (
-        np.zeros(bits.shape[1], dtype=np.float32),
-        np.empty(bits.shape[1], dtype=np.float32),
-    )
+    every_byte = np.arange(256, dtype=np.uint8)[:, None]
+    signs = 2.0 * np.unpackbits(every_byte, axis=1, bitorder="little").T - 1
+    of_byte = matmul(weights, signs.astype(np.float32))
+    total = np.zeros(bits.shape[1], dtype=np.float32)
+    looked_up = np.empty_like(total)
     octets = (
         word.astype(WORD, copy=False).view(np.uint8).reshape(-1, WORD.itemsize)[:, place]
         for word in bits
