@@ -30,7 +30,9 @@ class SqliteSearch(SearchPrimitives):
 
     def numbers(self, joined: Any) -> NDArray[np.int64]:  # noqa: ANN401 - as the engine joins them
         """Numbers joined with commas."""
-        return np.fromstring(joined or "", dtype=np.int64, sep=",")
+        if not joined:
+            return np.empty(0, dtype=np.int64)
+        return np.fromstring(joined, dtype=np.int64, sep=",")
 
     def postings(
         self, conn: Connection, user: UserKey, kind: EvidenceKind, terms: Mapping[str, int]
