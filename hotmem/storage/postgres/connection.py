@@ -168,8 +168,7 @@ def configure(conn: Client) -> None:
     """
     adapt(conn)
     conn.patience_s = CONNECT_S
-    row = conn.execute("SELECT pg_backend_pid()").fetchone()
-    if row is not None and row[0] == conn.info.backend_pid:
+    if conn.execute("SELECT pg_backend_pid()").fetchone() == (conn.info.backend_pid,):
         conn.prepare_threshold, conn.prepared_max = PREPARED_AFTER, PREPARED
 
 

@@ -8,7 +8,7 @@ from math import inf
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event
-from typing import Any, Final, ParamSpec, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from hotmem.core.location import EncryptionKey
 from hotmem.core.logs import log
@@ -19,7 +19,6 @@ from hotmem.storage.sqlite.connection import Connection, mapped_errors
 from hotmem.storage.sqlite.opening import READERS, Connections, open_connections
 from hotmem.types import Leftovers, UserKey
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 CHECKPOINT_EVERY: Final = 32
