@@ -5,6 +5,7 @@ from rich.console import Console
 
 from eval.answers.command import answers
 from eval.bench.command import bench
+from eval.calibration import calibration
 from eval.command import run, train, train_network
 from eval.encoder.command import encoder
 from eval.frontier.command import frontier
@@ -31,7 +32,6 @@ from eval.language.voice_dialogues import dialogues
 from eval.learning.command import learn, usage
 from eval.peers.command import peers
 from eval.snapshot import app as snapshot
-from eval.studies.command import COMMANDS as STUDIES
 from eval.tools.command import roundtrip, tags, tools
 from eval.tools.contextual import contextual
 from eval.tools.searches import searches
@@ -80,6 +80,7 @@ for command in (
     summaries,
     usage,
     learn,
+    calibration,
 ):
     app.command(command.__name__)(command)
 app.command("train-commands")(train_commands)
@@ -89,8 +90,6 @@ app.command("train-needs")(train_needs)
 app.command("train-wishes")(train_wishes)
 app.command("train-meant")(train_meant)
 app.command("train-network")(train_network)
-for name, study in STUDIES.items():
-    app.command(name)(study)
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion
+from eval.retrieval import RetrievedQuestion
 from hotmem.ranking.features import candidate_features
 from hotmem.ranking.relevance import Logistic, RelevanceModel, answerability_features
 from hotmem.retrieval.fusion import Candidate
@@ -51,8 +51,7 @@ def attempts(asked: Sequence[RetrievedQuestion], model: RelevanceModel) -> list[
     for one in asked:
         if not one.question.abstain and not one.question.evidence:
             continue
-        retrieved = one.found[DEFAULT_LAYERS]
-        query, candidates = retrieved.query, retrieved.candidates
+        query, candidates = one.found.query, one.found.candidates
         if one.question.abstain:
             histories = [(candidates, False, True)] if query.analysis.needs_memory else []
         else:

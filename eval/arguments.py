@@ -33,7 +33,6 @@ Keep: TypeAlias = Annotated[
     Path | None,
     typer.Option(help="Folder that keeps the memory files for later runs; temporary by default."),
 ]
-Png: TypeAlias = Annotated[Path | None, typer.Option(help="File for the plot.", dir_okay=False)]
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print the figures as one JSON object on the last line.")
 ]

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from eval.evidence_labels import is_evidence
-from eval.retrieval import DEFAULT_LAYERS, LayerChoice, RetrievedQuestion
+from eval.retrieval import RetrievedQuestion
 from eval.statistics import calibration_error
 from hotmem.ranking.features import FEATURES, candidate_features
 from hotmem.ranking.relevance import (
@@ -94,11 +94,9 @@ class Quality:
     calibration_error: float
 
 
-def samples(
-    asked: Sequence[RetrievedQuestion], choice: LayerChoice = DEFAULT_LAYERS
-) -> list[Sample]:
-    """Return one sample per question of a dataset, as retrieved with a choice of layers."""
-    return [_sample(one, one.found[choice].query, one.found[choice].candidates) for one in asked]
+def samples(asked: Sequence[RetrievedQuestion]) -> list[Sample]:
+    """Return one sample per question of a dataset."""
+    return [_sample(one, one.found.query, one.found.candidates) for one in asked]
 
 
 def _sample(asked: RetrievedQuestion, query: Query, candidates: Sequence[Candidate]) -> Sample:

@@ -9,9 +9,8 @@ import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import track
@@ -20,28 +19,12 @@ from eval.datasets import Conversation, Question
 from eval.histories import training_groups
 from eval.run import SESSION, Models, Task, ingested, models, stored_ids
 from hotmem.core.timing import StageTimer
-from hotmem.recall import RecallContext, retrieve
+from hotmem.recall import retrieve
 from hotmem.retrieval.context import RecallRequest, Retrieved
-from hotmem.types import Evidence, EvidenceKind, Layer
+from hotmem.types import Evidence, EvidenceKind
 
 Given = TypeVar("Given")
 Found = TypeVar("Found")
-
-
-@dataclass(frozen=True, slots=True)
-class LayerChoice:
-    """A choice of layers."""
-
-    layers: tuple[Layer, ...] = tuple(Layer)
-
-    def of(self, reader: RecallContext) -> RecallContext:
-        """Return the recall context with this choice."""
-        layers = [search for search in reader.layers if search.layer in self.layers]
-        return replace(reader, layers=layers)
-
-
-DEFAULT_LAYERS: Final = LayerChoice()
-"""The default of an opened memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,43 +35,36 @@ class RetrievedQuestion:
         conversation: Its conversation.
         question: The question.
         held_out: Whether the conversation is excluded from fitting; every second one is.
-        found: Candidates for each choice of layers, before ranking.
+        found: Its candidates, before ranking.
     """
 
     conversation: Conversation
     question: Question
     held_out: bool
-    found: Mapping[LayerChoice, Retrieved]
+    found: Retrieved
 
 
 def retrieved(
     conversations: Sequence[Conversation],
-    choices: Sequence[LayerChoice],
     jobs: int,
     folder: Path,
     console: Console,
     name: str,
     *,
     fitted_too: bool = True,
-    encoder: str = "",
 ) -> list[RetrievedQuestion]:
     """Retrieve candidates for every question of a dataset, in its order.
 
     Args:
         conversations: The conversations.
-        choices: Choices of layers.
         jobs: Number of processes.
         folder: Folder of the disk cache.
         console: Console for the progress bar.
         name: Name of the dataset in the progress bar.
         fitted_too: Whether to include conversations that are used for fitting.
-        encoder: Encoder as in `HOTMEM_ENCODER`; "" uses that setting.
     """
-    tasks = [
-        replace(task, encoder=encoder)
-        for task in numbered(conversations, folder, fitted_too=fitted_too)
-    ]
-    answers = spread(partial(_retrieved, tuple(choices)), tasks, jobs, console, name)
+    tasks = numbered(conversations, folder, fitted_too=fitted_too)
+    answers = spread(_retrieved, tasks, jobs, console, name)
     return [
         RetrievedQuestion(task.conversation, question, held_out(task.number), found)
         for task, answer in zip(tasks, answers, strict=True)
@@ -101,7 +77,6 @@ def retrieved_histories(
     jobs: int,
     folder: Path,
     console: Console,
-    encoder: str = "",
 ) -> dict[str, list[RetrievedQuestion]]:
     """Retrieve candidates for every history used in training, by group; see `training_groups`.
 
@@ -110,9 +85,7 @@ def retrieved_histories(
     asked: dict[str, list[RetrievedQuestion]] = {}
     for name, conversations in datasets.items():
         for group, part in training_groups(name, conversations):
-            asked.setdefault(group, []).extend(
-                retrieved(part, [DEFAULT_LAYERS], jobs, folder, console, group, encoder=encoder)
-            )
+            asked.setdefault(group, []).extend(retrieved(part, jobs, folder, console, group))
     return asked
 
 
@@ -140,35 +113,28 @@ def spread(
         yield from track(pool.map(work, tasks), name, len(tasks), console=console)
 
 
-def request(conversation: Conversation, question: Question, budget: int = 0) -> RecallRequest:
+def request(conversation: Conversation, question: Question) -> RecallRequest:
     """Return the recall request of a question."""
-    return RecallRequest(question.text, conversation.user, SESSION, question.asked_at, budget)
+    return RecallRequest(question.text, conversation.user, SESSION, question.asked_at, 0)
 
 
-def _retrieved(choices: tuple[LayerChoice, ...], task: Task) -> list[dict[LayerChoice, Retrieved]]:
+def _retrieved(task: Task) -> list[Retrieved]:
     """Retrieve candidates for each question of a conversation; runs in a process."""
-    return asyncio.run(_ingested_and_asked(task, choices, models(task.cache, task.encoder)))
+    return asyncio.run(_ingested_and_asked(task, models(task.cache)))
 
 
-async def _ingested_and_asked(
-    task: Task, choices: tuple[LayerChoice, ...], loaded: Models
-) -> list[dict[LayerChoice, Retrieved]]:
+async def _ingested_and_asked(task: Task, loaded: Models) -> list[Retrieved]:
     known: dict[tuple[EvidenceKind, int, bool], Evidence] = {}
     async with ingested(task.conversation, loaded) as memory:
         ids = await stored_ids(memory, task.conversation.user) if task.conversation.stored else {}
         return [
-            {
-                choice: _shared(
-                    await retrieve(
-                        choice.of(memory.runtime.recall),
-                        request(task.conversation, question),
-                        StageTimer(),
-                    ),
-                    known,
-                    ids,
-                )
-                for choice in choices
-            }
+            _shared(
+                await retrieve(
+                    memory.runtime.recall, request(task.conversation, question), StageTimer()
+                ),
+                known,
+                ids,
+            )
             for question in task.conversation.questions
         ]
 

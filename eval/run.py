@@ -67,14 +67,12 @@ class Task:
         conversation: The conversation.
         budget: Maximum tokens of a block.
         cache: Folder of the disk cache.
-        encoder: Encoder as in `HOTMEM_ENCODER`; "" uses that setting.
     """
 
     number: int
     conversation: Conversation
     budget: int
     cache: Path
-    encoder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +135,7 @@ def run_conversations(
 
 def run_task(task: Task) -> Outcome:
     """Run one conversation; runs in a process."""
-    loaded = models(task.cache, task.encoder)
+    loaded = models(task.cache)
     rows, ingest_s = asyncio.run(_hotmem(task, loaded))
     rows += _references(task, loaded)
     return Outcome(
@@ -146,14 +144,13 @@ def run_task(task: Task) -> Outcome:
 
 
 @cache
-def models(cache: Path, encoder_name: str = "") -> Models:
+def models(cache: Path) -> Models:
     """Return the models of this process; loaded on the first call.
 
     Args:
         cache: Folder of the disk cache.
-        encoder_name: Encoder as in `HOTMEM_ENCODER`; "" uses that setting.
     """
-    options = replace(Options().models, encoder=encoder_name or Settings().encoder)
+    options = replace(Options().models, encoder=Settings().encoder)
     disk_cache = DiskCache(cache / CACHE_FILE)
     encoder, language = load_encoder(options), load_language()
     tokens = TokenCounter.load(options.encoding)

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import StandardScaler
 
-from eval.learning.usage import DESIGN, FITTED, Triple, by_design
+from eval.learning.usage import Triple
 from eval.statistics import RESAMPLES, SEED, Estimate
 from hotmem.feedback import usage
 from hotmem.feedback.usage import ALONE, COMPARED, block_features, detect_usage
@@ -57,7 +57,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """How one rule does on the exchanges of a half.
+    """How the model does on the exchanges of a half.
 
     Attributes:
         exchanges: Number of exchanges.
@@ -122,18 +122,10 @@ def found_by_model(encoder: Encoder, asked: Exchange) -> list[bool]:
     return [use.kind is not UsageKind.UNUSED for use in uses]
 
 
-def found_by_design(asked: Exchange) -> list[bool]:
-    """Which items the design's rule takes for used."""
-    return [by_design(_triple(asked, text)) is not UsageKind.UNUSED for text in asked.items]
-
-
-def measure(encoder: Encoder, half: str) -> dict[str, Credit]:
-    """The design's rule and the shipped model on the exchanges of a half."""
+def measure(encoder: Encoder, half: str) -> Credit:
+    """The shipped model on the exchanges of a half."""
     asked = [one for one in exchanges() if one.half == half]
-    return {
-        DESIGN: credit(asked, [found_by_design(one) for one in asked]),
-        FITTED: credit(asked, [found_by_model(encoder, one) for one in asked]),
-    }
+    return credit(asked, [found_by_model(encoder, one) for one in asked])
 
 
 def credit(asked: Sequence[Exchange], found: Sequence[Sequence[bool]]) -> Credit:

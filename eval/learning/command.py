@@ -2,22 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from eval.arguments import AsJson, Cache, Data, Jobs, Step, print_json, working_folder
+from eval.blocks import has_evidence
 from eval.datasets.base import Question
 from eval.datasets.selection import load_datasets
 from eval.histories import Source, histories
 from eval.learning import blocks, curves
 from eval.learning import usage as usages
 from eval.report import share, table
-from eval.retrieval import DEFAULT_LAYERS, held_out, retrieved
+from eval.retrieval import held_out, retrieved
 from eval.statistics import Estimate
-from eval.studies.blocks import known
 from hotmem.feedback.usage import KINDS
 from hotmem.models import load_encoder
 from hotmem.options import ModelOptions
@@ -33,7 +32,7 @@ def usage(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Test usage detection on handwritten replies, against the rule of the original design."""
+    """Test usage detection on handwritten replies."""
     encoder = load_encoder(ModelOptions())
     if fit:
         usages.fit(encoder)
@@ -43,14 +42,7 @@ def usage(
     _show_usage(found, Console())
     _show_credits(credits, Console())
     print_json(
-        asdict(found)
-        | {
-            "blocks": {
-                half: {rule: asdict(one) for rule, one in rules.items()}
-                for half, rules in credits.items()
-            }
-        },
-        as_json,
+        asdict(found) | {"blocks": {half: asdict(one) for half, one in credits.items()}}, as_json
     )
 
 
@@ -60,9 +52,6 @@ def learn(
     questions: Annotated[
         int, typer.Option(help="Questions of other conversations measured on, at most.", min=1)
     ] = 400,
-    png: Annotated[
-        Path | None, typer.Option(help="Folder for the learning curves.", file_okay=False)
-    ] = None,
     source: Annotated[
         Source, typer.Option(help="How the memory learns what it knows; all but told need notes.")
     ] = Source.TOLD,
@@ -88,7 +77,7 @@ def learn(
     for name, part in conversations.items():
         halves: dict[bool, list[Question]] = {False: [], True: []}
         for number, one in enumerate(part):
-            halves[held_out(number)] += filter(known, one.questions)
+            halves[held_out(number)] += filter(has_evidence, one.questions)
         if not (halves[True] and any(question.answer for question in halves[False])):
             raise typer.BadParameter(
                 f"{name} has no written answers with known evidence to learn from, or no known "
@@ -97,52 +86,40 @@ def learn(
             )
     with working_folder(cache) as folder, working_folder(None) as replays:
         asked = {
-            name: retrieved(part, [DEFAULT_LAYERS], jobs, folder, console, name)
+            name: retrieved(part, jobs, folder, console, name)
             for name, part in conversations.items()
         }
         found = curves.measure(asked, turns, questions, jobs, replays, console)
     curves.show(found, Console())
-    if png:
-        png.mkdir(parents=True, exist_ok=True)
-        curves.plot(found, png)
     print_json(curves.figures(found), as_json)
 
 
-def _show_usage(found: usages.Comparison, screen: Console) -> None:
+def _show_usage(found: usages.Detection, screen: Console) -> None:
     kinds = [kind.value for kind in KINDS]
-    for name, rule in found.rules.items():
-        confusion = table(
-            f"{name}, {found.triples} triples held back: ours by row, found by column",
-            "kind",
-            (*kinds, "F1"),
-        )
-        for kind in KINDS:
-            confusion.add_row(
-                kind, *(str(rule.confusion[kind][other]) for other in KINDS), share(rule.f1[kind])
-            )
-        screen.print(confusion)
-        screen.print(
-            f"macro-F1 {_interval(rule.macro_f1)}; used or not, F1 {_interval(rule.used_f1)}"
-        )
-    by_sort = table("share right by sort", "sort", found.rules)
-    for sort in found.rules[usages.FITTED].by_sort:
-        by_sort.add_row(sort, *(share(rule.by_sort[sort]) for rule in found.rules.values()))
+    confusion = table(
+        f"{found.triples} triples held back: ours by row, found by column", "kind", (*kinds, "F1")
+    )
+    for kind in KINDS:
+        counts = (str(found.confusion[kind][other]) for other in KINDS)
+        confusion.add_row(kind, *counts, share(found.f1[kind]))
+    screen.print(confusion)
+    screen.print(
+        f"macro-F1 {_interval(found.macro_f1)}; used or not, F1 {_interval(found.used_f1)}"
+    )
+    by_sort = table("share right by sort", "sort", ("right",))
+    for sort, right in found.by_sort.items():
+        by_sort.add_row(sort, share(right))
     screen.print(by_sort)
-    screen.print(f"ahead of the design's rule by {_interval(found.lead)} in macro-F1")
 
 
-def _show_credits(credits: Mapping[str, Mapping[str, blocks.Credit]], screen: Console) -> None:
-    shown = table("which items of a block a reply used", "rule", ("half", "macro-F1", "all right"))
-    for half, rules in credits.items():
-        for rule, one in rules.items():
-            shown.add_row(rule, half, _interval(one.macro_f1), share(one.right))
+def _show_credits(credits: Mapping[str, blocks.Credit], screen: Console) -> None:
+    shown = table("which items of a block a reply used", "half", ("macro-F1", "all right"))
+    for half, one in credits.items():
+        shown.add_row(half, _interval(one.macro_f1), share(one.right))
     screen.print(shown)
     by_sort = table("exchanges with every item right, by sort", "sort", credits)
-    rule = usages.FITTED
-    for sort in credits[blocks.HALVES[0]][rule].by_sort:
-        by_sort.add_row(
-            sort, *(share(rules[rule].by_sort.get(sort, 0.0)) for rules in credits.values())
-        )
+    for sort in dict.fromkeys(sort for one in credits.values() for sort in one.by_sort):
+        by_sort.add_row(sort, *(share(one.by_sort.get(sort, 0.0)) for one in credits.values()))
     screen.print(by_sort)
 
 

@@ -10,18 +10,7 @@ from typing import Any, Final
 
 from rich.console import Console
 
-from eval.learning.replay import (
-    BEGINNINGS,
-    BY_DESIGN,
-    OURS,
-    PLANS,
-    SHIPPED_ONES,
-    Plan,
-    Point,
-    Replay,
-    Replayed,
-)
-from eval.plots import Line, curves
+from eval.learning.replay import PLANS, SHIPPED_ONES, Plan, Point, Replay, Replayed
 from eval.report import interval, points, share, table
 from eval.retrieval import RetrievedQuestion, spread
 from eval.statistics import Estimate, paired_difference
@@ -32,32 +21,6 @@ from hotmem.types import START_WEIGHTS, Weights
 
 BEST: Final = "best by search"
 """Name of the best fixed weights."""
-
-LINES: Final[Mapping[tuple[str, float], Line]] = {
-    (OURS, 0.0): Line("#0072b2", "o", "-"),
-    (OURS, 0.1): Line("#009e73", "s", "--"),
-    (OURS, 0.3): Line("#d55e00", "^", "-."),
-    (BY_DESIGN, 0.0): Line("#cc79a7", "D", ":"),
-}
-"""Style of each rule and share of wrong replies: colours of Okabe and Ito, with distinct markers
-and dashes."""
-
-BEGUN: Final = {
-    SHIPPED_ONES: "the shipped weights",
-    BY_DESIGN: "the design's weights",
-    "even": "even weights",
-    "inverted": "inverted weights",
-}
-"""Titles of the starting points."""
-
-LEVELS: Final = {
-    SHIPPED_ONES: "shipped weights, not learning",
-    BEST: "best fixed weights found by search",
-}
-"""Names of fixed weights in a plot."""
-
-MARGIN: Final = 1.0
-"""Margin of a plot above and below, in percentage points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +33,6 @@ class Curve:
         points: Evidence over turns.
         risen: Evidence at the end less that at the start.
         gain: Evidence at the end less that with the shipped weights.
-        over_design: The same against the starting weights of the original design.
         over_best: The same against the best fixed weights.
     """
 
@@ -79,7 +41,6 @@ class Curve:
     points: tuple[Point, ...]
     risen: Estimate
     gain: Estimate
-    over_design: Estimate
     over_best: Estimate
 
     @property
@@ -146,17 +107,9 @@ def measure(
             f"{name}, replayed",
         )
         ends = dict(zip(PLANS, replayed, strict=True))
-        start = {plan.beginning: one for plan, one in ends.items()}
-        evidence = {
-            SHIPPED_ONES: start[SHIPPED_ONES].begun,
-            BY_DESIGN: start[BY_DESIGN].begun,
-            BEST: best.ended,
-        }
-        for title, given in (
-            (SHIPPED_ONES, START_WEIGHTS),
-            (BY_DESIGN, BEGINNINGS[BY_DESIGN]),
-            (BEST, best.points[0].weights),
-        ):
+        shipped = next(one for plan, one in ends.items() if plan.beginning == SHIPPED_ONES)
+        evidence = {SHIPPED_ONES: shipped.begun, BEST: best.ended}
+        for title, given in ((SHIPPED_ONES, START_WEIGHTS), (BEST, best.points[0].weights)):
             fixed.append(
                 Fixed(
                     name,
@@ -191,11 +144,11 @@ def show(outcome: Outcome, console: Console) -> None:
     console.print(standing)
     ended = table(
         "points of evidence at the end, on conversations not learnt from",
-        "replay: dataset, rule, beginning, wrong replies",
-        ("less the beginning's", "less shipped", "less the design's", "less best fixed", "lowest"),
+        "replay: dataset, beginning, wrong replies",
+        ("less the beginning's", "less shipped", "less best fixed", "lowest"),
     )
     for curve in outcome.curves:
-        gains = (curve.risen, curve.gain, curve.over_design, curve.over_best)
+        gains = (curve.risen, curve.gain, curve.over_best)
         ended.add_row(
             f"{curve.dataset}, {_name(curve)}", *map(interval, gains), points(curve.lowest)
         )
@@ -211,47 +164,6 @@ def show(outcome: Outcome, console: Console) -> None:
     console.print(way)
 
 
-def plot(outcome: Outcome, folder: Path) -> list[Path]:
-    """Plot the curves as PNG, one file per dataset and starting point, with one scale per dataset.
-
-    Returns:
-        The files.
-    """
-    files = []
-    for dataset in dict.fromkeys(curve.dataset for curve in outcome.curves):
-        own = [curve for curve in outcome.curves if curve.dataset == dataset]
-        levels = {
-            LEVELS[one.name]: 100 * one.delivered
-            for one in outcome.fixed
-            if one.dataset == dataset and one.name in LEVELS
-        }
-        reached = [
-            *levels.values(),
-            *(100 * point.delivered for curve in own for point in curve.points),
-        ]
-        for beginning in BEGINNINGS:
-            lines = {
-                _title(curve.plan): (
-                    LINES[curve.plan.rule, curve.plan.noise],
-                    [(point.turns, 100 * point.delivered) for point in curve.points],
-                )
-                for curve in own
-                if curve.plan.beginning == beginning
-            }
-            file = folder / f"learning-{dataset}-{beginning.replace(' ', '-')}.png"
-            curves(
-                file,
-                f"{dataset}: learning from {BEGUN[beginning]}",
-                "turns of other conversations learnt from",
-                "evidence turns delivered (%)",
-                lines,
-                levels,
-                (min(reached) - MARGIN, max(reached) + MARGIN),
-            )
-            files.append(file)
-    return files
-
-
 def figures(outcome: Outcome) -> dict[str, Any]:
     """Return the results as plain values."""
     return {
@@ -260,17 +172,8 @@ def figures(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _title(plan: Plan) -> str:
-    rule = "HotMem's rule" if plan.rule == OURS else "the design's rule"
-    return (
-        f"{rule}, {100 * plan.noise:.0f} % of replies wrong"
-        if plan.noise
-        else f"{rule}, no reply wrong"
-    )
-
-
 def _name(curve: Curve) -> str:
-    return f"{curve.plan.rule}, {curve.plan.beginning}, {100 * curve.plan.noise:.0f} %"
+    return f"{curve.plan.beginning}, {100 * curve.plan.noise:.0f} %"
 
 
 def _times(given: Weights) -> str:

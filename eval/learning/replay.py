@@ -14,15 +14,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from eval.blocks import BUDGET, has_evidence, packed
 from eval.evidence import turns_delivered
-from eval.learning.baseline import moved
-from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion
-from eval.studies.blocks import Packer, scored
+from eval.retrieval import RetrievedQuestion
 from hotmem.block.packing import Packed
 from hotmem.block.quotes import quotes
 from hotmem.feedback.learning import (
     LAYERS,
-    STARTS,
     TrainingExample,
     clip,
     to_weights,
@@ -46,9 +44,6 @@ from hotmem.types import (
     Weights,
 )
 
-BUDGET: Final = 1000
-"""Maximum tokens of a block."""
-
 NOTHING_SAID: Final = 0.15
 """Share of replies that ignore the block."""
 
@@ -56,19 +51,12 @@ NOISES: Final = (0.0, 0.1, 0.3)
 """Shares of replies that answer another question of the same conversation."""
 
 SHIPPED_ONES: Final = "shipped"
-BY_DESIGN: Final = "by design"
 BEGINNINGS: Final[Mapping[str, Weights]] = {
     SHIPPED_ONES: START_WEIGHTS,
-    BY_DESIGN: to_weights(STARTS),
     "even": Weights(0.6, 0.6, 0.6, 0.6),
     "inverted": Weights(0.4, 0.6, 0.8, 1.0),
 }
-"""Starting points of replays; the prior of all users starts there too. A fitted model assumes the
-shipped weights, so the weights of the original design (1.0, 0.8, 0.6, 0.4) are multiplied by them.
-"""
-
-RATE: Final = 0.1
-"""Learning rate of the original design."""
+"""Starting points of replays; the prior of all users starts there too."""
 
 TRIED: Final = (0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
 """Factors of the start weights that the search tries for one layer after the other, twice."""
@@ -86,7 +74,7 @@ class Ready:
     @property
     def intent(self) -> Intent:
         """Intent of the question."""
-        return self.asked.found[DEFAULT_LAYERS].query.analysis.intent
+        return self.asked.found.query.analysis.intent
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +100,10 @@ class Plan:
     """Settings of a replay.
 
     Attributes:
-        rule: Name of the learning rule.
         beginning: Name of the starting point.
         noise: Share of wrong replies.
     """
 
-    rule: str
     beginning: str
     noise: float
 
@@ -138,14 +124,14 @@ class Replayed:
 
 
 @dataclass
-class Ours:
+class Learner:
     """The shipped rule, for one user."""
 
     state: LearningState
     intents: dict[Intent, IntentOffset]
 
     @classmethod
-    def at(cls, beginning: Weights) -> "Ours":
+    def at(cls, beginning: Weights) -> "Learner":
         """Return the untrained rule."""
         return cls(LearningState(own=beginning, good=beginning), {})
 
@@ -165,36 +151,8 @@ class Ours:
             )
 
 
-@dataclass
-class Design:
-    """The rule of the original design."""
-
-    state: Weights
-
-    @classmethod
-    def at(cls, beginning: Weights) -> "Design":
-        """Return the untrained rule."""
-        return cls(beginning)
-
-    def weights(self, _: Intent) -> Weights:
-        """Return the weights, which are the same for every intent."""
-        return self.state
-
-    def told(self, _: Intent, uses: Sequence[ItemUse], asked: Sequence[Layer]) -> None:
-        """Learn from a reply."""
-        self.state = moved(self.state, uses, asked, RATE)
-
-
-OURS: Final = "ours"
-RULES: Final[Mapping[str, type[Ours] | type[Design]]] = {OURS: Ours, BY_DESIGN: Design}
-
-PLANS: Final = tuple(
-    Plan(rule, start, noise)
-    for rule in RULES
-    for start in BEGINNINGS
-    for noise in (NOISES if rule == OURS else NOISES[:1])
-)
-"""All replays of a dataset; the rule of the original design is replayed without noise only."""
+PLANS: Final = tuple(Plan(start, noise) for start in BEGINNINGS for noise in NOISES)
+"""All replays of a dataset."""
 
 
 class Replay:
@@ -210,16 +168,11 @@ class Replay:
     def __init__(
         self, asked: Sequence[RetrievedQuestion], encoder: Encoder, turns: int, measured: int
     ) -> None:
-        self._encoder, self._packer, self._model = encoder, Packer(), fitted_model()
+        self._encoder, self._model = encoder, fitted_model()
         ready = [
-            Ready(
-                one,
-                candidate_features(
-                    one.found[DEFAULT_LAYERS].query, one.found[DEFAULT_LAYERS].candidates
-                ),
-            )
+            Ready(one, candidate_features(one.found.query, one.found.candidates))
             for one in asked
-            if scored(one)
+            if has_evidence(one.question)
         ]
         random = np.random.default_rng(SEED)
         taught = [one for one in ready if not one.asked.held_out and one.asked.question.answer]
@@ -232,7 +185,7 @@ class Replay:
 
     def replayed(self, plan: Plan) -> Replayed:
         """Run one replay."""
-        learner = RULES[plan.rule].at(BEGINNINGS[plan.beginning])
+        learner = Learner.at(BEGINNINGS[plan.beginning])
         begun = self._evidence(learner.weights)
         points = [self._point(0, learner)]
         turns = len(self._taught)
@@ -242,7 +195,7 @@ class Replay:
             block = self._block(said.ready, learner.weights(intent))
             reply = said.knowing if self._delivered(said.ready, block) else said.unknowing
             uses = detect_usage(self._encoder, block.items, said.ready.asked.question.text, reply)
-            reports = said.ready.asked.found[DEFAULT_LAYERS].reports
+            reports = said.ready.asked.found.reports
             learner.told(
                 intent,
                 uses,
@@ -287,9 +240,9 @@ class Replay:
                 yield Said(ready, spoken(question.answer), "I don't know, sorry.")
 
     def _block(self, ready: Ready, given: Weights) -> Packed:
-        found = ready.asked.found[DEFAULT_LAYERS]
+        found = ready.asked.found
         ranking = rank(found.query, found.candidates, ready.features, self._model, given, BUDGET)
-        return self._packer.pack(found, quotes(ranking.candidates)[0], BUDGET)
+        return packed(found, quotes(ranking.candidates)[0])
 
     def _delivered(self, ready: Ready, block: Packed) -> float:
         return fmean(
@@ -310,7 +263,7 @@ class Replay:
             )
         return self._known[key]
 
-    def _point(self, turns: int, learner: Ours | Design) -> Point:
+    def _point(self, turns: int, learner: Learner) -> Point:
         return Point(turns, fmean(self._evidence(learner.weights)), learner.weights(Intent.FACT))
 
 

@@ -1,7 +1,6 @@
 """How a reply used an item.
 
-Fitted on every second line of `usage.tsv`, which we wrote, measured on the others beside the
-design's rule.
+Fitted on every second line of `usage.tsv`, which we wrote, measured on the others.
 
 `usage_taught.tsv` is for fitting alone. We wrote it when cross-validation of the fitting half
 showed what was confused.
@@ -23,7 +22,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import StandardScaler
 
-from eval.content_words import words
 from eval.statistics import RESAMPLES, SEED, Estimate
 from hotmem.feedback import usage
 from hotmem.feedback.usage import KINDS, detect_usage
@@ -48,12 +46,6 @@ triple. Without any, 6 in 10 of them are taken for used."""
 SAME_MATTER: Final = 0.7
 """Cosine from which two items are on the same matter, so that the one is no stranger to replies
 that used the other."""
-
-DESIGN_SHARE: Final = 0.3
-"""Share of an item's words in the reply from which the design counts it as used."""
-
-DESIGN: Final = "the design's 30 %"
-FITTED: Final = "fitted"
 
 SAID_AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -99,9 +91,10 @@ class Triple:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """How one rule does on the triples held back.
+    """How the shipped model does on the triples held back.
 
     Attributes:
+        triples: Number of triples.
         macro_f1: Mean F1 of the four kinds.
         used_f1: F1 of used against unused.
         f1: F1 of each kind.
@@ -109,20 +102,12 @@ class Detection:
         by_sort: Share right of each sort of triple.
     """
 
+    triples: int
     macro_f1: Estimate
     used_f1: Estimate
     f1: Mapping[str, float]
     confusion: Mapping[str, Mapping[str, int]]
     by_sort: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Both rules on the same triples, and by how much the fitted one is ahead in macro-F1."""
-
-    triples: int
-    rules: Mapping[str, Detection]
-    lead: Estimate
 
 
 def triples(path: Path = TRIPLES) -> list[Triple]:
@@ -139,15 +124,6 @@ def halves() -> tuple[list[Triple], list[Triple]]:
     """The triples that are fitted on, and those held back."""
     found = triples()
     return found[::2], found[1::2]
-
-
-def by_design(triple: Triple) -> UsageKind:
-    """The rule of the original design: verbatim is quoted, 30 % of the words is referenced."""
-    held, said = words(triple.as_item.text), words(triple.reply)
-    if f" {' '.join(held)} " in f" {' '.join(said)} ":
-        return UsageKind.QUOTE
-    shared = len(set(held) & set(said)) / max(len(set(held)), 1)
-    return UsageKind.REFERENCE if shared >= DESIGN_SHARE else UsageKind.UNUSED
 
 
 def table(encoder: Encoder, asked: Sequence[Triple]) -> NDArray[np.float64]:
@@ -232,35 +208,16 @@ def fitted(
     }
 
 
-def measure(encoder: Encoder, held: Sequence[Triple]) -> Comparison:
-    """The shipped model and the design's rule on triples that were held back from fitting."""
+def measure(encoder: Encoder, held: Sequence[Triple]) -> Detection:
+    """The shipped model on triples that were held back from fitting."""
     truth = [one.kind for one in held]
-    found = {
-        DESIGN: [by_design(one) for one in held],
-        FITTED: [
-            detect_usage(encoder, [one.as_item], one.question, one.reply)[0].kind for one in held
-        ],
-    }
-    lead = _resampled(
-        lambda chosen: (
-            _macro([truth[row] for row in chosen], [found[FITTED][row] for row in chosen])
-            - _macro([truth[row] for row in chosen], [found[DESIGN][row] for row in chosen])
-        ),
-        len(held),
-    )
-    return Comparison(
-        len(held), {name: _detection(held, truth, kinds) for name, kinds in found.items()}, lead
-    )
-
-
-def _detection(
-    held: Sequence[Triple], truth: Sequence[UsageKind], found: Sequence[UsageKind]
-) -> Detection:
+    found = [detect_usage(encoder, [one.as_item], one.question, one.reply)[0].kind for one in held]
     pairs = Counter(zip(truth, found, strict=True))
     right = Counter(one.sort for one, kind in zip(held, found, strict=True) if one.kind is kind)
     sorts = Counter(one.sort for one in held)
     scores = f1_score(truth, found, labels=list(KINDS), average=None, zero_division=0.0)
     return Detection(
+        triples=len(held),
         macro_f1=_resampled(
             lambda chosen: _macro([truth[row] for row in chosen], [found[row] for row in chosen]),
             len(held),

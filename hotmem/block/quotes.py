@@ -15,7 +15,7 @@ from hotmem.types import EvidenceKind, Quote
 from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
 
 KEPT_SHARE: Final = 0.8
-"""Share of the content words of a statement that are kept (`python -m eval ablation`)."""
+"""Share of the content words of a statement that are kept."""
 
 ELLIPSIS: Final = "…"
 

@@ -78,7 +78,7 @@ FACT_COVERAGE: Final = 0.8
 """Share of a passage's words that a fact extracted from it must contain to replace it."""
 
 MIN_FACT_RELEVANCE: Final = 0.08
-"""Relevance from which a fact is preferred to its passage (`python -m eval ablation`)."""
+"""Relevance from which a fact is preferred to its passage."""
 
 DENIALS: Final = stems("no not don't never none nothing nobody without") - {"don"}
 """Stems of words by which a statement says the opposite."""

@@ -17,32 +17,30 @@ import typer
 from eval.datasets.selection import load_datasets
 from eval.learning import replay
 from eval.learning.command import learn
-from eval.learning.curves import BEST, Curve, Fixed, Outcome, figures, plot
+from eval.learning.curves import BEST, Curve, Fixed, Outcome, figures
 from eval.learning.replay import (
     BEGINNINGS,
-    BY_DESIGN,
-    OURS,
     PLANS,
     SHIPPED_ONES,
-    Ours,
+    Learner,
     Plan,
     Point,
     Replay,
     spoken,
 )
-from eval.retrieval import DEFAULT_LAYERS, RetrievedQuestion, held_out, request
+from eval.retrieval import RetrievedQuestion, held_out, request
 from eval.run import ingested, models
 from eval.statistics import Estimate
 from hotmem.core.timing import StageTimer
-from hotmem.feedback.learning import ROLLBACK_LEAD, multipliers
+from hotmem.feedback.learning import ROLLBACK_LEAD
 from hotmem.models import CachedEncoder
 from hotmem.recall import retrieve
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Intent, Layer
 from tests.eval import inline
-from tests.eval.test_studies import PEOPLE, PNG, written
+from tests.eval.test_calibration import PEOPLE, written
 from tests.feedback.test_weights import SEMANTIC_USED
 
-INVERTED = Plan(OURS, "inverted", 0.0)
+INVERTED = Plan("inverted", 0.0)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -55,15 +53,9 @@ async def asked(tmp_path_factory: pytest.TempPathFactory) -> list[RetrievedQuest
         async with ingested(conversation, models(folder)) as memory:
             for question in conversation.questions:
                 answer = await retrieve(
-                    DEFAULT_LAYERS.of(memory.runtime.recall),
-                    request(conversation, question),
-                    StageTimer(),
+                    memory.runtime.recall, request(conversation, question), StageTimer()
                 )
-                found.append(
-                    RetrievedQuestion(
-                        conversation, question, held_out(number), {DEFAULT_LAYERS: answer}
-                    )
-                )
+                found.append(RetrievedQuestion(conversation, question, held_out(number), answer))
     return found
 
 
@@ -73,9 +65,6 @@ def tiny(asked: Sequence[RetrievedQuestion], encoder: CachedEncoder) -> Replay:
 
 
 def test_where_replays_begin() -> None:
-    assert multipliers(BEGINNINGS[BY_DESIGN]) == pytest.approx([1.0, 0.8, 0.6, 0.4]), (
-        "the design's, of layers that count as fitted"
-    )
     assert BEGINNINGS[SHIPPED_ONES] == START_WEIGHTS
     assert {plan.beginning for plan in PLANS} == set(BEGINNINGS) and len(set(PLANS)) == len(PLANS)
 
@@ -142,7 +131,7 @@ def test_the_search_stays_at_the_shipped_weights_unless_others_are_better(tiny: 
 
 
 def test_a_step_back_forgets_what_intents_taught() -> None:
-    learner = Ours.at(START_WEIGHTS)
+    learner = Learner.at(START_WEIGHTS)
     learner.told(Intent.FACT, SEMANTIC_USED, tuple(Layer))
     assert learner.intents and learner.weights(Intent.FACT) != START_WEIGHTS
     learner.state = replace(learner.state, lead=10 * ROLLBACK_LEAD)
@@ -152,24 +141,19 @@ def test_a_step_back_forgets_what_intents_taught() -> None:
     )
 
 
-def test_an_outcome_is_drawn_and_told(tmp_path: Path) -> None:
+def test_an_outcome_is_told() -> None:
     points = (
         Point(0, 0.5, START_WEIGHTS),
         Point(4, 0.3, START_WEIGHTS),
         Point(8, 0.6, START_WEIGHTS),
     )
     gain = Estimate(0.1, 0.0, 0.2)
-    own = [Curve("own", plan, points, gain, gain, gain, gain) for plan in PLANS]
+    own = [Curve("own", plan, points, gain, gain, gain) for plan in PLANS]
     outcome = Outcome(
         tuple(own),
-        tuple(
-            Fixed("own", name, START_WEIGHTS, 0.6, gain) for name in (SHIPPED_ONES, BY_DESIGN, BEST)
-        ),
+        tuple(Fixed("own", name, START_WEIGHTS, 0.6, gain) for name in (SHIPPED_ONES, BEST)),
     )
     assert own[0].lowest == pytest.approx(-0.2)
-    files = plot(outcome, tmp_path)
-    assert len(files) == len(set(files)) == len(BEGINNINGS)
-    assert all(file.read_bytes().startswith(PNG) for file in files)
     assert json.loads(json.dumps(figures(outcome)))["curves"][0]["lowest"] == pytest.approx(-0.2)
 
 
@@ -182,19 +166,16 @@ def test_learning_from_end_to_end(
         [f"hotmem={own}"],
         turns=8,
         questions=2,
-        png=tmp_path / "curves",
         step=1,
         jobs=1,
         cache=None,
         as_json=True,
     )
     told: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert [
-        (one["plan"]["rule"], one["plan"]["beginning"], one["plan"]["noise"])
-        for one in told["curves"]
-    ] == [(plan.rule, plan.beginning, plan.noise) for plan in PLANS]
-    assert [one["name"] for one in told["fixed"]] == [SHIPPED_ONES, BY_DESIGN, BEST]
-    assert len(list((tmp_path / "curves").glob("learning-hotmem-*.png"))) == len(BEGINNINGS)
+    assert [(one["plan"]["beginning"], one["plan"]["noise"]) for one in told["curves"]] == [
+        (plan.beginning, plan.noise) for plan in PLANS
+    ]
+    assert [one["name"] for one in told["fixed"]] == [SHIPPED_ONES, BEST]
 
 
 def test_nothing_held_out_is_said_at_once(tmp_path: Path) -> None:

@@ -1,23 +1,18 @@
 """How usage is measured.
 
-Our triples, the design's rule by arithmetic, strangers, and the fit on invented features.
+Our triples, strangers, and the fit on invented features.
 """
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from eval.learning import usage
 from eval.learning.usage import (
-    DESIGN,
-    FITTED,
     SAME_MATTER,
     TAUGHT,
     Triple,
-    by_design,
     fitted,
     halves,
     measure,
@@ -30,12 +25,7 @@ from hotmem.feedback.usage_features import FEATURES
 from hotmem.models import CachedEncoder
 from hotmem.types import UsageKind
 
-QUOTED, REFERRED, INFLUENCED, UNUSED = (
-    UsageKind.QUOTE,
-    UsageKind.REFERENCE,
-    UsageKind.INFLUENCE,
-    UsageKind.UNUSED,
-)
+REFERRED, UNUSED = UsageKind.REFERENCE, UsageKind.UNUSED
 DOG = Triple(
     "Ana: My dog is called Potola.", "What's my dog called?", "Potola.", REFERRED, "one-word"
 )
@@ -61,25 +51,6 @@ def test_the_speaker_stands_beside_the_item() -> None:
     assert (DOG.as_item.speaker, DOG.as_item.text) == ("Ana", "My dog is called Potola.")
     nobody = replace(DOG, item="The code is 4711: don't tell.").as_item
     assert (nobody.speaker, nobody.text) == (None, "The code is 4711: don't tell.")
-
-
-@pytest.mark.parametrize(
-    ("reply", "kind"),
-    [
-        ("You said: my dog is called Potola, I think.", QUOTED),
-        ("Your dog, Potola.", REFERRED),
-        ("Potola.", UNUSED),
-        ("", UNUSED),
-    ],
-)
-def test_the_designs_rule(reply: str, kind: UsageKind) -> None:
-    """Of "my dog is called Potola" two words of five are 40 %, one is 20 %."""
-    assert by_design(replace(DOG, reply=reply)) is kind
-
-
-@given(st.text(min_size=1, max_size=40), st.text(max_size=40))
-def test_the_designs_rule_knows_no_influence(item: str, reply: str) -> None:
-    assert by_design(replace(DOG, item=item, reply=reply)) is not INFLUENCED
 
 
 def test_strangers_are_of_another_matter(encoder: CachedEncoder) -> None:
@@ -138,22 +109,15 @@ def test_a_kind_taken_to_be_frequent_is_found_more_often() -> None:
     assert mostly > even
 
 
-def test_both_rules_on_the_same_triples(
+def test_the_shipped_model_on_triples(
     encoder: CachedEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(usage, "RESAMPLES", 80)
     held = halves()[1][::10]
     found = measure(encoder, held)
-    assert found.triples == len(held) and set(found.rules) == {DESIGN, FITTED}
-    for rule in found.rules.values():
-        assert sum(count for row in rule.confusion.values() for count in row.values()) == len(held)
-        assert 0 <= rule.macro_f1.low <= rule.macro_f1.mean <= rule.macro_f1.high <= 1
-        right = sum(rule.confusion[kind][kind] for kind in KINDS)
-        sorts = {one.sort: sum(other.sort == one.sort for other in held) for one in held}
-        assert sum(rule.by_sort[sort] * count for sort, count in sorts.items()) == pytest.approx(
-            right
-        )
-    assert found.lead.mean == pytest.approx(
-        found.rules[FITTED].macro_f1.mean - found.rules[DESIGN].macro_f1.mean
-    )
-    assert found.lead.low > 0, "ahead of the design's rule"
+    assert found.triples == len(held)
+    assert sum(count for row in found.confusion.values() for count in row.values()) == len(held)
+    assert 0 <= found.macro_f1.low <= found.macro_f1.mean <= found.macro_f1.high <= 1
+    right = sum(found.confusion[kind][kind] for kind in KINDS)
+    sorts = {one.sort: sum(other.sort == one.sort for other in held) for one in held}
+    assert sum(found.by_sort[sort] * count for sort, count in sorts.items()) == pytest.approx(right)

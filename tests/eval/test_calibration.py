@@ -1,4 +1,4 @@
-"""The studies: what is pure by arithmetic, and each command on a tiny file of our own."""
+"""Retrieved candidates and the calibration of their relevance, on a tiny file of our own."""
 
 import json
 from collections.abc import Mapping
@@ -9,19 +9,14 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from eval.calibration import ALL, measure
 from eval.datasets.selection import load_datasets
-from eval.relevance import Sample
-from eval.retrieval import DEFAULT_LAYERS, LayerChoice, RetrievedQuestion, held_out, retrieved
+from eval.retrieval import RetrievedQuestion, held_out, retrieved
 from eval.statistics import calibration_error, reliability
-from eval.studies import ablation, calibration
-from eval.studies.ablation import ALL, CHOICES, GROUPS, VARIANTS, WHOLE, without
-from eval.studies.command import COMMANDS
 from hotmem.errors import InvalidInput
-from hotmem.ranking.features import FEATURES
-from hotmem.types import Layer, Source
+from hotmem.types import Layer
 from tests.eval import inline
 
-PNG = b"\x89PNG"
 PEOPLE = {
     "ana": ("Potola", "cello"),
     "ben": ("Rufus", "drums"),
@@ -91,7 +86,7 @@ def asked(
     cache = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         inline.install(patch)
-        return {"own": retrieved(conversations, CHOICES, 1, cache, Console(quiet=True), "own")}
+        return {"own": retrieved(conversations, 1, cache, Console(quiet=True), "own")}
 
 
 def test_what_was_retrieved(asked: dict[str, list[RetrievedQuestion]]) -> None:
@@ -99,35 +94,20 @@ def test_what_was_retrieved(asked: dict[str, list[RetrievedQuestion]]) -> None:
         True
     ] * 3
     for one in asked["own"]:
-        assert set(one.found) == set(CHOICES)
-        for choice, found in one.found.items():
-            assert {report.layer for report in found.reports} == set(choice.layers)
+        assert {report.layer for report in one.found.reports} == set(Layer)
 
 
 def test_statements_are_held_once(asked: dict[str, list[RetrievedQuestion]]) -> None:
-    first, second = (asked["own"][place].found[DEFAULT_LAYERS].candidates for place in (0, 1))
+    first, second = (asked["own"][place].found.candidates for place in (0, 1))
     shared = {id(one.evidence) for one in first} & {id(one.evidence) for one in second}
     assert shared
 
 
-def test_ablation(asked: dict[str, list[RetrievedQuestion]]) -> None:
-    effects = ablation.measure(asked, Console(quiet=True))
-    assert {effect.off for effect in effects} == {variant.name for variant in VARIANTS}
-    assert {effect.dataset for effect in effects} == {"own", ALL}
-    assert {effect.difference.mean for effect in effects if effect.off == WHOLE} == {0.0}
-    ablation.show(effects, Console(quiet=True))
-    assert json.dumps(ablation.figures(effects))
-
-
-def test_calibration(asked: dict[str, list[RetrievedQuestion]], tmp_path: Path) -> None:
-    found = calibration.measure(asked)
+def test_calibration(asked: dict[str, list[RetrievedQuestion]]) -> None:
+    found = measure(asked)
     assert found["own"] == found[ALL]
     assert 0 <= found[ALL].error <= 1
     assert sum(one.count for one in found[ALL].bins) == found[ALL].items
-    calibration.plot(found, tmp_path / "plot.png")
-    assert (tmp_path / "plot.png").read_bytes().startswith(PNG)
-    calibration.show(found, Console(quiet=True))
-    assert json.dumps(calibration.figures(found))
 
 
 @pytest.mark.parametrize("entry", ["locomo", "nosuch=file.json", "=file.json"])
@@ -142,40 +122,6 @@ def test_steps_and_limits_of_data(own: Path) -> None:
         "ben",
         "cleo",
     ]
-
-
-def test_every_feature_is_in_one_group() -> None:
-    grouped = [feature for features in GROUPS.values() for feature in features]
-    assert sorted(grouped) == sorted(FEATURES)
-
-
-def test_every_layer_is_left_out_once() -> None:
-    assert {len(choice.layers) for choice in CHOICES[1:]} == {len(Layer) - 1}
-    assert len(set(CHOICES)) == 1 + len(Layer)
-    assert CHOICES[0] == LayerChoice()
-
-
-def test_variants_have_names_of_their_own() -> None:
-    assert len({variant.name for variant in VARIANTS}) == len(VARIANTS)
-    assert set(COMMANDS) == {
-        "ablation",
-        "updates",
-        "calibration",
-    }
-
-
-def test_a_sample_without_features() -> None:
-    sample = Sample(
-        True,
-        np.ones((2, len(FEATURES)), dtype=np.float32),
-        (Source.QUOTE,) * 2,
-        np.array([True, False]),
-    )
-    left = without(sample, GROUPS["words"])
-    told = dict(zip(FEATURES, left.features[0].tolist(), strict=True))
-    assert {name for name, value in told.items() if value == 0} == set(GROUPS["words"])
-    assert without(sample, ()) is sample
-    assert left.held_out
 
 
 def test_every_second_conversation_is_held_out() -> None:
