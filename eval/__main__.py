@@ -16,6 +16,7 @@ from eval.language.command_training import train_commands
 from eval.language.commands import commands
 from eval.language.corrections import corrections
 from eval.language.dates_and_tasks import dates, tasks
+from eval.language.dialogues import dialogues
 from eval.language.extraction import extraction
 from eval.language.facts import facts
 from eval.language.forgetting import forgetting
@@ -24,11 +25,9 @@ from eval.language.languages import languages
 from eval.language.names import names
 from eval.language.need import need, train_needs
 from eval.language.plans import plans
-from eval.language.rewriting import rewriting
 from eval.language.secret_training import train_secrets
 from eval.language.statement_training import train_meant, train_wishes
 from eval.language.time import time
-from eval.language.voice_dialogues import dialogues
 from eval.learning.command import learn, usage
 from eval.peers.command import peers
 from eval.snapshot import app as snapshot
@@ -68,7 +67,6 @@ for command in (
     plans,
     dates,
     tasks,
-    rewriting,
     dialogues,
     extraction,
     time,

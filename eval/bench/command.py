@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from eval.arguments import AsJson, Cache, Data, Keep, Step, print_json, working_folder
+from eval.arguments import AsJson, Keep, print_json, working_folder
 from eval.bench import (
     background,
     copying,
@@ -21,14 +21,11 @@ from eval.bench import (
     reembed,
     scale,
     soak,
-    spoken,
     tools,
     turn,
 )
 from eval.bench.fleet import measure as fleet
 from eval.bench.fleet import report as fleet_report
-from eval.datasets.selection import load_datasets
-from eval.run import models
 from pipelines.logs import configure_logs
 
 bench = typer.Typer(help="Measure speed, memory use and growth.", no_args_is_help=True)
@@ -188,28 +185,6 @@ def bench_turn(
         )
     turn.show(results, Console())
     print_json(turn.figures(results), as_json)
-
-
-@bench.command("spoken")
-def bench_spoken(
-    data: Data,
-    questions: Annotated[
-        int, typer.Option(help="Questions of each dataset; a second each and voice.", min=1)
-    ] = 100,
-    step: Step = 12,
-    cache: Cache = None,
-    as_json: AsJson = False,
-) -> None:
-    """Compare the evidence for spoken questions, clean and noisy, with that for typed ones."""
-    with working_folder(cache) as folder:
-        loaded = models(folder)
-        found = {
-            name: spoken.measure(part, questions, loaded, Console(stderr=True))
-            for name, part in load_datasets(data, step).items()
-        }
-    for name, part in found.items():
-        spoken.show(name, part, Console())
-    print_json({name: spoken.figures(part) for name, part in found.items()}, as_json)
 
 
 @bench.command("soak")

@@ -8,16 +8,18 @@ alone. A fold holds out every fifth dialogue.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import numpy as np
+import Stemmer
 import typer
 from rich.console import Console
 
 from eval.arguments import AsJson, Most, print_json
+from eval.content_words import content_words
 from eval.language.dialogues import Query
-from eval.language.rewriting import is_right, stems, wanted
 from eval.report import share
 from eval.statistics import bootstrap
 from hotmem.models import Language, load_language
@@ -27,7 +29,6 @@ from hotmem.understanding.query.antecedents import (
     Candidates,
     Features,
     Question,
-    RecentTurn,
     beside_best,
     choose,
 )
@@ -37,6 +38,8 @@ FILE: Final = Path(__file__).parents[1] / "data/rewriting/dialogues.txt"
 FOLDS: Final = 5
 PENALTIES: Final = (1.0, 0.1)
 """L2 penalties of the two steps."""
+
+_stemmer: Final = Stemmer.Stemmer("porter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +59,41 @@ class Example:
     by_rules: tuple[str, ...]
 
 
+@lru_cache(maxsize=8192)
+def stems(text: str) -> frozenset[str]:
+    """The stems of a text's content words."""
+    return frozenset(_stemmer.stemWords([word.replace("'", "") for word in content_words(text)]))
+
+
+def wanted(query: Query) -> frozenset[str]:
+    """The stems that the human rewrite adds; none for a clear question."""
+    return stems(query.rewritten) - stems(query.text)
+
+
+def is_right(query: Query, addition: str) -> bool:
+    """Whether an addition resolves an ambiguous question, or leaves a clear one as it is.
+
+    It resolves one if it holds at least half of the stems that are wanted, and at most as many that
+    neither the question nor the human rewrite holds.
+    """
+    missing = wanted(query)
+    added = stems(addition) - stems(query.text)
+    held = len(added & missing)
+    return 2 * held >= len(missing) and len(added - missing) <= held
+
+
 def dialogues(file: Path = FILE) -> list[Query]:
     """Read the dialogues."""
     found = []
-    for number, line in enumerate(file.read_text("utf-8").splitlines()):
+    for line in file.read_text("utf-8").splitlines():
         turns, text, rewritten = line.split(" = ")
         said = [turn.strip().partition(": ") for turn in turns.split(" / ")]
         found.append(
             Query(
-                str(number),
                 text,
                 rewritten,
                 tuple(words for _, _, words in said),
-                said_by_user=tuple(who == "u" for who, _, _ in said),
+                tuple(who == "u" for who, _, _ in said),
             )
         )
     return found
@@ -80,11 +105,7 @@ def examples(queries: Sequence[Query], language: Language) -> list[Example]:
 
 
 def _example(query: Query, language: Language) -> Example:
-    doc = language.parse([query.text], names=False)[0]
-    turns = [
-        RecentTurn(turn, by_user)
-        for turn, by_user in zip(language.parse(query.before), query.by_user_before, strict=True)
-    ]
+    doc, turns = query.parsed(language)
     ambiguous = find_ambiguous(doc)
     candidates = Candidates.of(Question.of(doc, ambiguous), turns)
     missing = wanted(query)

@@ -1,131 +1,137 @@
-"""Conversations whose queries people rewrote, so that each can be understood alone."""
+"""`python -m eval dialogues`: expand the questions of voice dialogues written without the code.
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
+An expanded question is right if it holds every phrase that it must have and none that it must not.
+A phrase may have alternatives, separated by "|". Half of the dialogues (`dev`) may be looked at.
+"""
+
+import json
+import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Any, Final
 
-from eval.datasets.base import find_files, read_json, read_lines
+import typer
+from rich.console import Console
+from rich.progress import track
 
-MOST_BEFORE: Final = 10
-"""Turns before a query that are kept; those of CAsT, all by the user, are kept all."""
+from eval.arguments import AsJson, Most, print_json
+from eval.report import share, table
+from eval.statistics import bootstrap
+from hotmem.models import Language, load_language
+from hotmem.types.understanding import Doc
+from hotmem.understanding.query.ambiguity import find_ambiguous
+from hotmem.understanding.query.antecedents import RecentTurn
+from hotmem.understanding.query.coreference import expand
+from hotmem.understanding.query.cues import is_chitchat
 
-
-class Dialogues(StrEnum):
-    """The sets of rewritten queries."""
-
-    CAST = "cast"
-    MUDOCO = "mudoco"
-    IKAT = "ikat"
+FILE: Final = Path(__file__).parents[1] / "data/trial/dialogues.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """An utterance within its conversation.
+    """A question within its dialogue.
 
     Attributes:
-        conversation: The conversation's identifier.
         text: As it was said.
         rewritten: As a person wrote it to stand alone; the same where nothing was unclear.
         before: The turns before it, oldest first.
-        by_user: Whether the user said it, not the assistant.
-        statements: What is known of the user, by number; iKAT only.
-        applying: Numbers of the statements that the answer needs; iKAT only.
-        said_by_user: Whether the user said each turn of `before`; empty if both spoke in turn.
+        said_by_user: Whether the user said each of them.
     """
 
-    conversation: str
     text: str
     rewritten: str
     before: tuple[str, ...]
-    by_user: bool = True
-    statements: Mapping[str, str] = field(default_factory=dict)
-    applying: frozenset[str] = frozenset()
-    said_by_user: tuple[bool, ...] = ()
+    said_by_user: tuple[bool, ...]
 
-    @property
-    def by_user_before(self) -> tuple[bool, ...]:
-        """Whether the user said each turn of `before`."""
-        return self.said_by_user or tuple(
-            (place % 2 == 0) == self.by_user for place in range(len(self.before), 0, -1)
-        )
+    def parsed(self, language: Language) -> tuple[Doc, list[RecentTurn]]:
+        """Parse the question and the turns before it."""
+        turns = zip(language.parse(self.before), self.said_by_user, strict=True)
+        doc = language.parse([self.text], names=False)[0]
+        return doc, [RecentTurn(turn, by_user) for turn, by_user in turns]
 
 
-def queries(dataset: Dialogues, path: Path) -> Iterator[Query]:
-    """The queries of a set, in order.
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A question with its judgement.
 
-    Args:
-        dataset: Which set.
-        path: CAsT 2019: the folder of `cast2019_topics.json` and `cast2019_resolved.tsv`.
-            MuDoCo-QR: the file of a domain, or the folder of `mudoco_*.json`. iKAT: a file of
-            topics, or the folder of `*topics.json`.
-
-    Raises:
-        InvalidInput: If a file is missing.
+    Attributes:
+        id: Its identifier.
+        half: `dev` or `held`.
+        ambiguous: Whether it needs the dialogue to be understood.
+        query: The question.
+        pointing: Its words that were found to point elsewhere.
+        expansion: What was added to it.
+        right: Whether the expanded question is right.
     """
-    if dataset is Dialogues.CAST:
-        return _cast(path)
-    return _mudoco(path) if dataset is Dialogues.MUDOCO else _ikat(path)
+
+    id: str
+    half: str
+    ambiguous: bool
+    query: Query
+    pointing: tuple[str, ...]
+    expansion: tuple[str, ...]
+    right: bool
 
 
-def _cast(folder: Path) -> Iterator[Query]:
-    resolved = dict(
-        line.split("\t", 1)
-        for file in find_files(folder, "cast2019_resolved.tsv")
-        for line in read_lines(file)
-        if line
+def judged(row: dict[str, Any], language: Language) -> Judged:
+    """Expand and judge a question."""
+    query = Query(
+        row["question"],
+        row["standalone"],
+        tuple(turn["text"] for turn in row["turns"]),
+        tuple(turn["role"] == "user" for turn in row["turns"]),
     )
-    for topic in read_json(find_files(folder, "cast2019_topics.json")[0]):
-        said = [_plain(turn["raw_utterance"]) for turn in topic["turn"]]
-        for place, turn in enumerate(topic["turn"]):
-            rewritten = resolved[f"{topic['number']}_{turn['number']}"]
-            yield Query(
-                str(topic["number"]),
-                said[place],
-                _plain(rewritten),
-                tuple(said[:place]),
-                said_by_user=(True,) * place,
+    doc, before = query.parsed(language)
+    pointing = () if is_chitchat(doc) else find_ambiguous(doc)
+    expansion = () if is_chitchat(doc) else expand(doc, pointing, before)
+    text = " ".join((query.text, *expansion))
+    right = all(_has(text, phrase) for phrase in row["must_have"]) and not any(
+        _has(text, phrase) for phrase in row["must_not"]
+    )
+    return Judged(row["id"], row["half"], row["ambiguous"], query, pointing, expansion, right)
+
+
+def _has(text: str, phrase: str) -> bool:
+    return any(
+        re.search(rf"(?<!\w){re.escape(one)}", text, re.IGNORECASE) for one in phrase.split("|")
+    )
+
+
+def dialogues(
+    misses: Annotated[
+        bool, typer.Option(help="Print the questions of the development half that fail.")
+    ] = False,
+    held: Annotated[bool, typer.Option(help="Measure the held-out half too.")] = False,
+    limit: Most = None,
+    as_json: AsJson = False,
+) -> None:
+    """Expand ambiguous and clear questions of voice dialogues by an independent writer."""
+    console, language = Console(), load_language()
+    lines = FILE.read_text("utf-8").splitlines()[:limit]
+    given = [json.loads(line) for line in lines]
+    rows = [
+        judged(row, language) for row in track(given, "expanding", console=Console(stderr=True))
+    ]
+    result: dict[str, dict[str, float]] = {}
+    shown = table("voice dialogues", "half", ("questions", "of", "right", "95 % interval"))
+    for half in ("dev", "held") if held else ("dev",):
+        own = [row for row in rows if row.half == half]
+        for name, part in {
+            "ambiguous": [row for row in own if row.ambiguous],
+            "clear": [row for row in own if not row.ambiguous],
+            "all": own,
+        }.items():
+            if part:
+                right = bootstrap([float(row.right) for row in part])
+                bounds = f"{share(right.low)} to {share(right.high)}"
+                shown.add_row(half, name, str(len(part)), share(right.mean), bounds)
+                result[f"{half}, {name}"] = {"of": len(part), "right": right.mean}
+    console.print(shown)
+    for row in rows:
+        if misses and row.half == "dev" and not row.right:
+            console.print(
+                f"{row.id} {row.query.text} {row.pointing} -> {row.expansion}, "
+                f"not {row.query.rewritten}",
+                markup=False,
             )
-
-
-def _mudoco(path: Path) -> Iterator[Query]:
-    for name, dialog in (
-        (name, dialog)
-        for file in find_files(path, "mudoco_*.json")
-        for name, dialog in read_json(file)["dialogs"].items()
-    ):
-        turns = dialog["turns"]
-        for place, turn in enumerate(turns):
-            if turn["graded"]:
-                text = _plain(turn["utterance"])
-                rewritten = (
-                    _plain(turn["rewritten_utterance"]) if turn["rewrite_required"] else text
-                )
-                before = tuple(
-                    _plain(earlier["utterance"])
-                    for earlier in turns[max(0, place - MOST_BEFORE) : place]
-                )
-                yield Query(name, text, rewritten, before, by_user=turn["number"] % 2 == 1)
-
-
-def _ikat(path: Path) -> Iterator[Query]:
-    for file in find_files(path, "*topics.json"):
-        for topic in read_json(file):
-            before: list[str] = []
-            for turn in topic["turns"]:
-                text, rewritten = _plain(turn["utterance"]), _plain(turn["resolved_utterance"])
-                applying = frozenset(map(str, turn["ptkb_provenance"]))
-                yield Query(
-                    topic["number"],
-                    text,
-                    rewritten,
-                    tuple(before[-MOST_BEFORE:]),
-                    statements=topic["ptkb"],
-                    applying=applying,
-                )
-                before += [text, _plain(turn["response"])]
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())
+    print_json(result, as_json)

@@ -7,21 +7,18 @@ least `MATCH_COSINE`, the fact put into the first person. Recall counts sentence
 matching fact; precision counts facts with a matching sentence, where there is a note. Facts of
 utterances without a note are counted separately.
 
-`MATCH_COSINE` is where the rule agrees best with 200 pairs judged by hand. `verdicts.tsv` holds the
-place of each pair, a checksum of the fact, and whether the fact says what the sentence notes, or
-part of it. Notes often say what an utterance only implies, so no threshold agrees much better.
+`MATCH_COSINE` is where the rule agreed best with 200 pairs judged by hand. Notes often say what an
+utterance only implies, so no threshold agrees much better.
 """
 
-import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import track
@@ -44,8 +41,6 @@ SAID_AT: Final = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
 BATCH: Final = 64
 """Utterances parsed together."""
 
-VERDICTS: Final = Path(__file__).with_name("verdicts.tsv")
-
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 
 
@@ -54,13 +49,11 @@ class Utterance:
     """An utterance and its note.
 
     Attributes:
-        place: File, line and turn, from 0, as "session_1:0:3".
         text: The words.
         notes: The sentences of the note; empty if the utterance has none.
         before: What the other had said before it; "" at the beginning.
     """
 
-    place: str
     text: str
     notes: tuple[str, ...]
     before: str = ""
@@ -90,9 +83,6 @@ class Result:
         facts: Facts, where there is a note.
         facts_without_note: Facts of utterances without a note.
         utterances_without_note: Utterances without a note.
-        agreement: Share of the pairs judged by hand that the rule decides alike, of those that are
-            still extracted.
-        judged: Number of these pairs.
     """
 
     recall: Estimate
@@ -101,23 +91,21 @@ class Result:
     facts: int
     facts_without_note: int
     utterances_without_note: int
-    agreement: float
-    judged: int
 
 
 def load(path: Path) -> Iterator[Utterance]:
     """Yield the utterances of the published JSON Lines files."""
     for file in find_files(path, "session_*.jsonl"):
-        for number, line in enumerate(filter(None, read_lines(file))):
+        for line in filter(None, read_lines(file)):
             before = ""
-            for turn, said in enumerate(json.loads(line)["dialog"]):
+            for said in json.loads(line)["dialog"]:
                 notes = tuple(
                     note
                     for note in _SENTENCE_END.split((said.get("persona_text") or "").strip())
                     if note
                 )
                 text = said["text"].strip()
-                yield Utterance(f"{file.stem}:{number}:{turn}", text, notes, before)
+                yield Utterance(text, notes, before)
                 before = text
 
 
@@ -163,41 +151,6 @@ def _best_cosines(notes: Vectors, facts: Vectors) -> BestCosines:
     return BestCosines(tuple(cosines.max(axis=1).tolist()), tuple(cosines.max(axis=0).tolist()))
 
 
-def checksum(fact: str) -> str:
-    """Return the key of a fact in `verdicts.tsv`."""
-    return hashlib.sha256(fact.encode()).hexdigest()[:12]
-
-
-def agreement(
-    utterances: Sequence[Utterance], facts: Sequence[Sequence[str]], encoder: Encoder
-) -> tuple[float, int]:
-    """Return how often rule and verdicts agree, and on how many pairs that are still extracted."""
-    read = {
-        (one.place, number, checksum(fact)): (note, fact)
-        for one, said in zip(utterances, facts, strict=True)
-        for number, note in enumerate(one.notes)
-        for fact in said
-    }
-    judged = [
-        (row[0], int(row[1]), row[2], row[3] == "yes")
-        for row in (line.split("\t") for line in read_lines(VERDICTS)[1:] if line)
-    ]
-    pairs = [
-        (*read[place, number, fact], verdict)
-        for place, number, fact, verdict in judged
-        if (place, number, fact) in read
-    ]
-    if not pairs:
-        return 0.0, 0
-    cosines = np.vecdot(
-        encoder.encode([note for note, _, _ in pairs]),
-        encoder.encode([fact for _, fact, _ in pairs]),
-    )
-    return float(
-        np.mean((cosines >= MATCH_COSINE) == np.array([verdict for _, _, verdict in pairs]))
-    ), len(pairs)
-
-
 def measure(utterances: Sequence[Utterance], console: Console, *, learnt: bool = True) -> Result:
     """Extract facts from all utterances and compare them with the notes.
 
@@ -215,7 +168,6 @@ def measure(utterances: Sequence[Utterance], console: Console, *, learnt: bool =
         for one, utterance in zip(best_cosines(utterances, facts, encoder), utterances, strict=True)
         if utterance.notes
     ]
-    agreed, judged = agreement(utterances, facts, encoder)
     without_note = [
         said for said, utterance in zip(facts, utterances, strict=True) if not utterance.notes
     ]
@@ -227,8 +179,6 @@ def measure(utterances: Sequence[Utterance], console: Console, *, learnt: bool =
         sum(map(len, read)),
         sum(map(len, without_note)),
         len(without_note),
-        agreed,
-        judged,
     )
 
 
@@ -260,7 +210,6 @@ def show(result: Result, console: Console) -> None:
         f"{result.facts_without_note:,} facts of {result.utterances_without_note:,} utterances "
         "without a note"
     )
-    console.print(f"the rule agrees with {result.agreement:.0%} of {result.judged} verdicts")
 
 
 def facts(
@@ -282,9 +231,4 @@ def facts(
         raise typer.BadParameter("contains no notes", param_hint="PATH")
     result = measure(utterances, Console(stderr=True), learnt=not rules_alone)
     show(result, Console())
-    print_json(figures(result), as_json)
-
-
-def figures(result: Result) -> Mapping[str, Any]:
-    """Return the result as plain values."""
-    return asdict(result)
+    print_json(asdict(result), as_json)

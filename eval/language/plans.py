@@ -8,8 +8,6 @@ utterances for which it reads none or more than one are left out and counted.
 - *remembered*: a memory of kind "reminder" is read from the turn, with or without a time;
 - *dated*: such a memory has a time that covers the expected one, or is twelve hours from it: the
   grammar alone does not know that one is woken in the morning;
-- *part given*: the same of what `plan_statement` makes of the words labelled as the plan, which a
-  model is to find;
 - *delivered*: asked about that time, the block contains the turn or such a memory;
 - *first*: and nothing precedes it.
 """
@@ -35,7 +33,6 @@ from hotmem.models.encoders import OnnxEncoder
 from hotmem.operations.requests import SearchOptions
 from hotmem.temporal import Bound, Granularity, TimeMention, find_times
 from hotmem.types import Interval, Kind
-from hotmem.understanding.facts.events import plan_statement
 
 FOLDER: Final = Path(__file__).parents[1] / "data" / "understanding"
 HELD_OUT: Final = frozenset("bfik")
@@ -65,7 +62,6 @@ class Case:
         clean: Whether it is as written, not as a recogniser gives it.
         before: What the bot had just said; "" if it does not matter.
         text: The utterance.
-        part: Its words that hold the plan or reminder.
         keep: "plan" or "reminder".
         when: The words that state its time; "" for none.
         others: Turns said before it in other sessions.
@@ -75,7 +71,6 @@ class Case:
     clean: bool
     before: str
     text: str
-    part: str
     keep: str
     when: str
     others: tuple[str, ...]
@@ -96,7 +91,6 @@ class Outcome:
         question: The question about its time.
         remembered: Whether a reminder is read from it.
         dated: Whether a reminder that is read from it has its time.
-        part_dated: Whether what is made of the labelled words has its time.
         delivered: Whether the block contains it.
         first: Whether it is the first item of the block.
         memories: The memories read from it, with kind and times.
@@ -107,7 +101,6 @@ class Outcome:
     question: str
     remembered: bool
     dated: bool
-    part_dated: bool
     delivered: bool
     first: bool
     memories: tuple[str, ...]
@@ -121,7 +114,7 @@ def cases(batches: Sequence[str]) -> Iterator[Case]:
         rows = [
             tuple("" if field == "-" else field for field in line.split("\t")) for line in lines
         ]
-        for place, (style, before, text, keep, part, *_, when) in enumerate(rows):
+        for place, (style, before, text, keep, *_, when) in enumerate(rows):
             if keep not in KEPT:
                 continue
             nearby = [*rows[place + 1 :], *rows[:place]]
@@ -129,7 +122,7 @@ def cases(batches: Sequence[str]) -> Iterator[Case]:
             facts = [row[2] for row in alike if row[3] == "fact" and not row[-1]]
             plans = [row[2] for row in alike if row[3] in KEPT and _is_other(row[-1], when)]
             others = (*facts[:OTHER_FACTS], *plans[:1])
-            yield Case(batch, style == "clean", before, text, part, keep, when, others)
+            yield Case(batch, style == "clean", before, text, keep, when, others)
 
 
 def _is_other(words: str, when: str) -> bool:
@@ -176,13 +169,6 @@ def _covers(found: Interval, start: datetime, end: datetime) -> bool:
     return both >= min(lengths) / 2 and lengths[0] <= lengths[1] + MAX_EXCESS
 
 
-def _part_is_dated(case: Case, expected: TimeMention, language: Language) -> bool:
-    start = max(case.text.find(case.part), 0)
-    (doc,) = language.parse([case.text])
-    plan = plan_statement(doc, start, start + len(case.part), "Ana", SAID_AT)
-    return any(covers(time.interval, expected) for time in plan.times)
-
-
 async def run(case: Case, expected: TimeMention, encoder: Encoder, language: Language) -> Outcome:
     """Say a case to an empty memory, and ask about its time."""
     question = question_about(expected, case.when, clean=case.clean)
@@ -217,7 +203,6 @@ async def run(case: Case, expected: TimeMention, encoder: Encoder, language: Lan
         question,
         bool(reminders),
         any(covers(time, expected) for one in reminders for time in one.times),
-        _part_is_dated(case, expected, language),
         any(placed),
         placed[:1] == [True],
         tuple(
@@ -241,7 +226,6 @@ def show(outcomes: Sequence[Outcome], skipped: Sequence[Case], console: Console)
         "no time read",
         "remembered",
         "dated",
-        "part given",
         "delivered",
         "first",
         title="plans and reminders (95 %)",
@@ -259,7 +243,7 @@ def show(outcomes: Sequence[Outcome], skipped: Sequence[Case], console: Console)
                     str(len(without)),
                     *(
                         _share([getattr(one, name) for one in chosen])
-                        for name in ("remembered", "dated", "part_dated", "delivered", "first")
+                        for name in ("remembered", "dated", "delivered", "first")
                     ),
                 )
     console.print(table)

@@ -14,7 +14,6 @@ import typer
 from typer.testing import CliRunner
 
 from eval.__main__ import app
-from eval.bench.spoken import NoVoice
 from eval.language import corrections, extraction, identity
 from eval.language.recognizers import FILES
 from eval.learning import usage
@@ -68,26 +67,6 @@ MSC_SESSION = {
         {"text": "I have two dogs and I work as a nurse.", "persona_text": "I am a nurse."},
         {"text": "That sounds nice.", "persona_text": ""},
     ]
-}
-MUDOCO_DIALOG = {
-    "dialogs": {
-        "1": {
-            "turns": [
-                {
-                    "number": number,
-                    "utterance": said,
-                    "rewritten_utterance": rewritten,
-                    "graded": True,
-                    "rewrite_required": said != rewritten,
-                }
-                for number, said, rewritten in (
-                    (1, "Play the new song by Adele.", "Play the new song by Adele."),
-                    (2, "Playing it.", "Playing the new song by Adele."),
-                    (3, "When was it released?", "When was the new song by Adele released?"),
-                )
-            ]
-        }
-    }
 }
 TALKS = """
 # nadia and her assistant
@@ -226,7 +205,6 @@ CASES: Mapping[str, Case] = {
     "plans": Case("--limit 4 --json"),
     "dates": Case("--limit 4 --misses --json"),
     "tasks": Case("--limit 4 --held --misses --json"),
-    "rewriting": Case("mudoco={mudoco} --json"),
     "dialogues": Case("--limit 6 --held --misses --json"),
     "train-needs": Case("--limit 400 --out {folder}/needs.npz"),
     "train-wishes": Case("--limit 20 --out {folder}/wishes.npz --json"),
@@ -256,7 +234,6 @@ CASES: Mapping[str, Case] = {
     "bench latency": Case("--turns 20 --questions 2 --json", check=check_latency),
     "bench language": Case("--utterances 2 --json"),
     "bench turn": Case("--turns 20 --questions 2 --crowd 1 --mem0 0 --no-recordings --json"),
-    "bench spoken": Case("hotmem={data} --questions 1", NoVoice),
     "bench soak": Case("--minutes 1 --json"),
     "bench copy": Case("{postgres} --turns 40 --questions 2 --json", check=check_copy),
     "bench crowd": Case("--users 2 --minutes 0.01 --json"),
@@ -296,14 +273,13 @@ def inputs(tmp_path: Path) -> dict[str, Path]:
     """Small files in the format of each dataset."""
     paths = {
         name: tmp_path / name
-        for name in ("data", "msc", "mudoco", "time", "talks", "record", "folder", "restart")
+        for name in ("data", "msc", "time", "talks", "record", "folder", "restart")
     }
-    for name in ("msc", "mudoco", "time", "folder"):
+    for name in ("msc", "time", "folder"):
         paths[name].mkdir()
     paths["data"].write_text(lines(dataset()), "utf-8")
     paths["record"].write_text(lines([{"key": "a", "text": "b"}]), "utf-8")
     (paths["msc"] / "session_1.jsonl").write_text(lines([MSC_SESSION]), "utf-8")
-    (paths["mudoco"] / "mudoco_music.json").write_text(json.dumps(MUDOCO_DIALOG), "utf-8")
     for name in FILES:
         (paths["time"] / f"{name}.json").write_text(json.dumps([TIME_CASE]), "utf-8")
     paths["talks"].write_text(TALKS, "utf-8")
