@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from eval.peers.child import Said
 
 
-class Storage:
+class Store:
     """A collection with chromadb's default index."""
 
     note = "MiniLM by sentence-transformers, as its own copy would be downloaded"

