@@ -8,8 +8,7 @@ from eval.bench.command import bench
 from eval.calibration import calibration
 from eval.command import run, train, train_network
 from eval.encoder.command import encoder
-from eval.frontier.command import frontier
-from eval.frontier.truth import truth
+from eval.frontier import frontier
 from eval.language.antecedents import train_antecedents
 from eval.language.changes import changes
 from eval.language.command_training import train_commands
@@ -35,6 +34,7 @@ from eval.tools.command import roundtrip, tags, tools
 from eval.tools.contextual import contextual
 from eval.tools.searches import searches
 from eval.tools.summaries import summaries
+from eval.truth import truth
 from eval.understanding.command import reader
 from hotmem.errors import HotMemError
 
@@ -79,15 +79,15 @@ for command in (
     usage,
     learn,
     calibration,
+    train_commands,
+    train_antecedents,
+    train_secrets,
+    train_needs,
+    train_wishes,
+    train_meant,
+    train_network,
 ):
-    app.command(command.__name__)(command)
-app.command("train-commands")(train_commands)
-app.command("train-antecedents")(train_antecedents)
-app.command("train-secrets")(train_secrets)
-app.command("train-needs")(train_needs)
-app.command("train-wishes")(train_wishes)
-app.command("train-meant")(train_meant)
-app.command("train-network")(train_network)
+    app.command(command.__name__.replace("_", "-"))(command)
 
 
 def main() -> None:

@@ -1,11 +1,10 @@
 """Arguments and options that several evaluation commands share."""
 
-import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -45,9 +44,3 @@ def working_folder(folder: Path | None) -> Iterator[Path]:
         chosen = folder or Path(temporary)
         chosen.mkdir(parents=True, exist_ok=True)
         yield chosen
-
-
-def print_json(figures: Mapping[str, Any] | Sequence[Any], as_json: bool) -> None:
-    """Print the figures as one line of JSON if requested."""
-    if as_json:
-        print(json.dumps(figures))

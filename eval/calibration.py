@@ -1,18 +1,17 @@
 """`python -m eval calibration`: of items with relevance 0.3, three in ten should be evidence."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import typer
-from rich.console import Console
 
-from eval.arguments import AsJson, Cache, Data, Jobs, Limit, Step, print_json, working_folder
+from eval.arguments import AsJson, Cache, Data, Jobs, Limit, Step, working_folder
 from eval.blocks import BUDGET, packed
 from eval.datasets.selection import load_datasets
 from eval.evidence_labels import is_evidence
-from eval.report import share, table
+from eval.output import print_json, print_table
 from eval.retrieval import RetrievedQuestion, retrieved
 from eval.statistics import Bin, calibration_error, reliability
 from hotmem import Item, Mark
@@ -92,7 +91,7 @@ def calibration(
     with working_folder(cache) as folder:
         found = measure(
             {
-                name: retrieved(part, jobs, folder, Console(stderr=True), name, fitted_too=False)
+                name: retrieved(part, jobs, folder, name, fitted_too=False)
                 for name, part in load_datasets(data, step, limit).items()
             }
         )
@@ -101,14 +100,12 @@ def calibration(
             "it has no second conversation with questions; every second one is held out",
             param_hint="DATA",
         )
-    result = table(
+    print_table(
         "relevance of the items shown on held-out conversations",
-        "dataset",
-        ("items", "calibration error", *(f"{mark} right" for mark in Mark)),
+        ("dataset", "items", "calibration error", *(f"{mark} right" for mark in Mark)),
+        [
+            (name, one.items, one.error, *(one.right[mark] for mark in Mark))
+            for name, one in found.items()
+        ],
     )
-    for name, one in found.items():
-        result.add_row(
-            name, f"{one.items:,}", f"{one.error:.4f}", *(share(one.right[mark]) for mark in Mark)
-        )
-    Console().print(result)
-    print_json({"datasets": {name: asdict(one) for name, one in found.items()}}, as_json)
+    print_json({"datasets": found}, as_json)

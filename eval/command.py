@@ -1,5 +1,6 @@
 """The commands `python -m eval run`, `train` and `train-network`."""
 
+import sys
 import time
 from dataclasses import replace
 from itertools import islice
@@ -7,18 +8,18 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from eval import answerability, relevance
-from eval.arguments import AsJson, Cache, Data, Jobs, Out, Step, print_json, working_folder
+from eval.arguments import AsJson, Cache, Data, Jobs, Out, Step, working_folder
 from eval.arrays import save_arrays
 from eval.datasets import LOADERS, Dataset
 from eval.datasets.recognised import as_recognised
 from eval.datasets.selection import load_datasets
+from eval.output import print_figures, print_json
 from eval.report import figures, show
 from eval.retrieval import retrieved_histories
 from eval.rows import write
-from eval.run import run_conversations
+from eval.run import numbered, run_task, spread
 from hotmem.ranking.relevance import fitted_model
 
 
@@ -44,46 +45,30 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run a dataset through HotMem and the baselines, and score the evidence in their blocks."""
-    console = Console()
     started = time.perf_counter()
     with working_folder(cache) as folder:
         conversations = islice(LOADERS[dataset](path), limit)
-        outcomes = run_conversations(
-            map(as_recognised, conversations) if recognised else conversations,
-            budget,
-            jobs,
-            folder,
-            Console(stderr=True),
-        )
-    seconds = time.perf_counter() - started
+        chosen = map(as_recognised, conversations) if recognised else conversations
+        tasks = numbered(chosen, folder, (budget,))
+        outcomes = list(spread(run_task, tasks, jobs, "conversations"))
     found = [row for outcome in outcomes for row in outcome.rows]
     if not found:
         raise typer.BadParameter("it holds no questions", param_hint="PATH")
     if rows:
         write(found, rows)
-    skipped = sum(outcome.skipped for outcome in outcomes)
-    turns = sum(outcome.turns for outcome in outcomes)
-    ingest_s = sum(outcome.ingest_s for outcome in outcomes)
-    show(found, f"{dataset}{' as recognised' if recognised else ''}, {budget} tokens", console)
-    console.print(
-        f"{len(outcomes)} conversations; {turns:,} turns ingested, "
-        f"{1000 * ingest_s / turns:.1f} ms each per process; "
-        f"{skipped} evidence references skipped; {seconds:.0f} s"
-    )
-    print_json(
-        {
-            "dataset": dataset,
-            "budget": budget,
-            "recognised": recognised,
-            "conversations": len(outcomes),
-            "turns": turns,
-            "skipped": skipped,
-            "ingest_s": round(ingest_s, 1),
-            "seconds": round(seconds, 1),
-        }
-        | figures(found),
-        as_json,
-    )
+    show(found, f"{dataset}{' as recognised' if recognised else ''}, {budget} tokens")
+    whole = {
+        "dataset": dataset,
+        "budget": budget,
+        "recognised": recognised,
+        "conversations": len(outcomes),
+        "turns": sum(outcome.turns for outcome in outcomes),
+        "skipped": sum(outcome.skipped for outcome in outcomes),
+        "ingest_s": round(sum(outcome.ingest_s for outcome in outcomes), 1),
+        "seconds": round(time.perf_counter() - started, 1),
+    }
+    print_figures("the run; seconds of ingestion are those of all processes", whole)
+    print_json(whole | figures(found), as_json)
 
 
 def train(
@@ -99,18 +84,18 @@ def train(
 
     The conversations are taken whole and cut short, spoken and stored.
     """
-    console = Console(stderr=True)
     with working_folder(cache) as folder:
-        asked = retrieved_histories(load_datasets(data, step), jobs, folder, console)
+        asked = retrieved_histories(load_datasets(data, step), jobs, folder)
     samples = {name: relevance.samples(part) for name, part in asked.items()}
     model = relevance.fit(samples)
     attempts = [one for part in asked.values() for one in answerability.attempts(part, model)]
     model = replace(model, answerability=answerability.fit(attempts))
     for name, seen in samples.items():
         held = relevance.quality(model, seen)
-        console.print(
+        print(
             f"{name}: {held.candidates:,} held-out candidates, AUC {held.auc:.3f}, "
-            f"calibration error {held.calibration_error:.4f}"
+            f"calibration error {held.calibration_error:.4f}",
+            file=sys.stderr,
         )
     text = relevance.to_json(model, list(samples))
     if out:
@@ -126,6 +111,6 @@ def train_network(
     from eval.network import trained  # torch takes seconds to import
 
     with working_folder(cache) as folder:
-        asked = retrieved_histories(load_datasets(data, step), jobs, folder, Console(stderr=True))
+        asked = retrieved_histories(load_datasets(data, step), jobs, folder)
     samples = {name: relevance.samples(part) for name, part in asked.items()}
     save_arrays(out, trained(samples, fitted_model()))

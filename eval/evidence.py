@@ -25,6 +25,9 @@ MAX_IDS: Final = 8
 MAX_ANSWER_WORDS: Final = 10
 """Maximum content words of an answer that is searched literally."""
 
+SAME: Final = 0.8
+"""Share of a line's content words in another line from which it says the same again."""
+
 FIRST_SESSIONS: Final = 5
 """Number of sessions in the session metric."""
 
@@ -115,6 +118,20 @@ def turns_delivered(
         for turn in conversation.turns
         if turn.id in question.evidence
     }
+
+
+def repeated(lines: Sequence[str]) -> int:
+    """Return the number of lines whose content words another line has, nearly all of them."""
+    found = [content_words(line) for line in lines]
+    return sum(
+        any(
+            len(own & other) >= SAME * len(own) and (len(own), place) < (len(other), at)
+            for at, other in enumerate(found)
+            if at != place
+        )
+        for place, own in enumerate(found)
+        if own
+    )
 
 
 def score(

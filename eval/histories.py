@@ -6,7 +6,7 @@ from enum import StrEnum
 from random import Random
 from typing import Final
 
-from eval.datasets.base import Conversation, Question, Session, time_of_questions
+from eval.datasets.base import Conversation, Session, time_of_questions
 from hotmem.types import Turn
 
 NOT_YET_KNOWN: Final = "not yet told"
@@ -90,28 +90,16 @@ def cut_after(conversation: Conversation, sessions: int) -> Conversation:
     """
     kept = conversation.sessions[:sessions]
     known = {turn.id for session in kept for turn in session.turns}
-    at = max(
-        time_of_questions(kept),
-        min(
-            (one.asked_at for one in conversation.questions if one.abstain),
-            default=time_of_questions(kept),
-        ),
-    )
+    after = time_of_questions(kept)
+    abstaining = (one.asked_at for one in conversation.questions if one.abstain)
+    at = max(after, min(abstaining, default=after))
     answered, later = [], []
     for question in conversation.questions:
         if set(question.evidence) <= known:
             answered.append(replace(question, asked_at=at))
         elif not known.intersection(question.evidence):
-            later.append(
-                replace(
-                    question,
-                    asked_at=at,
-                    evidence=(),
-                    answer="",
-                    category=NOT_YET_KNOWN,
-                    abstain=True,
-                )
-            )
+            unknown = replace(question, asked_at=at, evidence=(), answer="", abstain=True)
+            later.append(replace(unknown, category=NOT_YET_KNOWN))
     some = Random(conversation.user).sample(later, min(MAX_UNKNOWN_QUESTIONS, len(later)))
     return replace(
         conversation,
@@ -127,34 +115,23 @@ def from_source(conversation: Conversation, source: Source) -> Conversation:
     stores every second statement and keeps the others as turns. Questions whose evidence is missing
     are removed.
     """
+    noted = [turn for turn in conversation.turns if turn.id in conversation.notes]
     match source:
         case Source.TOLD:
             return conversation
         case Source.IMPORTED:
             return replace(conversation, imported=True)
         case Source.STORED:
-            chosen = {turn.id: turn for turn in conversation.turns if turn.id in conversation.notes}
-            return _questions(
-                replace(
-                    conversation, sessions=(), stored=_stored(conversation, list(chosen.values()))
-                )
+            return _answerable(
+                replace(conversation, sessions=(), stored=_stored(conversation, noted))
             )
         case Source.MIXED:
-            chosen = {
-                turn.id: turn
-                for turn in [turn for turn in conversation.turns if turn.id in conversation.notes][
-                    ::2
-                ]
-            }
-            told = (
-                Session(one.id, tuple(turn for turn in one.turns if turn.id not in chosen))
+            kept = {turn.id for turn in noted[::2]}
+            told = tuple(
+                Session(one.id, tuple(turn for turn in one.turns if turn.id not in kept))
                 for one in conversation.sessions
             )
-            return replace(
-                conversation,
-                sessions=tuple(told),
-                stored=_stored(conversation, list(chosen.values())),
-            )
+            return replace(conversation, sessions=told, stored=_stored(conversation, noted[::2]))
 
 
 def _stored(conversation: Conversation, turns: list[Turn]) -> tuple[Turn, ...]:
@@ -164,7 +141,8 @@ def _stored(conversation: Conversation, turns: list[Turn]) -> tuple[Turn, ...]:
     )
 
 
-def _questions(conversation: Conversation) -> Conversation:
+def _answerable(conversation: Conversation) -> Conversation:
+    """Remove the questions whose evidence is missing."""
     known = {turn.id for turn in conversation.turns}
-    asked: list[Question] = [one for one in conversation.questions if set(one.evidence) <= known]
-    return replace(conversation, questions=tuple(asked))
+    asked = tuple(one for one in conversation.questions if set(one.evidence) <= known)
+    return replace(conversation, questions=asked)

@@ -1,26 +1,58 @@
-"""Results of a run as tables and as one JSON object."""
+"""Results of a run as tables and as plain values."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 
+from eval.output import points, print_table
 from eval.rows import HOTMEM, Row, group_by_system, mean, summarize
 from eval.statistics import Estimate, paired_difference
 
 
-def show(rows: Sequence[Row], title: str, console: Console) -> None:
+def show(rows: Sequence[Row], title: str, console: Console | None = None) -> None:
     """Print the scores of each system, and HotMem's lead over each baseline."""
     by_system = group_by_system(rows)
-    console.print(_overall(by_system, title))
-    console.print(_by_category(by_system))
+    totals = {name: summarize(own) for name, own in by_system.items()}
+    print_table(
+        title,
+        ("system", "scored", "evidence", "all", "answer", "top 5", "tokens", "p50 ms", "p95 ms"),
+        [
+            (
+                *(name, one.scored, one.delivered, one.all, one.answer, one.sessions),
+                *(one.tokens, one.p50_ms, one.p95_ms),
+            )
+            for name, one in totals.items()
+        ],
+        console,
+    )
+    parts = {name: _categories(own) for name, own in by_system.items()}
+    print_table(
+        "evidence delivered by category",
+        ("category", "scored", *by_system),
+        [
+            (
+                category,
+                sum(row.delivered is not None for row in own),
+                *(mean(row.delivered for row in part.get(category, ())) for part in parts.values()),
+            )
+            for category, own in sorted(next(iter(parts.values()), {}).items())
+        ],
+        console,
+    )
     if any(row.abstain for row in rows):
-        console.print(_unknown(by_system))
+        print_table(
+            "nothing known, as the block says it",
+            ("system", "rightly", "wrongly", "rightly at 5 % wrongly"),
+            [
+                (name, one.unknown, one.wrongly_unknown, one.unknown_at_5)
+                for name, one in totals.items()
+            ],
+            console,
+        )
     for name, lead in leads(by_system).items():
-        console.print(
+        (console or Console()).print(
             f"HotMem − {name}: {points(lead.mean)} points of evidence (95 % interval "
             f"{points(lead.low)} to {points(lead.high)})"
         )
@@ -39,7 +71,7 @@ def figures(rows: Sequence[Row]) -> dict[str, Any]:
             }
             for name, own in by_system.items()
         },
-        "leads": {name: asdict(lead) for name, lead in leads(by_system).items()},
+        "leads": leads(by_system),
     }
 
 
@@ -60,85 +92,8 @@ def leads(by_system: Mapping[str, Sequence[Row]]) -> dict[str, Estimate]:
     return result
 
 
-def _overall(by_system: Mapping[str, Sequence[Row]], title: str) -> Table:
-    result = table(
-        title,
-        "system",
-        ("scored", "evidence", "all", "answer", "top 5", "tokens", "p50 ms", "p95 ms"),
-    )
-    for name, rows in by_system.items():
-        total = summarize(rows)
-        shares = (total.delivered, total.all, total.answer, total.sessions)
-        result.add_row(
-            name,
-            str(total.scored),
-            *map(share, shares),
-            f"{total.tokens:.0f}",
-            f"{total.p50_ms:.1f}",
-            f"{total.p95_ms:.1f}",
-        )
-    return result
-
-
-def _unknown(by_system: Mapping[str, Sequence[Row]]) -> Table:
-    result = table(
-        "nothing known, as the block says it",
-        "system",
-        ("rightly", "wrongly", "rightly at 5 % wrongly"),
-    )
-    for name, rows in by_system.items():
-        total = summarize(rows)
-        result.add_row(
-            name, *map(share, (total.unknown, total.wrongly_unknown, total.unknown_at_5))
-        )
-    return result
-
-
-def _by_category(by_system: Mapping[str, Sequence[Row]]) -> Table:
-    result = table("evidence delivered by category", "category", ("scored", *by_system))
-    parts = {name: _categories(rows) for name, rows in by_system.items()}
-    first = next(iter(parts.values()), {})
-    for category, rows in sorted(first.items()):
-        scored = sum(row.delivered is not None for row in rows)
-        result.add_row(
-            category,
-            str(scored),
-            *(
-                share(mean(row.delivered for row in own.get(category, ())))
-                for own in parts.values()
-            ),
-        )
-    return result
-
-
 def _categories(rows: Iterable[Row]) -> dict[str, list[Row]]:
     parts: dict[str, list[Row]] = {}
     for row in rows:
         parts.setdefault(row.category, []).append(row)
     return parts
-
-
-def table(title: str, first: str, others: Iterable[str]) -> Table:
-    """Return an empty table with a column of names and columns of numbers."""
-    table = Table(
-        title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False
-    )
-    table.add_column(first, no_wrap=True)
-    for heading in others:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
-
-
-def share(value: float | None) -> str:
-    """Format a share with three decimals."""
-    return "–" if value is None else f"{value:.3f}"
-
-
-def interval(difference: Estimate) -> str:
-    """Format a difference of shares in percentage points, with its 95 % interval."""
-    return f"{points(difference.mean)} ({points(difference.low)} to {points(difference.high)})"
-
-
-def points(value: float) -> str:
-    """Format a difference of shares in percentage points, with its sign."""
-    return f"{100 * value:+.1f}"

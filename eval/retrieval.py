@@ -5,26 +5,27 @@ can rank and pack them without another recall.
 """
 
 import asyncio
-import multiprocessing
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
-
-from rich.console import Console
-from rich.progress import track
 
 from eval.datasets import Conversation, Question
 from eval.histories import training_groups
-from eval.run import SESSION, Models, Task, ingested, models, stored_ids
+from eval.run import (
+    SESSION,
+    Models,
+    Task,
+    held_out,
+    ingested,
+    models,
+    numbered,
+    spread,
+    stored_ids,
+)
 from hotmem.core.timing import StageTimer
 from hotmem.recall import retrieve
 from hotmem.retrieval.context import RecallRequest, Retrieved
 from hotmem.types import Evidence, EvidenceKind
-
-Given = TypeVar("Given")
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,6 @@ def retrieved(
     conversations: Sequence[Conversation],
     jobs: int,
     folder: Path,
-    console: Console,
     name: str,
     *,
     fitted_too: bool = True,
@@ -59,12 +59,11 @@ def retrieved(
         conversations: The conversations.
         jobs: Number of processes.
         folder: Folder of the disk cache.
-        console: Console for the progress bar.
         name: Name of the dataset in the progress bar.
         fitted_too: Whether to include conversations that are used for fitting.
     """
     tasks = numbered(conversations, folder, fitted_too=fitted_too)
-    answers = spread(_retrieved, tasks, jobs, console, name)
+    answers = spread(_retrieved, tasks, jobs, name)
     return [
         RetrievedQuestion(task.conversation, question, held_out(task.number), found)
         for task, answer in zip(tasks, answers, strict=True)
@@ -73,10 +72,7 @@ def retrieved(
 
 
 def retrieved_histories(
-    datasets: Mapping[str, Sequence[Conversation]],
-    jobs: int,
-    folder: Path,
-    console: Console,
+    datasets: Mapping[str, Sequence[Conversation]], jobs: int, folder: Path
 ) -> dict[str, list[RetrievedQuestion]]:
     """Retrieve candidates for every history used in training, by group; see `training_groups`.
 
@@ -85,32 +81,8 @@ def retrieved_histories(
     asked: dict[str, list[RetrievedQuestion]] = {}
     for name, conversations in datasets.items():
         for group, part in training_groups(name, conversations):
-            asked.setdefault(group, []).extend(retrieved(part, jobs, folder, console, group))
+            asked.setdefault(group, []).extend(retrieved(part, jobs, folder, group))
     return asked
-
-
-def held_out(number: int) -> bool:
-    """Return whether the conversation at this index is excluded from fitting."""
-    return number % 2 == 1
-
-
-def numbered(
-    conversations: Sequence[Conversation], folder: Path, *, fitted_too: bool
-) -> list[Task]:
-    """Return a task for each conversation, or only for those held out."""
-    return [
-        Task(number, one, 0, folder)
-        for number, one in enumerate(conversations)
-        if fitted_too or held_out(number)
-    ]
-
-
-def spread(
-    work: Callable[[Given], Found], tasks: Sequence[Given], jobs: int, console: Console, name: str
-) -> Iterator[Found]:
-    """Yield the result of each task, in order, computed in processes."""
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield from track(pool.map(work, tasks), name, len(tasks), console=console)
 
 
 def request(conversation: Conversation, question: Question) -> RecallRequest:

@@ -1,8 +1,8 @@
 """Result rows, one per question and system, and their summary."""
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Final
@@ -36,6 +36,10 @@ class Row:
         relevance: Maximum relevance of an item on the system's own scale, 0 without items.
         unknown: Whether the block reports that nothing is known: no items, or only items of low
             confidence.
+        budget: Maximum tokens of the block; 0 for the default.
+        right: Number of items that hold evidence.
+        repeated: Number of items that say what another one of the block says.
+        marked: Number of items marked high or medium, and how many of these hold evidence.
     """
 
     conversation: str
@@ -52,6 +56,10 @@ class Row:
     items: int
     relevance: float
     unknown: bool
+    budget: int = 0
+    right: int = 0
+    repeated: int = 0
+    marked: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

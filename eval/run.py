@@ -10,34 +10,28 @@ import json
 import multiprocessing
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-
-from eval.baselines import Baseline, Index, fill_block
+from eval.baselines import Baseline, Block, Index, fill_block
 from eval.cache import CACHE_FILE, DiskCache, DiskCachedEncoder, DiskCachedLanguage
 from eval.datasets import Conversation, Question
 from eval.encoder.export import published_encoder
-from eval.evidence import BlockItem, score
+from eval.evidence import BlockItem, repeated, score, turns_delivered
+from eval.output import tracked
 from eval.rows import HOTMEM, Row
 from hotmem import Mark, Memory, Options
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
 from hotmem.settings import Settings
+from hotmem.types import ContextBlock
+
+Given = TypeVar("Given")
+Found = TypeVar("Found")
 
 SESSION: Final = "evaluation"
 """Session in which questions are asked; no conversation uses this id."""
@@ -65,14 +59,15 @@ class Task:
     Attributes:
         number: Its index in the dataset.
         conversation: The conversation.
-        budget: Maximum tokens of a block.
         cache: Folder of the disk cache.
+        budgets: Maximum tokens of the blocks; 0 is the default, for which a baseline gets the
+            tokens that HotMem used.
     """
 
     number: int
     conversation: Conversation
-    budget: int
     cache: Path
+    budgets: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,67 +75,52 @@ class Outcome:
     """Result of a task.
 
     Attributes:
-        number: Index of the conversation in the dataset.
         rows: Rows of HotMem, then of each baseline.
         turns: Number of turns ingested.
         skipped: Number of evidence references without a turn.
         ingest_s: Seconds from the first turn to the end of all background work.
     """
 
-    number: int
     rows: tuple[Row, ...]
     turns: int
     skipped: int
     ingest_s: float
 
 
-def run_conversations(
-    conversations: Iterator[Conversation], budget: int, jobs: int, folder: Path, console: Console
-) -> list[Outcome]:
-    """Run conversations in processes and show the progress.
+def held_out(number: int) -> bool:
+    """Return whether the conversation at this index is excluded from fitting."""
+    return number % 2 == 1
 
-    Args:
-        conversations: The conversations; read only as fast as processes are free.
-        budget: Maximum tokens of a block.
-        jobs: Number of processes.
-        folder: Folder of the disk cache.
-        console: Console for the progress bar.
 
-    Returns:
-        One outcome per conversation, in order.
-    """
-    tasks = [
-        Task(number, conversation, budget, folder)
-        for number, conversation in enumerate(conversations)
+def numbered(
+    conversations: Iterable[Conversation],
+    folder: Path,
+    budgets: Sequence[int] = (),
+    *,
+    fitted_too: bool = True,
+) -> list[Task]:
+    """Return a task for each conversation, or only for those held out."""
+    return [
+        Task(number, one, folder, tuple(budgets))
+        for number, one in enumerate(conversations)
+        if fitted_too or held_out(number)
     ]
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    outcomes: list[Outcome] = []
-    with (
-        ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool,
-        Progress(*columns, console=console) as progress,
-    ):
-        bar = progress.add_task("conversations", total=len(tasks))
-        for outcome in _spread(pool, tasks, 2 * jobs):
-            outcomes.append(outcome)
-            progress.advance(bar)
-    return sorted(outcomes, key=lambda outcome: outcome.number)
+
+
+def spread(
+    work: Callable[[Given], Found], tasks: Sequence[Given], jobs: int, name: str
+) -> Iterator[Found]:
+    """Yield the result of each task, in order, computed in processes."""
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield from tracked(pool.map(work, tasks), name, len(tasks))
 
 
 def run_task(task: Task) -> Outcome:
     """Run one conversation; runs in a process."""
     loaded = models(task.cache)
     rows, ingest_s = asyncio.run(_hotmem(task, loaded))
-    rows += _references(task, loaded)
-    return Outcome(
-        task.number, tuple(rows), len(task.conversation.turns), task.conversation.skipped, ingest_s
-    )
+    rows += _references(task, loaded, rows)
+    return Outcome(tuple(rows), len(task.conversation.turns), task.conversation.skipped, ingest_s)
 
 
 @cache
@@ -187,21 +167,24 @@ async def ingested(
         ) as memory:
             if conversation.imported:
                 await memory.import_records(_written(conversation, Path(folder) / "turns.jsonl"))
-            for session in () if conversation.imported else conversation.sessions:
-                for turn in session.turns:
-                    await memory.remember(turn)
-                await memory.end_session(user_id=conversation.user, session_id=session.id)
+            else:
+                await remember_all(memory, conversation)
             for turn in conversation.stored:
-                await memory.store_memory(
-                    turn.text,
-                    user_id=conversation.user,
-                    context={"note": f"{STORED_NOTE}{turn.id}"},
-                )
+                note = {"note": f"{STORED_NOTE}{turn.id}"}
+                await memory.store_memory(turn.text, user_id=conversation.user, context=note)
             await memory.settle()
         async with Memory.open(place, encoder=models.encoder, language=models.language) as memory:
             yield memory
             if server is not None:
                 await memory.forget(user_id=conversation.user, everything=True)
+
+
+async def remember_all(memory: Memory, conversation: Conversation) -> None:
+    """Remember the sessions of a conversation in order."""
+    for session in conversation.sessions:
+        for turn in session.turns:
+            await memory.remember(turn)
+        await memory.end_session(user_id=conversation.user, session_id=session.id)
 
 
 async def stored_ids(memory: Memory, user: str) -> dict[str, str]:
@@ -227,109 +210,92 @@ def _written(conversation: Conversation, file: Path) -> Path:
     return file
 
 
-def _spread(pool: ProcessPoolExecutor, tasks: Sequence[Task], ahead: int) -> Iterator[Outcome]:
-    """Yield outcomes as they complete, with at most `ahead` tasks submitted."""
-    left = iter(tasks)
-    running: set[Future[Outcome]] = {pool.submit(run_task, task) for task in islice(left, ahead)}
-    while running:
-        done, running = wait(running, return_when=FIRST_COMPLETED)
-        for future in done:
-            yield future.result()
-            if (task := next(left, None)) is not None:
-                running.add(pool.submit(run_task, task))
-
-
 async def _hotmem(task: Task, models: Models) -> tuple[list[Row], float]:
     """Return HotMem's rows and the seconds of ingestion."""
     started = time.perf_counter()
     async with ingested(task.conversation, models) as memory:
         ingest_s = time.perf_counter() - started
         return [
-            await _asked(memory, task, question) for question in task.conversation.questions
+            await _asked(memory, task.conversation, question, budget)
+            for question in task.conversation.questions
+            for budget in task.budgets
         ], ingest_s
 
 
-async def _asked(memory: Memory, task: Task, question: Question) -> Row:
+async def _asked(
+    memory: Memory, conversation: Conversation, question: Question, budget: int
+) -> Row:
     """Return HotMem's row for one question."""
-    user = task.conversation.user
     started = time.perf_counter()
     block = await memory.recall(
         question.text,
-        user_id=user,
+        user_id=conversation.user,
         session_id=SESSION,
         at=question.asked_at,
-        max_tokens=task.budget,
+        max_tokens=budget or None,
     )
     ms = 1000 * (time.perf_counter() - started)
     unknown = all(item.mark is Mark.LOW for item in block.items)
-    return _row(
-        HOTMEM,
-        task.conversation,
-        question,
-        block.text,
-        block.tokens,
-        block.items,
-        ms,
-        unknown=unknown,
-    )
+    row = _row(HOTMEM, budget, conversation, question, block, block.items, ms)
+    right = [any(turns_delivered(question, conversation, [item]).values()) for item in block.items]
+    marked = {
+        level.value: (
+            sum(item.mark is level for item in block.items),
+            sum(one and item.mark is level for one, item in zip(right, block.items, strict=True)),
+        )
+        for level in (Mark.HIGH, Mark.MEDIUM)
+    }
+    same = repeated([item.text for item in block.items])
+    return replace(row, unknown=unknown, right=sum(right), repeated=same, marked=marked)
 
 
-def _references(task: Task, models: Models) -> list[Row]:
-    """Return the rows of every baseline."""
+def _references(task: Task, models: Models, own: Sequence[Row]) -> list[Row]:
+    """Return the rows of every baseline; `own` are HotMem's."""
     conversation = task.conversation
     rows = []
     index = Index(conversation.turns, models.baseline_encoder)
+    used = {(row.question, row.budget): row.budget or row.tokens for row in own}
     for reference in Baseline:
         for question in conversation.questions:
             asked = time.perf_counter()
-            block = fill_block(
-                conversation.turns,
-                index.scores(reference, question.text),
-                task.budget,
-                models.tokens.count,
-            )
-            ms = 1000 * (time.perf_counter() - asked)
-            rows.append(
-                _row(
-                    reference.value,
-                    conversation,
-                    question,
-                    block.text,
-                    block.tokens,
-                    block.lines,
-                    ms,
-                    unknown=not block.lines,
+            scores = index.scores(reference, question.text)
+            scored_s = time.perf_counter() - asked
+            for budget in task.budgets:
+                tokens = used[question.id, budget]
+                asked = time.perf_counter()
+                block = fill_block(conversation.turns, scores, tokens, models.tokens.count)
+                ms = 1000 * (scored_s + time.perf_counter() - asked)
+                rows.append(
+                    _row(reference.value, budget, conversation, question, block, block.lines, ms)
                 )
-            )
     index.close()
     return rows
 
 
 def _row(
     system: str,
+    budget: int,
     conversation: Conversation,
     question: Question,
-    text: str,
-    tokens: int,
+    block: ContextBlock | Block,
     items: Sequence[BlockItem],
     ms: float,
-    *,
-    unknown: bool,
 ) -> Row:
-    found = score(question, conversation, text, items)
+    found = score(question, conversation, block.text, items)
     return Row(
         conversation=conversation.user,
         question=question.id,
         category=question.category,
         abstain=question.abstain,
         system=system,
+        budget=budget,
         delivered=found.delivered,
         all=found.all,
         answer=found.answer,
         sessions=found.sessions,
-        tokens=tokens,
+        tokens=block.tokens,
         ms=round(ms, 3),
         items=len(items),
         relevance=max((item.relevance for item in items), default=0.0),
-        unknown=unknown,
+        unknown=not items,
     )

@@ -15,8 +15,6 @@ from typing import Annotated, Any, Final
 import typer
 from pipecat.frames.frames import Frame, LLMContextFrame
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
-from rich.console import Console
-from rich.progress import track
 from typer.testing import CliRunner
 
 from eval.arguments import Data, working_folder
@@ -24,6 +22,7 @@ from eval.bench.bots import ask, blocks, running
 from eval.datasets import LOADERS, Conversation, Dataset
 from eval.datasets.selection import load_datasets
 from eval.histories import SHORT_LENGTHS, Source, cut_after, histories
+from eval.output import tracked
 from eval.run import SESSION, Models, ingested, models
 from hotmem import Memory, Options
 from hotmem.cli.app import app as hotmem_app
@@ -81,12 +80,11 @@ def record(
 
     Records of a file and of a server, compared, show where the engines differ.
     """
-    console = Console(stderr=True)
     with working_folder(cache) as folder:
         loaded = models(folder)
         with out.open("w", encoding="utf-8") as file:
             for answer in _recorded(
-                load_datasets(data, 1, limit), questions, scenes, loaded, server, console
+                load_datasets(data, 1, limit), questions, scenes, loaded, server
             ):
                 file.write(json.dumps(answer, ensure_ascii=False) + "\n")
 
@@ -100,17 +98,16 @@ def compare(
     shown: Annotated[int, typer.Option(help="Differences that are shown in full.", min=0)] = 20,
 ) -> None:
     """Print answers that no earlier record has, with their differences; exit with 1 if any."""
-    console = Console(soft_wrap=True, highlight=False, markup=False)
     earlier, now = [_read(path) for path in before], _read(after)
     keys = dict.fromkeys(key for record in (*earlier, now) for key in record)
     differing = [key for key in keys if all(now.get(key) != record.get(key) for record in earlier)]
     for key in differing[:shown]:
         one, other = earlier[0].get(key, {}), now.get(key, {})
         parts = [name for name in {**one, **other} if one.get(name) != other.get(name)]
-        console.print(f"{key}: {', '.join(parts)}")
+        print(f"{key}: {', '.join(parts)}")
         for name in parts:
-            console.print(f"  - {one.get(name)}\n  + {other.get(name)}")
-    console.print(f"{len(differing)} of {len(keys)} answers differ.")
+            print(f"  - {one.get(name)}\n  + {other.get(name)}")
+    print(f"{len(differing)} of {len(keys)} answers differ.")
     raise typer.Exit(1 if differing else 0)
 
 
@@ -120,7 +117,6 @@ def _recorded(
     scenes: int,
     loaded: Models,
     server: str | None,
-    console: Console,
 ) -> Iterator[dict[str, Any]]:
     told = [
         (name, history)
@@ -134,13 +130,13 @@ def _recorded(
         if history.source is not Source.IMPORTED and history.conversation.questions
     ]
     each = -(-questions // len(told))
-    for name, history in track(told, "conversations", console=console):
+    for name, history in tracked(told, "conversations"):
         label = f"{name} {history.conversation.user} {history.source} {history.sessions or 'all'}"
         yield from asyncio.run(
             _answers(label, _thinned(history.conversation, each), loaded, server)
         )
     people = list(LOADERS[Dataset.EVERYDAY](EVERYDAY))
-    for scene in track(range(scenes), "scenes", console=console):
+    for scene in tracked(range(scenes), "scenes"):
         yield asyncio.run(
             _scene(scene, people[scene % len(people)], scene // len(people), loaded, server)
         )

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 
 from eval.answers.contexts import System
 from eval.answers.report import figures, show
 from eval.answers.rows import Prices, RowFile, summarize
 from eval.answers.run import Answering, AnswerTask, run_answers
-from eval.arguments import AsJson, Cache, Jobs, print_json, working_folder
+from eval.arguments import AsJson, Cache, Jobs, working_folder
 from eval.datasets import LOADERS, Dataset
+from eval.output import print_json
 from hotmem import Options
 from hotmem.models import TokenCounter
 from hotmem.models.chat_endpoint import ChatEndpoint
@@ -76,7 +76,6 @@ def answers(
     prices = Prices(prompt_price, completion_price, judge_prompt_price, judge_completion_price)
     run = f"{dataset}, {model} judged by {judge}, {budget} and {full_tokens} tokens"
     file = RowFile(rows, run)
-    console = Console(stderr=True)
     with working_folder(cache) as folder:
         task = AnswerTask(
             conversations,
@@ -99,7 +98,6 @@ def answers(
                     os.environ.get(JUDGE_KEY) or ("" if judge_url else os.environ.get(KEY, "")),
                     timeout_s=timeout,
                 ),
-                console,
             )
         )
     asked = {(one.user, question.id) for one in conversations for question in one.questions}
@@ -108,9 +106,9 @@ def answers(
     ]
     summaries = summarize(found, prices)
     if summaries:
-        show(summaries, run, Console())
+        show(summaries, run)
     else:
-        Console().print("No question is scored for every system.")
+        print("No question is scored for every system.")
     print_json({"run": run, "rows": len(found)} | figures(summaries, found, prices), as_json)
 
 
@@ -120,7 +118,6 @@ async def _run(
     run: str,
     model: ExtractionOptions,
     judge: ExtractionOptions,
-    console: Console,
 ) -> None:
     options = Options().models
     tokens = TokenCounter.load(options.encoding)
@@ -129,7 +126,7 @@ async def _run(
         answering = Answering(
             answering_model, judging_model, file, run, tokens=tokens, concurrency=task.concurrency
         )
-        await run_answers(task, answering, file, console)
+        await run_answers(task, answering, file)
     finally:
         await answering_model.close()
         await judging_model.close()

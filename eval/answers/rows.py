@@ -194,23 +194,20 @@ def summarize(rows: Sequence[AnswerRow], prices: Prices) -> dict[str, SystemSumm
         return {}
     chosen = {system: [found[key] for key in common] for system, found in by_system.items()}
     return {
-        system: _summary(system, chosen, unscored=len(found) - _scored(found), prices=prices)
-        for system, found in by_system.items()
+        system: _summary(system, chosen, len(found) - len(own), prices)
+        for (system, found), own in zip(by_system.items(), scored, strict=True)
     }
 
 
-def _scored(found: Mapping[tuple[str, str], AnswerRow]) -> int:
-    return sum(row.score is not None for row in found.values())
-
-
 def _summary(
-    system: str, chosen: Mapping[str, Sequence[AnswerRow]], *, unscored: int, prices: Prices
+    system: str, chosen: Mapping[str, Sequence[AnswerRow]], unscored: int, prices: Prices
 ) -> SystemSummary:
     rows = chosen[system]
     scores = _scores(rows)
-    by_category: dict[str, list[float]] = {}
-    for row, score in zip(rows, scores, strict=True):
-        by_category.setdefault(row.category, []).append(score)
+    by_category = {
+        name: _scores([row for row in rows if row.category == name])
+        for name in sorted({row.category for row in rows})
+    }
     others = {name: found for name, found in chosen.items() if name != system}
     times = [row.answer_ms for row in rows]
     return SystemSummary(
@@ -218,7 +215,7 @@ def _summary(
         unscored=unscored,
         score=bootstrap(scores),
         against={name: paired_difference(scores, _scores(found)) for name, found in others.items()},
-        categories={name: _mean(values) for name, values in sorted(by_category.items())},
+        categories={name: _mean(values) for name, values in by_category.items()},
         prompt_tokens=_mean([row.prompt_tokens for row in rows]),
         context_tokens=_mean([row.context_tokens for row in rows]),
         dollars=_mean([prices.of_answer(row) for row in rows]),

@@ -10,16 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-
 from eval.answers.contexts import Context, ContextTask, System, make_contexts
 from eval.answers.prompts import (
     ANSWER_TOKENS,
@@ -32,6 +22,7 @@ from eval.answers.prompts import (
 )
 from eval.answers.rows import AnswerRow, RowFile
 from eval.datasets import Conversation
+from eval.output import progress_bars
 from hotmem.errors import HotMemError
 from hotmem.models import TokenCounter
 from hotmem.models.chat_endpoint import ChatAnswer, ChatEndpoint, EndpointFailed
@@ -191,24 +182,21 @@ async def _ask(
     Raises:
         EndpointFailed: If no attempt did.
     """
-    for pause_s in PAUSES_S:
+    pauses_s = iter(PAUSES_S)
+    while True:
         started = time.perf_counter()
         try:
             found = await endpoint.complete(messages, max_tokens)
         except EndpointFailed as error:
-            if error.lasting:
+            pause_s = next(pauses_s, None)
+            if error.lasting or pause_s is None:
                 raise
             await asyncio.sleep(pause_s)
         else:
             return found, 1000 * (time.perf_counter() - started)
-    started = time.perf_counter()
-    found = await endpoint.complete(messages, max_tokens)
-    return found, 1000 * (time.perf_counter() - started)
 
 
-async def run_answers(
-    task: AnswerTask, answering: Answering, file: RowFile, console: Console
-) -> None:
+async def run_answers(task: AnswerTask, answering: Answering, file: RowFile) -> None:
     """Answer every question that has no score yet, and show the progress.
 
     Raises:
@@ -216,14 +204,6 @@ async def run_answers(
     """
     wanted = [_wanted(one, task.systems, file) for one in task.conversations]
     total = sum(len(names) for one in wanted for names in one.values())
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
     work = [
         ContextTask(conversation, names, task.budget, task.full_tokens, task.cache)
         for conversation, names in zip(task.conversations, wanted, strict=True)
@@ -231,7 +211,7 @@ async def run_answers(
     ]
     with (
         ProcessPoolExecutor(task.jobs, mp_context=multiprocessing.get_context("spawn")) as pool,
-        Progress(*columns, console=console) as progress,
+        progress_bars() as progress,
     ):
         bar = progress.add_task("answers", total=total)
 

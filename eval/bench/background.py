@@ -7,22 +7,21 @@ Both arms alternate in short blocks, so that other load on the machine affects t
 import asyncio
 from asyncio import Event
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from datetime import timedelta
 from itertools import cycle
 from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+import typer
 
-from eval.bench.latency import WARM_UP, Times, timed
+from eval.arguments import AsJson, Keep, working_folder
 from eval.bench.synthetic import START, USER, SyntheticConversations
 from eval.bench.tools import prepared
+from eval.output import print_figures, print_json, tracked
 from eval.statistics import RESAMPLES, SEED, Estimate
+from eval.timing import WARM_UP, Times, timed
 from hotmem import Memory, Turn
 from hotmem.tools.editing import OptimizeTagsArguments, optimize_tags
 from hotmem.types import Category, Role
@@ -35,74 +34,53 @@ PAUSE_S: Final = (0.02, 0.12)
 work at any stage."""
 
 
-@dataclass(frozen=True, slots=True)
-class BackgroundTimes:
-    """Results; times in milliseconds.
+def background(
+    memories: Annotated[
+        int, typer.Option(help="Memories stored, evenly over the seven categories.", min=1)
+    ] = 14_000,
+    recalls: Annotated[int, typer.Option(help="Recalls measured in each arm.", min=1)] = 400,
+    keep: Keep = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure recall() with and without category evolution and tag consolidation running."""
+    with working_folder(keep) as folder:
+        path = prepared(folder, memories)
+        found = asyncio.run(_measure(path, -(-recalls // BLOCK)))
+        path.unlink()
+    print_figures(f"{memories:,} memories of one user, ms p50 / p95; beside / alone", found)
+    print_json({"memories": memories} | found, as_json)
 
-    Attributes:
-        memories: Memories of the one user.
-        recalls: Recalls of each arm.
-        alone: recall() without background work.
-        beside: recall() during evolution and consolidation.
-        p50: Ratio of the medians.
-        p95: Ratio of the 95th percentiles.
-        evolved: Number of category evolutions that ran.
-        consolidated: Number of tag consolidations that ran.
+
+async def _measure(path: Path, pairs: int) -> dict[str, Any]:
+    """Measure pairs of blocks of recalls on a file.
+
+    Returns:
+        Number of recalls of each arm, their times without and with the work beside them, ratios of
+        the medians and of the 95th percentiles, and how often the work was done.
     """
-
-    memories: int
-    recalls: int
-    alone: Times
-    beside: Times
-    p50: Estimate
-    p95: Estimate
-    evolved: int
-    consolidated: int
-
-
-async def measure(memories: int, recalls: int, folder: Path, console: Console) -> BackgroundTimes:
-    """Build a memory file in the folder if needed, and measure on a copy of it.
-
-    Args:
-        memories: Memories of the one user, spread evenly over the seven categories.
-        recalls: Recalls measured in each arm; rounded up to whole blocks.
-        folder: Folder of the memory file.
-        console: Console for the progress bar.
-    """
-    measured = await asyncio.to_thread(prepared, folder, memories, console)
-    pairs = -(-recalls // BLOCK)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    async with Memory.open(measured) as memory:
+    async with Memory.open(path) as memory:
         upkeep, talk = _Upkeep(memory), _Conversation(memory)
         for _ in range(len(Category) + 1):  # warm up: load libraries and fill caches
             await upkeep.step()
         await talk.block(WARM_UP)
         before = upkeep.evolved, upkeep.consolidated
         alone, beside = [], []
-        with Progress(*columns, console=console) as progress:
-            for _ in progress.track(range(pairs), description="blocks of each arm"):
-                alone.append(await talk.block(BLOCK))
-                enough = Event()
-                work = asyncio.create_task(upkeep.until(enough))
-                beside.append(await talk.block(BLOCK))
-                enough.set()
-                await work
-    measured.unlink()
-    return BackgroundTimes(
-        memories=memories,
-        recalls=pairs * BLOCK,
-        alone=Times.of(np.ravel(alone).tolist()),
-        beside=Times.of(np.ravel(beside).tolist()),
-        p50=ratio(beside, alone, 50),
-        p95=ratio(beside, alone, 95),
-        evolved=upkeep.evolved - before[0],
-        consolidated=upkeep.consolidated - before[1],
-    )
+        for _ in tracked(range(pairs), "blocks of each arm"):
+            alone.append(await talk.block(BLOCK))
+            enough = Event()
+            work = asyncio.create_task(upkeep.until(enough))
+            beside.append(await talk.block(BLOCK))
+            enough.set()
+            await work
+    return {
+        "recalls": pairs * BLOCK,
+        "alone": Times.of(np.ravel(alone).tolist()),
+        "beside": Times.of(np.ravel(beside).tolist()),
+        "p50": ratio(beside, alone, 50),
+        "p95": ratio(beside, alone, 95),
+        "evolved": upkeep.evolved - before[0],
+        "consolidated": upkeep.consolidated - before[1],
+    }
 
 
 def ratio(
@@ -121,33 +99,6 @@ def ratio(
     ones, others = np.percentile(times[:, chosen], percentile, axis=(2, 3))
     low, high = np.percentile(ones / others, [2.5, 97.5])
     return Estimate(float(first / second), float(low), float(high))
-
-
-def show(result: BackgroundTimes, console: Console) -> None:
-    """Print both arms and their ratio."""
-    title = f"{result.memories:,} memories of one user, {result.recalls} recalls in each arm"
-    table = Table("recall(), milliseconds", "p50", "p95", title=title, title_justify="left")
-    table.add_row("alone", f"{result.alone.p50:.1f}", f"{result.alone.p95:.1f}")
-    table.add_row(
-        "evolution and consolidation beside it",
-        f"{result.beside.p50:.1f}",
-        f"{result.beside.p95:.1f}",
-    )
-    table.add_row(
-        "beside / alone",
-        *(f"{one.mean:.2f} ({one.low:.2f} to {one.high:.2f})" for one in (result.p50, result.p95)),
-    )
-    console.print(table)
-    console.print(
-        f"{result.evolved} evolutions of a category and {result.consolidated} "
-        "consolidations of all tags went beside them",
-        highlight=False,
-    )
-
-
-def figures(result: BackgroundTimes) -> dict[str, Any]:
-    """Return the results as plain values."""
-    return asdict(result)
 
 
 class _Conversation:

@@ -1,118 +1,79 @@
 """Seconds of `hotmem copy` from a file to a server and back, and whether nothing is different."""
 
 import asyncio
-import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Any, Final
 
-from rich.console import Console
+import typer
 from rich.progress import Progress
 
+from eval.arguments import AsJson, working_folder
 from eval.bench.history import SentenceCache
-from eval.bench.loading import copy, load
+from eval.bench.loading import copy_memory, load, opened
 from eval.bench.synthetic import SyntheticConversations
+from eval.output import print_figures, print_json, progress_bars
+from eval.timing import timed
 from hotmem import Memory, Options
-from hotmem.core.location import locate
 from hotmem.models import load_language
 from hotmem.models.encoders import OnnxEncoder
 from hotmem.options import BackgroundMode, BackgroundOptions
-from hotmem.storage import open_storage
 
 OFF: Final = Options(background=BackgroundOptions(mode=BackgroundMode.OFF))
 
 
-@dataclass(frozen=True, slots=True)
-class Copying:
-    """Results.
-
-    Attributes:
-        turns: Turns of the one user.
-        rows: Rows copied.
-        there_s: Seconds to the server.
-        back_s: Seconds back to a file.
-        equal_exports: Whether the exports of the three memories are equal.
-        equal: Questions whose blocks are equal in the three memories.
-        asked: Questions.
-    """
-
-    turns: int
-    rows: int
-    there_s: float
-    back_s: float
-    equal_exports: bool
-    equal: int
-    asked: int
-
-
-def measure(url: str, turns: int, questions: int, console: Console) -> Copying:
-    """Make a memory in a file, copy it to a server and back, and compare.
-
-    Args:
-        url: A PostgreSQL database without a memory.
-        turns: Turns of the one user.
-        questions: Questions that are asked of the three memories.
-        console: Console for the progress bars.
-
-    Raises:
-        InvalidInput: If the database holds a memory.
-    """
-    with Progress(console=console) as progress, tempfile.TemporaryDirectory() as folder:
-        return asyncio.run(_measure(url, Path(folder), turns, questions, progress))
-
-
-def show(result: Copying, console: Console) -> None:
-    """Print the results."""
-    console.print(
-        f"{result.turns:,} turns, {result.rows:,} rows: {result.there_s:.0f} s to the server,"
-        f" {result.back_s:.0f} s back. Exports are {'' if result.equal_exports else 'NOT '}equal;"
-        f" {result.equal} of {result.asked} blocks are equal.",
-        highlight=False,
-    )
+def copy(
+    url: Annotated[str, typer.Argument(help="URL of an empty PostgreSQL database.")],
+    turns: Annotated[int, typer.Option(help="Turns of the one user.", min=1)] = 100_000,
+    questions: Annotated[
+        int, typer.Option(help="Queries asked of the memory and its copies.", min=1, max=500)
+    ] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """Measure `hotmem copy` from a file to a server and back, and compare the three memories."""
+    with progress_bars() as progress, working_folder(None) as folder:
+        found = asyncio.run(_measure(url, folder, turns, questions, progress))
+    print_figures("a memory copied to a server and back", found)
+    print_json(found, as_json)
 
 
 async def _measure(
     url: str, folder: Path, turns: int, questions: int, progress: Progress
-) -> Copying:
+) -> dict[str, Any]:
     first, back = str(folder / "memory.db"), str(folder / "back.db")
     talk = SyntheticConversations()
     reading = await asyncio.to_thread(lambda: SentenceCache(OnnxEncoder.load(), load_language()))
-    database = open_storage(locate(first)).database
     bar = progress.add_task("loading", total=turns)
-    await load(database, talk.turns(turns), reading, partial(progress.advance, bar))
-    await database.close()
-    seconds: list[float] = []
+    async with opened(first) as database:
+        await load(database, talk.turns(turns), reading, partial(progress.advance, bar))
+    milliseconds: list[float] = []
     for source, target in ((first, url), (url, back)):
-        with _timed(seconds):
-            rows = await copy(source, target, progress)
+        with timed(milliseconds):
+            rows = await copy_memory(source, target, progress)
     *_, last = talk.turns(turns)
-    seen = []
+    exports, blocks_of = [], []
     for location in (first, url, back):
         async with Memory.open(location, OFF) as memory:
             export = sha256()
             async for line in memory.export(talk.user):
                 export.update(line.encode())
+            exports.append(export.hexdigest())
             at = last.spoken_at + timedelta(days=1)
-            blocks = [
-                (await memory.recall(text, user_id=talk.user, session_id="today", at=at)).text
-                for text in talk.questions(questions)
-            ]
-            seen.append((export.hexdigest(), blocks))
-    exports, blocks_of = zip(*seen, strict=True)
-    equal = sum(len(set(same)) == 1 for same in zip(*blocks_of, strict=True))
-    there_s, back_s = seconds
-    same = len(set(exports)) == 1
-    return Copying(turns, sum(rows.values()), there_s, back_s, same, equal, questions)
-
-
-@contextmanager
-def _timed(seconds: list[float]) -> Iterator[None]:
-    begun = time.perf_counter()
-    yield
-    seconds.append(time.perf_counter() - begun)
+            blocks_of.append(
+                [
+                    (await memory.recall(text, user_id=talk.user, session_id="today", at=at)).text
+                    for text in talk.questions(questions)
+                ]
+            )
+    there_ms, back_ms = milliseconds
+    return {
+        "turns": turns,
+        "rows": sum(rows.values()),
+        "there_s": there_ms / 1000,
+        "back_s": back_ms / 1000,
+        "equal_exports": len(set(exports)) == 1,
+        "equal": sum(len(set(same)) == 1 for same in zip(*blocks_of, strict=True)),
+        "asked": questions,
+    }

@@ -7,23 +7,21 @@ follows. Results are reported per tenth of the duration.
 
 import asyncio
 import gc
-import tempfile
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
+import typer
 
+from eval.arguments import AsJson
 from eval.bench.scale import memory_mb
 from eval.bench.synthetic import SyntheticConversations
-from hotmem import Memory
+from eval.memories import temporary_memory
+from eval.output import print_json, print_table, progress_bars
 from hotmem.types import Role, Turn
 
 PAUSE_S: Final = 9.0
@@ -65,7 +63,21 @@ class Part:
     memory_mb: float = 0.0
 
 
-async def measure(users: int, minutes: float, console: Console) -> tuple[list[Part], float]:
+def crowd(
+    users: Annotated[int, typer.Option(help="Concurrent users.", min=1)] = 50,
+    minutes: Annotated[float, typer.Option(help="Duration in minutes.", min=0.01)] = 30,
+    as_json: AsJson = False,
+) -> None:
+    """Run many users in one process; count late recalls, event loop delays and memory growth."""
+    parts, settled_s = asyncio.run(_measure(users, minutes))
+    rows = [_figures(part) for part in parts]
+    headings = [name.replace("_", " ") for name in rows[0]]
+    print_table("many users at once", headings, [list(row.values()) for row in rows])
+    print(f"Everything was understood {settled_s:.1f} s after the last word.")
+    print_json(rows, as_json)
+
+
+async def _measure(users: int, minutes: float) -> tuple[list[Part], float]:
     """Run a number of users for a number of minutes.
 
     Returns:
@@ -74,11 +86,8 @@ async def measure(users: int, minutes: float, console: Console) -> tuple[list[Pa
     parts = [Part()]
     exchanges = max(round(minutes * 60 / PAUSE_S), PARTS)
     scripts = [_script(number, exchanges) for number in range(users)]
-    with (
-        tempfile.TemporaryDirectory(prefix="hotmem-crowd-") as folder,
-        Progress(console=console) as progress,
-    ):
-        async with Memory.open(Path(folder) / "memory.db") as memory, _watched(parts):
+    with progress_bars() as progress:
+        async with temporary_memory() as memory, _watched(parts):
             await memory.recall("Are you ready?", user_id="nobody")
             bar = progress.add_task(f"{users} users at once", total=users * exchanges)
 
@@ -148,60 +157,22 @@ async def _watched(parts: list[Part]) -> AsyncIterator[None]:
         await asyncio.gather(watcher, return_exceptions=True)
 
 
-def figures(parts: list[Part]) -> list[dict[str, float | None]]:
-    """Return the summary of each tenth; None for what did not happen in it."""
-    return [
-        {
-            "recalls": len(part.recalls),
-            "recall_p50_ms": _percentile(part.recalls, 50),
-            "recall_p95_ms": _percentile(part.recalls, 95),
-            "recall_max_ms": max(part.recalls, default=None),
-            "late": part.late,
-            "overdue": part.overdue,
-            "remember_p50_ms": _percentile(part.remembers, 50),
-            "remember_max_ms": max(part.remembers, default=None),
-            "gap_p99_ms": _percentile(part.gaps, 99),
-            "gap_max_ms": max(part.gaps, default=None),
-            "memory_mb": part.memory_mb,
-        }
-        for part in parts
-    ]
+def _figures(part: Part) -> dict[str, float | None]:
+    """Return the summary of a tenth; None for what did not happen in it."""
+    return {
+        "recalls": len(part.recalls),
+        "recall_p50_ms": _percentile(part.recalls, 50),
+        "recall_p95_ms": _percentile(part.recalls, 95),
+        "recall_max_ms": max(part.recalls, default=None),
+        "late": part.late,
+        "overdue": part.overdue,
+        "remember_p50_ms": _percentile(part.remembers, 50),
+        "remember_max_ms": max(part.remembers, default=None),
+        "gap_p99_ms": _percentile(part.gaps, 99),
+        "gap_max_ms": max(part.gaps, default=None),
+        "memory_mb": part.memory_mb,
+    }
 
 
 def _percentile(values: list[float], share: float) -> float | None:
     return float(np.percentile(values, share)) if values else None
-
-
-def show(parts: list[Part], settled_s: float, console: Console) -> None:
-    """Print a row for each tenth."""
-    columns = (
-        "recalls",
-        "p50",
-        "p95",
-        "max",
-        "late",
-        "overdue",
-        "kept p50",
-        "max",
-        "busy p99",
-        "max",
-        "MiB",
-    )
-    table = Table(
-        *columns,
-        title="many users at once: ms of a recall, of keeping an exchange, of a busy event loop",
-        title_justify="left",
-    )
-    for row in figures(parts):
-        table.add_row(
-            *(
-                "–"
-                if value is None
-                else f"{value:,.0f}"
-                if isinstance(value, int) or value >= 100
-                else f"{value:.1f}"
-                for value in row.values()
-            )
-        )
-    console.print(table)
-    console.print(f"Everything was understood {settled_s:.1f} s after the last word.")

@@ -6,34 +6,32 @@ way to the server and back.
 """
 
 import asyncio
-import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Final
+from typing import Annotated, Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
-from rich.console import Console
+import typer
 from rich.progress import Progress
-from rich.table import Table
 
+from eval.arguments import AsJson, working_folder
 from eval.bench import ingestion
 from eval.bench.history import SentenceCache
-from eval.bench.ingestion import Ingestion
-from eval.bench.latency import WARM_UP, Times, timed
-from eval.bench.loading import add_others, copy, load
+from eval.bench.loading import add_others, copy_memory, load, opened
 from eval.bench.synthetic import USER, SyntheticConversations
+from eval.output import print_json, print_table, progress_bars
+from eval.timing import WARM_UP, Times, timed
 from hotmem import Memory, Options
-from hotmem.core.location import locate
 from hotmem.errors import InvalidInput
 from hotmem.models import load_language
 from hotmem.models.encoders import OnnxEncoder
 from hotmem.options import BackgroundMode, BackgroundOptions
-from hotmem.storage import open_storage, queries
+from hotmem.storage import queries
 from hotmem.storage.database import Connection
 from hotmem.storage.sqlite.connection import SYNCHRONOUS
 from hotmem.types import ContextBlock, Turn
@@ -51,165 +49,113 @@ SQLITE: Final = "SQLite"
 POSTGRES: Final = "PostgreSQL"
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What is measured.
-
-    Attributes:
-        turns: Turns of each measured user.
-        questions: Questions measured, and turns remembered one at a time, for each user.
-        delays_ms: Milliseconds of a round trip that are added, for the last user.
-        others: Other users in both databases, with `OTHER_TURNS` turns each.
-        writers: Numbers of writers of the ingestion.
-        seconds: Seconds of each ingestion.
-    """
-
-    turns: Sequence[int]
-    questions: int
-    delays_ms: Sequence[float]
-    others: int
-    writers: Sequence[int]
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class EngineTimes:
-    """Times of one engine and user, in milliseconds.
-
-    Attributes:
-        engine: The engine, and the delay of a round trip to it.
-        turns: Turns of the user.
-        opened: Opening the memory, models included; median.
-        first: The first recall after it, which loads the user's index; median.
-        recall: recall() after `WARM_UP` questions.
-        remember: remember(), one turn at a time.
-    """
-
-    engine: str
-    turns: int
-    opened: float
-    first: float
-    recall: Times
-    remember: Times
-
-
-@dataclass(frozen=True, slots=True)
-class Engines:
-    """Results.
-
-    Attributes:
-        plan: What was measured.
-        durability: Settings of both engines.
-        times: The engines' times.
-        equal: Questions whose blocks are equal on all engines.
-        asked: Questions of all users.
-        ingestion: Turns stored a second.
-    """
-
-    plan: Plan
-    durability: str
-    times: tuple[EngineTimes, ...]
-    equal: int
-    asked: int
-    ingestion: tuple[Ingestion, ...]
-
-
-def measure(url: str, plan: Plan, console: Console) -> Engines:
-    """Load both engines and measure.
-
-    Args:
-        url: An empty PostgreSQL database.
-        plan: What is measured.
-        console: Console for the progress bar.
-
-    Raises:
-        InvalidInput: If the database holds a memory already.
-    """
-    with Progress(console=console) as progress, tempfile.TemporaryDirectory() as folder:
-        return asyncio.run(_measure(url, Path(folder) / "memory.db", plan, progress))
-
-
-def show(result: Engines, console: Console) -> None:
-    """Print the results as tables."""
-    plan = result.plan
-    table = Table(
-        title=f"{plan.questions} questions; {plan.others:,} other users; milliseconds",
-        title_justify="left",
-    )
-    table.add_column("engine")
-    for heading in ("turns", "opened", "first", "recall p50", "p95", "remember p50", "p95"):
-        table.add_column(heading, justify="right")
-    for one in result.times:
-        values = (
-            *(one.opened, one.first, one.recall.p50, one.recall.p95),
-            *(one.remember.p50, one.remember.p95),
+def engines(
+    url: Annotated[str, typer.Argument(help="URL of an empty PostgreSQL database.")],
+    turns: Annotated[
+        list[int] | None,
+        typer.Option(help="Turns of a measured user; repeatable. 1,000 by default.", min=1),
+    ] = None,
+    questions: Annotated[
+        int, typer.Option(help="Queries measured for each, and turns remembered.", min=1, max=500)
+    ] = 100,
+    delay_ms: Annotated[
+        list[float] | None,
+        typer.Option(help="Milliseconds added to a round trip; repeatable. 0 and 2 by default."),
+    ] = None,
+    others: Annotated[
+        int, typer.Option(help="Other users in both databases, with 100 turns each.", min=0)
+    ] = 0,
+    writers: Annotated[
+        list[int] | None,
+        typer.Option(help="Writers of the ingestion; repeatable. 1, 4 and 8 by default.", min=1),
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(help="Seconds of each measurement of the ingestion.", min=0.1)
+    ] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Measure SQLite beside PostgreSQL: recalls, cold starts, remember() and ingestion."""
+    sizes, delays = turns or [1000], delay_ms or [0.0, 2.0]
+    with progress_bars() as progress, working_folder(None) as folder:
+        file = folder / "memory.db"
+        asyncio.run(_load(file, url, sizes, others, progress))
+        times, equal = asyncio.run(_asked(url, file, sizes, delays, questions, progress))
+        durability = asyncio.run(_durability(url))
+        stored = ingestion.measure(
+            {SQLITE: str(file), POSTGRES: url}, writers or ingestion.WRITERS, seconds, progress
         )
-        table.add_row(one.engine, f"{one.turns:,}", *(f"{value:.1f}" for value in values))
-    console.print(table)
-    console.print(f"{result.equal} of {result.asked} blocks are equal on all engines.")
-    written = Table("turns stored a second", title_justify="left")
-    for writers in plan.writers:
-        written.add_column(f"{writers} writers", justify="right")
-    for engine in dict.fromkeys(one.engine for one in result.ingestion):
-        rates = (one.turns_per_s for one in result.ingestion if one.engine == engine)
-        written.add_row(engine, *(f"{rate:,.0f}" for rate in rates))
-    console.print(written)
-    console.print(result.durability, highlight=False)
+    headings = ("engine", "turns", "opened", "first", "recall p50 / p95", "remember p50 / p95")
+    title = f"{questions} questions; {others:,} other users; milliseconds"
+    print_table(title, headings, [list(one.values()) for one in times])
+    asked = questions * len(sizes)
+    print(f"{equal} of {asked} blocks are equal on all engines.")
+    rates = [list(one.values()) for one in stored]
+    print_table("turns stored a second", ("engine", "writers", "turns"), rates)
+    print(durability)
+    print_json(
+        {
+            "questions": questions,
+            "others": others,
+            "durability": durability,
+            "times": times,
+            "equal": equal,
+            "asked": asked,
+            "ingestion": stored,
+        },
+        as_json,
+    )
 
 
-async def _measure(url: str, file: Path, plan: Plan, progress: Progress) -> Engines:
-    locations = {SQLITE: str(file), POSTGRES: url}
-    await _load(file, url, plan, progress)
-    times: list[EngineTimes] = []
+async def _asked(
+    url: str,
+    file: Path,
+    sizes: Sequence[int],
+    delays_ms: Sequence[float],
+    questions: int,
+    progress: Progress,
+) -> tuple[list[dict[str, Any]], int]:
+    """Ask the questions of every user on all engines; with all delays for the last user.
+
+    Returns:
+        The times of each engine and user, and the number of questions whose blocks are equal.
+    """
+    times = []
     equal = 0
-    for size in plan.turns:
-        delays = plan.delays_ms if size == plan.turns[-1] else [0.0]
+    for size in sizes:
+        delays = delays_ms if size == sizes[-1] else [0.0]
         bar = progress.add_task(f"measuring {size:,} turns", total=1 + len(delays))
         texts: list[list[str]] = []
         async with AsyncExitStack() as stack:
-            engines = {SQLITE: str(file)}
+            locations = {SQLITE: str(file)}
             for delay_ms in delays:
                 name = f"{POSTGRES}, {delay_ms:g} ms added" if delay_ms else POSTGRES
-                engines[name] = await stack.enter_async_context(delayed(url, delay_ms / 2000))
-            for name, location in engines.items():
-                measured, blocks = await _engine(name, location, size, plan.questions)
-                times.append(measured)
+                locations[name] = await stack.enter_async_context(delayed(url, delay_ms / 2000))
+            for name, location in locations.items():
+                measured, blocks = await _engine(name, location, size, questions)
+                times.append({"engine": name, "turns": size} | measured)
                 texts.append([block.text for block in blocks[WARM_UP:]])
                 progress.advance(bar)
         equal += sum(len(set(same)) == 1 for same in zip(*texts, strict=True))
-    durability = await _durability(url)
-    bar = progress.add_task("ingestion", total=len(plan.writers) * len(locations))
-    rates = await asyncio.to_thread(
-        ingestion.measure, locations, plan.writers, plan.seconds, partial(progress.advance, bar)
-    )
-    asked = plan.questions * len(plan.turns)
-    return Engines(plan, durability, tuple(times), equal, asked, tuple(rates))
+    return times, equal
 
 
-async def _load(file: Path, url: str, plan: Plan, progress: Progress) -> None:
+async def _load(
+    file: Path, url: str, sizes: Sequence[int], others: int, progress: Progress
+) -> None:
     """Store other users and the measured ones in a file, and copy it to the server."""
-    server = (await asyncio.to_thread(open_storage, locate(url))).database
-    try:
+    async with opened(url) as server:
         if await server.read_all(queries.users.names, 1):
             raise InvalidInput(f"{server.location} holds a memory. Name an empty database.")
-    finally:
-        await server.close()
     reading = await asyncio.to_thread(lambda: SentenceCache(OnnxEncoder.load(), load_language()))
-    database = open_storage(locate(str(file))).database
-    try:
-        bar = progress.add_task("other users", total=plan.others)
-        await add_others(database, plan.others, reading, partial(progress.advance, bar))
-        for size in plan.turns:
+    async with opened(str(file)) as database:
+        bar = progress.add_task("other users", total=others)
+        await add_others(database, others, reading, partial(progress.advance, bar))
+        for size in sizes:
             bar = progress.add_task(f"{size:,} turns", total=size)
             await load(database, _talk(size).turns(size), reading, partial(progress.advance, bar))
-    finally:
-        await database.close()
-    await copy(str(file), url, progress)
-    server = (await asyncio.to_thread(open_storage, locate(url))).database
-    try:
+    await copy_memory(str(file), url, progress)
+    async with opened(url) as server:
         await server.write_all(_analyze)
-    finally:
-        await server.close()
 
 
 def _talk(size: int) -> SyntheticConversations:
@@ -224,16 +170,13 @@ def _analyze(conn: Connection) -> None:
 
 async def _durability(url: str) -> str:
     """Return the settings of both engines that say when a commit is durable."""
-    database = (await asyncio.to_thread(open_storage, locate(url))).database
-    try:
+    async with opened(url) as database:
         fsync, commit = await database.read_all(
             lambda conn: [
                 conn.execute(f"SHOW {name}").fetchone()[0]
                 for name in ("fsync", "synchronous_commit")
             ]
         )
-    finally:
-        await database.close()
     return (
         f"{SQLITE}: synchronous {SYNCHRONOUS}. {POSTGRES}: fsync {fsync}, synchronous_commit"
         f" {commit}."
@@ -242,8 +185,14 @@ async def _durability(url: str) -> str:
 
 async def _engine(
     name: str, location: str, size: int, questions: int
-) -> tuple[EngineTimes, list[ContextBlock]]:
-    """Ask the questions of one engine, then store new turns of another user."""
+) -> tuple[dict[str, Any], list[ContextBlock]]:
+    """Ask the questions of one engine, then store new turns of another user.
+
+    Returns:
+        Milliseconds: medians of opening the memory, models included, and of the first recall after
+        it, which loads the user's index; recall() after `WARM_UP` questions, and remember(). Then
+        the blocks.
+    """
     talk, off = _talk(size), Options(background=BackgroundOptions(mode=BackgroundMode.OFF))
     asked = talk.questions(WARM_UP + questions)
     *_, last = talk.turns(size)
@@ -269,17 +218,13 @@ async def _engine(
             with timed(remember_ms):
                 await memory.remember(new)
             await memory.settle()
-    return (
-        EngineTimes(
-            name,
-            size,
-            median(opened_ms),
-            median(first_ms),
-            Times.of(recall_ms[WARM_UP:]),
-            Times.of(remember_ms),
-        ),
-        blocks,
-    )
+    times = {
+        "opened": median(opened_ms),
+        "first": median(first_ms),
+        "recall": Times.of(recall_ms[WARM_UP:]),
+        "remember": Times.of(remember_ms),
+    }
+    return times, blocks
 
 
 def _new_turns(talk: SyntheticConversations, number: int) -> list[Turn]:

@@ -6,22 +6,22 @@ encoder that has cached only the query.
 """
 
 import asyncio
-import tempfile
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+import typer
 
-from eval.bench.latency import WARM_UP, Times, timed
+from eval.arguments import AsJson, working_folder
 from eval.bench.synthetic import START, USER, SyntheticConversations, sentences
 from eval.bench.tools import fill
+from eval.output import print_figures, print_json, tracked
 from eval.statistics import SEED
+from eval.timing import WARM_UP, Times, timed
 from hotmem import ContextBlock, Memory
 from hotmem.feedback.usage import detect_usage
 from hotmem.models import CachedEncoder, load_encoder
@@ -32,119 +32,58 @@ MEMORIES: Final = 3500
 """Default memories of the one user."""
 
 
-@dataclass(frozen=True, slots=True)
-class FeedbackTimes:
-    """Times of feedback in milliseconds.
-
-    Attributes:
-        replies: Replies measured.
-        items: Mean items of a block.
-        words: Mean words of a reply.
-        feedback: Duration of feedback().
-        processor: CPU time of feedback().
-        detection: Duration of usage detection.
-        detection_processor: CPU time of usage detection.
-    """
-
-    replies: int
-    items: float
-    words: float
-    feedback: Times
-    processor: Times
-    detection: Times
-    detection_processor: Times
+def feedback(
+    replies: Annotated[int, typer.Option(help="Replies measured.", min=1, max=800)] = 300,
+    memories: Annotated[int, typer.Option(help="Memories of one user.", min=1)] = MEMORIES,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the time that a reply costs: usage detection, storage and learning."""
+    with working_folder(None) as folder:
+        path = folder / "memory.db"
+        fill(path, memories)
+        found = asyncio.run(_measure(path, replies))
+    print_figures(f"{replies} replies, milliseconds p50 / p95", found)
+    print_json(found, as_json)
 
 
-def measure(replies: int, memories: int, console: Console) -> FeedbackTimes:
-    """Build a memory, ask, reply and measure.
-
-    Args:
-        replies: Replies measured.
-        memories: Memories of the one user.
-        console: Console for the progress bar.
-    """
-    with tempfile.TemporaryDirectory(prefix="hotmem-feedback-") as folder:
-        path = Path(folder) / "memory.db"
-        fill(path, memories, console)
-        return asyncio.run(_measure(path, replies, console))
-
-
-async def _measure(path: Path, replies: int, console: Console) -> FeedbackTimes:
+async def _measure(path: Path, replies: int) -> dict[str, Any]:
+    """Ask, reply and measure: times, mean items of a block, and mean words of a reply."""
     random, supply = Random(SEED), sentences(SyntheticConversations().seed, Role.ASSISTANT)
-    waited: list[float] = []
-    processor: list[float] = []
-    detection: list[float] = []
-    detection_processor: list[float] = []
+    names = ("feedback", "processor", "detection", "detection_processor")
+    times: dict[str, list[float]] = {name: [] for name in names}
     items: list[int] = []
     words: list[int] = []
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
     async with Memory.open(path) as memory:
         fresh = load_encoder(ModelOptions())
-        with Progress(*columns, console=console) as progress:
-            for place, question in enumerate(
-                progress.track(
-                    SyntheticConversations().questions(WARM_UP + replies), description="replying"
-                )
-            ):
-                block = await memory.recall(
-                    question,
-                    user_id=USER,
-                    session_id="today",
-                    at=START + timedelta(days=365, minutes=place),
-                )
-                said = random.sample(supply, random.choice((2, 2, 3)))
-                if place % 2 and block.items:
-                    said.insert(0, random.choice(block.items).text)
-                reply = " ".join(said)
-                fresh.encode([question])
-                began = time.process_time()
-                with timed(detection):
-                    await asyncio.to_thread(_detect, fresh, block, reply)
-                detection_processor.append(1000 * (time.process_time() - began))
-                began = time.process_time()
-                with timed(waited):
-                    await memory.feedback(block, reply)
-                processor.append(1000 * (time.process_time() - began))
-                items.append(len(block.items))
-                words.append(len(reply.split()))
-    return FeedbackTimes(
-        replies=replies,
-        items=sum(items[WARM_UP:]) / replies,
-        words=sum(words[WARM_UP:]) / replies,
-        feedback=Times.of(waited[WARM_UP:]),
-        processor=Times.of(processor[WARM_UP:]),
-        detection=Times.of(detection[WARM_UP:]),
-        detection_processor=Times.of(detection_processor[WARM_UP:]),
-    )
+        asked = SyntheticConversations().questions(WARM_UP + replies)
+        for place, question in enumerate(tracked(asked, "replying")):
+            at = START + timedelta(days=365, minutes=place)
+            block = await memory.recall(question, user_id=USER, session_id="today", at=at)
+            said = random.sample(supply, random.choice((2, 2, 3)))
+            if place % 2 and block.items:
+                said.insert(0, random.choice(block.items).text)
+            reply = " ".join(said)
+            fresh.encode([question])
+            with _processor_timed(times["detection_processor"]), timed(times["detection"]):
+                await asyncio.to_thread(_detect, fresh, block, reply)
+            with _processor_timed(times["processor"]), timed(times["feedback"]):
+                await memory.feedback(block, reply)
+            items.append(len(block.items))
+            words.append(len(reply.split()))
+    return {
+        "replies": replies,
+        "items": sum(items[WARM_UP:]) / replies,
+        "words": sum(words[WARM_UP:]) / replies,
+    } | {name: Times.of(milliseconds[WARM_UP:]) for name, milliseconds in times.items()}
+
+
+@contextmanager
+def _processor_timed(milliseconds: list[float]) -> Iterator[None]:
+    """Append the CPU time of its block."""
+    began = time.process_time()
+    yield
+    milliseconds.append(1000 * (time.process_time() - began))
 
 
 def _detect(encoder: CachedEncoder, block: ContextBlock, reply: str) -> None:
     detect_usage(encoder, block.items, block.query, reply, block.visible)
-
-
-def show(result: FeedbackTimes, console: Console) -> None:
-    """Print the times as a table."""
-    title = (
-        f"{result.replies} replies of {result.words:.0f} words to blocks of "
-        f"{result.items:.0f} items"
-    )
-    table = Table("milliseconds", "p50", "p95", title=title, title_justify="left")
-    rows = {
-        "feedback()": result.feedback,
-        "  processor": result.processor,
-        "  of it detection": result.detection,
-        "    processor": result.detection_processor,
-    }
-    for name, times in rows.items():
-        table.add_row(name, f"{times.p50:.1f}", f"{times.p95:.1f}")
-    console.print(table)
-
-
-def figures(result: FeedbackTimes) -> dict[str, Any]:
-    """Return the times as plain values."""
-    return asdict(result)

@@ -5,14 +5,15 @@ A turn counts when it is durable. Vectors and facts are not computed meanwhile: 
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from multiprocessing import get_context
 from threading import Barrier
-from typing import Final
+from typing import Any, Final
+
+from rich.progress import Progress
 
 from eval.bench.synthetic import SyntheticConversations
 from hotmem.core.location import locate
@@ -30,32 +31,29 @@ MOST: Final = 1_000_000
 """Turns of a writer at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ingestion:
-    """Turns stored a second, by all writers together."""
-
-    engine: str
-    writers: int
-    turns_per_s: float
-
-
 def measure(
-    engines: dict[str, str], numbers: Sequence[int], seconds: float, tell: Callable[[int], None]
-) -> list[Ingestion]:
+    engines: Mapping[str, str], numbers: Sequence[int], seconds: float, progress: Progress
+) -> list[dict[str, Any]]:
     """Measure each engine with each number of writers.
 
     Args:
         engines: Locations by name.
         numbers: Numbers of writers.
         seconds: Duration of each measurement.
-        tell: Called with 1 after each.
+        progress: Gets a bar.
+
+    Returns:
+        Engine, number of writers, and turns stored a second by all writers together.
     """
-    found = []
-    for engine, location in engines.items():
-        for writers in numbers:
-            found.append(Ingestion(engine, writers, _rate(location, writers, seconds)))
-            tell(1)
-    return found
+    runs = [(engine, writers) for engine in engines for writers in numbers]
+    return [
+        {
+            "engine": engine,
+            "writers": writers,
+            "turns_per_s": _rate(engines[engine], writers, seconds),
+        }
+        for engine, writers in progress.track(runs, description="ingestion")
+    ]
 
 
 def _rate(location: str, writers: int, seconds: float) -> float:
@@ -81,9 +79,7 @@ async def _store(location: str, user: str, together: Barrier, seconds: float) ->
         until, stored = time.monotonic() + seconds, 0
         while time.monotonic() < until:
             turn = next(turns)
-            with suppress(
-                StoreLocked
-            ):  # SQLite's writers wait for each other, five seconds at most
+            with suppress(StoreLocked):  # SQLite's writers wait for each other, five seconds
                 stored += await store_turn(storage, turn, datetime.now(UTC))
         return stored
     finally:

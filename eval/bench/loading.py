@@ -4,7 +4,9 @@ The measured user's rows are written by the storage operations (`eval.bench.hist
 are copies of one of them: rows are inserted from rows, under other keys.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from typing import Final
 
 from rich.progress import Progress, TaskID
@@ -65,6 +67,16 @@ OWNERS: Final = {
 """Tables that say whose a row is where SQLite's schema has no user in it, by the column."""
 
 
+@asynccontextmanager
+async def opened(location: str) -> AsyncIterator[Database]:
+    """Yield the database of a file or server."""
+    database = (await asyncio.to_thread(open_storage, locate(location))).database
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
 async def load(
     database: Database, history: Iterable[Turn], reading: SentenceCache, tell: Callable[[int], None]
 ) -> None:
@@ -75,9 +87,8 @@ async def load(
         tell(len(batch))
 
 
-async def copy(source: str, target: str, progress: Progress) -> dict[str, int]:
+async def copy_memory(source: str, target: str, progress: Progress) -> dict[str, int]:
     """Copy a memory to an empty one; returns the rows of each table."""
-    ours, theirs = (open_storage(locate(location)).database for location in (source, target))
     bars: dict[str, TaskID] = {}
 
     def tell(stage: str, done: int, whole: int) -> None:
@@ -85,11 +96,8 @@ async def copy(source: str, target: str, progress: Progress) -> dict[str, int]:
             bars[stage] = progress.add_task(f"{stage} rows", total=whole)
         progress.update(bars[stage], completed=done)
 
-    try:
+    async with opened(source) as ours, opened(target) as theirs:
         return await copy_database(ours, theirs, tell)
-    finally:
-        await theirs.close()
-        await ours.close()
 
 
 async def add_others(

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from itertools import groupby
@@ -19,24 +19,18 @@ from multiprocessing import get_context
 from operator import attrgetter
 from pathlib import Path
 from shutil import copyfile
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.table import Table
+import typer
+from rich.progress import Progress
 
+from eval.arguments import AsJson, Keep, working_folder
 from eval.bench.baseline import NEAREST, BaselineSearch
 from eval.bench.history import Keys, Nearest, SentenceCache, build, spoken
-from eval.bench.latency import Times
 from eval.bench.synthetic import SESSION_TURNS, START, USER, SyntheticConversations
+from eval.output import print_figures, print_json, progress_bars
+from eval.timing import Times, timed
 from hotmem import Memory, Options
 from hotmem.models import load_encoder, load_language
 from hotmem.models.encoders import OnnxEncoder
@@ -84,68 +78,34 @@ class Size:
         return f"{self.each:,}" if self.users == 1 else f"{self.users:,} x {self.each:,}"
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """Results at one size.
-
-    Attributes:
-        users: Users of the file.
-        each: Turns of each user.
-        first_ms: Duration of the first question after opening.
-        recall: recall(), all layers searched, ms.
-        stages: Its stages, ms.
-        layers: Its layers, ms, from the trace; they run in parallel.
-        floor: Query embedding, sqlite-vec search and FTS5 query in sequence, ms.
-        found: Share of the exact nearest passages (float32) among those of the semantic layer.
-        nearest_found: The same for the first `FIRST` of them.
-        fresh_per_s: New turns per second, background work included.
-        bytes_a_turn: File size per turn.
-        opened_mb: Private memory of the process once the file is open, MiB, including models.
-        asked_mb: The same after the questions, MiB.
-    """
-
-    users: int
-    each: int
-    first_ms: float
-    recall: Times
-    stages: dict[str, Times]
-    layers: dict[str, Times]
-    floor: Times
-    found: float
-    nearest_found: float
-    fresh_per_s: float
-    bytes_a_turn: float
-    opened_mb: float
-    asked_mb: float
-
-
-def measure(sizes: Sequence[Size], questions: int, folder: Path, console: Console) -> list[Scale]:
-    """Build the files that the folder does not contain, and measure each.
-
-    Args:
-        sizes: Sizes of the files.
-        questions: Questions measured at each size.
-        folder: Folder of the files.
-        console: Console for the progress bar.
-    """
+def scale(
+    turns: Annotated[
+        list[int] | None,
+        typer.Option(
+            help="Turns per user; may be repeated. 1,000, 10,000 and 100,000 by default.", min=1
+        ),
+    ] = None,
+    users: Annotated[int, typer.Option(help="Users of each memory file.", min=1)] = 1,
+    questions: Annotated[
+        int, typer.Option(help="Distinct queries measured at each size.", min=1, max=2000)
+    ] = QUESTIONS,
+    keep: Keep = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure recall(), ingestion, file size and memory as a memory file grows."""
     asked = SyntheticConversations().questions(WARM_UP + questions)
     reading = SentenceCache(OnnxEncoder.load(), load_language())
-    measured = []
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console) as progress:
-        for size in sizes:
+    found = {}
+    with working_folder(keep) as folder, progress_bars() as progress:
+        for size in [Size(users, each) for each in turns or USUAL]:
             path = stored(size, folder, reading, asked, progress)
             bar = progress.add_task(f"{size.name}: measuring", total=1)
             with ProcessPoolExecutor(1, get_context("spawn")) as process:
-                measured.append(process.submit(_measured, path, size, asked).result())
+                found[size.name] = process.submit(_measured, path, size, asked).result()
             progress.advance(bar)
-    return measured
+    for name, one in found.items():
+        print_figures(f"{name} turns; milliseconds p50 / p95", one)
+    print_json(found, as_json)
 
 
 def stored(
@@ -169,55 +129,6 @@ def stored(
     return path
 
 
-def show(results: Sequence[Scale], console: Console) -> None:
-    """Print a column for each size."""
-    table = Table(
-        title="turns of one user, or users x turns; milliseconds p50 / p95", title_justify="left"
-    )
-    table.add_column("")
-    for result in results:
-        table.add_column(Size(result.users, result.each).name, justify="right")
-    rows = {
-        "recall()": [_spread(one.recall) for one in results],
-        "floor by hand": [_spread(one.floor) for one in results],
-    }
-    rows |= {
-        "  times the floor": [
-            f"{one.recall.p50 / one.floor.p50:.1f} / {one.recall.p95 / one.floor.p95:.1f}"
-            for one in results
-        ]
-    }
-    rows |= {
-        f"  {stage}": [_spread(one.stages[stage]) for one in results] for stage in results[0].stages
-    }
-    rows |= {
-        f"    {layer}": [_spread(one.layers[layer]) for one in results]
-        for layer in results[0].layers
-    }
-    rows |= {
-        "first question": [f"{one.first_ms:.0f}" for one in results],
-        f"exact nearest {FIRST} found": [f"{one.nearest_found:.2%}" for one in results],
-        f"exact nearest {NEAREST} found": [f"{one.found:.2%}" for one in results],
-        "new turns a second": [f"{one.fresh_per_s:.0f}" for one in results],
-        "file, bytes a turn": [f"{one.bytes_a_turn:,.0f}" for one in results],
-        "memory open / asked, MiB": [
-            f"{one.opened_mb:,.0f} / {one.asked_mb:,.0f}" for one in results
-        ],
-    }
-    for name, cells in rows.items():
-        table.add_row(name, *cells)
-    console.print(table)
-
-
-def figures(results: Sequence[Scale]) -> dict[str, Any]:
-    """Return the results as plain values, by size."""
-    return {Size(result.users, result.each).name: asdict(result) for result in results}
-
-
-def _spread(times: Times) -> str:
-    return f"{times.p50:.1f} / {times.p95:.1f}"
-
-
 def _build(
     path: Path,
     size: Size,
@@ -237,16 +148,26 @@ def _build(
     np.save(path.with_suffix(".npy"), nearest.ordered())
 
 
-def _measured(path: Path, size: Size, asked: Sequence[str]) -> Scale:
-    measured = asyncio.run(_measure(path, size, asked, path.stat().st_size))
+def _measured(path: Path, size: Size, asked: Sequence[str]) -> dict[str, Any]:
+    bytes_a_turn = path.stat().st_size / size.turns
+    measured = asyncio.run(_measure(path, size, asked))
     copy = path.with_suffix(".fresh")
     copyfile(path, copy)
     fresh_per_s = asyncio.run(_fresh(copy))
     copy.unlink()
-    return replace(measured, fresh_per_s=fresh_per_s)
+    return measured | {"fresh_per_s": fresh_per_s, "bytes_a_turn": bytes_a_turn}
 
 
-async def _measure(path: Path, size: Size, asked: Sequence[str], stored: int) -> Scale:
+async def _measure(path: Path, size: Size, asked: Sequence[str]) -> dict[str, Any]:
+    """Ask all questions of a file.
+
+    Returns:
+        Milliseconds of the first question after opening, of recall() with all layers, its stages
+        and its layers, which run in parallel, and of the floor: query embedding, sqlite-vec search
+        and FTS5 query in sequence. Shares of the exact nearest passages (float32) that the semantic
+        layer finds, of all and of the first `FIRST`. Private memory of the process once the file is
+        open and after the questions, MiB, models included.
+    """
     options = Options(models=ModelOptions(embeddings_cached=0))
     users = [USER if number == 0 else f"{USER}-{number}" for number in range(size.users)]
     at = START + timedelta(days=size.each)
@@ -255,37 +176,30 @@ async def _measure(path: Path, size: Size, asked: Sequence[str], stored: int) ->
         milliseconds: list[float] = []
         blocks: list[ContextBlock] = []
         for number, text in enumerate(asked):
-            started = time.perf_counter()
-            blocks.append(
-                await memory.recall(
-                    text, user_id=users[number % len(users)], session_id="today", at=at
-                )
-            )
-            milliseconds.append(1000 * (time.perf_counter() - started))
+            user = users[number % len(users)]
+            with timed(milliseconds):
+                block = await memory.recall(text, user_id=user, session_id="today", at=at)
+            blocks.append(block)
         asked_mb = memory_mb()
         found, nearest_found = await _found(memory, asked, np.load(path.with_suffix(".npy")))
         traces = [block.trace for block in blocks[WARM_UP:]]
     floor = await asyncio.to_thread(_floor, path.with_suffix(".floor"), asked, size.users)
-    return Scale(
-        users=size.users,
-        each=size.each,
-        first_ms=milliseconds[0],
-        recall=Times.of(milliseconds[WARM_UP:]),
-        stages={
+    return {
+        "first_ms": milliseconds[0],
+        "recall": Times.of(milliseconds[WARM_UP:]),
+        "stages": {
             stage: Times.of([trace.stages[stage] for trace in traces]) for stage in traces[0].stages
         },
-        layers={
-            report.layer: Times.of([trace.layers[place].ms for trace in traces])
+        "layers": {
+            report.layer.value: Times.of([trace.layers[place].ms for trace in traces])
             for place, report in enumerate(traces[0].layers)
         },
-        floor=Times.of(floor),
-        found=found,
-        nearest_found=nearest_found,
-        fresh_per_s=0.0,
-        bytes_a_turn=stored / size.turns,
-        opened_mb=opened_mb,
-        asked_mb=asked_mb,
-    )
+        "floor": Times.of(floor),
+        "found": found,
+        "nearest_found": nearest_found,
+        "opened_mb": opened_mb,
+        "asked_mb": asked_mb,
+    }
 
 
 async def _found(memory: Memory, asked: Sequence[str], exact: Keys) -> tuple[float, float]:
@@ -312,11 +226,10 @@ async def _found(memory: Memory, asked: Sequence[str], exact: Keys) -> tuple[flo
 def _floor(path: Path, asked: Sequence[str], users: int) -> list[float]:
     encoder = load_encoder(ModelOptions(embeddings_cached=0))
     floor = BaselineSearch(path, encoder.dimension)
-    milliseconds = []
+    milliseconds: list[float] = []
     for number, text in enumerate(asked):
-        started = time.perf_counter()
-        floor.search(text, number % users + 1, encoder)
-        milliseconds.append(1000 * (time.perf_counter() - started))
+        with timed(milliseconds):
+            floor.search(text, number % users + 1, encoder)
     floor.close()
     return milliseconds[WARM_UP:]
 

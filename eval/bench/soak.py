@@ -7,23 +7,21 @@ tasks and threads are recorded per tenth of the conversation.
 
 import asyncio
 import gc
-import tempfile
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
+import typer
 
+from eval.arguments import AsJson
 from eval.bench.bots import PATIENCE_S, running, say
 from eval.bench.scale import memory_mb
 from eval.bench.synthetic import USER, SyntheticConversations
-from hotmem import Memory
+from eval.memories import temporary_memory
+from eval.output import print_json, print_table, tracked
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.turn_state import RecallTiming
 from hotmem.types import ContextBlock, Role
@@ -57,38 +55,44 @@ class Part:
     threads: int
 
 
-async def measure(minutes: float, console: Console) -> list[Part]:
-    """Run a conversation of a number of minutes."""
+def soak(
+    minutes: Annotated[
+        float, typer.Option(help="Minutes of conversation, about thirty times real time.", min=1)
+    ] = 30,
+    as_json: AsJson = False,
+) -> None:
+    """Run one long conversation and watch latency, memory, tasks and threads for growth."""
+    parts = asyncio.run(_measure(minutes))
+    headings = ("minutes", "waited p95, ms", "recall p50, ms", "memory, MiB", "tasks", "threads")
+    print_table("a long conversation", headings, map(astuple, parts))
+    print_json(parts, as_json)
+
+
+async def _measure(minutes: float) -> list[Part]:
     turns = max(round(minutes * 60 / TURN_S), PARTS)
     parts: list[Part] = []
-    with (
-        tempfile.TemporaryDirectory(prefix="hotmem-soak-") as folder,
-        Progress(console=console) as progress,
-    ):
-        async with Memory.open(Path(folder) / "memory.db") as memory:
-            now = BEGAN
-            processor = HotMemProcessor(memory, user_id=USER, clock=lambda: now)
-            waited: list[float] = []
-            recalls: list[float] = []
+    async with temporary_memory() as memory:
+        now = BEGAN
+        processor = HotMemProcessor(memory, user_id=USER, clock=lambda: now)
+        waited: list[float] = []
+        recalls: list[float] = []
 
-            def note(_: HotMemProcessor, __: ContextBlock, timing: RecallTiming) -> None:
-                waited.append(timing.waited_ms)
-                recalls.append(sum(timing.stages_ms.values()))
+        def note(_: HotMemProcessor, __: ContextBlock, timing: RecallTiming) -> None:
+            waited.append(timing.waited_ms)
+            recalls.append(sum(timing.stages_ms.values()))
 
-            processor.add_event_handler("on_memory_recalled", note)
-            async with running([processor.listener], [processor], audio=False) as (worker, model):
-                for number, text in enumerate(
-                    progress.track(list(_said(turns)), description="talking")
-                ):
-                    now += timedelta(seconds=TURN_S)
-                    await say(worker, text)
-                    await asyncio.wait_for(model.shown.get(), PATIENCE_S)
-                    if (number + 1) % (turns // PARTS) == 0:
-                        await memory.settle()
-                        gc.collect()
-                        parts.append(_part((number + 1) * TURN_S / 60, waited, recalls))
-                        waited.clear()
-                        recalls.clear()
+        processor.add_event_handler("on_memory_recalled", note)
+        async with running([processor.listener], [processor], audio=False) as (worker, model):
+            for number, text in enumerate(tracked(list(_said(turns)), "talking"), 1):
+                now += timedelta(seconds=TURN_S)
+                await say(worker, text)
+                await asyncio.wait_for(model.shown.get(), PATIENCE_S)
+                if number % (turns // PARTS) == 0:
+                    await memory.settle()
+                    gc.collect()
+                    parts.append(_part(number * TURN_S / 60, waited, recalls))
+                    waited.clear()
+                    recalls.clear()
     return parts
 
 
@@ -109,20 +113,3 @@ def _part(minutes: float, waited: list[float], recalls: list[float]) -> Part:
         len(asyncio.all_tasks()),
         threading.active_count(),
     )
-
-
-def show(parts: list[Part], console: Console) -> None:
-    """Print a row for each tenth."""
-    columns = ("minutes", "waited p95, ms", "recall p50, ms", "memory, MiB", "tasks", "threads")
-    table = Table(*columns, title="a long conversation", title_justify="left")
-    for part in parts:
-        cells = (
-            f"{part.minutes:.0f}",
-            f"{part.waited:.1f}",
-            f"{part.recall:.1f}",
-            f"{part.memory_mb:,.0f}",
-            str(part.tasks),
-            str(part.threads),
-        )
-        table.add_row(*cells)
-    console.print(table)

@@ -165,29 +165,9 @@ QUESTIONS: Final = (
 )
 
 _ONSETS: Final = (
-    "b",
-    "br",
-    "d",
-    "dr",
-    "f",
-    "g",
-    "h",
-    "j",
-    "k",
-    "kl",
-    "l",
-    "m",
-    "n",
-    "p",
-    "r",
-    "s",
-    "st",
-    "t",
-    "tr",
-    "v",
-    "w",
-    "z",
-)
+    "b", "br", "d", "dr", "f", "g", "h", "j", "k", "kl", "l", "m", "n", "p", "r", "s", "st", "t",
+    "tr", "v", "w", "z",
+)  # fmt: skip
 _NUCLEI: Final = ("a", "e", "i", "o", "u", "ai", "ei", "ou")
 _ENDS: Final = ("", "n", "r", "l", "s", "nd", "rk", "lm", "tt", "sk")
 

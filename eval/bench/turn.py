@@ -8,9 +8,9 @@ memory in the same run.
 import asyncio
 import os
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from importlib.util import find_spec
@@ -18,19 +18,20 @@ from itertools import islice
 from pathlib import Path
 from shutil import copyfile
 from statistics import median
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+import typer
 from pipecat.processors.frame_processor import FrameProcessor
-from rich.console import Console
 from rich.progress import Progress
 
+from eval.arguments import AsJson, Keep, working_folder
 from eval.bench import scale
 from eval.bench.bots import Heard, ask, play, running
 from eval.bench.history import SentenceCache
-from eval.bench.latency import Times
 from eval.bench.synthetic import USER, SyntheticConversations
 from eval.encoder.published import published_folder
-from eval.report import table
+from eval.output import print_json, print_table, progress_bars
+from eval.timing import Times
 from hotmem import Memory, Options
 from hotmem.models import load_language
 from hotmem.models.encoders import OnnxEncoder
@@ -197,15 +198,53 @@ async def _session(
     return times[WARM_UP:]
 
 
-async def measure(
+def turn(
+    turns: Annotated[
+        list[int] | None,
+        typer.Option(
+            help="Turns of a memory file; may be repeated. 100 and 100,000 by default.", min=1
+        ),
+    ] = None,
+    questions: Annotated[
+        int, typer.Option(help="Queries of the single session.", min=1, max=500)
+    ] = 60,
+    crowd: Annotated[
+        int, typer.Option(help="Concurrent sessions of the second run; 0 skips it.", min=0, max=200)
+    ] = 50,
+    mem0: Annotated[
+        int, typer.Option(help="Turns of the mem0 service's store; 0 skips mem0.", min=0)
+    ] = 2_000,
+    recordings: Annotated[bool, typer.Option(help="Play recordings, in real time.")] = True,
+    keep: Keep = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what memory adds from final transcript to LLM, in real pipelines, against mem0."""
+    if mem0 and not find_spec("mem0"):
+        print('mem0 is left out. To measure it too: pip install "pipecat-hotmem[bench]"')
+        mem0 = 0
+    with working_folder(keep) as folder:
+        found = asyncio.run(
+            _measure(turns or USUAL, crowd, questions, mem0, folder, recordings=recordings)
+        )
+    print_table(
+        "added from the final transcript to the model, milliseconds p50 / p95",
+        ("", "spoken", "stored", "at once", "added", "turns"),
+        [
+            (one.arrangement, one.speech, one.stored, one.sessions, one.added, one.turns)
+            for one in found
+        ],
+    )
+    print_json(found, as_json)
+
+
+async def _measure(
     sizes: Sequence[int],
     crowd: int,
     questions: int,
     mem0_turns: int,
     folder: Path,
-    console: Console,
     *,
-    recordings: bool = True,
+    recordings: bool,
 ) -> list[Turns]:
     """Measure all arrangements in sequence.
 
@@ -215,7 +254,6 @@ async def measure(
         questions: Turns measured in the run of one.
         mem0_turns: Turns of mem0's store, which is built for each run; 0 leaves mem0 out.
         folder: Folder of the memory files.
-        console: Console for the progress bar.
         recordings: Whether to play the recordings, in real time.
     """
     speeches = [one for one in Speech if recordings or one is not Speech.RECORDED]
@@ -223,7 +261,7 @@ async def measure(
     script = SyntheticConversations().questions(
         RUNS * (WARM_UP + questions) * (1 + len(sizes)) + 2 * crowd * (WARM_UP + CROWD_TURNS)
     )
-    with Progress(console=console) as progress:
+    with progress_bars() as progress:
         bench = Bench(iter(script), questions, crowd, progress)
         usual = SyntheticConversations().questions(scale.WARM_UP + scale.QUESTIONS)
         paths = [
@@ -238,27 +276,16 @@ async def measure(
             await bench.measure(Arrangement.NONE, 0, _nothing, Speech.INTERIMS, crowd=True)
         for size, path in zip(sizes, paths, strict=True):
             async with _opened(path) as memory:
+                ahead = partial(_hotmem, memory, listening=True)
+                place = partial(_hotmem, memory, listening=False)
                 for speech in speeches:
-                    await bench.measure(
-                        Arrangement.AHEAD, size, partial(_hotmem, memory, listening=True), speech
-                    )
-                await bench.measure(
-                    Arrangement.PLACE,
-                    size,
-                    partial(_hotmem, memory, listening=False),
-                    Speech.INTERIMS,
-                )
+                    await bench.measure(Arrangement.AHEAD, size, ahead, speech)
+                await bench.measure(Arrangement.PLACE, size, place, Speech.INTERIMS)
                 if crowd and size == max(sizes):
-                    await bench.measure(
-                        Arrangement.AHEAD,
-                        size,
-                        partial(_hotmem, memory, listening=True),
-                        Speech.INTERIMS,
-                        crowd=True,
-                    )
+                    await bench.measure(Arrangement.AHEAD, size, ahead, Speech.INTERIMS, crowd=True)
         if mem0_turns:
-            with tempfile.TemporaryDirectory(prefix="hotmem-mem0-") as place:
-                make = await asyncio.to_thread(_mem0, Path(place), mem0_turns, progress)
+            with tempfile.TemporaryDirectory(prefix="hotmem-mem0-") as store:
+                make = await asyncio.to_thread(_mem0, Path(store), mem0_turns, progress)
                 await bench.measure(Arrangement.MEM0, mem0_turns, make, Speech.INTERIMS)
     return bench.found
 
@@ -282,15 +309,6 @@ def _hotmem(
 ) -> tuple[Sequence[FrameProcessor], Sequence[FrameProcessor]]:
     processor = HotMemProcessor(memory, user_id=USER)
     return ([processor.listener] if listening else []), [processor]
-
-
-def mem0_missing() -> str | None:
-    """Return how to install mem0, or None if it is installed."""
-    return (
-        None
-        if find_spec("mem0")
-        else 'mem0 is left out. To measure it too: pip install "pipecat-hotmem[bench]"'
-    )
 
 
 def _mem0(place: Path, turns: int, progress: Progress) -> Make:
@@ -319,31 +337,6 @@ def _mem0(place: Path, turns: int, progress: Progress) -> Make:
         list(SyntheticConversations().turns(turns)), description="mem0: building"
     ):
         add([{"role": str(turn.role), "content": turn.text}])
-    service.memory_client.add = lambda **given: add(
-        given["messages"]
-    )  # the service has no parameter for infer=False
+    # The service has no parameter for infer=False.
+    service.memory_client.add = lambda **given: add(given["messages"])
     return lambda: ((), (service,))
-
-
-def show(results: Iterable[Turns], console: Console) -> None:
-    """Print a row for each arrangement."""
-    rows = table(
-        "added from the final transcript to the model, milliseconds",
-        "",
-        ("stored", "p50", "p95", "turns"),
-    )
-    for one in results:
-        crowd = f", {one.sessions} at once" if one.sessions > 1 else ""
-        rows.add_row(
-            f"{one.arrangement}, {one.speech}{crowd}",
-            f"{one.stored:,}",
-            f"{one.added.p50:.1f}",
-            f"{one.added.p95:.1f}",
-            str(one.turns),
-        )
-    console.print(rows)
-
-
-def figures(results: Iterable[Turns]) -> list[dict[str, Any]]:
-    """Return the results as plain values."""
-    return [asdict(one) for one in results]

@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
-from eval.arguments import AsJson, Data, Step, print_json
+from eval.arguments import AsJson, Data, Step
 from eval.datasets.selection import load_datasets
 from eval.encoder.export import exported, published_encoder, write_shipped
 from eval.encoder.material import Reader, materials
 from eval.encoder.ranking import Ranked, by_pieces, by_row, mean, ranked
-from eval.report import table
+from eval.output import print_json, print_table, progress_bars
 from hotmem.models.encoders import OnnxEncoder
 from hotmem.models.files import sha256
 
@@ -47,14 +45,12 @@ def measure(
         reader, width = make(), 0
         rows: list[Ranked] = []
         pieces: list[Ranked] = []
-        for material in materials(
-            load_datasets(data, step), reader, name, cache, Console(stderr=True)
-        ):
+        for material in materials(load_datasets(data, step), reader, name, cache):
             rows += ranked([material], by_row)
             pieces += ranked([material], by_pieces)
             width = material.passages.states.shape[1]
         found |= {f"{name}, rows": rows, f"{name}, {width} bits a token": pieces}
-    show(found, Console(width=220))
+    show(found)
     print_json({name: figures(part) for name, part in found.items()}, as_json)
 
 
@@ -65,7 +61,6 @@ def train(
     layers: Annotated[
         int, typer.Option(help="Last layers that are changed beside the projection.", min=0, max=6)
     ] = 0,
-    rank: Annotated[int, typer.Option(help="Rank of the changes.", min=1, max=384)] = 16,
     dimensions: Annotated[
         int, typer.Option(help="Bits of a token's code; a multiple of 8.", min=8, max=384)
     ] = 128,
@@ -78,35 +73,23 @@ def train(
         ),
     ] = 4.0,
     layer_rate: Annotated[float, typer.Option(help="Step size of the changes.")] = 1e-3,
-    projection_rate: Annotated[float, typer.Option(help="Step size of the projection.")] = 5e-4,
-    rows: Annotated[
-        float, typer.Option(help="How much whole rows weigh beside late interaction.", min=0)
-    ] = 0.5,
-    kept: Annotated[
-        float,
-        typer.Option(help="Share of the learnt changes that is kept in the end.", min=0, max=1),
-    ] = 0.5,
-    seed: Annotated[int, typer.Option(help="Of the start and the order.")] = 7,
     step: Step = 12,
 ) -> None:
     """Train an encoder on all given conversations."""
     from eval.encoder.training import Settings, trained  # torch takes seconds to import
 
-    console = Console(stderr=True)
     began = time.perf_counter()
-    with Progress(console=console) as progress:
+    with progress_bars() as progress:
         bar = progress.add_task("reading", total=None)
         model = trained(
             load_datasets(data, step),
-            Settings(
-                layers, rank, dimensions, epochs, layer_rate, projection_rate, rows, kept, seed
-            ),
+            Settings(layers, dimensions=dimensions, epochs=epochs, layer_rate=layer_rate),
             lambda done, steps, loss: progress.update(
                 bar, completed=done, total=steps, description=f"loss {loss:.3f}"
             ),
         )
     model.save(out)
-    console.print(f"{out} after {time.perf_counter() - began:.0f} s")
+    print(f"{out} after {time.perf_counter() - began:.0f} s")
 
 
 @encoder.command("export")
@@ -122,7 +105,7 @@ def export(
     """
     folder.mkdir(parents=True, exist_ok=True)
     for file in write_shipped(trained, folder):
-        Console(stderr=True).print(f"{file}, {file.stat().st_size / 1e6:.1f} MB")
+        print(f"{file}, {file.stat().st_size / 1e6:.1f} MB")
 
 
 def _readers(models: list[Path] | None) -> dict[str, Callable[[], Reader]]:
@@ -167,21 +150,16 @@ def _cells(found: list[Ranked]) -> dict[str, list[Ranked]]:
     return dict(sorted(cells.items()))
 
 
-def show(found: dict[str, list[Ranked]], console: Console) -> None:
+def show(found: dict[str, list[Ranked]]) -> None:
     """Print a row for each dataset, half and wording."""
     by_name = {name: figures(rows) for name, rows in found.items()}
-    cells = next(iter(by_name.values()))
-    shown = table(
-        "evidence among 35 turns / any among 5 / first", "conversations", ["questions", *by_name]
-    )
-    for cell, values in cells.items():
+    rows = []
+    for name, values in next(iter(by_name.values())).items():
         measures = (
-            [one[cell][measure] for measure in ("among", "top", "first")]
+            [one[name][measure] for measure in ("among", "top", "first")]
             for one in by_name.values()
         )
-        shown.add_row(
-            cell,
-            f"{values['questions']:.0f}",
-            *(" / ".join(f"{value:.3f}" for value in row) for row in measures),
-        )
-    console.print(shown)
+        shares = (" / ".join(f"{value:.3f}" for value in row) for row in measures)
+        rows.append((name, int(values["questions"]), *shares))
+    title = "evidence among 35 turns / any among 5 / first"
+    print_table(title, ("conversations", "questions", *by_name), rows)

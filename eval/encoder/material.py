@@ -8,12 +8,11 @@ from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.progress import track
 
 from eval.baselines import indexed_text
 from eval.datasets import Conversation, Question
-from eval.retrieval import held_out
+from eval.output import tracked
+from eval.run import held_out
 from hotmem.models.encoder import EncodedText
 from hotmem.text.passages import split_passages
 
@@ -73,7 +72,6 @@ def materials(
     reader: Reader,
     name: str,
     folder: Path | None,
-    console: Console,
 ) -> Iterator[Material]:
     """Yield every conversation that has questions with evidence, encoded.
 
@@ -82,7 +80,6 @@ def materials(
         reader: The encoder.
         name: Its name.
         folder: Folder of the cache; None disables it.
-        console: Console for the progress bar.
     """
     recent: dict[str, EncodedText] = {}
     tasks = [
@@ -90,7 +87,7 @@ def materials(
         for dataset, part in datasets.items()
         for number, conversation in enumerate(part)
     ]
-    for dataset, number, conversation in track(tasks, f"reading, {name}", console=console):
+    for dataset, number, conversation in tracked(tasks, f"reading, {name}"):
         turns, told = passages_of(conversation)
         questions, evidence = asked_of(conversation)
         if questions:

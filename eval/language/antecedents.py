@@ -15,12 +15,11 @@ from typing import Annotated, Any, Final
 import numpy as np
 import Stemmer
 import typer
-from rich.console import Console
 
-from eval.arguments import AsJson, Most, print_json
+from eval.arguments import AsJson, Most
 from eval.content_words import content_words
 from eval.language.dialogues import Query
-from eval.report import share
+from eval.output import print_figures, print_json
 from eval.statistics import bootstrap
 from hotmem.models import Language, load_language
 from hotmem.understanding.query.ambiguity import find_ambiguous
@@ -182,7 +181,6 @@ def train_antecedents(
     as_json: AsJson = False,
 ) -> None:
     """Cross-validate and train the model of antecedents, in seconds."""
-    console = Console(stderr=True)
     chosen = examples(dialogues()[:limit], load_language())
     found = cross_validated(chosen)
     result: dict[str, Any] = {}
@@ -194,11 +192,10 @@ def train_antecedents(
                 if bool(wanted(one.query)) == (kind == "ambiguous")
             ]
             if right:
-                estimate = bootstrap(right)
-                console.print(f"{name}, {kind}: {share(estimate.mean)} of {len(right)}")
-                result[f"{name}, {kind}"] = estimate.mean
+                result[f"{name}, {kind}"] = bootstrap(right).mean
+    print_figures("right, by models not trained on the dialogue", result)
     for one, phrases in found:
         if failures and not is_right(one.query, " ".join(phrases)):
-            console.print(f"{one.query.text} -> {phrases}, not {one.query.rewritten}", markup=False)
+            print(f"{one.query.text} -> {phrases}, not {one.query.rewritten}")
     out.write_text(json.dumps(trained(chosen), indent=1, sort_keys=True) + "\n", "utf-8")
     print_json(result, as_json)

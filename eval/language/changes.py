@@ -7,21 +7,19 @@ turn about another thing of the same kind, both must be known and nothing may ha
 
 import asyncio
 import re
-import tempfile
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
 
-from eval.arguments import AsJson, Most, print_json
+from eval.arguments import AsJson, Most
+from eval.files import some, tsv_rows
+from eval.memories import temporary_memory
+from eval.output import print_json, print_table, style, tracked
 from eval.statistics import bootstrap
-from hotmem import Memory, Role, Turn
+from hotmem import Role, Turn
 from hotmem.models import Encoder, Language, load_language
 from hotmem.models.encoders import OnnxEncoder
 
@@ -95,8 +93,7 @@ def cases(folder: Path = FOLDER) -> list[Case]:
             () if former == "-" else tuple(former.split("; ")),
         )
         for group in GROUPS
-        for line in (folder / f"{group}.tsv").read_text("utf-8").splitlines()
-        for earlier, new, question, answer, former in [line.split("\t")]
+        for earlier, new, question, answer, former in tsv_rows(folder / f"{group}.tsv")
     ]
 
 
@@ -106,19 +103,17 @@ async def run(case: Case, encoder: Encoder, language: Language) -> Outcome:
     def said(session: int, text: str, days: int) -> Turn:
         return Turn("ana", f"session {session}", Role.USER, text, NOW - timedelta(days=days))
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "memory.db"
-        async with Memory.open(path, encoder=encoder, language=language) as memory:
-            for number, text in enumerate(case.earlier):
-                await memory.remember(said(number, text, EARLIER_DAYS - BETWEEN_DAYS * number))
-            await memory.settle()
-            before = await memory.memories("ana")
-            await memory.remember(said(len(case.earlier), case.new, 1))
-            await memory.settle()
-            current = {one.id: one for one in await memory.memories("ana")}
-            block = await memory.recall(
-                case.question, user_id="ana", session_id="asked", at=NOW, deadline_ms=DEADLINE_MS
-            )
+    async with temporary_memory(encoder=encoder, language=language) as memory:
+        for number, text in enumerate(case.earlier):
+            await memory.remember(said(number, text, EARLIER_DAYS - BETWEEN_DAYS * number))
+        await memory.settle()
+        before = await memory.memories("ana")
+        await memory.remember(said(len(case.earlier), case.new, 1))
+        await memory.settle()
+        current = {one.id: one for one in await memory.memories("ana")}
+        block = await memory.recall(
+            case.question, user_id="ana", session_id="asked", at=NOW, deadline_ms=DEADLINE_MS
+        )
     return Outcome(
         case,
         len(before),
@@ -142,44 +137,6 @@ def _words(text: str) -> str:
     return f" {' '.join(words)} "
 
 
-def show(outcomes: Sequence[Outcome], console: Console) -> None:
-    """Print a table by group and style."""
-    table = Table(
-        "cases",
-        "style",
-        "earlier facts known",
-        "answer in the block",
-        "a fact ended",
-        "ended or possibly outdated",
-        "answer, and nothing former as current",
-        title="what a later turn does to earlier ones (95 %)",
-        title_justify="left",
-    )
-    for group, name in GROUPS.items():
-        for clean in (True, False):
-            chosen = [o for o in outcomes if (o.case.group, o.case.clean) == (group, clean)]
-            if not chosen:
-                continue
-            shares = (
-                [one.known > 0 for one in chosen],
-                [one.answered for one in chosen],
-                [bool(one.ended) for one in chosen],
-                [bool(one.ended or one.doubted) for one in chosen],
-                [one.answered and not one.stale for one in chosen],
-            )
-            table.add_row(
-                name,
-                "clean" if clean else "recognised",
-                *(_share(share) for share in shares),
-            )
-    console.print(table)
-
-
-def _share(right: Sequence[bool]) -> str:
-    estimate = bootstrap(right)
-    return f"{estimate.mean:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
-
-
 def changes(
     folder: Annotated[
         Path, typer.Option(help="Folder of the cases.", exists=True, file_okay=False)
@@ -189,26 +146,43 @@ def changes(
     as_json: AsJson = False,
 ) -> None:
     """Say changes and two of a kind to the memory: what ends, and what a block then contains."""
-    console = Console(stderr=True)
-    outcomes = asyncio.run(_measured(folder, limit, console))
-    show(outcomes, console)
+    outcomes = asyncio.run(_measured(folder, limit))
+    rows = []
+    for group, name in GROUPS.items():
+        for clean in (True, False):
+            chosen = [o for o in outcomes if (o.case.group, o.case.clean) == (group, clean)]
+            if chosen:
+                shares = (
+                    [one.known > 0 for one in chosen],
+                    [one.answered for one in chosen],
+                    [bool(one.ended) for one in chosen],
+                    [bool(one.ended or one.doubted) for one in chosen],
+                    [one.answered and not one.stale for one in chosen],
+                )
+                rows.append((name, style(clean=clean), *map(bootstrap, shares)))
+    headings = (
+        "cases",
+        "style",
+        "earlier facts known",
+        "answer in the block",
+        "a fact ended",
+        "ended or possibly outdated",
+        "answer, and nothing former as current",
+    )
+    print_table("what a later turn does to earlier ones", headings, rows)
     for one in outcomes:
         wrong = bool(one.ended) != (one.case.group == "changes") or not one.answered
         if failures and wrong:
-            console.print(f"{' | '.join(one.case.earlier)} || {one.case.new}", markup=False)
-            console.print(
+            print(f"{' | '.join(one.case.earlier)} || {one.case.new}")
+            print(
                 f"    {one.case.question} {'answered' if one.answered else 'not answered'};"
                 f" ended: {', '.join(one.ended) or 'nothing'};"
-                f" possibly outdated: {', '.join(one.doubted) or 'nothing'}",
-                markup=False,
+                f" possibly outdated: {', '.join(one.doubted) or 'nothing'}"
             )
-    print_json([asdict(one) for one in outcomes], as_json)
+    print_json(outcomes, as_json)
 
 
-async def _measured(folder: Path, limit: int | None, console: Console) -> list[Outcome]:
+async def _measured(folder: Path, limit: int | None) -> list[Outcome]:
     encoder, language = await asyncio.to_thread(lambda: (OnnxEncoder.load(), load_language()))
-    chosen = cases(folder)
-    chosen = chosen[:: -(-len(chosen) // limit)] if limit else chosen
-    return [
-        await run(case, encoder, language) for case in track(chosen, "running", console=console)
-    ]
+    chosen = some(cases(folder), limit)
+    return [await run(case, encoder, language) for case in tracked(chosen, "running")]

@@ -6,7 +6,6 @@ holds out batches of commands and of ordinary turns, each by a writer of its own
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -16,11 +15,13 @@ from typing import Annotated, Final
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from rich.console import Console
 
-from eval.arguments import AsJson, Most, Out, print_json
+from eval.arguments import AsJson, Most, Out
 from eval.arrays import save_arrays
-from eval.language.commands import CASES, NAMES, NONE, Heard, heard, shares
+from eval.files import tsv_rows
+from eval.language.commands import CASES, NAMES, NONE, Heard, heard, show
+from eval.language.term_training import EVERYDAY, NOT_LABELLED, ORDINARY, common_terms
+from eval.output import print_json
 from eval.understanding import data
 from hotmem.models import Encoder, encode_tokens, load_encoder
 from hotmem.options import ModelOptions
@@ -35,15 +36,9 @@ from hotmem.understanding.query.commands import (
     term_ids,
 )
 from hotmem.understanding.query.voice_commands import find_command
-from hotmem.understanding.term_model import TermIds
 
 FOLDER: Final = data.FOLDER / "commands"
-ORDINARY: Final = data.TRAINING + data.CALIBRATION
-EVERYDAY: Final = tuple(data.FOLDER.parent.glob("everyday/batch_[1-5].json"))
 TALKS: Final = tuple(sorted(data.FOLDER.parent.glob("talks/*.txt")))
-NOT_LABELLED: Final = "none-command"
-"""Requests to the bot among the ordinary turns, some of which are to its memory."""
-
 MIN_UTTERANCES: Final = 3
 """Utterances of the command batches that a term must be in."""
 
@@ -91,7 +86,7 @@ def examples(encoder: Encoder, limit: int | None = None) -> list[Example]:
         encoder: The encoder.
         limit: Maximum number of utterances of a batch; None for all.
     """
-    unseen = {normalize(line.split("\t")[1]) for line in CASES.read_text("utf-8").splitlines()}
+    unseen = {normalize(text) for _, text, _ in tsv_rows(CASES)}
     found: list[Example] = []
 
     def add(batch: int, ordinary: bool, style: str, text: str, meant: str) -> None:
@@ -101,13 +96,11 @@ def examples(encoder: Encoder, limit: int | None = None) -> list[Example]:
             found.append(Example(batch, ordinary, style, text, meant, vector, kind))
 
     for number, file in enumerate(sorted(FOLDER.glob("*.tsv"))):
-        for line in file.read_text("utf-8").splitlines()[:limit]:
-            style, text, meant = line.split("\t")
+        for style, text, meant in tsv_rows(file)[:limit]:
             add(number, False, style, text, meant)
     batches: tuple[str | Path, ...] = (*ORDINARY, *EVERYDAY)
-    wishes = (data.FOLDER / "wishes" / "a.tsv").read_text("utf-8").splitlines()
-    for line in wishes[:limit]:
-        add(0, True, "", line.split("\t")[1], NONE)
+    for _, text, _ in tsv_rows(data.FOLDER / "wishes" / "a.tsv")[:limit]:
+        add(0, True, "", text, NONE)
     for number, batch in enumerate((*batches, *TALKS)):
         for text in list(dict.fromkeys(_ordinary(batch)))[:limit]:
             add(number, True, "", text, NONE)
@@ -132,15 +125,14 @@ def trained(chosen: Sequence[Example], penalty: float) -> dict[str, NDArray[np.g
     from sklearn.linear_model import LogisticRegression  # takes a second to import
 
     ids = [term_ids(one.text) for one in chosen]
-    terms = _terms(chosen, ids)
+    own = [row for row, one in zip(ids, chosen, strict=True) if not one.ordinary]
+    terms = common_terms(own, MIN_UTTERANCES)
+    rows = [
+        features(row, terms, one.vector, one.ruled) for row, one in zip(ids, chosen, strict=True)
+    ]
     model = LogisticRegression(C=1 / penalty, max_iter=3000, tol=1e-3)
     model.fit(
-        np.stack(
-            [
-                features(own, terms, one.vector, one.ruled)
-                for own, one in zip(ids, chosen, strict=True)
-            ]
-        ),
+        np.stack(rows),
         [one.label for one in chosen],
         sample_weight=[1.0 if one.ordinary else EFFECTIVE for one in chosen],
     )
@@ -150,18 +142,6 @@ def trained(chosen: Sequence[Example], penalty: float) -> dict[str, NDArray[np.g
     return {"terms": terms, "weights": weights, "bias": bias}
 
 
-def _terms(chosen: Sequence[Example], ids: Sequence[TermIds]) -> TermIds:
-    counts = Counter(
-        int(one)
-        for own, example in zip(ids, chosen, strict=True)
-        if not example.ordinary
-        for one in own
-    )
-    return np.array(
-        sorted(one for one, count in counts.items() if count >= MIN_UTTERANCES), np.uint32
-    )
-
-
 def cross_validated(
     all_of: Sequence[Example], encoder: Encoder, penalty: float
 ) -> list[tuple[Example, Heard]]:
@@ -169,7 +149,7 @@ def cross_validated(
     results = []
     for fold in range(FOLDS):
         others = [one for one in all_of if one.batch % FOLDS != fold]
-        find = _finder(encoder, trained(others, penalty))
+        find = _finder(encoder, CommandModel(trained(others, penalty)))
         results += [
             (one, heard(0, one.style, one.text, one.meant, find))
             for one in all_of
@@ -178,8 +158,7 @@ def cross_validated(
     return results
 
 
-def _finder(encoder: Encoder, tensors: dict[str, NDArray[np.generic]]) -> CommandFinder:
-    model = CommandModel(tensors)
+def _finder(encoder: Encoder, model: CommandModel) -> CommandFinder:
     return CommandFinder(lambda: encoder, lambda: model)
 
 
@@ -191,7 +170,6 @@ def train_commands(
     as_json: AsJson = False,
 ) -> None:
     """Cross-validate and train the model of voice commands, in five minutes."""
-    console = Console(stderr=True)
     encoder = load_encoder(ModelOptions())
     all_of = examples(encoder, limit)
     table = {
@@ -200,13 +178,12 @@ def train_commands(
     }
     for name, results in table.items():
         ordinary = [found for one, found in results if one.ordinary]
-        console.print(
-            shares([found for one, found in results if not one.ordinary], name),
-            f"{sum(not one.right for one in ordinary)} of {len(ordinary)} ordinary turns heard",
-        )
+        show([found for one, found in results if not one.ordinary], name)
+        wrong = sum(not one.right for one in ordinary)
+        print(f"{wrong} of {len(ordinary)} ordinary turns heard")
     for _, one in table["with the model"]:
         if failures and not one.right:
-            console.print(f"{one.text} -> {one.found}, not {one.meant}", markup=False)
+            print(f"{one.text} -> {one.found}, not {one.meant}")
     save_arrays(out, trained(all_of, penalty))
     print_json(
         {name: float(np.mean([one.right for _, one in rows])) for name, rows in table.items()},

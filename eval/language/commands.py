@@ -6,15 +6,15 @@ decides with the rules was trained on neither; see `eval.language.command_traini
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from eval.arguments import AsJson, print_json
+from eval.arguments import AsJson
+from eval.files import tsv_rows
+from eval.output import print_json, print_table, style
 from eval.statistics import bootstrap
 from hotmem.models import load_encoder
 from hotmem.options import ModelOptions
@@ -68,7 +68,7 @@ class Heard:
     right: bool
 
 
-def heard(number: int, style: str, text: str, meant: str, find: Finder = find_command) -> Heard:
+def heard(number: int, written: str, text: str, meant: str, find: Finder = find_command) -> Heard:
     """Look for a command in an utterance, by the rules alone unless `find` is given."""
     command = find(text)
     found = NONE if command is None else f"{command.kind} {command.about}".strip()
@@ -77,7 +77,7 @@ def heard(number: int, style: str, text: str, meant: str, find: Finder = find_co
         right = command is None and name == NONE
     else:
         right = command.kind in NAMES[name] and _topic(command.about) == _topic(topic)
-    return Heard(number % 2 == 0, style == "clean", text, meant, found, right)
+    return Heard(number % 2 == 0, written == "clean", text, meant, found, right)
 
 
 def _topic(words: str) -> list[str]:
@@ -93,36 +93,25 @@ def commands(
     """Look for voice commands in utterances and look-alikes."""
     encoder = None if rules else load_encoder(ModelOptions())
     find = CommandFinder(lambda: encoder)
-    lines = file.read_text("utf-8").splitlines()
     all_heard = [
-        heard(number, style, text, meant, find)
-        for number, line in enumerate(lines)
-        for style, text, meant in (line.split("\t"),)
+        heard(number, written, text, meant, find)
+        for number, (written, text, meant) in enumerate(tsv_rows(file))
     ]
-    console = Console(stderr=True)
     for seen in (True, False):
-        console.print(
-            shares([o for o in all_heard if o.seen is seen], "seen" if seen else "unseen")
-        )
+        show([o for o in all_heard if o.seen is seen], "seen" if seen else "unseen")
     for one in all_heard:
         if failures and not one.right and not one.seen:
-            console.print(f"{one.text} -> {one.found}, not {one.meant}", markup=False)
-    print_json([asdict(one) for one in all_heard], as_json)
+            print(f"{one.text} -> {one.found}, not {one.meant}")
+    print_json(all_heard, as_json)
 
 
-def shares(all_heard: Sequence[Heard], title: str) -> Table:
-    """Return the shares that are right, for commands and look-alikes in each style."""
-    table = Table("utterances", "style", "count", "right (95 %)", title=title)
+def show(all_heard: Sequence[Heard], title: str) -> None:
+    """Print the shares that are right, for commands and look-alikes in each style."""
+    rows = []
     for none in (False, True):
         for clean in (True, False):
             right = [o.right for o in all_heard if (o.meant == NONE, o.clean) == (none, clean)]
-            if not right:
-                continue
-            estimate = bootstrap(right)
-            table.add_row(
-                "look-alikes" if none else "commands",
-                "clean" if clean else "recognised",
-                str(len(right)),
-                f"{estimate.mean:.3f} ({estimate.low:.2f} to {estimate.high:.2f})",
-            )
-    return table
+            if right:
+                kind = "look-alikes" if none else "commands"
+                rows.append((kind, style(clean=clean), len(right), bootstrap(right)))
+    print_table(title, ("utterances", "style", "count", "right"), rows)

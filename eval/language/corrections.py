@@ -9,28 +9,24 @@ that negate nothing.
 """
 
 import asyncio
-import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
 
-from eval.arguments import AsJson, print_json
+from eval.arguments import AsJson
+from eval.files import tsv_rows
+from eval.language.told import START, has_words, memories_of
+from eval.memories import temporary_memory
+from eval.output import print_json, print_table
 from hotmem import Memory, Role, Turn
 from hotmem.types import StoredMemory
 
 CASES: Final = Path(__file__).with_name("corrections.tsv")
-
-START: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-"""When the first turn of every case is said; a Monday."""
 
 
 class Kind(StrEnum):
@@ -110,7 +106,7 @@ class Outcome:
 
 def cases() -> list[Case]:
     """Return all cases."""
-    return [_case(*line.split("\t")) for line in CASES.read_text("utf-8").splitlines()[1:]]
+    return [_case(*row) for row in tsv_rows(CASES)[1:]]
 
 
 def _case(half: str, kind: str, said: str, known: str, gone: str) -> Case:
@@ -127,63 +123,25 @@ def _parts(text: str, mark: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(mark) if part.strip())
 
 
-async def run(memory: Memory, all_cases: Sequence[Case], console: Console) -> list[Outcome]:
+async def run(memory: Memory, all_cases: Sequence[Case]) -> list[Outcome]:
     """Return the outcome of every case, each with its own user."""
-    for number, case in enumerate(track(all_cases, "running", console=console)):
-        for turn in case.turns(f"case {number}"):
-            await memory.remember(turn)
-    await memory.settle()
-    return [
-        outcome(case, await memory.memories(f"case {number}", past=True))
-        for number, case in enumerate(all_cases)
-    ]
+    told = [case.turns(f"case {number}") for number, case in enumerate(all_cases)]
+    found = await memories_of(memory, told)
+    return [outcome(case, *parts) for case, parts in zip(all_cases, found, strict=True)]
 
 
-def outcome(case: Case, memories: Sequence[StoredMemory]) -> Outcome:
-    """Compare the memories of a case with its expectations."""
-    current, past = (
-        [memory for memory in memories if memory.current is now] for now in (True, False)
-    )
+def outcome(case: Case, current: Sequence[StoredMemory], past: Sequence[StoredMemory]) -> Outcome:
+    """Compare the current and past memories of a case with its expectations."""
     missing = [value for value in case.known if not _contains(value, current)]
     if case.kind is Kind.UPDATE:
         missing += [value for value in case.gone if not _contains(value, past)]
-    wrong = tuple(
-        value
-        for value in case.gone
-        if _contains(value, [memory for memory in current if not memory.negated])
-    )
+    affirmed = [memory for memory in current if not memory.negated]
+    wrong = tuple(value for value in case.gone if _contains(value, affirmed))
     return Outcome(case, tuple(missing), wrong, len(past))
 
 
 def _contains(value: str, facts: Sequence[StoredMemory]) -> bool:
-    """Whether a fact contains the words."""
-    return any(
-        re.search(rf"(?<!\w){re.escape(value)}(?!\w)", fact.text, re.IGNORECASE) for fact in facts
-    )
-
-
-def show(outcomes: Sequence[Outcome], console: Console) -> None:
-    """Print a table by kind."""
-    table = Table(
-        "kind",
-        "right, seen",
-        "right, unseen",
-        "falsely ended",
-        title="corrections and change",
-        title_justify="left",
-    )
-    for kinds in (*({kind} for kind in Kind), set(Kind)):
-        chosen = [one for one in outcomes if one.case.kind in kinds]
-        shares = (
-            _share([one.right for one in chosen if one.case.seen is seen]) for seen in (True, False)
-        )
-        ended = str(sum(one.falsely_ended for one in chosen)) if kinds & ENDS_NOTHING else ""
-        table.add_row("all" if len(kinds) > 1 else kinds.pop(), *shares, ended)
-    console.print(table)
-
-
-def _share(right: Sequence[bool]) -> str:
-    return f"{sum(right)} of {len(right)}, {sum(right) / max(len(right), 1):.2f}"
+    return any(has_words(value, fact.text) for fact in facts)
 
 
 def corrections(
@@ -191,22 +149,31 @@ def corrections(
     as_json: AsJson = False,
 ) -> None:
     """Run scripted corrections, updates, restatements, additions, jokes and hypotheticals."""
-    console = Console(stderr=True)
-    outcomes = asyncio.run(_measured(console))
-    show(outcomes, console)
+    outcomes = asyncio.run(_measured())
+    rows = []
+    for kinds in (*({kind} for kind in Kind), set(Kind)):
+        chosen = [one for one in outcomes if one.case.kind in kinds]
+        shares = [_right(chosen, seen=seen) for seen in (True, False)]
+        ended = sum(one.falsely_ended for one in chosen) if kinds & ENDS_NOTHING else ""
+        rows.append(("all" if len(kinds) > 1 else kinds.pop(), *shares, ended))
+    headings = ("kind", "right, seen", "right, unseen", "falsely ended")
+    print_table("corrections and change", headings, rows)
     for one in outcomes:
         if failures and not one.right:
             said = " || ".join(" | ".join(day) for day in one.case.days)
-            console.print(f"{one.case.kind}: {said}", markup=False)
-            console.print(
+            print(f"{one.case.kind}: {said}")
+            print(
                 f"    missing: {', '.join(one.missing)}; still current: {', '.join(one.wrong)}; "
-                f"ended: {one.ended}",
-                markup=False,
+                f"ended: {one.ended}"
             )
     print_json([asdict(one) | {"right": one.right} for one in outcomes], as_json)
 
 
-async def _measured(console: Console) -> list[Outcome]:
-    with tempfile.TemporaryDirectory(prefix="hotmem-corrections-") as folder:
-        async with Memory.open(Path(folder) / "cases.db") as memory:
-            return await run(memory, cases(), console)
+def _right(outcomes: Sequence[Outcome], *, seen: bool) -> str:
+    right = [one.right for one in outcomes if one.case.seen is seen]
+    return f"{sum(right)} of {len(right)}"
+
+
+async def _measured() -> list[Outcome]:
+    async with temporary_memory() as memory:
+        return await run(memory, cases())

@@ -12,20 +12,19 @@ what a person would note:
 Rules were tuned on the lines of `dev` alone.
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from eval.arguments import AsJson, Most, print_json
+from eval.arguments import AsJson, Most
 from eval.content_words import content_words
-from eval.statistics import Estimate, bootstrap
+from eval.files import json_records
+from eval.output import print_json, print_table
+from eval.statistics import bootstrap
 from hotmem import Role, Turn
 from hotmem.core.threads import ForegroundPriority
 from hotmem.models import load_encoder, load_language, load_reader
@@ -68,8 +67,7 @@ class Outcome:
 
 def cases(name: str, *, held: bool, limit: int | None) -> list[dict[str, str | None]]:
     """The lines of one half of a file, the first `limit` of them."""
-    path = FOLDER / f"{name}.{'held' if held else 'dev'}.jsonl"
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()[:limit]]
+    return json_records(FOLDER / f"{name}.{'held' if held else 'dev'}.jsonl")[:limit]
 
 
 def readings(lines: Sequence[dict[str, str | None]]) -> Iterator[Understanding]:
@@ -133,26 +131,19 @@ def _report(
 ) -> None:
     lines = cases(name, held=held, limit=limit)
     outcomes = [compare(line, read) for line, read in zip(lines, readings(lines), strict=True)]
-    table = Table(name, "n", "share", "95 %")
-    shares = {
+    parts = {
         "with one: right": [one.right for one in outcomes if one.wanted is not None],
         "without one: right": [one.right for one in outcomes if one.wanted is None],
         "all: right": [one.right for one in outcomes],
         "reminders kept that are the task": [right for one in outcomes for right in one.kept_right],
     }
-    figures: dict[str, Estimate] = {}
-    for label, values in shares.items():
-        if values:
-            figures[label] = share = bootstrap(values)
-            bounds = f"{share.low:.2f} to {share.high:.2f}"
-            table.add_row(label, str(len(values)), f"{share.mean:.3f}", bounds)
-    console = Console(stderr=True)
-    console.print(table)
+    shares = {label: bootstrap(values) for label, values in parts.items() if values}
+    rows = [(label, len(parts[label]), found) for label, found in shares.items()]
+    print_table(name, (name, "n", "share"), rows)
     for one in outcomes:
         if misses and not (one.right and all(one.kept_right)):
-            line = f"{one.text}\n    {one.wanted}; found: {'; '.join(one.found)}"
-            console.print(line, markup=False, highlight=False)
-    print_json({label: asdict(one) for label, one in figures.items()}, as_json)
+            print(f"{one.text}\n    {one.wanted}; found: {'; '.join(one.found)}")
+    print_json(shares, as_json)
 
 
 def dates(

@@ -4,18 +4,16 @@ An expanded question is right if it holds every phrase that it must have and non
 A phrase may have alternatives, separated by "|". Half of the dialogues (`dev`) may be looked at.
 """
 
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
-from rich.progress import track
 
-from eval.arguments import AsJson, Most, print_json
-from eval.report import share, table
+from eval.arguments import AsJson, Most
+from eval.files import json_records
+from eval.output import print_json, print_table, tracked
 from eval.statistics import bootstrap
 from hotmem.models import Language, load_language
 from hotmem.types.understanding import Doc
@@ -106,32 +104,26 @@ def dialogues(
     as_json: AsJson = False,
 ) -> None:
     """Expand ambiguous and clear questions of voice dialogues by an independent writer."""
-    console, language = Console(), load_language()
-    lines = FILE.read_text("utf-8").splitlines()[:limit]
-    given = [json.loads(line) for line in lines]
-    rows = [
-        judged(row, language) for row in track(given, "expanding", console=Console(stderr=True))
-    ]
-    result: dict[str, dict[str, float]] = {}
-    shown = table("voice dialogues", "half", ("questions", "of", "right", "95 % interval"))
+    language = load_language()
+    rows = [judged(row, language) for row in tracked(json_records(FILE)[:limit], "expanding")]
+    result: dict[str, dict[str, object]] = {}
     for half in ("dev", "held") if held else ("dev",):
         own = [row for row in rows if row.half == half]
-        for name, part in {
+        parts = {
             "ambiguous": [row for row in own if row.ambiguous],
             "clear": [row for row in own if not row.ambiguous],
             "all": own,
-        }.items():
+        }
+        for name, part in parts.items():
             if part:
                 right = bootstrap([float(row.right) for row in part])
-                bounds = f"{share(right.low)} to {share(right.high)}"
-                shown.add_row(half, name, str(len(part)), share(right.mean), bounds)
-                result[f"{half}, {name}"] = {"of": len(part), "right": right.mean}
-    console.print(shown)
+                result[f"{half}, {name}"] = {"of": len(part), "right": right}
+    table = [(name, *one.values()) for name, one in result.items()]
+    print_table("voice dialogues", ("questions", "of", "right"), table)
     for row in rows:
         if misses and row.half == "dev" and not row.right:
-            console.print(
+            print(
                 f"{row.id} {row.query.text} {row.pointing} -> {row.expansion}, "
-                f"not {row.query.rewritten}",
-                markup=False,
+                f"not {row.query.rewritten}"
             )
     print_json(result, as_json)

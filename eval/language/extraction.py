@@ -6,19 +6,19 @@ its relation as in `RELATIONS.md`, or "*" for any; its text must contain the oth
 no facts.
 """
 
-import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from eval.arguments import AsJson, print_json
-from eval.statistics import Estimate, bootstrap
+from eval.arguments import AsJson
+from eval.files import tsv_rows
+from eval.language.told import has_words
+from eval.output import print_json, print_table
+from eval.statistics import bootstrap
 from hotmem.models import Language, load_language
 from hotmem.types import Role, Statement
 from hotmem.understanding.facts import extract_facts, relations
@@ -47,10 +47,7 @@ class Expected:
     def met(self, statement: Statement) -> bool:
         """Whether a statement is this fact."""
         fits = self.relation == ANY or statement.relation == getattr(relations, self.relation).name
-        return fits and all(
-            re.search(rf"(?<!\w){re.escape(word)}(?!\w)", statement.text, re.IGNORECASE)
-            for word in self.words
-        )
+        return fits and all(has_words(word, statement.text) for word in self.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +67,9 @@ class Case:
 
 def cases() -> list[Case]:
     """All utterances."""
-    rows = [line.split("\t") for line in CASES.read_text("utf-8").splitlines()[1:]]
     return [
         Case(half == "seen", text, () if facts == NONE else tuple(map(_expected, facts.split(";"))))
-        for half, text, facts in rows
+        for half, text, facts in tsv_rows(CASES)[1:]
     ]
 
 
@@ -98,47 +94,25 @@ def right(saying: Case, statements: Sequence[Statement]) -> bool:
     )
 
 
-def share(judged: Sequence[bool]) -> Estimate:
-    """The share that is right, with its interval over utterances."""
-    return bootstrap([int(one) for one in judged], [1] * len(judged))
-
-
-def show(outcomes: Sequence[tuple[Case, bool]], console: Console) -> None:
-    """A table by half."""
-    table = Table(
-        "",
-        "right",
-        "95 % interval",
-        "of",
-        title="what people say of themselves",
-        title_justify="left",
-    )
-    for stating in (True, False):
-        for seen in (True, False):
-            judged = [
-                good for one, good in outcomes if one.seen is seen and bool(one.facts) is stating
-            ]
-            rate = share(judged)
-            name = f"{'facts' if stating else 'no fact'}, {'seen' if seen else 'unseen'}"
-            table.add_row(
-                name, f"{rate.mean:.2f}", f"{rate.low:.2f} to {rate.high:.2f}", str(len(judged))
-            )
-    console.print(table)
-
-
 def extraction(
     failures: Annotated[bool, typer.Option(help="Show the seen utterances that go wrong.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Reads our own utterances and counts those whose facts are read."""
-    language, console = load_language(), Console()
+    language = load_language()
     outcomes = []
     for one in cases():
         statements = read(language, one.text)
         outcomes.append((one, right(one, statements)))
         if failures and one.seen and not right(one, statements):
-            console.print(
-                f"{one.text}: {' '.join(statement.text for statement in statements)}", markup=False
-            )
-    show(outcomes, console)
-    print_json([{"saying": asdict(one), "right": good} for one, good in outcomes], as_json)
+            print(f"{one.text}: {' '.join(statement.text for statement in statements)}")
+    rows = []
+    for stating in (True, False):
+        for seen in (True, False):
+            judged = [
+                good for one, good in outcomes if one.seen is seen and bool(one.facts) is stating
+            ]
+            name = f"{'facts' if stating else 'no fact'}, {'seen' if seen else 'unseen'}"
+            rows.append((name, bootstrap(judged), len(judged)))
+    print_table("what people say of themselves", ("", "right", "of"), rows)
+    print_json([{"saying": one, "right": good} for one, good in outcomes], as_json)

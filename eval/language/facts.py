@@ -20,12 +20,10 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
 
-from eval.arguments import AsJson, print_json
+from eval.arguments import AsJson
 from eval.datasets.base import find_files, read_lines
+from eval.output import print_figures, print_json, tracked
 from eval.statistics import Estimate, bootstrap
 from hotmem.core.threads import ForegroundPriority
 from hotmem.models import Encoder, Vectors, load_encoder, load_language, load_reader
@@ -109,12 +107,10 @@ def load(path: Path) -> Iterator[Utterance]:
                 before = text
 
 
-def extract(
-    utterances: Sequence[Utterance], reader: TurnReader, console: Console
-) -> list[tuple[str, ...]]:
+def extract(utterances: Sequence[Utterance], reader: TurnReader) -> list[tuple[str, ...]]:
     """Return the facts of each utterance, in the first person."""
     facts: list[tuple[str, ...]] = []
-    for start in track(range(0, len(utterances), BATCH), "extracting", console=console):
+    for start in tracked(range(0, len(utterances), BATCH), "extracting"):
         batch = utterances[start : start + BATCH]
         turns = [Turn("speaker", "session", Role.USER, one.text or ".", SAID_AT) for one in batch]
         contexts = [TurnContext(question=one.before) for one in batch]
@@ -151,18 +147,17 @@ def _best_cosines(notes: Vectors, facts: Vectors) -> BestCosines:
     return BestCosines(tuple(cosines.max(axis=1).tolist()), tuple(cosines.max(axis=0).tolist()))
 
 
-def measure(utterances: Sequence[Utterance], console: Console, *, learnt: bool = True) -> Result:
+def measure(utterances: Sequence[Utterance], *, learnt: bool = True) -> Result:
     """Extract facts from all utterances and compare them with the notes.
 
     Args:
         utterances: The utterances.
-        console: Shows a progress bar.
         learnt: Whether the reader adds what no relation fits.
     """
     encoder = load_encoder(ModelOptions())
     model = load_reader() if learnt else None
     reader = TurnReader(encoder, load_language(), ForegroundPriority(), model)
-    facts = extract(utterances, reader, console)
+    facts = extract(utterances, reader)
     both = [
         one
         for one, utterance in zip(best_cosines(utterances, facts, encoder), utterances, strict=True)
@@ -190,28 +185,6 @@ def _matching(cosines: Sequence[Sequence[float]]) -> Estimate:
     )
 
 
-def show(result: Result, console: Console) -> None:
-    """Print a table of the result."""
-    table = Table(
-        "",
-        "share",
-        "95 % interval",
-        "of",
-        title="facts against notes of annotators",
-        title_justify="left",
-    )
-    for name, rate, of in (
-        ("precision", result.precision, result.facts),
-        ("recall", result.recall, result.notes),
-    ):
-        table.add_row(name, f"{rate.mean:.3f}", f"{rate.low:.3f} to {rate.high:.3f}", f"{of:,}")
-    console.print(table)
-    console.print(
-        f"{result.facts_without_note:,} facts of {result.utterances_without_note:,} utterances "
-        "without a note"
-    )
-
-
 def facts(
     path: Annotated[
         Path,
@@ -229,6 +202,6 @@ def facts(
     utterances = list(load(path))[:limit]
     if not any(one.notes for one in utterances):
         raise typer.BadParameter("contains no notes", param_hint="PATH")
-    result = measure(utterances, Console(stderr=True), learnt=not rules_alone)
-    show(result, Console())
-    print_json(asdict(result), as_json)
+    result = measure(utterances, learnt=not rules_alone)
+    print_figures("facts against notes of annotators", asdict(result))
+    print_json(result, as_json)

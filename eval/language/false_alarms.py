@@ -12,20 +12,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
-
-from eval.language.plans import FOLDER
+from eval.files import tsv_rows
+from eval.output import print_table, tracked
+from eval.understanding import data
 from hotmem.models import Language
 from hotmem.text.names import name_finder
 from hotmem.text.phonetics import KnownName, encode_sounds
 from hotmem.types.understanding import Doc
 from hotmem.understanding.facts.corrections import lacks_case
 from hotmem.understanding.query.misheard import find_misheard_names
-
-BATCHES: Final = "acdeghjl"
-"""The training batches."""
 
 NAMES: Final = Path(__file__).with_name("known_names.txt")
 """First names and names of pets of many countries."""
@@ -59,13 +54,9 @@ class FalseAlarm:
 
 def training_turns(count: int) -> list[str]:
     """The first different turns of the training batches."""
-    return list(islice(dict.fromkeys(_turns()), count))
-
-
-def _turns() -> Iterator[str]:
-    for batch in BATCHES:
-        for line in (FOLDER / batch / "utterances.tsv").read_text("utf-8").splitlines():
-            yield line.split("\t")[2]
+    batches = sorted(data.TRAINING + data.CALIBRATION)
+    texts = (row[2] for one in batches for row in tsv_rows(data.FOLDER / one / "utterances.tsv"))
+    return list(islice(dict.fromkeys(texts), count))
 
 
 def known_names() -> list[KnownName]:
@@ -73,11 +64,11 @@ def known_names() -> list[KnownName]:
     return [KnownName(name, encode_sounds(name)) for name in NAMES.read_text("utf-8").split()]
 
 
-def false_alarms(turns: Sequence[str], language: Language, console: Console) -> list[FalseAlarm]:
+def false_alarms(turns: Sequence[str], language: Language) -> list[FalseAlarm]:
     """Read each turn as a statement and as a query, with known names that it does not have."""
     names, chance = [(one, name_finder(one.name)) for one in known_names()], random.Random(SEED)
     found: list[FalseAlarm] = []
-    for text in track(turns, "false alarms", console=console, transient=True):
+    for text in tracked(turns, "false alarms"):
         others = [one for one, find in names if not find(text)]
         for count in KNOWN:
             found += _false_alarms(text, chance.sample(others, count), language)
@@ -99,24 +90,16 @@ def _false_alarms(
             yield FalseAlarm(statement, len(known), cased, text, words, one.name)
 
 
-def show(turns: Sequence[str], found: Sequence[FalseAlarm], console: Console) -> None:
+def show(turns: Sequence[str], found: Sequence[FalseAlarm]) -> None:
     """Print how many turns have a false alarm."""
-    cased = Counter(not lacks_case(text) for text in turns)
-    table = Table("false alarms", "style", "turns", *(f"{count} names" for count in KNOWN))
+    turns_of = Counter(not lacks_case(text) for text in turns)
+    rows = []
     for statement in (True, False):
-        for clean in (True, False):
-            wrong = Counter(
-                known
-                for known, _ in {
-                    (one.known, one.text)
-                    for one in found
-                    if (one.statement, one.cased) == (statement, clean)
-                }
-            )
-            table.add_row(
-                "statements" if statement else "queries",
-                "cased" if clean else "lower case",
-                str(cased[clean]),
-                *(str(wrong[count]) for count in KNOWN),
-            )
-    console.print(table)
+        for cased in (True, False):
+            own = [one for one in found if (one.statement, one.cased) == (statement, cased)]
+            wrong = Counter(known for known, _ in {(one.known, one.text) for one in own})
+            kind = "statements" if statement else "queries"
+            shown = "cased" if cased else "lower case"
+            rows.append((kind, shown, turns_of[cased], *(wrong[count] for count in KNOWN)))
+    headings = ("read as", "style", "turns", *(f"{count} names" for count in KNOWN))
+    print_table("turns with a false alarm", headings, rows)

@@ -11,17 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
-from rich.progress import track
 
-from eval.arguments import AsJson, Most, print_json
-from eval.report import table
+from eval.arguments import AsJson, Most
+from eval.files import json_records
+from eval.memories import temporary_memory
+from eval.output import print_json, print_table, tracked
 from hotmem import Memory, Role, Turn
-from hotmem.models import load_encoder, load_language
+from hotmem.models import load_encoder
 from hotmem.options import ModelOptions
 from hotmem.pipecat.voice_commands import CommandRequest, VoiceCommands
 from hotmem.understanding.query.command_finder import CommandFinder
@@ -63,64 +62,57 @@ def forgetting(
     as_json: AsJson = False,
 ) -> None:
     """Ask to forget statements by voice, confirm, and see what is missing afterwards."""
-    console = Console()
     half = "held" if held else "dev"
-    rows = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
-    said = asyncio.run(_say([row for row in rows if row["half"] == half][:limit]))
+    rows = [row for row in json_records(FILE) if row["half"] == half]
+    said = asyncio.run(_say(rows[:limit]))
     requests = [one for one in said if one.meant]
     others = [one for one in said if not one.meant]
     asked = [one for one in requests if one.asked]
-    wrong = [one for one in asked if one.forgotten - one.meant]
-    counts = {
-        "requests that are asked back": (len(asked), len(requests)),
-        "other utterances that are asked back": (sum(o.asked for o in others), len(others)),
+    parts = {
+        "requests that are asked back": (requests, asked),
+        "other utterances that are asked back": (others, [one for one in others if one.asked]),
         "exactly what was meant is forgotten": (
-            sum(one.forgotten == one.meant for one in requests),
-            len(requests),
+            requests,
+            [one for one in requests if one.forgotten == one.meant],
         ),
-        "something else is forgotten": (len(wrong), len(asked)),
+        "something else is forgotten": (asked, [one for one in asked if one.forgotten - one.meant]),
     }
-    shown = table(f"requests to forget, {half}", "", ("count", "of"))
-    for name, (count, of) in counts.items():
-        shown.add_row(name, str(count), str(of))
-    console.print(shown)
+    counts = {
+        name: {"count": len(found), "of": len(every)} for name, (every, found) in parts.items()
+    }
+    table = [(name, *one.values()) for name, one in counts.items()]
+    print_table(f"requests to forget, {half}", ("", "count", "of"), table)
     for one in said:
         if misses and not held and (one.forgotten != one.meant or one.asked != bool(one.meant)):
             meant, forgotten = (
                 "; ".join(one.statements[place] for place in sorted(places)) or "-"
                 for places in (one.meant, one.forgotten)
             )
-            line = f"{one.text} ({'asked' if one.asked else 'not asked'}) {forgotten}, not {meant}"
-            console.print(line, markup=False)
-    result = {name: {"count": count, "of": of} for name, (count, of) in counts.items()}
-    print_json({"half": half, **result}, as_json)
+            asks = "asked" if one.asked else "not asked"
+            print(f"{one.text} ({asks}) {forgotten}, not {meant}")
+    print_json({"half": half, **counts}, as_json)
 
 
 async def _say(rows: Sequence[dict[str, Any]]) -> list[Said]:
     """Tell the statements of each row to a user of its own, then say its utterance."""
     encoder = load_encoder(ModelOptions())
     find = CommandFinder(lambda: encoder)
-    with TemporaryDirectory(prefix="hotmem-eval-") as folder:
-        async with Memory.open(
-            Path(folder) / "memory.db", encoder=encoder, language=load_language()
-        ) as memory:
-            retained = []
-            for user, row in enumerate(rows):
-                retention = TurnRetention(find)
-                for place, text in enumerate(row["memory"]):
-                    turn = Turn(
-                        f"{user}", SESSION, Role.USER, text, START + timedelta(minutes=place)
-                    )
-                    await memory.remember(turn)
-                    retention.end_turn(place, text)
-                    retention.add_stored(turn.id)
-                retained.append(retention)
-            await memory.settle()
-            console = Console(stderr=True)
-            return [
-                await _ask(memory, f"{user}", row, retained[user])
-                for user, row in enumerate(track(rows, "utterances", console=console))
-            ]
+    async with temporary_memory(encoder=encoder) as memory:
+        retained = []
+        for user, row in enumerate(rows):
+            retention = TurnRetention(find)
+            for place, text in enumerate(row["memory"]):
+                at = START + timedelta(minutes=place)
+                turn = Turn(f"{user}", SESSION, Role.USER, text, at)
+                await memory.remember(turn)
+                retention.end_turn(place, text)
+                retention.add_stored(turn.id)
+            retained.append(retention)
+        await memory.settle()
+        return [
+            await _ask(memory, f"{user}", row, retained[user])
+            for user, row in enumerate(tracked(rows, "utterances"))
+        ]
 
 
 async def _ask(memory: Memory, user: str, row: dict[str, Any], retention: TurnRetention) -> Said:

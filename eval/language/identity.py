@@ -6,22 +6,20 @@ is right if nothing has ended.
 """
 
 import asyncio
-import re
-import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
 
-from eval.arguments import AsJson, print_json
-from eval.language.corrections import START
+from eval.arguments import AsJson
+from eval.files import tsv_rows
+from eval.language.told import START, has_words, memories_of
+from eval.memories import temporary_memory
+from eval.output import print_json, print_table
 from hotmem import Memory, Role, Turn
 from hotmem.types import StoredMemory
 
@@ -74,69 +72,41 @@ class Outcome:
 
 def cases() -> list[Case]:
     """All cases."""
-    rows = (line.split("\t") for line in CASES.read_text("utf-8").splitlines()[1:])
     return [
         Case(Kind(kind), relation, tuple(part.strip() for part in said.split("|")), old, new)
-        for kind, relation, said, old, new in rows
+        for kind, relation, said, old, new in tsv_rows(CASES)[1:]
     ]
 
 
-async def told(memory: Memory, all_cases: Sequence[Case], console: Console) -> list[Outcome]:
+async def told(memory: Memory, all_cases: Sequence[Case]) -> list[Outcome]:
     """The outcome of every case, each with a user of its own."""
-    for number, case in enumerate(track(all_cases, "telling", console=console)):
-        for day, text in enumerate(case.said):
-            at = START + timedelta(days=day)
-            await memory.remember(Turn(f"case {number}", f"day {day}", Role.USER, text, at, "Ana"))
-    await memory.settle()
-    return [
-        outcome(case, await memory.memories(f"case {number}", past=True))
+    at = [START + timedelta(days=day) for day in range(max(len(case.said) for case in all_cases))]
+    turns = [
+        [
+            Turn(f"case {number}", f"day {day}", Role.USER, text, at[day], "Ana")
+            for day, text in enumerate(case.said)
+        ]
         for number, case in enumerate(all_cases)
     ]
+    found = await memories_of(memory, turns)
+    return [outcome(case, *parts) for case, parts in zip(all_cases, found, strict=True)]
 
 
-def outcome(case: Case, memories: Sequence[StoredMemory]) -> Outcome:
-    """The case judged by its memories."""
-    current, past = (
-        [memory for memory in memories if memory.current is now] for now in (True, False)
-    )
+def outcome(case: Case, current: Sequence[StoredMemory], past: Sequence[StoredMemory]) -> Outcome:
+    """The case judged by its current and past memories."""
     if case.kind is Kind.APART:
         right = not past
     else:
         doubted = [memory for memory in current if memory.doubted_at]
         affirmed = [memory for memory in current if not (memory.negated or memory.doubted_at)]
-        replaced = _held(case.old, past + doubted) and not _held(case.old, affirmed)
+        replaced = _held(case.old, (*past, *doubted)) and not _held(case.old, affirmed)
         right = replaced and (not case.new or _held(case.new, affirmed))
-    read = len({turn for memory in memories for turn in memory.turn_ids})
+    read = len({turn for memory in (*current, *past) for turn in memory.turn_ids})
     return Outcome(case, read, tuple(memory.text for memory in past), right)
 
 
 def _held(value: str, facts: Sequence[StoredMemory]) -> bool:
-    whole = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)", re.IGNORECASE)
-    return any(whole.search(fact.text) for fact in facts)
-
-
-def show(outcomes: Sequence[Outcome], console: Console) -> None:
-    """A table by kind."""
-    table = Table(
-        "kind",
-        "cases",
-        "right",
-        "both turns read",
-        "right of these",
-        title="whose fact it is",
-        title_justify="left",
-    )
-    for kind in Kind:
-        of_kind = [one for one in outcomes if one.case.kind is kind]
-        read = [one for one in of_kind if one.read >= len(one.case.said)]
-        counts = (
-            len(of_kind),
-            sum(one.right for one in of_kind),
-            len(read),
-            sum(one.right for one in read),
-        )
-        table.add_row(kind, *map(str, counts))
-    console.print(table)
+    return any(has_words(value, fact.text) for fact in facts)
 
 
 def identity(
@@ -144,21 +114,22 @@ def identity(
     as_json: AsJson = False,
 ) -> None:
     """Remember facts about two subjects of a kind, and changed facts; count the right ends."""
-    console = Console(stderr=True)
-    outcomes = asyncio.run(_measured(console))
-    show(outcomes, console)
+    outcomes = asyncio.run(_measured())
+    rows = []
+    for kind in Kind:
+        of_kind = [one for one in outcomes if one.case.kind is kind]
+        read = [one for one in of_kind if one.read >= len(one.case.said)]
+        right = [sum(one.right for one in part) for part in (of_kind, read)]
+        rows.append((kind, len(of_kind), right[0], len(read), right[1]))
+    headings = ("kind", "cases", "right", "both turns read", "right of these")
+    print_table("whose fact it is", headings, rows)
     for one in outcomes:
         if failures and not one.right:
-            console.print(
-                f"{one.case.kind}, {one.case.relation}: {' | '.join(one.case.said)}", markup=False
-            )
-            console.print(
-                f"    turns read: {one.read}; ended: {'; '.join(one.ended)}", markup=False
-            )
-    print_json([asdict(one) for one in outcomes], as_json)
+            print(f"{one.case.kind}, {one.case.relation}: {' | '.join(one.case.said)}")
+            print(f"    turns read: {one.read}; ended: {'; '.join(one.ended)}")
+    print_json(outcomes, as_json)
 
 
-async def _measured(console: Console) -> list[Outcome]:
-    with tempfile.TemporaryDirectory(prefix="hotmem-identity-") as folder:
-        async with Memory.open(Path(folder) / "cases.db") as memory:
-            return await told(memory, cases(), console)
+async def _measured() -> list[Outcome]:
+    async with temporary_memory() as memory:
+        return await told(memory, cases())

@@ -7,19 +7,19 @@ before the code; each question shares words with its answer, mostly in another f
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Final, TypeVar
 
 import typer
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
 
-from eval.arguments import AsJson, print_json, working_folder
+from eval.arguments import AsJson
 from eval.datasets.selection import load_datasets
+from eval.files import tsv_rows
+from eval.memories import temporary_memory
+from eval.output import print_figures, print_json, print_table, tracked
 from hotmem import Memory, Options, Role, Turn
 from hotmem.models import Encoder, Language, load_encoder, load_language
 from hotmem.options import ModelOptions
@@ -60,37 +60,6 @@ class Sample:
     questions: tuple[Question, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The search for the answers of one language by words alone.
-
-    Attributes:
-        questions: Number of questions.
-        first: Questions whose answer comes first.
-        first_three: Questions whose answer is among the first three.
-        as_english: The same, if the words are stemmed as English ones.
-        in_block: Questions whose answer is in the context block, found in any way.
-        memories: Memories that the statements left, all of them invented.
-        as_english_memories: The same in a memory for which English is set.
-    """
-
-    questions: int
-    first: int
-    first_three: int
-    as_english: int
-    in_block: int
-    memories: int
-    as_english_memories: int
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """Of some texts, how many are told wrongly."""
-
-    wrong: int
-    of: int
-
-
 def load_sample(file: Path) -> Sample:
     """Load the statements and questions of one language."""
     found = json.loads(file.read_text("utf-8"))
@@ -100,8 +69,7 @@ def load_sample(file: Path) -> Sample:
 
 def load_short() -> list[tuple[str, str]]:
     """Load the short utterances: language and text."""
-    rows = (line.split("\t") for line in SHORT.read_text("utf-8").splitlines()[1:])
-    return [(code, text) for code, text in rows]
+    return [(code, text) for code, text in tsv_rows(SHORT)[1:]]
 
 
 def languages(
@@ -116,14 +84,12 @@ def languages(
     as_json: AsJson = False,
 ) -> None:
     """Search statements in other languages by their words, and tell texts from English ones."""
-    console = Console(stderr=True)
     encoder, parser = load_encoder(ModelOptions()), load_language()
     samples = [load_sample(file) for file in sorted(FOLDER.glob("*.json"))]
     search = {
         sample.language: asyncio.run(_measure(sample, encoder, parser, limit))
-        for sample in track(samples, "languages", console=console)
+        for sample in tracked(samples, "languages")
     }
-    console.print(_search_table(search))
     short = _told_short()
     told = {
         name: _share(
@@ -132,34 +98,35 @@ def languages(
         )
         for name, conversations in load_datasets(data or [], step=1).items()
     }
-    table = Table("", "wrong", "of", title="telling from English", title_justify="left")
-    for name, share in (short | told).items():
-        table.add_row(name.replace("_", " "), str(share.wrong), f"{share.of:,}")
-    console.print(table)
-    print_json(
-        {
-            "search": {name: asdict(one) for name, one in search.items()},
-            "short": {name: asdict(one) for name, one in short.items()},
-            "not_english": {name: asdict(one) for name, one in told.items()},
-        },
-        as_json,
-    )
+    for name, found in search.items():
+        print_figures(f"{name}, found by words alone", found)
+    rows = [(name.replace("_", " "), *share.values()) for name, share in (short | told).items()]
+    print_table("telling from English", ("", "wrong", "of"), rows)
+    print_json({"search": search, "short": short, "not_english": told}, as_json)
 
 
-async def _measure(sample: Sample, encoder: Encoder, parser: Language, limit: int | None) -> Found:
-    """Search by the language's own rules, and by those of English."""
+async def _measure(
+    sample: Sample, encoder: Encoder, parser: Language, limit: int | None
+) -> dict[str, int]:
+    """Search by the language's own rules, and by those of English.
+
+    Returns:
+        Number of questions; of those whose answer comes first, is among the first three, is so
+        with words stemmed as English, and is in the block, found in any way. Memories that the
+        statements left, all of them invented, and those in a memory for which English is set.
+    """
     questions = sample.questions[:limit]
     ranks, blocks, memories = await _search(sample, questions, sample.language, encoder, parser)
     english, _, invented = await _search(sample, questions, ENGLISH, encoder, parser)
-    return Found(
-        questions=len(questions),
-        first=sum(rank == 0 for rank in ranks),
-        first_three=sum(rank is not None for rank in ranks),
-        as_english=sum(rank is not None for rank in english),
-        in_block=sum(blocks),
-        memories=memories,
-        as_english_memories=invented,
-    )
+    return {
+        "questions": len(questions),
+        "first": sum(rank == 0 for rank in ranks),
+        "first_three": sum(rank is not None for rank in ranks),
+        "as_english": sum(rank is not None for rank in english),
+        "in_block": sum(blocks),
+        "memories": memories,
+        "as_english_memories": invented,
+    }
 
 
 async def _search(
@@ -175,20 +142,18 @@ async def _search(
         The rank of each answer in the verbatim layer, from 0, None if it is not among the first;
         whether it is in the block; and the number of memories.
     """
-    with working_folder(None) as folder:
-        options = Options(language=language)
-        file = folder / "memory.db"
-        async with Memory.open(file, options, encoder=encoder, language=parser) as memory:
-            for number, text in enumerate(sample.statements):
-                at = START + timedelta(minutes=5 * number)
-                await memory.remember(Turn(USER, "one", Role.USER, text, at, id=str(number)))
-            await memory.settle()
-            ranks = [await _rank(memory, one) for one in questions]
-            blocks = []
-            for one in questions:
-                block = await memory.recall(one.text, user_id=USER, at=START + timedelta(days=1))
-                blocks.append(any(str(one.answer) in item.turn_ids for item in block.items))
-            return ranks, blocks, len(await memory.memories(USER))
+    options = Options(language=language)
+    async with temporary_memory(options, encoder=encoder, language=parser) as memory:
+        for number, text in enumerate(sample.statements):
+            at = START + timedelta(minutes=5 * number)
+            await memory.remember(Turn(USER, "one", Role.USER, text, at, id=str(number)))
+        await memory.settle()
+        ranks = [await _rank(memory, one) for one in questions]
+        blocks = []
+        for one in questions:
+            block = await memory.recall(one.text, user_id=USER, at=START + timedelta(days=1))
+            blocks.append(any(str(one.answer) in item.turn_ids for item in block.items))
+        return ranks, blocks, len(await memory.memories(USER))
 
 
 async def _rank(memory: Memory, question: Question) -> int | None:
@@ -205,7 +170,7 @@ async def _rank(memory: Memory, question: Question) -> int | None:
     return next((rank for rank, ids in enumerate(order) if str(question.answer) in ids), None)
 
 
-def _told_short() -> dict[str, Share]:
+def _told_short() -> dict[str, dict[str, int]]:
     """How many of the short utterances are told wrongly."""
     english = [text for code, text in load_short() if code == ENGLISH]
     others = [(code, text) for code, text in load_short() if code != ENGLISH]
@@ -216,38 +181,7 @@ def _told_short() -> dict[str, Share]:
     }
 
 
-def _share(texts: Iterable[T], wrong: Callable[[T], bool]) -> Share:
+def _share(texts: Iterable[T], wrong: Callable[[T], bool]) -> dict[str, int]:
+    """How many of some texts are told wrongly."""
     told = [wrong(text) for text in texts]
-    return Share(sum(told), len(told))
-
-
-def _search_table(search: Mapping[str, Found]) -> Table:
-    table = Table(
-        "",
-        "questions",
-        "first",
-        f"first {FIRST}",
-        f"first {FIRST}, as English",
-        "in the block",
-        "memories",
-        "memories, as English",
-        title="found by words alone",
-        title_justify="left",
-    )
-    for name, one in search.items():
-        table.add_row(
-            name,
-            *map(
-                str,
-                (
-                    one.questions,
-                    one.first,
-                    one.first_three,
-                    one.as_english,
-                    one.in_block,
-                    one.memories,
-                    one.as_english_memories,
-                ),
-            ),
-        )
-    return table
+    return {"wrong": sum(told), "of": len(told)}

@@ -6,22 +6,21 @@ are unseen. A second table is about false alarms, see `eval.language.false_alarm
 """
 
 import asyncio
-import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
 
-from eval.arguments import AsJson, Most, print_json
+from eval.arguments import AsJson, Most
+from eval.files import some, tsv_rows
 from eval.language import false_alarms
+from eval.memories import temporary_memory
+from eval.output import print_json, print_table, style, tracked
 from eval.statistics import bootstrap
-from hotmem import Memory, Role, Turn
+from hotmem import Role, Turn
 from hotmem.models import Encoder, Language, load_language
 from hotmem.models.encoders import OnnxEncoder
 from hotmem.storage import queries
@@ -84,7 +83,6 @@ class Resolved:
 
 def cases() -> list[NameCase]:
     """Return all cases; a name that is not known counts as none."""
-    rows = [line.split("\t") for line in CASES.read_text("utf-8").splitlines()]
     return [
         NameCase(
             number,
@@ -93,26 +91,21 @@ def cases() -> list[NameCase]:
             text,
             meant if meant in known else "",
         )
-        for number, (style, _, names, _, text, meant) in enumerate(rows)
+        for number, (style, _, names, _, text, meant) in enumerate(tsv_rows(CASES))
     ]
 
 
 async def resolve(case: NameCase, encoder: Encoder, language: Language) -> Resolved:
     """Ask and tell an utterance to a memory that knows the names."""
-    with tempfile.TemporaryDirectory() as folder:
-        async with Memory.open(
-            Path(folder) / "memory.db", encoder=encoder, language=language
-        ) as memory:
-            database = memory.runtime.storage.database
-            user = await database.write_all(_know, case.known)
-            block = await memory.recall(
-                case.text, user_id=USER, session_id="asked", at=NOW, deadline_ms=DEADLINE_MS
-            )
-            await memory.remember(
-                Turn(USER, "told", Role.USER, case.text, NOW - timedelta(hours=1))
-            )
-            await memory.settle()
-            told = await database.read(_mentioned, user)
+    async with temporary_memory(encoder=encoder, language=language) as memory:
+        database = memory.runtime.storage.database
+        user = await database.write_all(_know, case.known)
+        block = await memory.recall(
+            case.text, user_id=USER, session_id="asked", at=NOW, deadline_ms=DEADLINE_MS
+        )
+        await memory.remember(Turn(USER, "told", Role.USER, case.text, NOW - timedelta(hours=1)))
+        await memory.settle()
+        told = await database.read(_mentioned, user)
     analysis = block.trace.analysis
     asked = () if analysis is None else analysis.entities
     folded = {name.casefold() for name in asked}
@@ -153,64 +146,44 @@ def names(
     as_json: AsJson = False,
 ) -> None:
     """Ask and tell utterances with misheard names: which known names are found."""
-    console = Console(stderr=True)
-    outcomes = asyncio.run(_measured(limit, others, console))
-    table = Table("utterances", "style", "as", "right, seen", "right, unseen (95 %)")
+    outcomes = asyncio.run(_measured(limit, others))
+    rows = []
     for meant in (True, False):
         for clean in (True, False):
+            own = [o for o in outcomes if (bool(o.case.meant), o.case.clean) == (meant, clean)]
             for told in (False, True):
-                chosen = [
-                    one
-                    for one in outcomes
-                    if (bool(one.case.meant), one.case.clean) == (meant, clean)
-                ]
                 before, unseen = (
                     [
                         one.is_right(one.told if told else one.asked)
-                        for one in chosen
+                        for one in own
                         if one.case.seen is half
                     ]
                     for half in (True, False)
                 )
-                table.add_row(
-                    "a name known" if meant else "look-alikes",
-                    "clean" if clean else "recognised",
-                    "a turn" if told else "a query",
-                    f"{sum(before)} of {len(before)}",
-                    _share(unseen),
-                )
-    console.print(table)
+                kind = "a name known" if meant else "look-alikes"
+                read = "a turn" if told else "a query"
+                share = bootstrap(unseen) if unseen else None
+                right = f"{sum(before)} of {len(before)}"
+                rows.append((kind, style(clean=clean), read, right, share))
+    print_table("names", ("utterances", "style", "as", "right, seen", "right, unseen"), rows)
     for one in outcomes:
         wrong = not (one.is_right(one.asked) and one.is_right(one.told))
         if wrong and (seen if one.case.seen else failures):
             found = f"asked {', '.join(one.asked)}; told {', '.join(one.told)}"
-            console.print(f"{one.case.text} -> {found}; not {one.case.meant}", markup=False)
-    read = false_alarms.training_turns(turns if limit is None else min(turns, limit))
-    alarms = false_alarms.false_alarms(read, load_language(), console)
-    false_alarms.show(read, alarms, console)
-    if failures:
-        for alarm in alarms:
-            console.print(alarm, markup=False)
-    print_json([*map(asdict, outcomes), *map(asdict, alarms)], as_json)
+            print(f"{one.case.text} -> {found}; not {one.case.meant}")
+    texts = false_alarms.training_turns(turns if limit is None else min(turns, limit))
+    alarms = false_alarms.false_alarms(texts, load_language())
+    false_alarms.show(texts, alarms)
+    for alarm in alarms if failures else ():
+        print(alarm)
+    print_json([*outcomes, *alarms], as_json)
 
 
-async def _measured(limit: int | None, others: int, console: Console) -> list[Resolved]:
+async def _measured(limit: int | None, others: int) -> list[Resolved]:
     further = [one.name for one in false_alarms.known_names()][:: 450 // max(1, others)]
     chosen = [
         replace(case, known=tuple(dict.fromkeys((*case.known, *further[:others]))))
-        for case in cases()
+        for case in some(cases(), limit)
     ]
-    if limit is not None:
-        chosen = chosen[:: max(1, len(chosen) // limit)][:limit]
     encoder, language = OnnxEncoder.load(), load_language()
-    return [
-        await resolve(case, encoder, language)
-        for case in track(chosen, "names", console=console, transient=True)
-    ]
-
-
-def _share(right: Sequence[bool]) -> str:
-    if not right:
-        return ""
-    estimate = bootstrap(right)
-    return f"{estimate.mean:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
+    return [await resolve(case, encoder, language) for case in tracked(chosen, "names")]

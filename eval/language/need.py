@@ -5,24 +5,22 @@ Questions that need it must be asked, and talk that cannot be helped need not be
 The utterances are those of four writers, and the questions of the datasets given.
 """
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final
 
 import numpy as np
 import typer
-from rich.console import Console
-from rich.table import Table
 from scipy.sparse import hstack
 
-from eval.arguments import AsJson, Most, Out, print_json
+from eval.arguments import AsJson, Most, Out
 from eval.arrays import save_arrays
 from eval.datasets.selection import load_datasets
-from eval.language.command_training import EVERYDAY
-from eval.language.secret_training import SCALE, common_terms, regression, term_rows
+from eval.files import tsv_rows
+from eval.language.term_training import SCALE, common_terms, everyday, regression, term_rows
+from eval.output import print_json, print_table
 from eval.understanding import data
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
@@ -49,18 +47,9 @@ class Asked:
     known: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """Of some utterances, how many are decided wrongly."""
-
-    wrong: int
-    of: int
-
-
 def own(*files: Path) -> list[Asked]:
     """The utterances of writers."""
-    rows = (line.split("\t") for file in files for line in file.read_text("utf-8").splitlines())
-    return [Asked(text, label == "memory") for *_, label, text in rows]
+    return [Asked(text, label == "memory") for file in files for *_, label, text in tsv_rows(file)]
 
 
 def misjudged(asked: Sequence[Asked]) -> list[Asked]:
@@ -86,19 +75,18 @@ def need(
     as_json: AsJson = False,
 ) -> None:
     """Says of how many questions memory would not be asked, and of how much other talk it would."""
-    console = Console(stderr=True)
-    table = Table("", "misjudged", "of", "share", title="need for memory", title_justify="left")
     shares = {}
     for name, asked in _groups(datasets or [], held=held).items():
         wrong = misjudged(asked)
-        shares[name] = Share(len(wrong), len(asked))
-        table.add_row(
-            name, str(len(wrong)), f"{len(asked):,}", f"{len(wrong) / max(len(asked), 1):.1%}"
-        )
-        if failures:
-            console.print(*(one.text for one in wrong), sep="\n", markup=False)
-    console.print(table)
-    print_json({name: asdict(share) for name, share in shares.items()}, as_json)
+        shares[name] = {"wrong": len(wrong), "of": len(asked)}
+        for one in wrong if failures else ():
+            print(one.text)
+    print_table(
+        "need for memory",
+        ("", "misjudged", "of", "share"),
+        [(name, *one.values(), one["wrong"] / max(one["of"], 1)) for name, one in shares.items()],
+    )
+    print_json(shares, as_json)
 
 
 def _groups(datasets: Sequence[str], *, held: bool) -> dict[str, list[Asked]]:
@@ -135,7 +123,7 @@ def trained(asked: Sequence[Asked]) -> Tensors:
 
 def train_needs(out: Out, limit: Most = None) -> None:
     """Train the model of what needs memory, on three writers and everyday questions."""
-    questions = [one for file in EVERYDAY for one in json.loads(file.read_text())["questions"]]
+    questions = everyday("questions")
     asked = [one for file in TRAINED for one in own(file)[:limit]]
     asked += [Asked(one["text"], needed=True) for one in questions[:limit]]
     save_arrays(out, trained(asked))

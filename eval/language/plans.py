@@ -13,30 +13,25 @@ utterances for which it reads none or more than one are left out and counted.
 """
 
 import asyncio
-import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
 
-from eval.arguments import AsJson, Most, print_json
+from eval.arguments import AsJson, Most
+from eval.files import some, tsv_rows
+from eval.memories import temporary_memory
+from eval.output import print_json, print_table, style, tracked
 from eval.statistics import bootstrap
-from hotmem import Memory, Role, Turn
+from eval.understanding import data
+from hotmem import Role, Turn
 from hotmem.models import Encoder, Language, load_language
 from hotmem.models.encoders import OnnxEncoder
 from hotmem.operations.requests import SearchOptions
 from hotmem.temporal import Bound, Granularity, TimeMention, find_times
 from hotmem.types import Interval, Kind
-
-FOLDER: Final = Path(__file__).parents[1] / "data" / "understanding"
-HELD_OUT: Final = frozenset("bfik")
-"""Batches that nothing is trained or tuned on."""
 
 KEPT: Final = frozenset({"plan", "reminder"})
 SAID_AT: Final = datetime(2026, 10, 7, 9, 30, tzinfo=UTC)
@@ -110,19 +105,19 @@ class Outcome:
 def cases(batches: Sequence[str]) -> Iterator[Case]:
     """Yield the cases of some batches, in order."""
     for batch in batches:
-        lines = (FOLDER / batch / "utterances.tsv").read_text("utf-8").splitlines()
         rows = [
-            tuple("" if field == "-" else field for field in line.split("\t")) for line in lines
+            tuple("" if field == "-" else field for field in row)
+            for row in tsv_rows(data.FOLDER / batch / "utterances.tsv")
         ]
-        for place, (style, before, text, keep, *_, when) in enumerate(rows):
+        for place, (written, before, text, keep, *_, when) in enumerate(rows):
             if keep not in KEPT:
                 continue
             nearby = [*rows[place + 1 :], *rows[:place]]
-            alike = [row for row in nearby if row[0] == style and row[1] == "" and row[2] != text]
+            alike = [row for row in nearby if row[0] == written and row[1] == "" and row[2] != text]
             facts = [row[2] for row in alike if row[3] == "fact" and not row[-1]]
             plans = [row[2] for row in alike if row[3] in KEPT and _is_other(row[-1], when)]
             others = (*facts[:OTHER_FACTS], *plans[:1])
-            yield Case(batch, style == "clean", before, text, keep, when, others)
+            yield Case(batch, written == "clean", before, text, keep, when, others)
 
 
 def _is_other(words: str, when: str) -> bool:
@@ -172,29 +167,25 @@ def _covers(found: Interval, start: datetime, end: datetime) -> bool:
 async def run(case: Case, expected: TimeMention, encoder: Encoder, language: Language) -> Outcome:
     """Say a case to an empty memory, and ask about its time."""
     question = question_about(expected, case.when, clean=case.clean)
-    with tempfile.TemporaryDirectory() as folder:
-        async with Memory.open(
-            Path(folder) / "memory.db", encoder=encoder, language=language
-        ) as memory:
-            for number, text in enumerate(case.others):
-                at = SAID_AT - timedelta(hours=1, minutes=-number)
-                await memory.remember(Turn("ana", f"session {number}", Role.USER, text, at))
-            if case.before:
-                await memory.remember(
-                    Turn("ana", "said", Role.ASSISTANT, case.before, SAID_AT - timedelta(seconds=5))
-                )
-            await memory.remember(Turn("ana", "said", Role.USER, case.text, SAID_AT, id="said"))
-            await memory.settle()
-            found = await memory.search_memory(
-                case.text, user_id="ana", options=SearchOptions(limit=100, include_expired=True)
-            )
-            block = await memory.recall(
-                question,
-                user_id="ana",
-                session_id="asked",
-                at=SAID_AT + ASKED_AFTER,
-                deadline_ms=DEADLINE_MS,
-            )
+    async with temporary_memory(encoder=encoder, language=language) as memory:
+        for number, text in enumerate(case.others):
+            at = SAID_AT - timedelta(hours=1, minutes=-number)
+            await memory.remember(Turn("ana", f"session {number}", Role.USER, text, at))
+        if case.before:
+            at = SAID_AT - timedelta(seconds=5)
+            await memory.remember(Turn("ana", "said", Role.ASSISTANT, case.before, at))
+        await memory.remember(Turn("ana", "said", Role.USER, case.text, SAID_AT, id="said"))
+        await memory.settle()
+        found = await memory.search_memory(
+            case.text, user_id="ana", options=SearchOptions(limit=100, include_expired=True)
+        )
+        block = await memory.recall(
+            question,
+            user_id="ana",
+            session_id="asked",
+            at=SAID_AT + ASKED_AFTER,
+            deadline_ms=DEADLINE_MS,
+        )
     read = [one for one in found.results if one.category is not None and "said" in one.turn_ids]
     reminders = [one for one in read if one.content_type == Kind.REMINDER]
     placed = ["said" in one.turn_ids for one in block.items]
@@ -217,43 +208,6 @@ def _shown(time: Interval) -> str:
     return f"<{time.start:%a %d.%m. %H:%M} to {time.end:%a %d.%m. %H:%M}>"
 
 
-def show(outcomes: Sequence[Outcome], skipped: Sequence[Case], console: Console) -> None:
-    """Print a table by kind and style."""
-    table = Table(
-        "said as",
-        "style",
-        "n",
-        "no time read",
-        "remembered",
-        "dated",
-        "delivered",
-        "first",
-        title="plans and reminders (95 %)",
-        title_justify="left",
-    )
-    for keep in sorted(KEPT):
-        for clean in (True, False):
-            chosen = [o for o in outcomes if (o.case.keep, o.case.clean) == (keep, clean)]
-            without = [one for one in skipped if (one.keep, one.clean) == (keep, clean)]
-            if chosen:
-                table.add_row(
-                    keep,
-                    "clean" if clean else "recognised",
-                    str(len(chosen)),
-                    str(len(without)),
-                    *(
-                        _share([getattr(one, name) for one in chosen])
-                        for name in ("remembered", "dated", "delivered", "first")
-                    ),
-                )
-    console.print(table)
-
-
-def _share(right: Sequence[bool]) -> str:
-    estimate = bootstrap(right)
-    return f"{estimate.mean:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
-
-
 def plans(
     held_out: Annotated[
         bool, typer.Option("--held-out", help="Measure on the batches that are held out.")
@@ -263,34 +217,33 @@ def plans(
     as_json: AsJson = False,
 ) -> None:
     """Say plans and reminders to the memory, and ask what is on at their time."""
-    console = Console(stderr=True)
-    outcomes, skipped = asyncio.run(_measured(limit, console, held_out=held_out))
-    show(outcomes, skipped, console)
+    outcomes, skipped = asyncio.run(_measured(limit, held_out=held_out))
+    names = ("remembered", "dated", "delivered", "first")
+    rows = []
+    for keep in sorted(KEPT):
+        for clean in (True, False):
+            chosen = [o for o in outcomes if (o.case.keep, o.case.clean) == (keep, clean)]
+            without = [one for one in skipped if (one.keep, one.clean) == (keep, clean)]
+            if chosen:
+                shares = (bootstrap([getattr(one, name) for one in chosen]) for name in names)
+                rows.append((keep, style(clean=clean), len(chosen), len(without), *shares))
+    print_table("plans and reminders", ("said as", "style", "n", "no time read", *names), rows)
     for one in outcomes:
         if failures and not (one.dated and one.first):
-            marks = [name for name in ("dated", "delivered", "first") if not getattr(one, name)]
-            console.print(
+            marks = [name for name in names[1:] if not getattr(one, name)]
+            print(
                 f"{one.case.batch} {one.case.keep}: {one.case.text}\n    not {', '.join(marks)};"
-                f" {one.case.when!r}; {one.question} {one.memories}",
-                markup=False,
-                highlight=False,
+                f" {one.case.when!r}; {one.question} {one.memories}"
             )
-    print_json(
-        {"outcomes": [asdict(one) for one in outcomes], "skipped": [asdict(o) for o in skipped]},
-        as_json,
-    )
+    print_json({"outcomes": outcomes, "skipped": skipped}, as_json)
 
 
-async def _measured(
-    limit: int | None, console: Console, *, held_out: bool
-) -> tuple[list[Outcome], list[Case]]:
+async def _measured(limit: int | None, *, held_out: bool) -> tuple[list[Outcome], list[Case]]:
     encoder, language = await asyncio.to_thread(lambda: (OnnxEncoder.load(), load_language()))
-    batches = [one for one in "abcdefghijkl" if (one in HELD_OUT) is held_out]
-    found = list(cases(batches))
-    found = found[:: -(-len(found) // limit)] if limit else found
+    batches = data.HELD_OUT if held_out else sorted(data.TRAINING + data.CALIBRATION)
+    found = some(list(cases(batches)), limit)
     timed = [(one, expected) for one in found if (expected := one.expected) is not None]
     outcomes = [
-        await run(one, expected, encoder, language)
-        for one, expected in track(timed, "running", console=console)
+        await run(one, expected, encoder, language) for one, expected in tracked(timed, "running")
     ]
     return outcomes, [one for one in found if one.expected is None]

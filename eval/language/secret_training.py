@@ -13,23 +13,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.progress import track
-from scipy.sparse import csr_array
 
-from eval.arguments import AsJson, Most, Out, print_json
+from eval.arguments import AsJson, Most, Out
 from eval.arrays import save_arrays
-from eval.language.command_training import NOT_LABELLED, ORDINARY
+from eval.files import tsv_rows
+from eval.language.term_training import fit_terms, named, ordinary_turns, regression, term_rows
+from eval.memories import temporary_memory
+from eval.output import print_figures, print_json, tracked
 from eval.understanding import data
-from hotmem import Memory, Role, Turn, recall
+from hotmem import Role, Turn, recall
 from hotmem.block import packing
-from hotmem.models import load_encoder, load_language
-from hotmem.options import ModelOptions
 from hotmem.ranking.features import cosines
 from hotmem.understanding.private_statements import (
     MIN_ASKED,
@@ -51,16 +48,9 @@ _DIGIT: Final = re.compile(r"\d")
 SURELY: Final = 0.6
 """Probability from which a first model is sure that an unlabelled text holds a secret."""
 
-MIN_TEXTS: Final = 3
-"""Statements that a term must be in."""
-
 KEPT: Final = (((1, 1), (1, 1)), ((1, 1), (0, 0)))
 """What the models train with of the relevance and cosine of a secret and its rival: all, and those
 of the secret alone, as in a memory without another answer."""
-
-PENALTY: Final = 1 / 3
-SCALE: Final = 3.0
-"""Length of the vector of a text's terms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +78,18 @@ class Asked:
 
 def statements(limit: int | None = None) -> list[tuple[str, str, bool, float]]:
     """Writer, text, whether it holds a secret, and weight of each statement."""
-    found = []
-    for file in sorted(FOLDER.glob("*.tsv")):
-        for line in file.read_text("utf-8").splitlines()[: limit and 10 * limit]:
-            _, text, label = line.split("\t")
-            found.append((file.stem, text, label == "secret", 1.0))
+    found = [
+        (file.stem, text, label == "secret", 1.0)
+        for file in sorted(FOLDER.glob("*.tsv"))
+        for _, text, label in tsv_rows(file)[: limit and 10 * limit]
+    ]
     for writer, scene in scenes(limit):
         asked = {one["asks"] for one in scene["questions"]}
         found += [(writer, text, place in asked, 1.0) for place, text in enumerate(scene["told"])]
-    turns = (turn for turn in data.turns(ORDINARY) if turn.reason != NOT_LABELLED)
-    ordinary = [turn.text for turn in turns if all(part.kind != "code" for part in turn.parts)]
-    pairs = NATURAL.read_text("utf-8").splitlines()
-    texts = (text for line in pairs for text in line.split("\t")[1::2][:2])
+    ordinary = [
+        turn.text for turn in ordinary_turns() if all(part.kind != "code" for part in turn.parts)
+    ]
+    texts = (text for row in tsv_rows(NATURAL) for text in row[1::2][:2])
     ordinary += [text for text in texts if not _DIGIT.search(text)]
     return found + [
         ("", text, False, 0.7) for text in list(dict.fromkeys(ordinary))[: limit and 10 * limit]
@@ -126,77 +116,45 @@ async def asked(rows: Sequence[tuple[str, dict[str, Any]]]) -> list[Asked]:
         return original(*arguments, **named)
 
     found, places = [], {}
-    with TemporaryDirectory(prefix="hotmem-eval-") as folder:
-        file = Path(folder) / "memory.db"
-        async with Memory.open(
-            file, encoder=load_encoder(ModelOptions()), language=load_language()
-        ) as memory:
-            for user, (_, scene) in enumerate(rows):
-                for place, text in enumerate(scene["told"]):
-                    at = START + timedelta(minutes=place)
-                    turn = Turn(f"{user}", "told", Role.USER, text, at)
-                    places[turn.id] = place
-                    await memory.remember(turn)
-            await memory.settle()
-            setattr(recall, "pack", spy)  # noqa: B010 - to see the candidates
-            numbers = count()
-            for user, (writer, scene) in enumerate(track(rows, console=Console(stderr=True))):
-                secret = {one["asks"] for one in scene["questions"]} - {None}
-                for one in scene["questions"]:
-                    number = next(numbers)
-                    packed.clear()
-                    at = START + timedelta(days=1)
-                    await memory.recall(one["text"], user_id=f"{user}", session_id="now", at=at)
-                    if not packed:
-                        continue
-                    query, candidates = packed[-1]
-                    near = np.zeros((len(scene["told"]), 2), np.float32)
-                    values = cosines(query, [one.evidence for one in candidates])
-                    for candidate, cosine in zip(candidates, values, strict=True):
-                        for place in map(places.__getitem__, candidate.evidence.turn_ids):
-                            near[place] = np.maximum(near[place], (candidate.relevance, cosine))
-                    found += [
-                        Asked(
-                            writer,
-                            one["text"],
-                            number,
-                            query.analysis.question,
-                            np.stack([near[place], np.delete(near, place, axis=0).max(axis=0)]),
-                            one["asks"] == place,
-                            one["asks"] is not None,
-                        )
-                        for place in secret & {*np.flatnonzero(near[:, 0]).tolist()}
-                    ]
-            setattr(recall, "pack", original)  # noqa: B010 - as above
+    async with temporary_memory() as memory:
+        for user, (_, scene) in enumerate(rows):
+            for place, text in enumerate(scene["told"]):
+                at = START + timedelta(minutes=place)
+                turn = Turn(f"{user}", "told", Role.USER, text, at)
+                places[turn.id] = place
+                await memory.remember(turn)
+        await memory.settle()
+        setattr(recall, "pack", spy)  # noqa: B010 - to see the candidates
+        numbers = count()
+        for user, (writer, scene) in enumerate(tracked(rows, "asking")):
+            secret = {one["asks"] for one in scene["questions"]} - {None}
+            for one in scene["questions"]:
+                number = next(numbers)
+                packed.clear()
+                at = START + timedelta(days=1)
+                await memory.recall(one["text"], user_id=f"{user}", session_id="now", at=at)
+                if not packed:
+                    continue
+                query, candidates = packed[-1]
+                near = np.zeros((len(scene["told"]), 2), np.float32)
+                values = cosines(query, [one.evidence for one in candidates])
+                for candidate, cosine in zip(candidates, values, strict=True):
+                    for place in map(places.__getitem__, candidate.evidence.turn_ids):
+                        near[place] = np.maximum(near[place], (candidate.relevance, cosine))
+                found += [
+                    Asked(
+                        writer,
+                        one["text"],
+                        number,
+                        query.analysis.question,
+                        np.stack([near[place], np.delete(near, place, axis=0).max(axis=0)]),
+                        one["asks"] == place,
+                        one["asks"] is not None,
+                    )
+                    for place in secret & {*np.flatnonzero(near[:, 0]).tolist()}
+                ]
+        setattr(recall, "pack", original)  # noqa: B010 - as above
     return found
-
-
-def common_terms(ids: Sequence[TermIds], least: int = MIN_TEXTS) -> TermIds:
-    """The terms that at least so many texts have."""
-    counts = Counter(int(one) for own in ids for one in own)
-    return np.array(sorted(one for one, n in counts.items() if n >= least), np.uint32)
-
-
-def regression(
-    rows: NDArray[np.float32] | csr_array,
-    labels: Sequence[bool],
-    weights: Sequence[float] | None = None,
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Weights and bias of a logistic regression with an L2 penalty."""
-    from sklearn.linear_model import LogisticRegression  # takes a second to import
-
-    model = LogisticRegression(C=1 / PENALTY, max_iter=3000)
-    model.fit(rows, labels, sample_weight=weights)
-    return model.coef_[0].astype(np.float32), model.intercept_.astype(np.float32)
-
-
-def term_rows(ids: Sequence[TermIds], terms: TermIds) -> csr_array:
-    """Which terms each text has; rows of length 1."""
-    known = [np.flatnonzero(np.isin(terms, own, assume_unique=True)) for own in ids]
-    values = [np.full(len(row), max(len(row), 1) ** -0.5, np.float32) for row in known]
-    starts = np.cumsum([0, *map(len, known)])
-    parts = (np.concatenate(values), np.concatenate(known), starts)
-    return csr_array(parts, shape=(len(ids), len(terms)))
 
 
 def trained(
@@ -237,23 +195,6 @@ def _of_statements(
     )
 
 
-def fit_terms(
-    ids: Sequence[TermIds], labels: Sequence[bool], weights: Sequence[float] | None = None
-) -> tuple[TermIds, NDArray[np.float32], NDArray[np.float32]]:
-    """Fit a logistic regression on the terms of texts: terms, weights and bias."""
-    terms = common_terms(ids)
-    fitted, bias = regression(SCALE * term_rows(ids, terms), labels, weights)
-    return terms, SCALE * fitted, bias
-
-
-def named(
-    name: str, fitted: tuple[TermIds, NDArray[np.float32], NDArray[np.float32]]
-) -> dict[str, NDArray[np.generic]]:
-    """What `fit_terms` returned, as the tensors of a file."""
-    terms, weights, bias = fitted
-    return {f"{name}_terms": terms, f"{name}_weights": weights.astype("f2"), f"{name}_bias": bias}
-
-
 def train_secrets(out: Out, limit: Most = None, as_json: AsJson = False) -> None:
     """Train the models of secrets, and count errors by writers that they were not trained on."""
     told, pairs = statements(limit), asyncio.run(asked(scenes(limit)))
@@ -275,5 +216,5 @@ def train_secrets(out: Out, limit: Most = None, as_json: AsJson = False) -> None
             if chance >= MIN_ASKED:
                 counts["answered" if best.asks else "given unasked"] += 1
     save_arrays(out, trained(told, pairs))
-    Console(stderr=True).print(dict(sorted(counts.items())))
+    print_figures("secrets, by writers not trained on", dict(sorted(counts.items())))
     print_json(dict(counts), as_json)

@@ -8,25 +8,16 @@ wishes among them, those that name a topic of wishes are left out, and those tha
 sure of.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from rich.console import Console
-
-from eval.arguments import AsJson, Most, Out, print_json
+from eval.arguments import AsJson, Most, Out
 from eval.arrays import save_arrays
-from eval.language.command_training import EVERYDAY, NOT_LABELLED, ORDINARY
-from eval.language.secret_training import (
-    SCALE,
-    common_terms,
-    fit_terms,
-    named,
-    regression,
-    term_rows,
-)
+from eval.files import tsv_rows
+from eval.language.term_training import everyday, fit_terms, named, ordinary_turns
+from eval.output import print_figures, print_json
 from eval.understanding import data
 from hotmem.models import load_language
 from hotmem.understanding.facts.instructions.extraction import MIN_WISH
@@ -60,8 +51,8 @@ Fit: TypeAlias = Callable[[Sequence[Example]], Tensors]
 def examples(limit: int | None = None) -> list[Example]:
     """The labelled texts, and ordinary turns; of each file or batch at most `limit`."""
     rows = _labelled("wishes", "wish", limit)
-    turns = (turn.text for turn in data.turns(ORDINARY) if turn.reason != NOT_LABELLED)
-    asked = [one["text"] for file in EVERYDAY for one in json.loads(file.read_text())["questions"]]
+    turns = (turn.text for turn in ordinary_turns())
+    asked = [one["text"] for one in everyday("questions")]
     asked += [f"{start} {text}" for start, text in zip(cycle(REQUESTS), asked, strict=False)]
     ordinary = (text for text in dict.fromkeys((*turns, *asked)) if not exclusive_topics(text))
     rows += [("", text, False) for text in islice(ordinary, limit)]
@@ -73,12 +64,11 @@ def examples(limit: int | None = None) -> list[Example]:
 
 def _labelled(folder: str, label: str, limit: int | None) -> list[tuple[str, str, bool]]:
     """The writer, the text and whether it has a label, of the files of a folder."""
-    rows = []
-    for file in sorted((data.FOLDER / folder).glob("*.tsv")):
-        for line in file.read_text("utf-8").splitlines()[:limit]:
-            _, text, found = line.split("\t")
-            rows.append((file.stem, text, found == label))
-    return rows
+    return [
+        (file.stem, text, found == label)
+        for file in sorted((data.FOLDER / folder).glob("*.tsv"))
+        for _, text, found in tsv_rows(file)[:limit]
+    ]
 
 
 def trained(chosen: Sequence[Example]) -> Tensors:
@@ -95,14 +85,12 @@ def _fitted(name: str, chosen: Sequence[Example]) -> Tensors:
 def _fit_meant(chosen: Sequence[Example]) -> Tensors:
     ids, labels = [ids for _, ids, _ in chosen], [is_one for *_, is_one in chosen]
     weights = [1.0 if writer else ORDINARY_WEIGHT for writer, *_ in chosen]
-    terms = common_terms(ids, least=2)
-    fitted, bias = regression(SCALE * term_rows(ids, terms), labels, weights)
-    return named("unmeant", (terms, SCALE * fitted, bias))
+    return named("unmeant", fit_terms(ids, labels, weights, least=2))
 
 
 def train_meant(out: Out, limit: Most = None, as_json: AsJson = False) -> None:
     """Train the model of what is not meant, and count errors by writers not trained on."""
-    told = [one["said"] for file in EVERYDAY for one in json.loads(file.read_text())["statements"]]
+    told = [one["said"] for one in everyday("statements")]
     rows = [*_labelled("meant", "not", limit), *(("", text, False) for text in told[:limit])]
     found = [(writer, term_ids(text), is_one) for writer, text, is_one in rows]
     _train(found, _fit_meant, "unmeant", MIN_UNMEANT, out, as_json)
@@ -125,5 +113,5 @@ def _train(
         figures[writer] = {"labelled": labelled, "found": right, "others": len(own) - labelled}
         figures[writer]["taken for one"] = len(heard) - right
     save_arrays(out, fit(found))
-    Console(stderr=True).print(figures)
+    print_figures("by writers not trained on", figures)
     print_json(figures, as_json)

@@ -32,11 +32,10 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from eval.arguments import AsJson, print_json
+from eval.arguments import AsJson
 from eval.language.recognizers import FILES, SCOPE, Case, Kind, Reading, Wanted, cases
+from eval.output import print_json, print_table
 from eval.statistics import bootstrap
 from hotmem.models.language import load_language
 from hotmem.temporal import Granularity, TimeMention, find_times
@@ -201,39 +200,28 @@ def time(
     }
     groups |= {file: [one for one in counted if one.case.file == file] for file in FILES}
     groups |= {kind: [one for one in counted if one.case.kind is kind] for kind in Kind}
-    table = Table("cases", "n", "right", "95 %", "inclusive end", title="Time expressions")
     rows: dict[str, dict[str, float]] = {}
     for name, group in groups.items():
         if group:
             right = bootstrap([one.right for one in group])
-            inclusive = sum(one.right and one.inclusive for one in group)
-            ends = {"low": round(right.low, 4), "high": round(right.high, 4)}
             rows[name] = {
                 "n": len(group),
                 "right": round(right.mean, 4),
-                "inclusive": inclusive,
-            } | ends
-            table.add_row(
-                name,
-                str(len(group)),
-                f"{right.mean:.1%}",
-                f"{right.low:.1%} to {right.high:.1%}",
-                str(inclusive),
-            )
-    console = Console()
-    console.print(table)
+                "inclusive": sum(one.right and one.inclusive for one in group),
+                "low": round(right.low, 4),
+                "high": round(right.high, 4),
+            }
+    headings = ("cases", "n", "right", "inclusive end", "low", "high")
+    print_table("Time expressions", headings, [(name, *row.values()) for name, row in rows.items()])
     out_of_scope = [outcome for outcome in outcomes if not outcome.case.applicable]
     scope = Counter(outcome.case.kind for outcome in out_of_scope)
     silent = Counter(outcome.case.kind for outcome in out_of_scope if not outcome.found)
-    console.print(
-        "Out of scope: "
-        + "; ".join(
-            f"{kind} {count}, nothing found in {silent[kind]}" for kind, count in scope.items()
-        )
+    print_table(
+        "out of scope",
+        ("kind", "n", "nothing found"),
+        [(kind, count, silent[kind]) for kind, count in scope.items()],
     )
-    if misses:
-        console.print(
-            "Misses: "
-            + " ".join(f"{one.case.file}:{one.case.place}" for one in counted if not one.right)
-        )
+    for one in counted if misses else ():
+        if not one.right:
+            print(f"{one.case.file}:{one.case.place}")
     print_json({"groups": rows, "out_of_scope": scope, "silent": silent}, as_json)

@@ -5,18 +5,17 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from eval.arguments import AsJson, Cache, Data, Jobs, Step, print_json, working_folder
+from eval.arguments import AsJson, Cache, Data, Jobs, Step, working_folder
 from eval.blocks import has_evidence
 from eval.datasets.base import Question
 from eval.datasets.selection import load_datasets
 from eval.histories import Source, histories
 from eval.learning import blocks, curves
 from eval.learning import usage as usages
-from eval.report import share, table
-from eval.retrieval import held_out, retrieved
-from eval.statistics import Estimate
+from eval.output import print_figures, print_json, print_table
+from eval.retrieval import retrieved
+from eval.run import held_out
 from hotmem.feedback.usage import KINDS
 from hotmem.models import load_encoder
 from hotmem.options import ModelOptions
@@ -39,11 +38,9 @@ def usage(
         blocks.fit(encoder)
     found = usages.measure(encoder, usages.halves()[1])
     credits = {half: blocks.measure(encoder, half) for half in blocks.HALVES}
-    _show_usage(found, Console())
-    _show_credits(credits, Console())
-    print_json(
-        asdict(found) | {"blocks": {half: asdict(one) for half, one in credits.items()}}, as_json
-    )
+    _show_usage(found)
+    _show_credits(credits)
+    print_json(asdict(found) | {"blocks": credits}, as_json)
 
 
 def learn(
@@ -64,7 +61,6 @@ def learn(
     as_json: AsJson = False,
 ) -> None:
     """Learn layer weights from simulated replies, and measure evidence on other conversations."""
-    console = Console(stderr=True)
     conversations = {
         name: [
             one.conversation
@@ -85,43 +81,31 @@ def learn(
                 param_hint="DATA",
             )
     with working_folder(cache) as folder, working_folder(None) as replays:
-        asked = {
-            name: retrieved(part, jobs, folder, console, name)
-            for name, part in conversations.items()
-        }
-        found = curves.measure(asked, turns, questions, jobs, replays, console)
-    curves.show(found, Console())
+        asked = {name: retrieved(part, jobs, folder, name) for name, part in conversations.items()}
+        found = curves.measure(asked, turns, questions, jobs, replays)
+    curves.show(found)
     print_json(curves.figures(found), as_json)
 
 
-def _show_usage(found: usages.Detection, screen: Console) -> None:
-    kinds = [kind.value for kind in KINDS]
-    confusion = table(
-        f"{found.triples} triples held back: ours by row, found by column", "kind", (*kinds, "F1")
+def _show_usage(found: usages.Detection) -> None:
+    print_table(
+        f"{found.triples} triples held back: ours by row, found by column",
+        ("kind", *KINDS, "F1"),
+        [(kind, *found.confusion[kind].values(), found.f1[kind]) for kind in KINDS],
     )
-    for kind in KINDS:
-        counts = (str(found.confusion[kind][other]) for other in KINDS)
-        confusion.add_row(kind, *counts, share(found.f1[kind]))
-    screen.print(confusion)
-    screen.print(
-        f"macro-F1 {_interval(found.macro_f1)}; used or not, F1 {_interval(found.used_f1)}"
+    print_figures("F1", {"four kinds": found.macro_f1, "used or not": found.used_f1})
+    print_figures("share right by sort", found.by_sort)
+
+
+def _show_credits(credits: Mapping[str, blocks.Credit]) -> None:
+    print_table(
+        "which items of a block a reply used",
+        ("half", "macro-F1", "all right"),
+        [(half, one.macro_f1, one.right) for half, one in credits.items()],
     )
-    by_sort = table("share right by sort", "sort", ("right",))
-    for sort, right in found.by_sort.items():
-        by_sort.add_row(sort, share(right))
-    screen.print(by_sort)
-
-
-def _show_credits(credits: Mapping[str, blocks.Credit], screen: Console) -> None:
-    shown = table("which items of a block a reply used", "half", ("macro-F1", "all right"))
-    for half, one in credits.items():
-        shown.add_row(half, _interval(one.macro_f1), share(one.right))
-    screen.print(shown)
-    by_sort = table("exchanges with every item right, by sort", "sort", credits)
-    for sort in dict.fromkeys(sort for one in credits.values() for sort in one.by_sort):
-        by_sort.add_row(sort, *(share(one.by_sort.get(sort, 0.0)) for one in credits.values()))
-    screen.print(by_sort)
-
-
-def _interval(value: Estimate) -> str:
-    return f"{value.mean:.3f} ({value.low:.3f} to {value.high:.3f})"
+    sorts = dict.fromkeys(sort for one in credits.values() for sort in one.by_sort)
+    print_table(
+        "exchanges with every item right, by sort",
+        ("sort", *credits),
+        [(sort, *(one.by_sort.get(sort, 0.0) for one in credits.values())) for sort in sorts],
+    )

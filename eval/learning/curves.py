@@ -8,11 +8,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
-from rich.console import Console
-
 from eval.learning.replay import PLANS, SHIPPED_ONES, Plan, Point, Replay, Replayed
-from eval.report import interval, points, share, table
-from eval.retrieval import RetrievedQuestion, spread
+from eval.output import cell, interval, points, print_table
+from eval.retrieval import RetrievedQuestion
+from eval.run import spread
 from eval.statistics import Estimate, paired_difference
 from hotmem.feedback.learning import multipliers
 from hotmem.models import load_encoder
@@ -82,7 +81,6 @@ def measure(
     questions: int,
     jobs: int,
     folder: Path,
-    console: Console,
 ) -> Outcome:
     """Replay every dataset from every starting point, and search for the best fixed weights.
 
@@ -92,7 +90,6 @@ def measure(
         questions: Maximum questions to test on.
         jobs: Number of processes.
         folder: Folder through which the processes receive the candidates.
-        console: Console for the progress bar.
     """
     found: list[Curve] = []
     fixed: list[Fixed] = []
@@ -103,7 +100,6 @@ def measure(
             partial(_replayed, file, turns, questions),
             (None, *PLANS),
             jobs,
-            console,
             f"{name}, replayed",
         )
         ends = dict(zip(PLANS, replayed, strict=True))
@@ -127,41 +123,40 @@ def measure(
     return Outcome(tuple(found), tuple(fixed))
 
 
-def show(outcome: Outcome, console: Console) -> None:
+def show(outcome: Outcome) -> None:
     """Print the results of fixed weights, and end and lowest point of each curve."""
-    standing = table(
+    print_table(
         "weights that do not learn, on conversations not learnt from",
-        "weights",
-        ("times the shipped ones", "evidence", "points less shipped"),
+        ("weights", "times the shipped ones", "evidence", "points less shipped"),
+        [
+            (f"{one.dataset}, {one.name}", _times(one.weights), one.delivered, interval(one.gain))
+            for one in outcome.fixed
+        ],
     )
-    for one in outcome.fixed:
-        standing.add_row(
-            f"{one.dataset}, {one.name}",
-            _times(one.weights),
-            share(one.delivered),
-            interval(one.gain),
-        )
-    console.print(standing)
-    ended = table(
+    replays = {f"{one.dataset}, {_name(one)}": one for one in outcome.curves}
+    print_table(
         "points of evidence at the end, on conversations not learnt from",
-        "replay: dataset, beginning, wrong replies",
-        ("less the beginning's", "less shipped", "less best fixed", "lowest"),
+        (
+            "replay: dataset, beginning, wrong replies",
+            *("less the beginning's", "less shipped", "less best fixed", "lowest"),
+        ),
+        [
+            (name, *map(interval, (one.risen, one.gain, one.over_best)), points(one.lowest))
+            for name, one in replays.items()
+        ],
     )
-    for curve in outcome.curves:
-        gains = (curve.risen, curve.gain, curve.over_best)
-        ended.add_row(
-            f"{curve.dataset}, {_name(curve)}", *map(interval, gains), points(curve.lowest)
-        )
-    console.print(ended)
-    way = table(
+    print_table(
         "evidence on the way, and the weights at the end",
-        "replay",
-        ("turns: evidence", "times the shipped ones"),
+        ("replay", "turns: evidence", "times the shipped ones"),
+        [
+            (
+                name,
+                "  ".join(f"{point.turns}: {cell(point.delivered)}" for point in one.points),
+                _times(one.points[-1].weights),
+            )
+            for name, one in replays.items()
+        ],
     )
-    for curve in outcome.curves:
-        seen = "  ".join(f"{point.turns}: {share(point.delivered)}" for point in curve.points)
-        way.add_row(f"{curve.dataset}, {_name(curve)}", seen, _times(curve.points[-1].weights))
-    console.print(way)
 
 
 def figures(outcome: Outcome) -> dict[str, Any]:

@@ -1,27 +1,18 @@
 """The command `python -m eval peers`."""
 
-import json
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from eval.arguments import AsJson
 from eval.datasets import LOADERS, Dataset
+from eval.output import print_json, progress_bars
 from eval.peers import PEERS
 from eval.peers.comparison import compare
 from eval.peers.process import interpreter
-from eval.peers.report import as_values, show, summed_up
+from eval.peers.report import show, summed_up
 
 ENVIRONMENTS: Final = Path(__file__).parents[2] / ".peers"
 """Where `make peers` puts the peers' environments."""
@@ -58,15 +49,7 @@ def peers(
     conversations = list(islice(LOADERS[dataset](path), limit))
     if not any(conversation.questions for conversation in conversations):
         raise typer.BadParameter("it holds no questions", param_hint="PATH")
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with progress_bars() as progress:
         measured = compare(conversations, chosen, environments, progress)
     figures = summed_up(measured)
     turns = measured[0].turns
@@ -74,16 +57,13 @@ def peers(
         figures,
         f"{dataset}, {len(conversations)} conversations, {turns:,} turns, "
         f"{figures[0].scored} questions scored",
-        Console(),
     )
-    if as_json:
-        print(
-            json.dumps(
-                {
-                    "dataset": dataset,
-                    "conversations": len(conversations),
-                    "turns": turns,
-                    "systems": as_values(figures),
-                }
-            )
-        )
+    print_json(
+        {
+            "dataset": dataset,
+            "conversations": len(conversations),
+            "turns": turns,
+            "systems": figures,
+        },
+        as_json,
+    )

@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 from rich.progress import Progress
 
+from eval.arguments import working_folder
 from eval.baselines import Block, fill_block, indexed_text
 from eval.datasets import Conversation, Question
 from eval.encoder.published import published_folder
@@ -25,36 +26,14 @@ from eval.peers.child import Said
 from eval.peers.measures import BUDGETS, Asked, Measured, any_first, in_order
 from eval.peers.process import Running, running
 from eval.rows import HOTMEM
-from eval.run import SESSION
-from hotmem import Memory, Options
-from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
+from eval.run import SESSION, Models, models, remember_all
+from eval.timing import timed
+from hotmem import Memory
+from hotmem.models import TokenCounter
 from hotmem.types import ContextBlock, Turn
 
 DEPTH: Final = 100
-"""Turns requested from a peer, more than fit in a block; the namesake has a lower limit."""
-
-
-@dataclass(frozen=True, slots=True)
-class Models:
-    """HotMem's models, loaded once."""
-
-    encoder: Encoder
-    language: Language
-    tokens: TokenCounter
-
-    @classmethod
-    def load(cls) -> "Models":
-        """Load the default models.
-
-        Raises:
-            ModelMissing: If one is not installed.
-        """
-        options = Options().models
-        return cls(
-            load_encoder(options),
-            load_language(),
-            TokenCounter.load(options.encoding),
-        )
+"""Turns requested from a peer, more than fit in a block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +66,8 @@ def compare(
         PeerFailed: If a peer's process ends early.
         ModelMissing: If a model is not installed.
     """
-    models, weights = Models.load(), published_folder()
-    with ExitStack() as stack:
+    with working_folder(None) as cache, ExitStack() as stack:
+        loaded, weights = models(cache), published_folder()
         contenders = [
             _contender(stack.enter_context(running(peer, environments, weights)), conversations[0])
             for peer in peers
@@ -103,7 +82,7 @@ def compare(
         for conversation in conversations:
             asyncio.run(
                 _measure(
-                    conversation, models, hotmem, contenders, lambda: progress.advance(questions)
+                    conversation, loaded, hotmem, contenders, lambda: progress.advance(questions)
                 )
             )
             progress.advance(sessions, len(conversation.sessions))
@@ -136,12 +115,15 @@ def _contender(peer: Running, conversation: Conversation) -> Contender:
 
 async def _measure(
     conversation: Conversation,
-    models: Models,
+    loaded: Models,
     hotmem: Measured,
     contenders: Sequence[Contender],
     advance: Callable[[], None],
 ) -> None:
-    """Measure one conversation: all systems ingest it, then each question is put to all."""
+    """Measure one conversation: all systems ingest it, then each question is put to all.
+
+    HotMem's ingestion includes its background work.
+    """
     async with AsyncExitStack() as stack:
         folder = Path(
             stack.enter_context(
@@ -149,9 +131,13 @@ async def _measure(
             )
         )
         memory = await stack.enter_async_context(
-            Memory.open(folder / "memory.db", encoder=models.encoder, language=models.language)
+            Memory.open(folder / "memory.db", encoder=loaded.encoder, language=loaded.language)
         )
-        await _ingest(memory, conversation, hotmem)
+        started = time.perf_counter()
+        await remember_all(memory, conversation)
+        await memory.settle()
+        hotmem.ingest_ms += 1000 * (time.perf_counter() - started)
+        hotmem.turns += len(conversation.turns)
         for place, contender in enumerate(contenders):
             await asyncio.to_thread(_ingest_peer, contender, conversation, folder / str(place))
         for question in conversation.questions:
@@ -159,22 +145,10 @@ async def _measure(
             for contender in contenders:
                 contender.measured.asked.append(
                     await asyncio.to_thread(
-                        _ask_peer, contender.running, conversation, question, models.tokens
+                        _ask_peer, contender.running, conversation, question, loaded.tokens
                     )
                 )
             advance()
-
-
-async def _ingest(memory: Memory, conversation: Conversation, measured: Measured) -> None:
-    """Ingest a conversation into HotMem, including background work."""
-    started = time.perf_counter()
-    for session in conversation.sessions:
-        for turn in session.turns:
-            await memory.remember(turn)
-        await memory.end_session(user_id=conversation.user, session_id=session.id)
-    await memory.settle()
-    measured.ingest_ms += 1000 * (time.perf_counter() - started)
-    measured.turns += len(conversation.turns)
 
 
 def _ingest_peer(contender: Contender, conversation: Conversation, folder: Path) -> None:
@@ -193,26 +167,20 @@ async def _ask(memory: Memory, conversation: Conversation, question: Question) -
     blocks: dict[int, ContextBlock] = {}
     times: list[float] = []
     for budget in BUDGETS:
-        started = time.perf_counter()
-        blocks[budget] = await memory.recall(
-            question.text,
-            user_id=conversation.user,
-            session_id=SESSION,
-            at=question.asked_at,
-            max_tokens=budget,
-        )
-        times.append(1000 * (time.perf_counter() - started))
+        with timed(times):
+            blocks[budget] = await memory.recall(
+                question.text,
+                user_id=conversation.user,
+                session_id=SESSION,
+                at=question.asked_at,
+                max_tokens=budget,
+            )
     delivered = {
         budget: score(question, conversation, block.text, block.items).delivered
         for budget, block in blocks.items()
     }
-    return Asked(
-        HOTMEM,
-        question.id,
-        delivered,
-        any_first(question, in_order(blocks[BUDGETS[0]].items)),
-        times[0],
-    )
+    first = any_first(question, in_order(blocks[BUDGETS[0]].items))
+    return Asked(delivered, first, times[0])
 
 
 def _ask_peer(
@@ -225,4 +193,4 @@ def _ask_peer(
         budget: score(question, conversation, block.text, block.lines).delivered
         for budget, block in blocks.items()
     }
-    return Asked(peer.peer.name, question.id, delivered, any_first(question, ids), ms)
+    return Asked(delivered, any_first(question, ids), ms)

@@ -20,16 +20,12 @@ class Asked:
     """Result of one system for one question.
 
     Attributes:
-        system: "HotMem" or the peer.
-        question: The question's id.
         delivered: Share of the evidence turns in the block of each budget, 0 to 1; None if not
             scored.
         any_5: Whether one of the first five turns is evidence, 0 or 1; None if not scored.
         ms: Duration of the search in milliseconds; HotMem's includes making the block.
     """
 
-    system: str
-    question: str
     delivered: dict[int, float | None]
     any_5: float | None
     ms: float

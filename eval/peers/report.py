@@ -1,14 +1,12 @@
 """Results of the peers as a table and as one JSON object."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 
+from eval.output import points, print_table
 from eval.peers.measures import BUDGETS, Asked, Measured
 from eval.rows import mean
 from eval.statistics import Estimate, paired_difference
@@ -47,33 +45,32 @@ def summed_up(measured: Sequence[Measured]) -> list[Figures]:
     return [_figures(one, measured[0].asked if place else ()) for place, one in enumerate(measured)]
 
 
-def show(figures: Iterable[Figures], title: str, console: Console) -> None:
+def show(figures: Sequence[Figures], title: str, console: Console | None = None) -> None:
     """Print the table, and each system's deviations from its defaults."""
-    figures = list(figures)
-    table = Table(
-        title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False
+    print_table(
+        title,
+        (
+            "system",
+            *(f"at {budget}" for budget in BUDGETS),
+            "any@5",
+            "p50 ms",
+            "p95 ms",
+            "ms a turn",
+        ),
+        [
+            (one.system, *one.delivered.values(), one.any_5, one.p50_ms, one.p95_ms, one.ingest_ms)
+            for one in figures
+        ],
+        console,
     )
-    table.add_column("system", no_wrap=True)
-    for heading in (
-        *(f"at {budget}" for budget in BUDGETS),
-        "any@5",
-        "p50 ms",
-        "p95 ms",
-        "ms a turn",
-    ):
-        table.add_column(heading, justify="right", no_wrap=True)
     for one in figures:
-        shares = (*one.delivered.values(), one.any_5)
-        times = (one.p50_ms, one.p95_ms, one.ingest_ms)
-        table.add_row(one.system, *map(_share, shares), *(f"{ms:.1f}" for ms in times))
-    console.print(table)
-    for one in figures:
-        console.print(f"{one.system}: {one.note}.{_interval(one.behind)}", soft_wrap=True)
-
-
-def as_values(figures: Iterable[Figures]) -> list[dict[str, Any]]:
-    """Return the results as plain values."""
-    return [asdict(one) for one in figures]
+        lead = (
+            f" HotMem − it at {BUDGETS[0]} tokens: {points(one.behind.mean)} points of evidence "
+            f"(95 % interval {points(one.behind.low)} to {points(one.behind.high)})."
+            if one.behind
+            else ""
+        )
+        (console or Console()).print(f"{one.system}: {one.note}.{lead}", soft_wrap=True)
 
 
 def _figures(one: Measured, hotmem: Iterable[Asked]) -> Figures:
@@ -105,18 +102,4 @@ def _behind(hotmem: Iterable[Asked], other: Iterable[Asked]) -> Estimate | None:
         paired_difference([ours for ours, _ in scored], [theirs for _, theirs in scored])
         if scored
         else None
-    )
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _interval(behind: Estimate | None) -> str:
-    if behind is None:
-        return ""
-    points = [f"{100 * value:+.1f}" for value in (behind.mean, behind.low, behind.high)]
-    return (
-        f" HotMem − it at {BUDGETS[0]} tokens: {points[0]} points of evidence (95 % "
-        f"interval {points[1]} to {points[2]})."
     )

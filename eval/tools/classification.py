@@ -5,26 +5,25 @@ on the others. `statements_taught.tsv` covers the confusions that cross-validati
 half showed; it contains no near duplicates of test statements.
 """
 
-import csv
 import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_matrix, hstack, lil_matrix
 from sklearn.linear_model import LogisticRegression
 
-from eval.statistics import Estimate, bootstrap
+from eval.files import tsv_records
+from eval.statistics import bootstrap
 from hotmem.models import Encoder, Language
 from hotmem.types import Category, Kind
 from hotmem.understanding.facts import classification
 from hotmem.understanding.facts.classification import (
     BLOCK_WEIGHTS,
     MIN_CONFIDENCE,
-    Classification,
     classify,
     features,
 )
@@ -46,6 +45,10 @@ LEAST: Final = 0.05
 """Minimum absolute value of a coefficient that is kept."""
 
 
+Confusion: TypeAlias = dict[str, Counter[str]]
+"""Counts by labelled category, then by the one found."""
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A statement and its labels."""
@@ -54,29 +57,6 @@ class Statement:
     kind: str
     category: str
     importance: str
-
-
-@dataclass(frozen=True, slots=True)
-class ClassificationResult:
-    """Results on the test statements.
-
-    Attributes:
-        statements: Number of statements.
-        category: Share with the right category.
-        kind: Share with the right kind.
-        importance: Mean absolute error of the importance, 0 to 4.
-        sure: Share for which the models report certainty.
-        category_where_sure: Share of those with the right category.
-        confusion: Counts by labelled category, then by predicted one.
-    """
-
-    statements: int
-    category: Estimate
-    kind: Estimate
-    importance: float
-    sure: float
-    category_where_sure: float
-    confusion: dict[str, dict[str, int]]
 
 
 def taught() -> list[Statement]:
@@ -138,55 +118,36 @@ def write(fitted: dict[str, Any]) -> None:
     COEFFICIENTS.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
 
-def measure(encoder: Encoder, language: Language) -> ClassificationResult:
-    """Test the shipped coefficients on the test statements."""
+def measure(encoder: Encoder, language: Language) -> tuple[dict[str, Any], Confusion]:
+    """Test the shipped coefficients on the test statements.
+
+    Returns:
+        Number of statements; shares with the right category and kind; mean absolute error of the
+        importance, 0 to 4; share for which the models report certainty, and share of those with the
+        right category. Then counts by labelled category and by the one found.
+    """
     held = held_back()
     texts = [one.text for one in held]
-    return judged(
-        held,
-        [
-            classify(doc, vector)
-            for doc, vector in zip(
-                language.parse(texts, names=False), encoder.encode(texts), strict=True
-            )
-        ],
-    )
-
-
-def judged(held: Sequence[Statement], filed: Sequence[Classification]) -> ClassificationResult:
-    """Classify statements and return the results with the labels."""
-    right = np.array(
-        [one.category == found.category for one, found in zip(held, filed, strict=True)]
-    )
-    sure = np.array([found.confidence >= MIN_CONFIDENCE for found in filed])
-    confusion: dict[str, dict[str, int]] = {}
-    for one, found in zip(held, filed, strict=True):
-        row = confusion.setdefault(one.category, {})
-        row[found.category.value] = row.get(found.category.value, 0) + 1
-    return ClassificationResult(
-        statements=len(held),
-        category=bootstrap(right),
-        kind=bootstrap([one.kind == found.kind for one, found in zip(held, filed, strict=True)]),
-        importance=float(
-            np.mean(
-                [
-                    abs(int(one.importance) - found.importance)
-                    for one, found in zip(held, filed, strict=True)
-                ]
-            )
-        ),
-        sure=float(sure.mean()),
-        category_where_sure=float(right[sure].mean()),
-        confusion=confusion,
-    )
+    parses = zip(language.parse(texts, names=False), encoder.encode(texts), strict=True)
+    filed = [(one, classify(*parse)) for one, parse in zip(held, parses, strict=True)]
+    right = np.array([one.category == found.category for one, found in filed])
+    sure = np.array([found.confidence >= MIN_CONFIDENCE for _, found in filed])
+    errors = [abs(int(one.importance) - found.importance) for one, found in filed]
+    confusion: Confusion = {}
+    for one, found in filed:
+        confusion.setdefault(one.category, Counter())[found.category.value] += 1
+    return {
+        "statements": len(held),
+        "category": bootstrap(right),
+        "kind": bootstrap([one.kind == found.kind for one, found in filed]),
+        "importance": float(np.mean(errors)),
+        "sure": float(sure.mean()),
+        "category_where_sure": float(right[sure].mean()),
+    }, confusion
 
 
 def _read(path: Path) -> list[Statement]:
-    with path.open(encoding="utf-8", newline="") as lines:
-        return [
-            Statement(**row)
-            for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        ]
+    return [Statement(**row) for row in tsv_records(path)]
 
 
 def _choices(seen: csr_matrix, answers: Sequence[str], names: Sequence[str]) -> dict[str, Any]:

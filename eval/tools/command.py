@@ -1,22 +1,18 @@
 """`python -m eval tools`, `python -m eval tags` and `python -m eval roundtrip`."""
 
 import asyncio
-from dataclasses import asdict
-from math import isnan
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from eval.arguments import AsJson, Cache, Data, Step, print_json, working_folder
+from eval.arguments import AsJson, Cache, Data, Step, working_folder
 from eval.datasets.selection import load_datasets
+from eval.output import print_figures, print_json, print_table
 from eval.run import models
-from eval.statistics import Estimate
 from eval.tools import classification, equivalence, evolution
 from eval.tools import roundtrip as trips
 from eval.tools.tags import measure, measure_pairs, statements
-from hotmem.consolidation.equivalence import MERGE_THRESHOLD, SUGGESTION_THRESHOLD
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
 
@@ -37,7 +33,8 @@ def tools(
     if fit:
         classification.write(classification.fit(encoder, language, classification.taught()))
         equivalence.fit(encoder)
-    filed, alike = classification.measure(encoder, language), equivalence.measure(encoder)
+    filed, confusion = classification.measure(encoder, language)
+    alike = equivalence.measure(encoder)
     evolved = {
         name: asyncio.run(evolution.measure(encoder, language, known))
         for name, known in (
@@ -46,17 +43,28 @@ def tools(
             ("trial, held", evolution.trial("held")),
         )
     }
-    screen = Console()
-    _show_filing(filed, screen)
-    _show_sameness(alike, screen)
-    for name, one in evolved.items():
-        _show_evolution(name, one, screen)
-    parts = {
-        "classification": asdict(filed),
-        "equivalence": asdict(alike),
-        "evolution": {name: asdict(one) for name, one in evolved.items()},
-    }
-    print_json(parts, as_json)
+    names = sorted(confusion)
+    print_table(
+        "statements held back: ours by row, found by column",
+        ("category", *names),
+        [(name, *(confusion[name][other] for other in names)) for name in names],
+    )
+    print_figures("classification", filed)
+    print_figures("equivalence", alike)
+    for name, (whole, by_category) in evolved.items():
+        _show_evolution(name, by_category)
+        print_figures(f"evolution, {name}", whole)
+    print_json(
+        {
+            "classification": filed | {"confusion": confusion},
+            "equivalence": alike,
+            "evolution": {
+                name: whole | {"by_category": by_category}
+                for name, (whole, by_category) in evolved.items()
+            },
+        },
+        as_json,
+    )
 
 
 def tags(
@@ -83,21 +91,10 @@ def tags(
         loaded = models(folder)
         found = {name: asyncio.run(measure(of, loaded)) for name, of in sources.items()}
         pairs = measure_pairs(half, loaded.encoder)
-    screen = Console()
     for name, one in found.items():
-        screen.print(
-            f"{name}: {one.users} users, {one.memories:,} memories; {one.words:,} words, "
-            f"{one.shown:,} tags shown, {one.merged} merged, {one.archived} archived; "
-            f"{one.tagged:.0%} of the memories show a tag; reuse {one.reused:.1%}, of all words "
-            f"{one.reused_words:.1%}"
-        )
-    screen.print(
-        f"{pairs.pairs} pairs of tags: {pairs.found:.0%} of {pairs.same} that mean the same are "
-        f"merged, and {pairs.wrong:.0%} of the merges are wrong"
-    )
-    print_json(
-        {name: asdict(one) for name, one in found.items()} | {"pairs": asdict(pairs)}, as_json
-    )
+        print_figures(f"tags, {name}", {key: one[key] for key in one if key != "merges"})
+    print_figures("pairs of tags", pairs)
+    print_json(found | {"pairs": pairs}, as_json)
 
 
 def roundtrip(
@@ -116,48 +113,16 @@ def roundtrip(
     if not conversations:
         raise typer.BadParameter("they hold no questions", param_hint="DATA")
     with working_folder(cache) as folder:
-        trip = asyncio.run(
-            trips.measure(conversations, questions, models(folder), Console(stderr=True))
-        )
-    trips.show(trip, Console())
-    print_json(trips.figures(trip), as_json)
+        trip = asyncio.run(trips.measure(conversations, questions, models(folder)))
+    print_figures("exported lines", trip.lines)
+    print(f"{trip.same} of {trip.questions} blocks are the same after export and import")
+    for one in trip.differences:
+        print(f"{one.conversation}, {one.question}: {', '.join(one.parts)}")
+    print_json(trip, as_json)
 
 
-def _show_filing(filed: classification.ClassificationResult, screen: Console) -> None:
-    names = sorted(filed.confusion)
-    table = Table(
-        title=f"{filed.statements} statements held back: ours by row, found by column",
-        title_justify="left",
-    )
-    for heading in ("category", *names):
-        table.add_column(heading, justify="left" if heading == "category" else "right")
-    for name in names:
-        table.add_row(name, *(str(filed.confusion[name].get(other, "")) for other in names))
-    screen.print(table)
-    screen.print(
-        f"category right {_share(filed.category)}, kind {_share(filed.kind)}; "
-        f"importance {filed.importance:.2f} away from ours in the mean; "
-        f"sure of {filed.sure:.0%}, of which {filed.category_where_sure:.1%} are right"
-    )
-
-
-def _show_sameness(alike: equivalence.EquivalenceResult, screen: Console) -> None:
-    screen.print(
-        f"{alike.pairs} pairs held back: {alike.found:.1%} of those that say the "
-        f"same are found (from {SUGGESTION_THRESHOLD}), "
-        f"{alike.merged:.1%} merged without asking (from {MERGE_THRESHOLD}); "
-        f"{alike.false_merges:.1%} of the merges "
-        f"and {alike.false_suggestions:.1%} of the suggestions are wrong"
-    )
-
-
-def _show_evolution(name: str, evolved: evolution.Evolution, screen: Console) -> None:
-    table = Table(
-        title=f"subcategories of {evolved.memories:,} statements ({name}), evolved on one half, "
-        "the other placed",
-        title_justify="left",
-    )
-    for heading in (
+def _show_evolution(name: str, evolved: Mapping[str, evolution.CategoryEvolved]) -> None:
+    headings = (
         "category",
         "subcategories",
         "placed",
@@ -166,27 +131,13 @@ def _show_evolution(name: str, evolved: evolution.Evolution, screen: Console) ->
         "topics found",
         "names kept",
         "names of all statements (members, share on one topic)",
-    ):
-        table.add_column(heading, justify="left" if heading[0] in "cn" else "right")
-    for category, one in evolved.by_category.items():
+    )
+    rows = []
+    for category, one in evolved.items():
         shares = (one.covered, one.right_of_placed, one.right, one.topics, one.kept)
         names = ", ".join(
             f"{part.name} ({part.members}, {part.pure:.0%} {part.topic})" for part in one.named
         )
-        table.add_row(
-            category,
-            str(one.subcategories),
-            *("–" if isnan(share) else f"{share:.0%}" for share in shares),
-            names,
-        )
-    screen.print(table)
-    fitting = "" if evolved.fitting is None else f"; names that fit by cosine {evolved.fitting:.0%}"
-    screen.print(
-        f"placed {evolved.covered:.1%}, right of placed {evolved.right_of_placed:.1%}, "
-        f"right of all {evolved.right:.1%}{fitting}"
-    )
-
-
-def _share(found: Estimate) -> str:
-    """Format a share with its interval."""
-    return f"{found.mean:.1%} ({found.low:.1%} to {found.high:.1%})"
+        rows.append((category, one.subcategories, *shares, names))
+    title = f"subcategories of {name}, evolved on one half, the other placed"
+    print_table(title, headings, rows)

@@ -6,9 +6,6 @@ embeddings are nearest to the query.
 """
 
 import asyncio
-import csv
-import json
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,11 +14,11 @@ from typing import Annotated, Final
 
 import numpy as np
 import typer
-from rich.console import Console
 
-from eval.arguments import AsJson, Most, print_json
-from eval.report import share, table
-from hotmem import Memory
+from eval.arguments import AsJson, Most
+from eval.files import json_records, tsv_records
+from eval.memories import temporary_memory
+from eval.output import print_json, print_table
 from hotmem.operations.contextual_results import ContextualResult
 from hotmem.types import Role, Turn
 
@@ -65,26 +62,24 @@ class Outcome:
 
 def searches() -> list[Search]:
     """The searches, in the order of the file."""
-    with (FOLDER / "session_searches.tsv").open(encoding="utf-8") as file:
-        return [
-            Search(
-                row["half"],
-                row["query"],
-                frozenset(filter(None, row["sessions"].split(","))),
-                row["messages"],
-                frozenset(filter(None, row["related"].split(","))),
-                row["pattern"] == "true",
-                row["note"],
-            )
-            for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        ]
+    return [
+        Search(
+            row["half"],
+            row["query"],
+            frozenset(filter(None, row["sessions"].split(","))),
+            row["messages"],
+            frozenset(filter(None, row["related"].split(","))),
+            row["pattern"] == "true",
+            row["note"],
+        )
+        for row in tsv_records(FOLDER / "session_searches.tsv")
+    ]
 
 
 def turns() -> list[Turn]:
     """The turns of all sessions, 20 seconds apart."""
-    lines = (FOLDER / "sessions.jsonl").read_text("utf-8").splitlines()
     found: list[Turn] = []
-    for row in map(json.loads, lines):
+    for row in json_records(FOLDER / "sessions.jsonl"):
         begun = datetime.fromisoformat(row["started_at"]).replace(tzinfo=UTC)
         place = sum(turn.session_id == row["session"] for turn in found)
         role = Role.USER if row["role"] == "user" else Role.ASSISTANT
@@ -95,31 +90,24 @@ def turns() -> list[Turn]:
 async def outcomes(asked: Sequence[Search]) -> list[Outcome]:
     """Tell all sessions to a new memory, store the statements, and search it."""
     spoken = turns()
-    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as folder:
-        async with Memory.open(Path(folder) / "memory.db") as memory:
-            for turn in spoken:
-                await memory.remember(turn)
-            for session in dict.fromkeys(turn.session_id for turn in spoken):
-                await memory.end_session(user_id=USER, session_id=session)
-            for note in filter(None, (search.note for search in searches())):
-                await memory.store_memory(note, user_id=USER)
-            await memory.settle()
-            encode = memory.runtime.recall.encoder.encode
-            rows = np.stack(list(encode([turn.text for turn in spoken])))
-            at = spoken[-1].spoken_at + timedelta(days=1)
-            return [
-                Outcome(
-                    search,
-                    await memory.search_contextual(search.query, user_id=USER, at=at),
-                    tuple(
-                        dict.fromkeys(
-                            spoken[row].session_id
-                            for row in np.argsort(-(rows @ encode([search.query])[0]))
-                        )
-                    ),
-                )
-                for search in asked
-            ]
+    async with temporary_memory() as memory:
+        for turn in spoken:
+            await memory.remember(turn)
+        for session in dict.fromkeys(turn.session_id for turn in spoken):
+            await memory.end_session(user_id=USER, session_id=session)
+        for note in filter(None, (search.note for search in searches())):
+            await memory.store_memory(note, user_id=USER)
+        await memory.settle()
+        encode = memory.runtime.recall.encoder.encode
+        rows = np.stack(list(encode([turn.text for turn in spoken])))
+        at = spoken[-1].spoken_at + timedelta(days=1)
+        found = []
+        for search in asked:
+            order = np.argsort(-(rows @ encode([search.query])[0]))
+            nearest = tuple(dict.fromkeys(spoken[row].session_id for row in order))
+            result = await memory.search_contextual(search.query, user_id=USER, at=at)
+            found.append(Outcome(search, result, nearest))
+        return found
 
 
 def figures(done: Sequence[Outcome]) -> dict[str, float]:
@@ -193,15 +181,12 @@ def contextual(
     """Search the sessions of a person for what an independent writer asked."""
     halves = ("dev", "held") if held else ("dev",)
     done = asyncio.run(outcomes([one for one in searches() if one.half in halves][:limit]))
-    console = Console()
     result = {half: figures([one for one in done if one.search.half == half]) for half in halves}
-    shown = table("search_contextual", "", halves)
-    for name in result["dev"]:
-        shown.add_row(name, *(share(result[half][name]) for half in halves))
-    console.print(shown)
+    rows = [(name, *(result[half][name] for half in halves)) for name in result["dev"]]
+    print_table("search_contextual", ("", *halves), rows)
     for one in done:
         right = one.found.fallback if one.search.note else _first(one, 1)
         if misses and one.search.half == "dev" and not right:
             found = [session.session_id for session in one.found.sessions]
-            console.print(f"{one.search.query}: {found}", markup=False)
+            print(f"{one.search.query}: {found}")
     print_json(result, as_json)

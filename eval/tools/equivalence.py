@@ -1,6 +1,5 @@
 """Equivalence of memories: fitted on every second pair of `pairs.tsv`, tested on the others."""
 
-import csv
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from eval.files import tsv_records
 from hotmem.consolidation import equivalence
 from hotmem.consolidation.equivalence import (
     FEATURES,
@@ -48,31 +48,9 @@ class Pair:
         return ("user" in self.one.lower()) != ("user" in self.other.lower())
 
 
-@dataclass(frozen=True, slots=True)
-class EquivalenceResult:
-    """Results on the test pairs.
-
-    Attributes:
-        pairs: Number of pairs.
-        found: Share of equivalent pairs that are merged or suggested.
-        merged: Share of equivalent pairs that are merged automatically.
-        false_merges: Share of merges that are wrong.
-        false_suggestions: Share of suggestions that are wrong.
-    """
-
-    pairs: int
-    found: float
-    merged: float
-    false_merges: float
-    false_suggestions: float
-
-
 def pairs() -> list[Pair]:
     """Return all pairs, in the file's order."""
-    with PAIRS.open(encoding="utf-8", newline="") as lines:
-        return [
-            Pair(**row) for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        ]
+    return [Pair(**row) for row in tsv_records(PAIRS)]
 
 
 def statement_pairs(encoder: Encoder, asked: Sequence[Pair]) -> list[StatementPair]:
@@ -148,21 +126,24 @@ def bound(
     return np.concatenate(([found[0] - coefficients @ mean], coefficients))
 
 
-def measure(encoder: Encoder) -> EquivalenceResult:
-    """Test the shipped coefficients on the test pairs."""
+def measure(encoder: Encoder) -> dict[str, float]:
+    """Test the shipped coefficients on the test pairs.
+
+    Returns:
+        Number of pairs; shares of equivalent pairs that are merged or suggested, and that are
+        merged automatically; shares of merges and of suggestions that are wrong.
+    """
     held = pairs()[1::2]
     probability = np.array(
         [equivalence_probability(said) for said in statement_pairs(encoder, held)]
     )
     alike = np.array([pair.same for pair in held])
-    merged, suggested = (
-        probability >= equivalence.MERGE_THRESHOLD,
-        probability >= equivalence.SUGGESTION_THRESHOLD,
-    )
-    return EquivalenceResult(
-        pairs=len(held),
-        found=float(suggested[alike].mean()),
-        merged=float(merged[alike].mean()),
-        false_merges=float((~alike[merged]).mean()) if merged.any() else 0.0,
-        false_suggestions=float((~alike[suggested]).mean()),
-    )
+    merged = probability >= equivalence.MERGE_THRESHOLD
+    suggested = probability >= equivalence.SUGGESTION_THRESHOLD
+    return {
+        "pairs": len(held),
+        "found": float(suggested[alike].mean()),
+        "merged": float(merged[alike].mean()),
+        "false_merges": float((~alike[merged]).mean()) if merged.any() else 0.0,
+        "false_suggestions": float((~alike[suggested]).mean()),
+    }

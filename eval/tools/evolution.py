@@ -7,17 +7,18 @@ The constants of `hotmem.consolidation.tagging` and the list of topics were chos
 `topics.tsv` and on the half `dev` of the trial's file; its half `held` decides.
 """
 
-import csv
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
+from eval.files import tsv_records
+from eval.memories import temporary_memory
+from eval.rows import mean
 from hotmem import Memory
 from hotmem.models import Encoder, Language, encode_tokens
 from hotmem.storage import queries
@@ -71,46 +72,26 @@ class CategoryEvolved:
     Attributes:
         subcategories: Number of subcategories of the first half.
         right: Share of the second half assigned rightly.
-        right_of_placed: Share of those of the second half that were assigned at all.
+        right_of_placed: The same of those that were assigned at all; None if none was.
         covered: Share of the second half with a subcategory.
         topics: Share of the topics that have a subcategory.
-        kept: Share of the first subcategories whose names remain in the second evolution.
+        kept: Share of the first subcategories whose names remain in the second evolution; None
+            without any.
         named: The subcategories of all statements.
     """
 
     subcategories: int
     right: float
-    right_of_placed: float
+    right_of_placed: float | None
     covered: float
     topics: float
-    kept: float
+    kept: float | None
     named: tuple[Named, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Evolution:
-    """Results of all categories.
-
-    Attributes:
-        memories: Number of statements.
-        by_category: Results of each category.
-        right: Mean share assigned rightly.
-        right_of_placed: The same of those assigned at all.
-        covered: Mean share assigned.
-        fitting: Share of the names that count as fitting; None if no acceptable ones are known.
-    """
-
-    memories: int
-    by_category: Mapping[str, CategoryEvolved]
-    right: float
-    right_of_placed: float
-    covered: float
-    fitting: float | None
 
 
 def statements() -> list[Statement]:
     """Return the statements of `topics.tsv`, in the file's order."""
-    return [Statement(row["category"], row["topic"], row["text"]) for row in _rows(TOPICS)]
+    return [Statement(row["category"], row["topic"], row["text"]) for row in tsv_records(TOPICS)]
 
 
 def trial(half: str) -> list[Statement]:
@@ -119,35 +100,35 @@ def trial(half: str) -> list[Statement]:
         Statement(
             row["category"], row["topic"], row["text"], tuple(row["name_examples"].split("|"))
         )
-        for row in _rows(TRIAL)
+        for row in tsv_records(TRIAL)
         if row["half"] == half
     ]
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+async def measure(
+    encoder: Encoder, language: Language, known: Sequence[Statement]
+) -> tuple[dict[str, Any], dict[str, CategoryEvolved]]:
+    """Store statements in a new memory, each in its category, and let it evolve.
 
-
-async def measure(encoder: Encoder, language: Language, known: Sequence[Statement]) -> Evolution:
-    """Store statements in a new memory, each in its category, and let it evolve."""
+    Returns:
+        Number of statements; means over the categories of the share assigned at all and rightly,
+        and rightly of those assigned; the share of the names that count as fitting, None if no
+        acceptable ones are known. Then the results of each category.
+    """
     by_topic: defaultdict[str, list[Statement]] = defaultdict(list)
     for one in known:
         by_topic[one.topic].append(one)
     first, second = (
         [one for topic in by_topic.values() for one in topic[half::2]] for half in (0, 1)
     )
-    with TemporaryDirectory(prefix="hotmem-evolution-") as folder:
-        async with Memory.open(
-            Path(folder) / "topics.db", encoder=encoder, language=language
-        ) as memory:
-            await _store(memory, encoder, first)
-            await memory.evolve(USER)
-            at_first = await _records(memory)
-            await _store(memory, encoder, second)
-            then = await _records(memory)
-            await memory.evolve(USER)
-            again = await _records(memory)
+    async with temporary_memory(encoder=encoder, language=language) as memory:
+        await _store(memory, encoder, first)
+        await memory.evolve(USER)
+        at_first = await _records(memory)
+        await _store(memory, encoder, second)
+        then = await _records(memory)
+        await memory.evolve(USER)
+        again = await _records(memory)
     told = {one.text: one for one in known}
     by_category = {
         category: _judged(
@@ -155,21 +136,15 @@ async def measure(encoder: Encoder, language: Language, known: Sequence[Statemen
         )
         for category in dict.fromkeys(one.category for one in first)
     }
-    names = [one for part in by_category.values() for one in part.named]
-    shares = (one.right_of_placed for one in by_category.values())
-    placed = [share for share in shares if not np.isnan(share)]
-    return Evolution(
-        memories=len(again),
-        by_category=by_category,
-        right=float(np.mean([one.right for one in by_category.values()])),
-        right_of_placed=float(np.mean(placed)) if placed else np.nan,
-        covered=float(np.mean([one.covered for one in by_category.values()])),
-        fitting=(
-            float(np.mean([one.fitting >= FITTING for one in names if one.fitting is not None]))
-            if any(one.fitting is not None for one in names)
-            else None
-        ),
-    )
+    evolved = by_category.values()
+    fitting = [one.fitting for part in evolved for one in part.named if one.fitting is not None]
+    return {
+        "memories": len(again),
+        "covered": mean(one.covered for one in evolved),
+        "right": mean(one.right for one in evolved),
+        "right_of_placed": mean(one.right_of_placed for one in evolved),
+        "fitting": mean(float(one >= FITTING) for one in fitting),
+    }, by_category
 
 
 async def _store(memory: Memory, encoder: Encoder, told: Sequence[Statement]) -> None:
@@ -224,10 +199,10 @@ def _judged(
     return CategoryEvolved(
         subcategories=len(meant),
         right=float(np.mean(right)),
-        right_of_placed=sum(right) / sum(placed) if any(placed) else float("nan"),
+        right_of_placed=sum(right) / sum(placed) if any(placed) else None,
         covered=float(np.mean(placed)),
         topics=len(set(meant.values())) / len({told[one.text].topic for one in at_first}),
-        kept=float(np.mean([name in later for name in meant])) if meant else float("nan"),
+        kept=mean(float(name in later) for name in meant),
         named=tuple(_named(name, counts, accepted, encoder) for name, counts in later.items()),
     )
 

@@ -8,15 +8,12 @@ relevance, confidence and sources.
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from typing import Final
 
 from eval.datasets import Conversation, Question
+from eval.output import tracked
 from eval.run import SESSION, Models, ingested
 from hotmem import Memory
 from hotmem.tools.files import ExportArguments, ImportArguments, export_memories, import_memories
@@ -53,7 +50,7 @@ class RoundTrip:
 
 
 async def measure(
-    conversations: Sequence[Conversation], questions: int, models: Models, console: Console
+    conversations: Sequence[Conversation], questions: int, models: Models
 ) -> RoundTrip:
     """Export, import and ask.
 
@@ -61,57 +58,39 @@ async def measure(
         conversations: The conversations.
         questions: Total number of questions, spread evenly over the conversations.
         models: The models.
-        console: Console for the progress bar.
     """
     lines: Counter[str] = Counter()
     asked = 0
     differences: list[Difference] = []
     share = -(-questions // len(conversations))
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console) as progress:
-        bar = progress.add_task("questions", total=questions)
-        for conversation in conversations:
-            chosen = spread(conversation.questions, min(share, questions - asked))
-            async with ingested(conversation, models) as memory:
-                with tempfile.TemporaryDirectory(prefix="hotmem-roundtrip-") as folder:
-                    file = Path(folder) / "export.jsonl"
-                    lines += Counter(
-                        (
-                            await export_memories(
-                                memory, conversation.user, ExportArguments(file=str(file))
+    for conversation in tracked(conversations, "conversations"):
+        user = conversation.user
+        async with ingested(conversation, models) as memory:
+            with tempfile.TemporaryDirectory(prefix="hotmem-roundtrip-") as folder:
+                file, copy = str(Path(folder) / "export.jsonl"), Path(folder) / "again.db"
+                done = await export_memories(memory, user, ExportArguments(file=file))
+                lines += Counter(done.lines)
+                async with Memory.open(
+                    copy, encoder=models.cached_encoder, language=models.language
+                ) as again:
+                    await import_memories(again, user, ImportArguments(file=file))
+                    await again.settle()
+                async with Memory.open(
+                    copy, encoder=models.encoder, language=models.language
+                ) as again:
+                    for question in spread(conversation.questions, min(share, questions - asked)):
+                        before, after = [
+                            await one.recall(
+                                question.text,
+                                user_id=user,
+                                session_id=SESSION,
+                                at=question.asked_at,
                             )
-                        ).lines
-                    )
-                    async with Memory.open(
-                        Path(folder) / "again.db",
-                        encoder=models.cached_encoder,
-                        language=models.language,
-                    ) as again:
-                        await import_memories(
-                            again, conversation.user, ImportArguments(file=str(file))
-                        )
-                        await again.settle()
-                    async with Memory.open(
-                        Path(folder) / "again.db", encoder=models.encoder, language=models.language
-                    ) as again:
-                        for question in chosen:
-                            parts = differing(
-                                *[
-                                    await _block(one, conversation, question)
-                                    for one in (memory, again)
-                                ]
-                            )
-                            if parts:
-                                differences.append(
-                                    Difference(conversation.user, question.id, parts)
-                                )
-                            asked += 1
-                            progress.advance(bar)
+                            for one in (memory, again)
+                        ]
+                        if parts := differing(before, after):
+                            differences.append(Difference(user, question.id, parts))
+                        asked += 1
     return RoundTrip(asked, asked - len(differences), dict(lines), tuple(differences))
 
 
@@ -137,31 +116,3 @@ def differing(before: ContextBlock, after: ContextBlock) -> tuple[str, ...]:
     if [item.mark for item in before.items] != [item.mark for item in after.items]:
         found.append("mark")
     return tuple(found)
-
-
-def show(trip: RoundTrip, console: Console) -> None:
-    """Print the number of equal blocks, and the parts that differ in the others."""
-    told = ", ".join(
-        f"{count:,} {kind}" for kind, count in trip.lines.items() if kind not in ("export", "end")
-    )
-    console.print(f"exported: {told}", highlight=False)
-    console.print(
-        f"{trip.same} of {trip.questions} blocks are the same after export and import",
-        highlight=False,
-    )
-    if trip.differences:
-        table = Table("conversation", "question", "differs in")
-        for one in trip.differences:
-            table.add_row(one.conversation, one.question, ", ".join(one.parts))
-        console.print(table)
-
-
-def figures(trip: RoundTrip) -> dict[str, Any]:
-    """Return the results as plain values."""
-    return asdict(trip)
-
-
-async def _block(memory: Memory, conversation: Conversation, question: Question) -> ContextBlock:
-    return await memory.recall(
-        question.text, user_id=conversation.user, session_id=SESSION, at=question.asked_at
-    )

@@ -10,21 +10,21 @@ embeddings, and by BM25.
 import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
 
 import typer
-from rich.console import Console
 
-from eval.arguments import AsJson, Most, print_json
+from eval.arguments import AsJson, Most
 from eval.baselines import Baseline, Index, rank
-from eval.report import share, table
-from eval.statistics import Estimate, bootstrap
-from hotmem import Memory, Role, Turn
+from eval.files import tsv_records
+from eval.memories import temporary_memory
+from eval.output import print_json, print_table
+from eval.statistics import bootstrap
+from hotmem import Role, Turn
 from hotmem.models import Encoder, Language, load_encoder, load_language
 from hotmem.operations.requests import StoreContext
 from hotmem.operations.store import store_statement
@@ -85,16 +85,6 @@ class Found:
         return min(len(self.search.answers.intersection(self.notes)), most) / most
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Shares of the searches of a system."""
-
-    searches: int
-    right: Estimate
-    first: Estimate
-    of_three: Estimate
-
-
 def searches(
     held: Annotated[bool, typer.Option(help="Measure the held-out half instead.")] = False,
     misses: Annotated[
@@ -112,8 +102,7 @@ def searches(
     notes, asked = _notes(half, given=metadata), _searches(half)[:limit]
     found = {HOTMEM: asyncio.run(_search(notes, asked, encoder, language))}
     found |= _references(notes, asked, encoder)
-    console = Console()
-    _show(found, half, console)
+    _show(found, half)
     for one in found[HOTMEM]:
         if misses and not held and (not one.first or one.of_three < 1):
             mark = "first" if one.first else "right" if one.right else "MISSED"
@@ -121,18 +110,14 @@ def searches(
                 f"{note in one.search.answers:d} {note} {text[:100]}"
                 for note, text in zip(one.notes, one.texts, strict=True)
             ]
-            console.print(f"{one.search.what}: {one.search.query} ({mark})", markup=False)
-            console.print("\n".join(f"    {line}" for line in lines), markup=False)
-    print_json(
-        {name: asdict(_figures(rows)) for name, rows in found.items()} | {"half": half}, as_json
-    )
+            print(f"{one.search.what}: {one.search.query} ({mark})")
+            print("\n".join(f"    {line}" for line in lines))
+    print_json({name: _figures(rows) for name, rows in found.items()} | {"half": half}, as_json)
 
 
 def _rows(name: str, half: str) -> list[dict[str, str]]:
-    """The rows of a table of the trial, without quoting."""
-    heading, *lines = (line.split("\t") for line in (FOLDER / name).read_text("utf-8").splitlines())
-    rows = [dict(zip(heading, line, strict=True)) for line in lines]
-    return [row for row in rows if row["half"] == half]
+    """The rows of a table of the trial."""
+    return [row for row in tsv_records(FOLDER / name) if row["half"] == half]
 
 
 def _notes(half: str, *, given: bool) -> list[Note]:
@@ -165,41 +150,28 @@ async def _search(
     notes: Sequence[Note], asked: Sequence[Search], encoder: Encoder, language: Language
 ) -> list[Found]:
     """Store the notes in a new memory, and search it."""
-    with TemporaryDirectory(prefix="hotmem-eval-") as folder:
-        async with Memory.open(
-            Path(folder) / "memory.db", encoder=encoder, language=language
-        ) as memory:
-            runtime = memory.runtime
-            ids: defaultdict[str, list[str]] = defaultdict(list)
-            for note in notes:
-                stored = await runtime.threads.storing.run(
-                    store_statement(
-                        runtime.recall,
-                        runtime.write,
-                        "person",
-                        note.text,
-                        note.context,
-                        note.at.astimezone(UTC),
-                    )
+    async with temporary_memory(encoder=encoder, language=language) as memory:
+        runtime = memory.runtime
+        ids: defaultdict[str, list[str]] = defaultdict(list)
+        for note in notes:
+            at = note.at.astimezone(UTC)
+            stored = await runtime.threads.storing.run(
+                store_statement(
+                    runtime.recall, runtime.write, "person", note.text, note.context, at
                 )
-                ids[stored.id].append(note.id)
-            await memory.settle()
-            found = []
-            for search in asked:
-                results = (
-                    await memory.search_memory(
-                        search.query, user_id="person", options={"limit": DEPTH}, at=search.at
-                    )
-                ).results
-                found.append(
-                    Found(
-                        search,
-                        # A note that confirmed an earlier one is found with it.
-                        tuple(_answering(ids[one.id], search.answers) for one in results),
-                        tuple(one.content for one in results),
-                    )
-                )
-            return found
+            )
+            ids[stored.id].append(note.id)
+        await memory.settle()
+        found = []
+        for search in asked:
+            done = await memory.search_memory(
+                search.query, user_id="person", options={"limit": DEPTH}, at=search.at
+            )
+            # A note that confirmed an earlier one is found with it.
+            answering = (_answering(ids[one.id], search.answers) for one in done.results)
+            texts = tuple(one.content for one in done.results)
+            found.append(Found(search, tuple(answering), texts))
+        return found
 
 
 def _answering(notes: Sequence[str], answers: frozenset[str]) -> str:
@@ -210,17 +182,7 @@ def _answering(notes: Sequence[str], answers: frozenset[str]) -> str:
 def _references(
     notes: Sequence[Note], asked: Sequence[Search], encoder: Encoder
 ) -> dict[str, list[Found]]:
-    turns = [
-        Turn(
-            id=note.id,
-            user_id="person",
-            session_id="notes",
-            role=Role.USER,
-            text=note.text,
-            spoken_at=note.at + timedelta(0),
-        )
-        for note in notes
-    ]
+    turns = [Turn("person", "notes", Role.USER, note.text, note.at, id=note.id) for note in notes]
     index = Index(turns, encoder)
     found = {
         name: [
@@ -236,27 +198,23 @@ def _references(
     return found
 
 
-def _figures(rows: Sequence[Found]) -> Figures:
-    return Figures(
-        len(rows),
-        bootstrap([float(one.right) for one in rows]),
-        bootstrap([float(one.first) for one in rows]),
-        bootstrap([one.of_three for one in rows]),
-    )
+def _figures(rows: Sequence[Found]) -> dict[str, Any]:
+    """Shares of the searches of a system."""
+    return {
+        "searches": len(rows),
+        "right": bootstrap([float(one.right) for one in rows]),
+        "first": bootstrap([float(one.first) for one in rows]),
+        "of_three": bootstrap([one.of_three for one in rows]),
+    }
 
 
-def _show(found: Mapping[str, Sequence[Found]], half: str, console: Console) -> None:
+def _show(found: Mapping[str, Sequence[Found]], half: str) -> None:
     """Print the figures of each system over all searches, and of each kind of search."""
-    headings = ("system", "searches", "right", "95 % interval", "first", "of three")
-    shown = table(f"searches over stored notes, {half}", headings[0], headings[1:])
-    kinds = table("right in the first three", "what", tuple(found))
-    for name, rows in found.items():
-        got = _figures(rows)
-        bounds = f"{share(got.right.low)} to {share(got.right.high)}"
-        values = (share(got.right.mean), bounds, share(got.first.mean), share(got.of_three.mean))
-        shown.add_row(name, str(got.searches), *values)
+    headings = ("system", "searches", "right", "first", "of three")
+    rows = [(name, *_figures(part).values()) for name, part in found.items()]
+    print_table(f"searches over stored notes, {half}", headings, rows)
+    kinds = []
     for what in dict.fromkeys(one.search.what for one in found[HOTMEM]):
         parts = [[one for one in rows if one.search.what == what] for rows in found.values()]
-        kinds.add_row(what, *(f"{sum(one.right for one in part)} of {len(part)}" for part in parts))
-    console.print(shown)
-    console.print(kinds)
+        kinds.append((what, *(f"{sum(o.right for o in part)} of {len(part)}" for part in parts)))
+    print_table("right in the first three", ("what", *found), kinds)

@@ -11,8 +11,6 @@ looked at.
 """
 
 import asyncio
-import csv
-import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -22,10 +20,10 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 
-from eval.arguments import AsJson, Keep, print_json, working_folder
-from eval.report import table
+from eval.arguments import AsJson, Keep, working_folder
+from eval.files import json_records, tsv_records
+from eval.output import print_figures, print_json, print_table
 from hotmem import Memory, Options
 from hotmem.consolidation.summary_grounding import check_sentence
 from hotmem.models import Language, load_language
@@ -74,23 +72,22 @@ class Conversation:
 def conversations(half: str) -> list[Conversation]:
     """The conversations of a half, in the order of the file."""
     spoken: dict[str, list[Turn]] = {}
-    for row in map(json.loads, (FOLDER / "summaries.jsonl").read_text("utf-8").splitlines()):
+    for row in json_records(FOLDER / "summaries.jsonl"):
         turns = spoken.setdefault(row["session"], [])
         begun = datetime.fromisoformat(row["started_at"]).replace(tzinfo=UTC)
         at = begun + len(turns) * timedelta(seconds=20)
         role = Role(row["role"])
         speaker = row["user"] if role is Role.USER else "Bot"
         turns.append(Turn(row["session"], row["session"], role, row["text"], at, speaker))
-    with (FOLDER / "summaries_wanted.tsv").open(encoding="utf-8") as file:
-        return [
-            Conversation(
-                half,
-                tuple(spoken[row["session"]]),
-                tuple(map(_as_sentence, row["points"].split("|"))),
-            )
-            for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-            if row["half"] == half
-        ]
+    return [
+        Conversation(
+            half,
+            tuple(spoken[row["session"]]),
+            tuple(map(_as_sentence, row["points"].split("|"))),
+        )
+        for row in tsv_records(FOLDER / "summaries_wanted.tsv")
+        if row["half"] == half
+    ]
 
 
 def _as_sentence(point: str) -> str:
@@ -198,13 +195,12 @@ def summaries(
     given = conversations(half)[:limit]
     key = os.environ.get(KEY, "") if model else ""
     extraction = ExtractionOptions(model, url, key, timeout_s=timeout, summaries=True)
-    console = Console(width=200, soft_wrap=True, highlight=False)
     with working_folder(keep) as folder:
         written, costs = asyncio.run(summarise(folder / "summaries.db", given, extraction))
     for session, summary in written:
         for part, sentences in summary.parts.items():
             for one in sentences:
-                console.print(f"{session}  {part}: {one.text}", markup=False)
+                print(f"{session}  {part}: {one.text}")
     total = {
         "conversations": len(given),
         "sentences": sum(len(part) for _, one in written for part in one.parts.values()),
@@ -212,16 +208,14 @@ def summaries(
         "dropped": sum(one.dropped for one in costs),
         "tokens": sum(one.tokens for one in costs),
     }
-    console.print(", ".join(f"{name} {count}" for name, count in total.items()))
+    print_figures("written", total)
     checked: dict[str, list[bool]] = {}
     for change, session, text, reason in check(load_language(), given):
         checked.setdefault(change, []).append(reason is None)
         if half == "dev" and (reason is None) is not (change == UNCHANGED):
-            console.print(f"{session}  {change}, {reason or 'kept'}: {text}", markup=False)
-    shown = table(f"points, {half}", "", ("kept", "of"))
-    for change, kept in checked.items():
-        shown.add_row(change, str(sum(kept)), str(len(kept)))
-    Console().print(shown)
+            print(f"{session}  {change}, {reason or 'kept'}: {text}")
+    rows = [(change, sum(kept), len(kept)) for change, kept in checked.items()]
+    print_table(f"points, {half}", ("", "kept", "of"), rows)
     print_json(
         {"half": half, "written": total, "kept": {name: sum(v) for name, v in checked.items()}},
         as_json,

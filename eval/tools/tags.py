@@ -5,16 +5,16 @@ ones among them; words that wait for a second memory are counted apart. Tags are
 at the end.
 """
 
-import csv
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from eval.datasets import Conversation
+from eval.files import tsv_records
 from eval.run import Models, ingested
 from hotmem import Memory, Turn
 from hotmem.consolidation.tagging import consolidate_tags
@@ -38,53 +38,6 @@ NOW: Final = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Tags:
-    """Results on the memories of some users, after consolidation where nothing else is said.
-
-    Attributes:
-        users: Number of users.
-        memories: Number of memories.
-        words: Words of memories that are tags or wait to become one, before consolidation, each
-            counted once per user.
-        shown: Tags that are shown.
-        tagged: Share of the memories that show a tag.
-        reused: Share of the uses of shown tags that name one that an earlier memory has.
-        reused_words: The same of all words, before consolidation.
-        merged: Tags merged into another.
-        archived: Tags archived.
-        merges: Merged tags and their replacements.
-    """
-
-    users: int
-    memories: int
-    words: int
-    shown: int
-    tagged: float
-    reused: float
-    reused_words: float
-    merged: int
-    archived: int
-    merges: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TagPairs:
-    """Results on pairs of tags.
-
-    Attributes:
-        pairs: Number of pairs.
-        same: Pairs that mean the same.
-        found: Share of those that consolidation merges.
-        wrong: Share of its merges of pairs that do not mean the same; 0 without merges.
-    """
-
-    pairs: int
-    same: int
-    found: float
-    wrong: float
-
-
-@dataclass(frozen=True, slots=True)
 class UserTags:
     """Tags of each memory of one user, in the order of storage.
 
@@ -101,31 +54,38 @@ class UserTags:
     archived: int
 
 
-async def measure(conversations: Iterable[Conversation], models: Models) -> Tags:
-    """Ingest each conversation through the public API, and consolidate its tags."""
+async def measure(conversations: Iterable[Conversation], models: Models) -> dict[str, Any]:
+    """Ingest each conversation through the public API, and consolidate its tags.
+
+    Returns:
+        Numbers of users and of memories; words of memories that are tags or wait to become one,
+        before consolidation, each counted once per user; tags that are shown; the share of the
+        memories that show one; the share of the uses of shown tags that name one that an earlier
+        memory has, and the same of all words before consolidation; tags merged and archived, and
+        the merged ones with their replacements.
+    """
     found = []
     for conversation in conversations:
         async with ingested(conversation, models) as memory:
             found.append(await _consolidated(memory, conversation.user, models))
-    uses = [(reused(one.shown), reused(one.words), one) for one in found]
     memories = sum(len(one.words) for one in found)
-    return Tags(
-        users=len(found),
-        memories=memories,
-        words=sum(len({tag for tags in one.words for tag in tags}) for one in found),
-        shown=sum(len({tag for tags in one.shown for tag in tags}) for one in found),
-        tagged=sum(bool(tags) for one in found for tags in one.shown) / max(memories, 1),
-        reused=sum(shown for shown, _, _ in uses) / max(_uses(one.shown for one in found), 1),
-        reused_words=sum(words for _, words, _ in uses) / max(_uses(one.words for one in found), 1),
-        merged=sum(len(one.merges) for one in found),
-        archived=sum(one.archived for one in found),
-        merges=tuple(merge for one in found for merge in one.merges),
-    )
+    return {
+        "users": len(found),
+        "memories": memories,
+        "words": sum(len({tag for tags in one.words for tag in tags}) for one in found),
+        "shown": sum(len({tag for tags in one.shown for tag in tags}) for one in found),
+        "tagged": sum(bool(tags) for one in found for tags in one.shown) / max(memories, 1),
+        "reused": _share_reused([one.shown for one in found]),
+        "reused_words": _share_reused([one.words for one in found]),
+        "merged": sum(len(one.merges) for one in found),
+        "archived": sum(one.archived for one in found),
+        "merges": [merge for one in found for merge in one.merges],
+    }
 
 
 def statements(half: str) -> list[Conversation]:
     """Return the people of one half of `tags.tsv`, "dev" or "held", with their statements."""
-    rows = [row for row in _rows("tags.tsv") if row["half"] == half]
+    rows = [row for row in tsv_records(TRIAL / "tags.tsv") if row["half"] == half]
     return [
         Conversation(
             person,
@@ -140,9 +100,14 @@ def statements(half: str) -> list[Conversation]:
     ]
 
 
-def measure_pairs(half: str, encoder: Encoder) -> TagPairs:
-    """Let consolidation judge each pair of one half of `tag_pairs.tsv`, "dev" or "held"."""
-    rows = [row for row in _rows("tag_pairs.tsv") if row["half"] == half]
+def measure_pairs(half: str, encoder: Encoder) -> dict[str, float]:
+    """Let consolidation judge each pair of one half of `tag_pairs.tsv`, "dev" or "held".
+
+    Returns:
+        Numbers of pairs and of those that mean the same; the share of these that it merges, and the
+        share of its merges that is wrong, 0 without merges.
+    """
+    rows = [row for row in tsv_records(TRIAL / "tag_pairs.tsv") if row["half"] == half]
     merged = [
         bool(
             consolidate_tags(
@@ -154,12 +119,12 @@ def measure_pairs(half: str, encoder: Encoder) -> TagPairs:
     ]
     same = [row["same"] == "true" for row in rows]
     right = sum(one and other for one, other in zip(merged, same, strict=True))
-    return TagPairs(
-        pairs=len(rows),
-        same=sum(same),
-        found=right / max(sum(same), 1),
-        wrong=1 - right / sum(merged) if any(merged) else 0.0,
-    )
+    return {
+        "pairs": len(rows),
+        "same": sum(same),
+        "found": right / max(sum(same), 1),
+        "wrong": 1 - right / sum(merged) if any(merged) else 0.0,
+    }
 
 
 def reused(memories: Sequence[Sequence[str]]) -> int:
@@ -199,13 +164,10 @@ async def _consolidated(memory: Memory, user_id: str, models: Models) -> UserTag
     )
 
 
-def _uses(users: Iterable[Sequence[Sequence[str]]]) -> int:
-    return sum(len(tags) for memories in users for tags in memories)
-
-
-def _rows(name: str) -> list[dict[str, str]]:
-    with (TRIAL / name).open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+def _share_reused(users: Sequence[Sequence[Sequence[str]]]) -> float:
+    """Return the share of the uses of tags that name one that an earlier memory has."""
+    uses = sum(len(tags) for memories in users for tags in memories)
+    return sum(map(reused, users)) / max(uses, 1)
 
 
 async def _records(memory: Memory, user: UserKey) -> AsyncIterator[MemoryRecord]:

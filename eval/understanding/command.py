@@ -1,19 +1,17 @@
 """`python -m eval reader`: train the reader, and measure it on batches held out."""
 
 import time
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Final
 
 import numpy as np
 import typer
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
 
-from eval.arguments import AsJson, Most, print_json
+from eval.arguments import AsJson, Most
 from eval.arrays import load_arrays, save_arrays
 from eval.encoder.export import exported
+from eval.files import some
+from eval.output import cell, print_json, print_table, progress_bars
 from eval.understanding import data
 from eval.understanding.calibration import fitted
 from eval.understanding.measure import (
@@ -26,8 +24,6 @@ from eval.understanding.measure import (
 from hotmem.models import load_language
 from hotmem.models.encoders import OnnxEncoder
 from hotmem.models.reader import SETTINGS, Reader, Settings
-
-T = TypeVar("T")
 
 SHIPPED: Final = Path(__file__).parents[1] / "encoder" / "trained" / "reader-1.npz"
 """The training's result that the shipped reader was exported from."""
@@ -52,8 +48,8 @@ def measure(
     """Measure the reader on the batches that it was not trained on."""
     batches = batch or list(data.HELD_OUT)
     loaded = _loaded(model) if model else Reader.load()
-    turns, pairs = _some(data.turns(batches), limit), _some(data.pairs(batches), limit)
-    talks = _some(data.natural_pairs("held_out"), limit)
+    turns, pairs = some(data.turns(batches), limit), some(data.pairs(batches), limit)
+    talks = some(data.natural_pairs("held_out"), limit)
     language, encoder, limits = load_language(), OnnxEncoder.load(), loaded.settings
     figures = turn_figures(turns, read_all(loaded, turns)) + pair_figures(
         pairs, compare_all(loaded, pairs, language, encoder), limits.outdated, limits.doubted
@@ -61,9 +57,9 @@ def measure(
     natural = pair_figures(
         talks, compare_all(loaded, talks, language, encoder), limits.outdated, limits.doubted
     )
-    show(figures, f"batches {', '.join(batches)}", Console())
-    show([one for one in natural if "still" in one.name], "natural talks held out", Console())
-    print_json([asdict(one) for one in (*figures, *natural)], as_json)
+    show(figures, f"batches {', '.join(batches)}")
+    show([one for one in natural if "still" in one.name], "natural talks held out")
+    print_json([*figures, *natural], as_json)
 
 
 @reader.command("train")
@@ -82,14 +78,13 @@ def train(
     from eval.understanding.training import Settings as Training  # torch takes seconds to import
     from eval.understanding.training import trained
 
-    console = Console(stderr=True)
     began = time.perf_counter()
-    with Progress(console=console) as progress:
+    with progress_bars() as progress:
         bar = progress.add_task("training", total=None)
         net = trained(
-            _some(data.turns(data.TRAINING), limit),
-            _some(data.pairs(data.TRAINING), limit),
-            _some(data.natural_pairs("training"), limit),
+            some(data.turns(data.TRAINING), limit),
+            some(data.pairs(data.TRAINING), limit),
+            some(data.natural_pairs("training"), limit),
             Training(rank=rank, epochs=epochs, rate=rate, seed=seed),
             lambda done, steps, loss: progress.update(
                 bar, completed=done, total=steps, description=f"loss {loss:.3f}"
@@ -97,7 +92,7 @@ def train(
         )
     tensors = net.tensors()
     settings = _fit_limits(tensors, out, limit)
-    console.print(f"{out} after {time.perf_counter() - began:.0f} s: {settings}")
+    print(f"{out} after {time.perf_counter() - began:.0f} s: {settings}")
 
 
 @reader.command("fit-limits")
@@ -112,7 +107,7 @@ def fit_limits(
     tensors = {
         name: values for name, values in load_arrays(model).items() if not name.startswith(SETTINGS)
     }
-    Console(stderr=True).print(f"{out}: {_fit_limits(tensors, out, limit)}")
+    print(f"{out}: {_fit_limits(tensors, out, limit)}")
 
 
 def _fit_limits(tensors: dict[str, np.ndarray], out: Path, limit: int | None) -> Settings:
@@ -120,9 +115,9 @@ def _fit_limits(tensors: dict[str, np.ndarray], out: Path, limit: int | None) ->
     _save(tensors, Settings(1.0, 0.0, 0.0, 0.0, 1.0), out)
     settings = fitted(
         _loaded(out),
-        _some(data.turns(data.CALIBRATION), limit),
-        _some(data.pairs(data.CALIBRATION), limit),
-        _some(data.natural_pairs("calibration"), limit),
+        some(data.turns(data.CALIBRATION), limit),
+        some(data.pairs(data.CALIBRATION), limit),
+        some(data.natural_pairs("calibration"), limit),
         load_language(),
         OnnxEncoder.load(),
     )
@@ -142,20 +137,10 @@ def _loaded(trained: Path) -> Reader:
     return Reader(exported(trained), load_arrays(trained))
 
 
-def show(figures: list[Figure], title: str, console: Console) -> None:
+def show(figures: list[Figure], title: str) -> None:
     """Print a row for each figure, with a column for each style."""
-    table = Table("share", "clean", "recognised", title=title, title_justify="left")
-    for name in dict.fromkeys(one.name for one in figures):
-        cells = [
-            f"{one.share.mean:.3f} ({one.share.low:.3f} to {one.share.high:.3f}; {one.count})"
-            for style in ("clean", "recognised")
-            for one in figures
-            if (one.name, one.style) == (name, style)
-        ]
-        table.add_row(name, *cells)
-    console.print(table)
-
-
-def _some(rows: list[T], limit: int | None) -> list[T]:
-    """Return `limit` of the rows, spread over all."""
-    return rows[:: -(-len(rows) // limit)] if limit else rows
+    styles = ("clean", "recognised")
+    found = {(one.name, one.style): f"{cell(one.share)} of {one.count}" for one in figures}
+    names = dict.fromkeys(one.name for one in figures)
+    rows = [(name, *(found.get((name, style)) for style in styles)) for name in names]
+    print_table(title, ("share", *styles), rows)

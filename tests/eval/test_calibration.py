@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from eval.calibration import ALL, measure
 from eval.datasets.selection import load_datasets
-from eval.retrieval import RetrievedQuestion, held_out, retrieved
+from eval.retrieval import RetrievedQuestion, retrieved
+from eval.run import held_out
 from eval.statistics import calibration_error, reliability
 from hotmem.errors import InvalidInput
 from hotmem.types import Layer
@@ -86,7 +86,7 @@ def asked(
     cache = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         inline.install(patch)
-        return {"own": retrieved(conversations, 1, cache, Console(quiet=True), "own")}
+        return {"own": retrieved(conversations, 1, cache, "own")}
 
 
 def test_what_was_retrieved(asked: dict[str, list[RetrievedQuestion]]) -> None:

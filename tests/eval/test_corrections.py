@@ -1,18 +1,15 @@
 """The scripted cases of corrections, and how they are scored."""
 
 import re
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from eval.language.corrections import ENDS_NOTHING, Case, Kind, cases, outcome, run
+from eval.language.told import divided
 from hotmem import Memory
 from hotmem.models import CachedEncoder, Language
 from tests.conversation import said
-
-QUIET = Console(file=StringIO())
 
 
 def test_the_cases_are_distinct() -> None:
@@ -28,7 +25,7 @@ def test_the_cases_are_distinct() -> None:
 
 
 async def test_restatements_and_additions_end_nothing(memory: Memory) -> None:
-    outcomes = await run(memory, [case for case in cases() if case.kind in ENDS_NOTHING], QUIET)
+    outcomes = await run(memory, [case for case in cases() if case.kind in ENDS_NOTHING])
     assert not [one.case.days for one in outcomes if one.falsely_ended]
 
 
@@ -57,9 +54,5 @@ async def test_a_case_is_right_if_all_is_as_it_should_be(
         for minutes, text in enumerate(texts):
             await memory.remember(said(text, minutes=minutes))
         await memory.settle()
-        assert (
-            outcome(
-                Case(True, kind, (texts,), known, gone), await memory.memories("ana", past=True)
-            ).right
-            is right
-        )
+        found = divided(await memory.memories("ana", past=True))
+    assert outcome(Case(True, kind, (texts,), known, gone), *found).right is right

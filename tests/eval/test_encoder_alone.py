@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from rich.console import Console
 
 from eval.datasets import Conversation, talks
 from eval.encoder.command import _readers
@@ -20,9 +19,6 @@ from hotmem.models.encoder import EncodedText, TokenEncoder, unit_rows
 from hotmem.models.encoders import OnnxEncoder
 from hotmem.ranking.features import max_similarities, token_weights
 from tests.eval.test_talks import TALK
-
-QUIET = Console(quiet=True)
-
 
 TEXT = "I start work at the bakery at six."
 
@@ -50,7 +46,7 @@ def talk(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Conversatio
 def read_by(
     encoder: TokenEncoder, talk: dict[str, list[Conversation]], folder: Path | None = None
 ) -> Material:
-    (found,) = materials(talk, encoder.encode_tokens, encoder.name, folder, QUIET)
+    (found,) = materials(talk, encoder.encode_tokens, encoder.name, folder)
     return found
 
 
@@ -72,7 +68,7 @@ def test_what_was_read_is_kept(
     def refusing(texts: Sequence[str]) -> list[EncodedText]:
         raise AssertionError(texts)
 
-    (again,) = materials(talk, refusing, encoder.name, tmp_path / "deep" / "cache", QUIET)
+    (again,) = materials(talk, refusing, encoder.name, tmp_path / "deep" / "cache")
     assert np.array_equal(first.passages.states, again.passages.states) and np.array_equal(
         first.questions.rows, again.questions.rows
     )

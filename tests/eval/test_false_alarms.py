@@ -1,7 +1,5 @@
 """Known names that nobody said, in turns of the training batches."""
 
-from rich.console import Console
-
 from eval.language.false_alarms import KNOWN, false_alarms, known_names, training_turns
 from hotmem.models import Language
 
@@ -14,5 +12,5 @@ def test_names_are_different_and_have_sounds() -> None:
 
 def test_hardly_a_statement_has_a_false_name(language: Language) -> None:
     turns = training_turns(1200)[::30]
-    found = [one for one in false_alarms(turns, language, Console(quiet=True)) if one.statement]
+    found = [one for one in false_alarms(turns, language) if one.statement]
     assert found == []

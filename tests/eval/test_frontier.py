@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import date
 
 from eval.baselines import Baseline
-from eval.frontier.command import figures
-from eval.frontier.measure import DEFAULT, Row, repeated
-from eval.frontier.truth import FAULTS, faults
-from eval.rows import HOTMEM
+from eval.evidence import repeated
+from eval.frontier import DEFAULT, figures
+from eval.rows import HOTMEM, Row
+from eval.truth import FAULTS, faults
 from hotmem import Item, Mark
 from tests.conversation import START
 from tests.ranking.statements import QUOTE
@@ -15,19 +15,24 @@ from tests.ranking.statements import QUOTE
 
 def row(system: str, delivered: float | None, question: str = "q") -> Row:
     return Row(
-        dataset="talks",
+        conversation="ana",
         question=question,
         category="echo",
-        answerable=delivered is not None,
+        abstain=delivered is None,
         system=system,
-        budget=DEFAULT,
-        tokens=40,
         delivered=delivered,
-        lines=4,
+        all=None,
+        answer=None,
+        sessions=None,
+        tokens=40,
+        ms=1.0,
+        items=4,
+        relevance=0.5,
+        unknown=False,
+        budget=DEFAULT,
         right=1,
         repeated=2,
         marked={"high": (2, 1), "medium": (1, 0)},
-        unknown=False,
     )
 
 
@@ -38,9 +43,9 @@ def test_a_line_is_repeated_once() -> None:
 
 def test_the_figures_of_a_budget() -> None:
     baselines = [row(one.value, 0.5) for one in Baseline]
-    found = figures([row(HOTMEM, 1.0), *baselines, row(HOTMEM, None, "other")])["talks"]
+    found = figures([row(HOTMEM, 1.0), *baselines, row(HOTMEM, None, "other")])
     (at,) = (one for one in found["evidence"] if one["budget"] == DEFAULT)
-    assert (at["evidence"][HOTMEM], at["lead"]["mean"]) == (1.0, 0.5)
+    assert (at["evidence"][HOTMEM], at["lead"].mean) == (1.0, 0.5)
     assert (at["right"], at["repeated"], at["marked"]["high"]) == (0.25, 0.5, [2, 1])
     assert [one["utterances"] for one in found["without"]] == [1]
 

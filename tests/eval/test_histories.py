@@ -7,7 +7,7 @@ import pytest
 
 from eval.datasets import everyday, locomo_plus
 from eval.datasets.base import Conversation
-from eval.frontier.command import OWN
+from eval.frontier import OWN
 from eval.histories import (
     MAX_UNKNOWN_QUESTIONS,
     NOT_YET_KNOWN,

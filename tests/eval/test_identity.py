@@ -1,15 +1,9 @@
 """The written cases of two of a kind, and of one that changes."""
 
-from io import StringIO
-
-from rich.console import Console
-
 from eval.language.identity import Kind, cases, told
 from hotmem import Memory
 from hotmem.understanding.facts import relations
 from hotmem.understanding.facts.relations import IS_REMINDED, Relation
-
-QUIET = Console(file=StringIO())
 
 CHANGES_SEEN = 77
 """Of the changes, those that end or doubt the old value; the other eight are not read, before and
@@ -31,7 +25,7 @@ def test_there_are_two_of_a_kind_for_every_relation() -> None:
 
 
 async def test_two_of_a_kind_end_nothing_and_a_change_still_ends_the_old(memory: Memory) -> None:
-    outcomes = await told(memory, cases(), QUIET)
+    outcomes = await told(memory, cases())
     assert [
         (one.case.said, one.ended)
         for one in outcomes

@@ -28,8 +28,8 @@ from eval.learning.replay import (
     Replay,
     spoken,
 )
-from eval.retrieval import RetrievedQuestion, held_out, request
-from eval.run import ingested, models
+from eval.retrieval import RetrievedQuestion, request
+from eval.run import held_out, ingested, models
 from eval.statistics import Estimate
 from hotmem.core.timing import StageTimer
 from hotmem.feedback.learning import ROLLBACK_LEAD

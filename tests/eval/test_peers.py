@@ -16,7 +16,7 @@ from eval.peers.child import Said, refuse_network, serve
 from eval.peers.comparison import block_of, said
 from eval.peers.measures import Asked, Measured, any_first, in_order
 from eval.peers.process import PeerFailed, PeerMissing, interpreter, running
-from eval.peers.report import as_values, show, summed_up
+from eval.peers.report import show, summed_up
 from hotmem.models import TokenCounter
 from tests.eval.test_baselines import START, TURNS
 
@@ -136,8 +136,8 @@ def test_a_block_holds_the_ranked_turns_and_no_others(tokens: TokenCounter) -> N
     assert [line.turn_ids for line in block_of(["t3", "t0"], TURNS, 25, tokens).lines] == [("t3",)]
 
 
-def asked(system: str, question: str, delivered: float | None, ms: float) -> Asked:
-    return Asked(system, question, {1000: delivered, 500: delivered}, delivered, ms)
+def asked(delivered: float | None, ms: float) -> Asked:
+    return Asked({1000: delivered, 500: delivered}, delivered, ms)
 
 
 def test_figures_by_arithmetic() -> None:
@@ -145,9 +145,9 @@ def test_figures_by_arithmetic() -> None:
         "HotMem",
         "",
         [
-            asked("HotMem", "q0", 1.0, 5),
-            asked("HotMem", "q1", 0.5, 7),
-            asked("HotMem", "q2", None, 9),
+            asked(1.0, 5),
+            asked(0.5, 7),
+            asked(None, 9),
         ],
         10,
         100,
@@ -155,7 +155,7 @@ def test_figures_by_arithmetic() -> None:
     other = Measured(
         "other",
         "off",
-        [asked("other", "q0", 0.5, 1), asked("other", "q1", 0.5, 1), asked("other", "q2", None, 1)],
+        [asked(0.5, 1), asked(0.5, 1), asked(None, 1)],
         10,
         20,
     )
@@ -177,7 +177,7 @@ def test_figures_by_arithmetic() -> None:
     )
     assert second.behind is not None
     assert second.behind.mean == 0.25
-    assert as_values([second])[0]["note"] == "off"
+    assert second.note == "off"
     shown = StringIO()
     show([first, second], "title", Console(file=shown, width=200))
     assert "+25.0 points" in shown.getvalue()

@@ -4,8 +4,6 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from rich.console import Console
-
 from eval.cache import DiskCache, DiskCachedEncoder, DiskCachedLanguage
 from eval.datasets.base import Conversation, Question, Session
 from eval.run import Models
@@ -60,6 +58,6 @@ async def test_a_conversation_there_and_back(
     conversation = Conversation(
         "ana", (Session("monday", turns),), (question(0), question(1, "What did I say of Potola?"))
     )
-    trip = await measure([conversation], 2, models, Console(quiet=True))
+    trip = await measure([conversation], 2, models)
     assert (trip.questions, trip.same, trip.differences) == (2, 2, ())
     assert trip.lines["turn"] == 2 and trip.lines["end"] == 1

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from rich.console import Console
 from rich.progress import Progress
 
 from eval.bench.fleet.bot import Task
 from eval.bench.fleet.log import Entry
 from eval.bench.fleet.processes import Fleet
 from eval.bench.fleet.verification import Verified, all_turns, verify
+from eval.output import progress_bars
 from hotmem.core.location import ServerUrl
 from hotmem.errors import InvalidInput, StoreError
 from hotmem.storage import open_storage, queries
@@ -153,14 +153,13 @@ class Result:
         return [f"{int(number)} {name}" for name, number in found.items() if number]
 
 
-async def measure(url: str, plan: Plan, folder: Path, console: Console) -> Result:
+async def measure(url: str, plan: Plan, folder: Path) -> Result:
     """Run the fleet and verify.
 
     Args:
         url: An empty PostgreSQL database.
         plan: What happens.
         folder: Folder for logs and spools, without logs of an earlier run.
-        console: Console for the progress bars.
 
     Raises:
         InvalidInput: If the database holds a memory, or the folder logs.
@@ -174,7 +173,7 @@ async def measure(url: str, plan: Plan, folder: Path, console: Console) -> Resul
             raise InvalidInput(f"{database.location} holds a memory. Name an empty database.")
         fleet = Fleet(url, folder)
         try:
-            with Progress(console=console) as progress:
+            with progress_bars() as progress:
                 return await _Run(plan, fleet, database, progress).run(url)
         finally:
             await fleet.close()

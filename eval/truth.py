@@ -15,16 +15,15 @@ from statistics import fmean
 from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
 
-from eval.arguments import AsJson, Cache, Limit, print_json, working_folder
+from eval.arguments import AsJson, Cache, Limit, working_folder
 from eval.datasets.base import read_json
 from eval.datasets.everyday import conversation
-from eval.report import share, table
+from eval.output import print_json, print_table
 from eval.run import SESSION, ingested, models
 from hotmem import Item, Mark
 
-FOLDER: Final = Path(__file__).parents[1] / "data" / "truth"
+FOLDER: Final = Path(__file__).parent / "data" / "truth"
 DEV: Final = ("a", "b", "c")
 HELD: Final = ("d", "e", "f")
 
@@ -142,19 +141,15 @@ def truth(
     as_json: AsJson = False,
 ) -> None:
     """Count stale, wrongly dated, wrongly ended and wrongly attributed lines, and unmeant ones."""
-    console = Console(stderr=True)
     with working_folder(cache) as folder:
         asked = {
             name: asyncio.run(measured(name, folder)) for name in (HELD if held else DEV)[:limit]
         }
     found = {name: figures(part) for name, part in asked.items()}
-    shown = table("untrue lines (of them marked)", "talk", tuple(next(iter(found.values()))))
-    for name, row in found.items():
-        shown.add_row(
-            name, *(share(one) if isinstance(one, float) else str(one) for one in row.values())
-        )
-    console.print(shown)
+    headings = ("talk", *next(iter(found.values())))
+    rows = [(name, *row.values()) for name, row in found.items()]
+    print_table("untrue lines (of them marked)", headings, rows)
     for one in (one for part in asked.values() for one in part if misses):
         for name, line, marked in one.faults:
-            console.print(f"{name}{' (marked)' * marked} | {one.text} | {line}", markup=False)
+            print(f"{name}{' (marked)' * marked} | {one.text} | {line}")
     print_json(found, as_json)

@@ -1,1 +1,0 @@
-"""Evidence against tokens: HotMem and the baselines at many budgets."""
