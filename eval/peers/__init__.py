@@ -1,7 +1,7 @@
 """Other memory libraries on the same questions, each in its own virtual environment.
 
 make peers ──▶ .peers/<environment>      pins in <environment>.txt
-comparison ──▶ process ══ JSON lines ══▶ child ──▶ mem0 | chroma | langgraph | engram | namesake
+comparison ──▶ process ══ JSON lines ══▶ child ──▶ mem0 | chroma | langgraph | engram
 
 A peer ranks turns, which are packed as those of the baselines. HotMem makes its own block.
 """
@@ -43,5 +43,4 @@ PEERS: Final[Sequence[Peer]] = (
     Peer("chromadb", "chroma", "chroma"),
     Peer("langgraph", "langgraph", "langgraph"),
     Peer("engram-search", "engram", "engram"),
-    Peer("namesake", "namesake", "namesake"),
 )
