@@ -20,6 +20,9 @@ Limit: TypeAlias = Annotated[
 Most: TypeAlias = Annotated[
     int | None, typer.Option(help="Number of cases, of each file or writer; all by default.", min=1)
 ]
+Misses: TypeAlias = Annotated[
+    bool, typer.Option("--misses", help="Print the cases that fail, but none of a held-out half.")
+]
 Out: TypeAlias = Annotated[Path, typer.Option(help="File of the trained model.", dir_okay=False)]
 Jobs: TypeAlias = Annotated[int, typer.Option(help="Number of processes.", min=1)]
 Cache: TypeAlias = Annotated[

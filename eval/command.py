@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from eval import answerability, relevance
-from eval.arguments import AsJson, Cache, Data, Jobs, Out, Step, working_folder
+from eval.arguments import AsJson, Cache, Data, Jobs, Limit, Out, Step, working_folder
 from eval.arrays import save_arrays
 from eval.datasets import LOADERS, Dataset
 from eval.datasets.recognised import as_recognised
@@ -27,10 +27,7 @@ def run(
     dataset: Annotated[Dataset, typer.Argument(help="Format of the data.")],
     path: Annotated[Path, typer.Argument(help="File or folder of the dataset.", exists=True)],
     budget: Annotated[int, typer.Option(help="Maximum tokens of a block.", min=1)] = 1000,
-    limit: Annotated[
-        int | None,
-        typer.Option(help="Maximum conversations; a LongMemEval question is one.", min=1),
-    ] = None,
+    limit: Limit = None,
     rows: Annotated[
         Path | None, typer.Option(help="File for one JSON line per question and system.")
     ] = None,

@@ -133,10 +133,8 @@ def fit(datasets: Mapping[str, Sequence[Sample]]) -> RelevanceModel:
 
 def _telling(datasets: Sequence[Sequence[Candidates]]) -> bool:
     """Return whether there are both positive and negative labels."""
-    return (
-        len(np.unique(np.concatenate([part[1] for questions in datasets for part in questions])))
-        == 2
-    )
+    labels = [part[1] for questions in datasets for part in questions]
+    return len(np.unique(np.concatenate(labels))) == 2
 
 
 def _fitted(datasets: Sequence[Sequence[Candidates]], source: Source) -> Logistic:

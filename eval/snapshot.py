@@ -17,7 +17,7 @@ from pipecat.frames.frames import Frame, LLMContextFrame
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from typer.testing import CliRunner
 
-from eval.arguments import Data, working_folder
+from eval.arguments import Cache, Data, working_folder
 from eval.bench.bots import ask, blocks, running
 from eval.datasets import LOADERS, Conversation, Dataset
 from eval.datasets.selection import load_datasets
@@ -72,9 +72,7 @@ def record(
         str | None,
         typer.Option(help="URL of an empty PostgreSQL database to use instead of files."),
     ] = None,
-    cache: Annotated[
-        Path | None, typer.Option(help="Folder that keeps embeddings and parses for later runs.")
-    ] = None,
+    cache: Cache = None,
 ) -> None:
     """Record blocks, pipeline scenes, exports and command output.
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from eval.arguments import AsJson, Data, Step
+from eval.arguments import AsJson, Cache, Data, Step
 from eval.datasets.selection import load_datasets
 from eval.encoder.export import exported, published_encoder, write_shipped
 from eval.encoder.material import Reader, materials
@@ -25,10 +25,6 @@ encoder = typer.Typer(
 Models = Annotated[
     list[Path] | None,
     typer.Option("--model", help="A trained encoder; may be given more than once.", exists=True),
-]
-Cache = Annotated[
-    Path | None,
-    typer.Option(help="Folder that keeps what was read for later runs; a run alone otherwise."),
 ]
 
 

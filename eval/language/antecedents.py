@@ -98,12 +98,8 @@ def dialogues(file: Path = FILE) -> list[Query]:
     return found
 
 
-def examples(queries: Sequence[Query], language: Language) -> list[Example]:
-    """Parse dialogues and label what they mention."""
-    return [_example(query, language) for query in queries]
-
-
-def _example(query: Query, language: Language) -> Example:
+def example(query: Query, language: Language) -> Example:
+    """Parse a dialogue and label what it mentions."""
     doc, turns = query.parsed(language)
     ambiguous = find_ambiguous(doc)
     candidates = Candidates.of(Question.of(doc, ambiguous), turns)
@@ -181,7 +177,8 @@ def train_antecedents(
     as_json: AsJson = False,
 ) -> None:
     """Cross-validate and train the model of antecedents, in seconds."""
-    chosen = examples(dialogues()[:limit], load_language())
+    language = load_language()
+    chosen = [example(query, language) for query in dialogues()[:limit]]
     found = cross_validated(chosen)
     result: dict[str, Any] = {}
     for name, rows in {"rules": [(one, one.by_rules) for one in chosen], "model": found}.items():

@@ -20,7 +20,7 @@ from typing import Annotated, Final, TypeAlias
 
 import typer
 
-from eval.arguments import AsJson, Most
+from eval.arguments import AsJson, Misses, Most
 from eval.content_words import content_words
 from eval.files import json_records
 from eval.output import print_json, print_table
@@ -43,7 +43,6 @@ SHARED: Final = 0.5
 Held: TypeAlias = Annotated[
     bool, typer.Option("--held", help="Measure on the half on which nothing is tuned.")
 ]
-Misses: TypeAlias = Annotated[bool, typer.Option("--misses", help="List the lines that fail.")]
 
 
 @dataclass(frozen=True, slots=True)

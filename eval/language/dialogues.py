@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from eval.arguments import AsJson, Most
+from eval.arguments import AsJson, Misses, Most
 from eval.files import json_records
 from eval.output import print_json, print_table, tracked
 from eval.statistics import bootstrap
@@ -96,9 +96,7 @@ def _has(text: str, phrase: str) -> bool:
 
 
 def dialogues(
-    misses: Annotated[
-        bool, typer.Option(help="Print the questions of the development half that fail.")
-    ] = False,
+    misses: Misses = False,
     held: Annotated[bool, typer.Option(help="Measure the held-out half too.")] = False,
     limit: Most = None,
     as_json: AsJson = False,

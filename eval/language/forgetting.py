@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from eval.arguments import AsJson, Most
+from eval.arguments import AsJson, Misses, Most
 from eval.files import json_records
 from eval.memories import temporary_memory
 from eval.output import print_json, print_table, tracked
@@ -55,9 +55,7 @@ class Said:
 
 def forgetting(
     held: Annotated[bool, typer.Option(help="Measure the held-out half instead.")] = False,
-    misses: Annotated[
-        bool, typer.Option(help="Print the utterances of the development half that fail.")
-    ] = False,
+    misses: Misses = False,
     limit: Most = None,
     as_json: AsJson = False,
 ) -> None:

@@ -33,7 +33,7 @@ from typing import Annotated, Final
 
 import typer
 
-from eval.arguments import AsJson
+from eval.arguments import AsJson, Most
 from eval.language.recognizers import FILES, SCOPE, Case, Kind, Reading, Wanted, cases
 from eval.output import print_json, print_table
 from eval.statistics import bootstrap
@@ -178,12 +178,9 @@ def time(
             help="Folder with the JSON files of the corpus.", exists=True, file_okay=False
         ),
     ],
-    limit: Annotated[
-        int | None, typer.Option(help="Maximum number of cases per file.", min=1)
-    ] = None,
+    limit: Most = None,
     misses: Annotated[
-        bool,
-        typer.Option("--misses", help="List every wrong case by file and number."),
+        bool, typer.Option("--misses", help="List every wrong case by file and number.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

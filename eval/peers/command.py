@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from eval.arguments import AsJson
+from eval.arguments import AsJson, Limit
 from eval.datasets import LOADERS, Dataset
 from eval.output import print_json, progress_bars
 from eval.peers import PEERS
@@ -21,10 +21,7 @@ ENVIRONMENTS: Final = Path(__file__).parents[2] / ".peers"
 def peers(
     dataset: Annotated[Dataset, typer.Argument(help="The form of the data.")],
     path: Annotated[Path, typer.Argument(help="The dataset's file or folder.", exists=True)],
-    limit: Annotated[
-        int | None,
-        typer.Option(help="Conversations at most; a LongMemEval question is one.", min=1),
-    ] = None,
+    limit: Limit = None,
     only: Annotated[
         list[str] | None,
         typer.Option(help="A peer's environment, to measure that alone; may be repeated."),

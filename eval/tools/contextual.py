@@ -15,7 +15,7 @@ from typing import Annotated, Final
 import numpy as np
 import typer
 
-from eval.arguments import AsJson, Most
+from eval.arguments import AsJson, Misses, Most
 from eval.files import json_records, tsv_records
 from eval.memories import temporary_memory
 from eval.output import print_json, print_table
@@ -172,9 +172,7 @@ def _share(judged: Iterable[bool]) -> float:
 
 def contextual(
     held: Annotated[bool, typer.Option(help="Measure the held-out half too.")] = False,
-    misses: Annotated[
-        bool, typer.Option(help="Print the searches of the development half that fail.")
-    ] = False,
+    misses: Misses = False,
     limit: Most = None,
     as_json: AsJson = False,
 ) -> None:

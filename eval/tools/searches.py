@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from eval.arguments import AsJson, Most
+from eval.arguments import AsJson, Misses, Most
 from eval.baselines import Baseline, Index, rank
 from eval.files import tsv_records
 from eval.memories import temporary_memory
@@ -87,9 +87,7 @@ class Found:
 
 def searches(
     held: Annotated[bool, typer.Option(help="Measure the held-out half instead.")] = False,
-    misses: Annotated[
-        bool, typer.Option(help="Print the searches of the development half that fail.")
-    ] = False,
+    misses: Misses = False,
     metadata: Annotated[
         bool, typer.Option(help="Store the notes with the kind, category and tags given.")
     ] = True,
