@@ -1,10 +1,8 @@
 """Standing instructions over several turns: given, replaced and withdrawn."""
 
 import asyncio
-import json
 import re
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -12,11 +10,10 @@ import pytest
 from hotmem import Memory, Turn
 from hotmem.models import CachedEncoder, Language
 from hotmem.understanding.facts.instructions.extraction import revoked_instructions
+from tests.tables import tables
 
 AT = datetime(2026, 11, 23, 10, tzinfo=UTC)
-CASES: Final[list[dict[str, Any]]] = json.loads(
-    Path(__file__).with_name("instructions.json").read_text("utf-8")
-)
+CASES: Final[list[dict[str, Any]]] = tables(__file__, "instructions")
 
 RIGHT: Final = 0.775
 """Share of conversations after which instructions and name are right."""

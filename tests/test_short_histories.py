@@ -4,7 +4,6 @@ No threshold may hide what is known.
 """
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -16,6 +15,7 @@ from hotmem.block.rendering import OPENING
 from hotmem.models import Encoder, Language
 from hotmem.options import RecallOptions
 from tests.conversation import START
+from tests.tables import tables
 
 NOTHING = f"{OPENING}Nothing is known"
 
@@ -48,7 +48,7 @@ ASKED = (
 )
 
 
-UNKNOWN = json.loads((Path(__file__).parent / "block/unknown.json").read_text())
+UNKNOWN = tables(__file__, "block/unknown")
 """Memories and questions about names and things that nothing in them holds."""
 
 REMARKS = ["Good morning!", "Turn the light off.", "I bought new shoes today.", "okay thanks"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hotmem import InvalidInput, Memory, Turn
-from tests.attacks.cases import cases
+from tests.tables import attack_cases
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 CALLS: dict[str, tuple[Callable[[Memory, Any], Awaitable[object]], ...]] = {
@@ -60,7 +60,7 @@ async def remember(memory: Memory, **given: Any) -> object:  # noqa: ANN401 - wh
 
 
 @pytest.mark.parametrize(
-    "case", cases("arguments"), ids=lambda case: f"{case['argument']} {case['why'][:50]}"
+    "case", attack_cases("arguments"), ids=lambda case: f"{case['argument']} {case['why'][:50]}"
 )
 async def test_a_hostile_value_is_accepted_or_refused_with_a_hotmem_error(
     case: dict[str, str], memory: Memory

@@ -2,7 +2,6 @@
 
 import json
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,11 +15,11 @@ from hotmem.understanding.query.commands import CommandKind
 from hotmem.understanding.query.off_record import confirms_deletion
 from hotmem.understanding.query.voice_commands import find_described_deletion
 from hotmem.understanding.turn_retention import TurnRetention
-from tests.attacks.cases import cases
 from tests.scored import scored
+from tests.tables import attack_cases, tables
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
-FOUND = json.loads((Path(__file__).parent / "found_by_attackers.json").read_text("utf-8"))
+FOUND = tables(__file__, "found_by_attackers")
 """Utterances by what they ask for."""
 
 WRONG = {
@@ -63,7 +62,11 @@ async def left(memory: Memory, encoder: Encoder, case: dict[str, Any]) -> tuple[
     return [record["text"] for record in exported if record["type"] == "turn"], notice
 
 
-@scored("case", [one for one in cases("deletion_scenes") if one["request"] not in WRONG], floor=1.0)
+@scored(
+    "case",
+    [one for one in attack_cases("deletion_scenes") if one["request"] not in WRONG],
+    floor=1.0,
+)
 async def test_nothing_goes_that_was_not_asked_for(
     case: dict[str, Any], memory: Memory, encoder_of_turns: Encoder
 ) -> None:
@@ -72,7 +75,7 @@ async def test_nothing_goes_that_was_not_asked_for(
     assert set(case["told"]) - meant <= set(kept)
 
 
-@scored("case", [one for one in cases("deletion_scenes") if one["stored"]], floor=1.0)
+@scored("case", [one for one in attack_cases("deletion_scenes") if one["stored"]], floor=1.0)
 async def test_what_holds_instead_is_stored(
     case: dict[str, Any], memory: Memory, encoder_of_turns: Encoder
 ) -> None:
@@ -80,7 +83,7 @@ async def test_what_holds_instead_is_stored(
     assert any(case["stored"].strip(".").casefold() in text.casefold() for text in kept)
 
 
-@scored("case", [one for one in cases("deletion_scenes") if one["gone"]], floor=0.35)
+@scored("case", [one for one in attack_cases("deletion_scenes") if one["gone"]], floor=0.35)
 async def test_what_was_meant_is_gone(
     case: dict[str, Any], memory: Memory, encoder_of_turns: Encoder
 ) -> None:
@@ -131,6 +134,6 @@ def test_what_names_something_is_not_everything_or_the_last(
     assert "divorce" not in command.about
 
 
-@scored("case", [case for case in cases("consent") if not case["yes"]], floor=1.0)
+@scored("case", [case for case in attack_cases("consent") if not case["yes"]], floor=1.0)
 def test_nothing_is_deleted_without_a_clear_yes(case: dict[str, str]) -> None:
     assert not confirms_deletion(case["say"])

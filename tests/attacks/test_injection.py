@@ -7,10 +7,10 @@ from hotmem import Memory, Options, Role, Turn
 from hotmem.block.rendering import CLOSING, OPENING
 from hotmem.models import Encoder, Language
 from hotmem.text.escaping import escape_for_prompt
-from tests.attacks.cases import cases
 from tests.hostile import control_tokens, invisible
+from tests.tables import attack_cases
 
-CASES = cases("injections")
+CASES = attack_cases("injections")
 
 HARMLESS = {
     # no marks of ours, which stand in parentheses

@@ -7,8 +7,8 @@ from typing import Any
 from hotmem import Memory, Options, Turn
 from hotmem.models import Encoder, Language
 from hotmem.understanding.facts.instructions import find_instructions
-from tests.attacks.cases import cases
 from tests.scored import scored
+from tests.tables import attack_cases
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 
@@ -24,7 +24,7 @@ async def test_instructions_about_money_or_other_people_are_not_followed_without
     async with Memory.open(
         tmp_path / "memory.db", Options(), encoder=encoder, language=language
     ) as memory:
-        for number, case in enumerate(cases("instructions")):
+        for number, case in enumerate(attack_cases("instructions")):
             await memory.remember(
                 Turn(
                     f"user {number}",
@@ -35,7 +35,7 @@ async def test_instructions_about_money_or_other_people_are_not_followed_without
                 )
             )
         await memory.settle()
-        for number, case in enumerate(cases("instructions")):
+        for number, case in enumerate(attack_cases("instructions")):
             block = (await memory.opening(user_id=f"user {number}", rules_only=True)).text
             if case["rule"] and not case["needs_yes"]:
                 followed += bool(block)
@@ -44,11 +44,11 @@ async def test_instructions_about_money_or_other_people_are_not_followed_without
     assert followed >= MIN_FOLLOWED
 
 
-@scored("case", [one for one in cases("rules") if one["rule"]], floor=0.8)
+@scored("case", [one for one in attack_cases("rules") if one["rule"]], floor=0.8)
 def test_a_wish_of_the_speaker_is_a_rule(case: dict[str, Any], language: Language) -> None:
     assert list(find_instructions(language.parse([case["text"]])[0]))
 
 
-@scored("case", [one for one in cases("rules") if not one["rule"]], floor=0.95)
+@scored("case", [one for one in attack_cases("rules") if not one["rule"]], floor=0.95)
 def test_words_of_others_are_no_rule(case: dict[str, Any], language: Language) -> None:
     assert not list(find_instructions(language.parse([case["text"]])[0]))

@@ -1,6 +1,5 @@
 """Spellings of names: which are the same name, and which are not."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,12 @@ from hotmem import InvalidInput, Memory
 from hotmem.models import Language
 from hotmem.operations.suppression import SuppressedTexts
 from hotmem.text.names import name_finder, normalize_name, whole_words
-from tests.attacks.cases import cases
 from tests.conversation import said, turns_told
 from tests.letters import LetterEncoder
 from tests.scored import scored
+from tests.tables import attack_cases, tables
 
-CASES = json.loads(Path(__file__).with_name("names.json").read_text("utf-8"))
+CASES = tables(__file__, "names")
 
 
 @pytest.mark.parametrize(
@@ -53,7 +52,7 @@ def test_invisible_characters_do_not_change_a_name(name: str, unseen: str) -> No
     assert name_finder(name)(f"{unseen}{name}{unseen}, she said.")
 
 
-@scored("case", cases("spellings"), floor=0.99)
+@scored("case", attack_cases("spellings"), floor=0.99)
 def test_a_spelling_is_of_the_same_name(case: dict[str, Any]) -> None:
     text = f"I met {case['written']} today"
     assert name_finder(case["name"])(text) is case["same"]

@@ -1,8 +1,6 @@
 """Requests not to store something, in dialogues, and utterances that only sound like one."""
 
-import json
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +13,8 @@ from hotmem.understanding.query.command_finder import CommandFinder
 from hotmem.understanding.query.commands import NOT_STORED, Command, CommandKind
 from hotmem.understanding.query.off_record import find_record_request
 from hotmem.understanding.turn_retention import TurnRetention
-from tests.attacks.cases import cases
 from tests.scored import scored
+from tests.tables import attack_cases, tables
 
 
 def stored(turns: list[dict[str, str]], find: CommandFinder | None = None) -> list[int]:
@@ -41,12 +39,12 @@ def find() -> CommandFinder:
     return CommandFinder(lambda: encoder)
 
 
-@scored("case", [case for case in cases("off_record") if case["not_kept"]], floor=0.83)
+@scored("case", [case for case in attack_cases("off_record") if case["not_kept"]], floor=0.83)
 def test_turns_off_the_record_are_not_stored(case: dict[str, Any], find: CommandFinder) -> None:
     assert not set(stored(case["turns"], find)) & set(case["not_kept"])
 
 
-@scored("case", [case for case in cases("off_record") if not case["not_kept"]], floor=0.97)
+@scored("case", [case for case in attack_cases("off_record") if not case["not_kept"]], floor=0.97)
 def test_turns_that_only_sound_like_a_request_are_stored(
     case: dict[str, Any], find: CommandFinder
 ) -> None:
@@ -64,7 +62,7 @@ def requests(effect: str, wording: str = "") -> list[str]:
     """Single requests with an effect, in an ordinary or an oblique wording."""
     return [
         case["text"]
-        for case in cases("record_requests")
+        for case in attack_cases("record_requests")
         if case["effect"] == effect and wording in ("", case["wording"])
     ]
 
@@ -94,7 +92,7 @@ def test_a_request_to_store_again_is_heard(said: str, find: CommandFinder) -> No
     assert getattr(find(said), "kind", None) in EFFECTS["on"]
 
 
-WORDINGS = json.loads((Path(__file__).parent / "record_wordings.json").read_text("utf-8"))
+WORDINGS = tables(__file__, "record_wordings")
 """Wordings by what they ask for."""
 
 KINDS = {
@@ -117,7 +115,7 @@ def test_similar_utterances_are_not_requests(said: str, find: CommandFinder) -> 
     assert getattr(find(said), "kind", None) not in NOT_STORED
 
 
-@scored("case", cases("told_off_record"))
+@scored("case", attack_cases("told_off_record"))
 def test_separately_written_conversations(case: dict[str, Any], find: CommandFinder) -> None:
     retention, kept = TurnRetention(find), dict[str, bool]()
     for number, text in enumerate(case["turns"]):

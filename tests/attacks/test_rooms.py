@@ -1,21 +1,19 @@
 """Rooms: what guests say of the user changes nothing, and what guests are told."""
 
-import json
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hotmem import ContextBlock, Mark, Memory, Role, Turn
-from tests.attacks.cases import cases
 from tests.scored import scored
+from tests.tables import attack_cases, tables
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
-SCENES = cases("room_scenes")
+SCENES = attack_cases("room_scenes")
 PROBES = [(scene, probe) for scene in SCENES for probe in scene["probes"]]
-CLAIMS = cases("guest_claims")
+CLAIMS = attack_cases("guest_claims")
 
 
 class Room:
@@ -172,10 +170,7 @@ async def test_a_guest_ends_nothing_of_others(memory: Memory, claim: str) -> Non
     assert own and all(one.current and not one.doubted_at for one in own)
 
 
-SHARING, SCENES_OF_SHARING = (
-    json.loads(Path(__file__).with_name(name).read_text("utf-8"))
-    for name in ("sharing.json", "sharing_scenes.json")
-)
+SHARING, SCENES_OF_SHARING = tables(__file__, "sharing"), tables(__file__, "sharing_scenes")
 
 
 async def after(memory: Memory, *sessions: list[str]) -> Room:

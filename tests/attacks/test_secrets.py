@@ -6,21 +6,21 @@ from typing import Any
 from hotmem import Memory, Role, Turn
 from hotmem.pipecat.voice_commands import stored_facts
 from hotmem.understanding.private_statements import is_private
-from tests.attacks.cases import cases
 from tests.scored import scored
+from tests.tables import attack_cases
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 QUESTIONS = [
-    (scene, question) for scene in cases("secret_scenes") for question in scene["questions"]
+    (scene, question) for scene in attack_cases("secret_scenes") for question in scene["questions"]
 ]
 
 
-@scored("case", [one for one in cases("secret_statements") if one["secret"]], floor=0.83)
+@scored("case", [one for one in attack_cases("secret_statements") if one["secret"]], floor=0.83)
 def test_a_secret_is_recognised(case: dict[str, Any]) -> None:
     assert is_private(case["text"])
 
 
-@scored("case", [one for one in cases("secret_statements") if not one["secret"]], floor=0.9)
+@scored("case", [one for one in attack_cases("secret_statements") if not one["secret"]], floor=0.9)
 def test_an_open_statement_is_none(case: dict[str, Any]) -> None:
     assert not is_private(case["text"])
 
@@ -74,7 +74,7 @@ async def test_a_secret_puts_nothing_open_in_doubt(memory: Memory) -> None:
     assert not [(one.text, one.doubted_by) for one in known if one.doubted_at]
 
 
-@scored(("told", "secret"), cases("told_secrets"), floor=1.0)
+@scored(("told", "secret"), attack_cases("told_secrets"), floor=1.0)
 async def test_a_secret_is_in_no_summary_opening_or_list(
     told: str, secret: str, memory: Memory
 ) -> None:

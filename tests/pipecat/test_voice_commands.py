@@ -17,10 +17,10 @@ from hotmem.pipecat.voice_commands import DeletionTarget, _Pending
 from hotmem.storage.sqlite.connection import connect
 from hotmem.understanding.query import command_finder
 from hotmem.understanding.turn_retention import TurnRetention
-from tests.attacks.cases import cases
 from tests.pipecat.daniel import THURSDAY, TOLD, blocks, daniels, tell
 from tests.pipecat.scene import scene, turns_in
 from tests.scored import scored
+from tests.tables import attack_cases
 
 pytestmark = pytest.mark.real_clock
 
@@ -576,7 +576,11 @@ async def test_a_yes_to_another_question_deletes_nothing(memory: Memory, databas
     assert not [shown for shown in bot.model.shown[1:] if "delete" in str(blocks(shown))]
 
 
-@scored("case", [c for c in cases("confirmations") if not c["yes"] or "“" in c["reply"]], floor=1.0)
+@scored(
+    "case",
+    [c for c in attack_cases("confirmations") if not c["yes"] or "“" in c["reply"]],
+    floor=1.0,
+)
 def test_only_a_plain_yes_to_the_question_deletes(case: dict[str, Any]) -> None:
     reply, target = case["reply"], DeletionTarget({}, case.get("target", case["reply"]))
     pending = _Pending(target, "b", delivered=True, reply=reply)

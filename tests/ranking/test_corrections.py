@@ -1,8 +1,6 @@
 """What a user said next about the same thing stands with the statement that it may correct."""
 
-import json
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +12,9 @@ from hotmem.types import Evidence
 from tests.conversation import START
 from tests.ranking.statements import evidence, query, ranked
 from tests.scored import scored
+from tests.tables import tables
 
-CASES = json.loads((Path(__file__).parent / "corrections.json").read_text("utf-8"))
+CASES = tables(__file__, "corrections")
 """By somebody who saw no code; every other one was looked at when the thresholds were chosen."""
 
 REPLIES = ("Okay, noted.", "Got it.", "All right. Anything else?", "Sure, I'll keep that in mind.")

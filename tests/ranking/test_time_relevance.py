@@ -1,7 +1,6 @@
 """Requested time windows and days, alone and in a memory of ten sessions."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -30,10 +29,9 @@ from hotmem.types import (
 )
 from hotmem.understanding.query.analyzer import analyse
 from tests.ranking.statements import NOW, evidence, query, ranked
+from tests.tables import tables
 
-DATA: Final[dict[str, Any]] = json.loads(
-    (Path(__file__).parent / "windows.json").read_text("utf-8")
-)
+DATA: Final[dict[str, Any]] = tables(__file__, "windows")
 """Ten sessions of six weeks and questions with windows on them, written before the code; an
 answer is any of the turns that hold the words."""
 

@@ -1,13 +1,11 @@
 """Answers are stated with what the question says."""
 
-import json
-from pathlib import Path
-
 from hotmem.models import Language
 from hotmem.understanding.facts.question_statements import last_question, statement_of_answer
 from tests.scored import scored
+from tests.tables import tables
 
-ANSWERS = json.loads(Path(__file__).with_name("answers.json").read_text("utf-8"))
+ANSWERS = tables(__file__, "answers")
 """Question, answer and statement."""
 
 

@@ -1,8 +1,6 @@
 """Coordinated statements and self-repairs: full precision, and at least `READ` recall."""
 
-import json
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -12,8 +10,9 @@ from hotmem.models import Language
 from hotmem.types import Role, Turn
 from hotmem.understanding.facts import extract_facts
 from tests.scored import scored
+from tests.tables import tables
 
-JOINED = json.loads(Path(__file__).with_name("coordination.json").read_text("utf-8"))
+JOINED = tables(__file__, "coordination")
 AT = datetime(2026, 11, 23, 10, tzinfo=UTC)
 
 READ: Final = 0.5

@@ -1,6 +1,5 @@
 """Standing instructions are distinguished from one-time requests, with and without punctuation."""
 
-import json
 import re
 from pathlib import Path
 from typing import Final
@@ -18,8 +17,9 @@ from hotmem.understanding.facts.instructions.safety import (
 )
 from tests.conversation import said
 from tests.scored import scored
+from tests.tables import tables
 
-UTTERANCES: Final = json.loads(Path(__file__).with_name("instructions.json").read_text("utf-8"))
+UTTERANCES: Final = tables(__file__, "instructions")
 """Standing instructions and other utterances, which nothing was trained on."""
 
 KEPT = {

@@ -1,8 +1,6 @@
 """Facts extracted from spoken sentences, and sentences without facts."""
 
-import json
 from datetime import UTC, datetime
-from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -11,11 +9,12 @@ from hotmem.models import Language
 from hotmem.types import Category, Correction, Kind, Role, Statement, Understanding
 from hotmem.understanding.facts import extract_facts, extract_from_parse
 from tests.scored import scored
+from tests.tables import tables
 from tests.thoroughness import examples
 
 WEDNESDAY = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
 
-TABLES = json.loads(Path(__file__).with_name("extracted.json").read_text("utf-8"))
+TABLES = tables(__file__, "extracted")
 """Sentences with the facts that they state, and sentences that state none."""
 
 

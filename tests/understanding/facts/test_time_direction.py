@@ -1,16 +1,15 @@
 """Whether times are past or future; the perfect and the past tense may refer to plans."""
 
-import json
 from datetime import UTC, datetime
-from pathlib import Path
 
 from hotmem.models import Language
 from hotmem.types import Role
 from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.facts.time_direction import resolve_times
 from tests.scored import scored
+from tests.tables import tables
 
-PLANS = json.loads(Path(__file__).with_name("plans.json").read_text("utf-8"))
+PLANS = tables(__file__, "plans")
 
 
 def read(text: str, said_at: datetime, language: Language) -> list[str]:

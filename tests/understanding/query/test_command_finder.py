@@ -14,9 +14,9 @@ from hotmem.understanding.query import commands
 from hotmem.understanding.query.command_finder import CommandFinder, decide
 from hotmem.understanding.query.commands import Command, CommandKind, CommandModel, term_ids
 from hotmem.understanding.query.voice_commands import find_command, find_topic
-from tests.attacks.cases import cases
 from tests.logs import captured_logs
 from tests.scored import scored
+from tests.tables import attack_cases
 
 
 @pytest.fixture(scope="module")
@@ -194,13 +194,19 @@ def test_terms_are_words_in_a_row() -> None:
     assert np.isin(term_ids("forget that")[:1], few).all() and len(more) > len(few)
 
 
-@scored("case", [case for case in cases("requests") if case["target"] != "everything"], floor=1.0)
+@scored(
+    "case", [case for case in attack_cases("requests") if case["target"] != "everything"], floor=1.0
+)
 def test_a_request_about_something_is_not_about_everything(
     case: dict[str, str], find: CommandFinder
 ) -> None:
     assert getattr(find(case["text"]), "kind", None) is not CommandKind.FORGET_ALL
 
 
-@scored("case", [case for case in cases("requests") if case["target"] == "everything"], floor=0.57)
+@scored(
+    "case",
+    [case for case in attack_cases("requests") if case["target"] == "everything"],
+    floor=0.57,
+)
 def test_a_request_about_everything_is(case: dict[str, str], find: CommandFinder) -> None:
     assert find(case["text"]) == Command(CommandKind.FORGET_ALL)

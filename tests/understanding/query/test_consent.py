@@ -1,7 +1,5 @@
 """Consent to a deletion needs every word of the answer to be part of a yes."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 from hypothesis import given, settings
@@ -9,8 +7,9 @@ from hypothesis import strategies as st
 
 from hotmem.understanding.query.off_record import confirms_deletion
 from tests.scored import scored
+from tests.tables import tables
 
-ANSWERS = json.loads(Path(__file__).with_name("consent.json").read_text())
+ANSWERS = tables(__file__, "consent")
 """Answers to a deletion's confirmation question, from a separate author."""
 
 
