@@ -6,59 +6,26 @@ from operator import or_
 from hotmem.text.answer_types import answer_types, expected_answer_types
 from hotmem.types import AnswerType
 from tests.scored import scored
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 NAME, TIME, NUMBER = AnswerType.NAME, AnswerType.TIME, AnswerType.NUMBER
 ANSWERS = NAME | TIME | NUMBER
 
 
-@scored(
-    ("question", "answers"),
-    [
-        ("Where did Marta go in May?", {NAME}),
-        ("Which cities have I been to?", {NAME}),
-        ("whose keys were on the ferry", {NAME}),
-        ("What's the name of my dentist?", {NAME}),
-        ("What is my dog called?", {NAME}),
-        ("Which book did you recommend to me?", {NAME}),
-        ("When is my sister's wedding?", {TIME, NUMBER}),
-        ("What time does the train leave?", {TIME, NUMBER}),
-        ("Which day was the dentist?", {TIME}),
-        ("How long ago did we move?", {TIME, NUMBER}),
-        ("How many cats does Ingrid have?", {NUMBER}),
-        ("How old is Bea?", {NUMBER}),
-        ("HOW OFTEN DO I GO RUNNING?", {NUMBER}),
-        ("Why did I leave the choir?", set()),
-        ("What did Rui say about oak?", set()),
-        ("Do I like walnuts?", set()),
-        ("", set()),
-    ],
-    floor=0.85,
-)
-def test_expected_answer_types(question: str, answers: set[AnswerType]) -> None:
-    assert expected_answer_types(question) == reduce(or_, answers, AnswerType.NONE)
+def types(names: list[str]) -> AnswerType:
+    return reduce(or_, (AnswerType[name] for name in names), AnswerType.NONE)
 
 
-@scored(
-    ("statement", "answers"),
-    [
-        ("We moved to Porto.", {NAME}),
-        ("I finally read “The Old Mill” to the end.", {NAME}),
-        ('She sang "over the hills" for us.', {NAME}),
-        ("we meet at the bakery on tuesdays", {TIME}),
-        ("I started to learn the cello in 2019.", {TIME, NUMBER}),
-        ("It is on the 21st.", {TIME, NUMBER}),
-        ("Last spring I broke my wrist.", {TIME}),
-        ("There were a dozen of them.", {NUMBER}),
-        ("My brother has two cats, Minka and Bo.", {NAME, NUMBER}),
-        ("Nothing much happened.", set()),
-        ("That's great! Good for you.", set()),
-        ("Well, I think I should.", set()),
-        ("", set()),
-    ],
-    floor=0.85,
-)
-def test_answer_types_of_statements(statement: str, answers: set[AnswerType]) -> None:
-    assert answer_types(statement) & ANSWERS == reduce(or_, answers, AnswerType.NONE)
+@scored(("question", "answers"), CASES["expected_answer_types"], floor=0.85)
+def test_expected_answer_types(question: str, answers: list[str]) -> None:
+    assert expected_answer_types(question) == types(answers)
+
+
+@scored(("statement", "answers"), CASES["answer_types_of_statements"], floor=0.85)
+def test_answer_types_of_statements(statement: str, answers: list[str]) -> None:
+    assert answer_types(statement) & ANSWERS == types(answers)
 
 
 @scored(

@@ -8,6 +8,9 @@ from hotmem.text.language_detection import UNDETERMINED, detect_language, is_eng
 from hotmem.text.languages import ENGLISH, LANGUAGES
 from tests.hostile import hostile
 from tests.scored import scored
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 SAMPLES = [load_sample(file) for file in sorted(FOLDER.glob("*.json"))]
 
@@ -31,29 +34,7 @@ def test_short_texts_are_of_the_expected_language() -> None:
             assert not is_english(text, code), text
 
 
-@scored(
-    ("text", "expected", "found"),
-    [
-        ("My sister works in a bakery.", "de", ENGLISH),
-        ("Forget that.", "ja", ENGLISH),
-        ("Please stop recording.", "es", ENGLISH),
-        ("Meine Schwester arbeitet in einer Bäckerei.", ENGLISH, "de"),
-        ("Mi hermana trabaja en una panadería.", "de", "es"),
-        ("J'ai deux chats.", ENGLISH, "fr"),
-        ("Potola.", "de", "de"),
-        ("Potola.", ENGLISH, ENGLISH),
-        ("🐕🐕", "fr", "fr"),
-        ("12:30", ENGLISH, ENGLISH),
-        ("妹は大阪にいます", ENGLISH, "ja"),
-        ("我妹妹在成都", ENGLISH, "zh"),
-        ("犬", "ja", "ja"),
-        ("أختي تعمل في مخبز", ENGLISH, UNDETERMINED),
-        ("Моя сестра", "ru", "ru"),
-        ("My friend 王芳 lives in Paris.", ENGLISH, ENGLISH),
-        ("", ENGLISH, ENGLISH),
-    ],
-    floor=0.85,
-)
+@scored(("text", "expected", "found"), CASES["detected_languages"], floor=0.85)
 def test_detected_languages(text: str, expected: str, found: str) -> None:
     assert detect_language(text, expected) == found
 

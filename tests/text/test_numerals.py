@@ -2,26 +2,12 @@
 
 from hotmem.text.numerals import NumeralKind, numbers, parse_digits, parse_numeral
 from tests.scored import scored
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
-@scored(
-    ("text", "value"),
-    [
-        ("seven", 7),
-        ("twenty two", 22),
-        ("320", 320),
-        ("hundred", 100),
-        ("three hundred and twenty", 320),
-        ("nineteen hundred", 1900),
-        ("nineteen ninety nine", 1999),
-        ("nineteen oh five", 1905),
-        ("twenty twenty", 2020),
-        ("two thousand and twenty", 2020),
-        ("five thousand one hundred and ninety nine", 5199),
-        ("4 thousand", 4000),
-    ],
-    floor=0.85,
-)
+@scored(("text", "value"), CASES["cardinals"], floor=0.85)
 def test_cardinals(text: str, value: int) -> None:
     words = text.split()
     numeral = parse_numeral(words, 0)
@@ -29,23 +15,15 @@ def test_cardinals(text: str, value: int) -> None:
     assert (numeral.value, numeral.stop, numeral.kind) == (value, len(words), NumeralKind.CARDINAL)
 
 
-@scored(
-    ("text", "value", "kind"),
-    [
-        ("third", 3, NumeralKind.ORDINAL),
-        ("twenty second", 22, NumeralKind.ORDINAL),
-        ("22nd", 22, NumeralKind.ORDINAL),
-        ("hundred and first", 101, NumeralKind.ORDINAL),
-        ("seventies", 70, NumeralKind.PLURAL),
-        ("nineteen seventies", 1970, NumeralKind.PLURAL),
-        ("eighteen hundreds", 1800, NumeralKind.PLURAL),
-    ],
-    floor=0.85,
-)
-def test_ordinals_and_plurals(text: str, value: int, kind: NumeralKind) -> None:
+@scored(("text", "value", "kind"), CASES["ordinals_and_plurals"], floor=0.85)
+def test_ordinals_and_plurals(text: str, value: int, kind: str) -> None:
     numeral = parse_numeral(text.split(), 0)
     assert numeral is not None
-    assert (numeral.value, numeral.stop, numeral.kind) == (value, len(text.split()), kind)
+    assert (numeral.value, numeral.stop, numeral.kind) == (
+        value,
+        len(text.split()),
+        NumeralKind(kind),
+    )
 
 
 @scored(

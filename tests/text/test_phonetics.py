@@ -13,6 +13,9 @@ from hotmem.text.phonetics import (
     stored_readings,
 )
 from tests.scored import scored
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 NEAR = 0.25
 FAR = 0.4
@@ -22,44 +25,12 @@ def distance(heard: str, name: str) -> float:
     return sound_distance(read_heard(heard), read_name(name))
 
 
-@scored(
-    ("heard", "meant"),
-    [
-        ("Patola", "Potola"),
-        ("Bottola", "Potola"),
-        ("Paula", "Paola"),
-        ("John", "Jon"),
-        ("Johanna", "Johana"),
-        ("pot hola", "Potola"),
-        ("misses hollow way", "Mrs. Holloway"),
-        ("shavon", "Siobhan"),
-        ("keeva", "Caoimhe"),
-        ("sersha", "Saoirse"),
-        ("cat a china", "Katarzyna"),
-        ("in yaki", "Iñaki"),
-        ("tea airy", "Thierry"),
-        ("tan decker", "Thandeka"),
-        ("yo lanta", "Jolanta"),
-    ],
-    floor=0.85,
-)
+@scored(("heard", "meant"), CASES["what_a_recogniser_writes_is_near_the_name"], floor=0.85)
 def test_what_a_recogniser_writes_is_near_the_name(heard: str, meant: str) -> None:
     assert distance(heard, meant) <= NEAR
 
 
-@scored(
-    ("heard", "name"),
-    [
-        ("Gordon", "Garfield"),
-        ("Berlin", "Brazil"),
-        ("the dentist", "Potola"),
-        ("music", "Siobhan"),
-        ("X", "Rocky"),
-        ("", "Potola"),
-        ("李雷", "Potola"),
-    ],
-    floor=0.85,
-)
+@scored(("heard", "name"), CASES["other_words_are_far"], floor=0.85)
 def test_other_words_are_far(heard: str, name: str) -> None:
     assert distance(heard, name) > FAR
 

@@ -3,43 +3,17 @@
 import pytest
 
 from hotmem.text.tag_words import COMPOUNDS, IRREGULAR, head, long_form, tag_key
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
-@pytest.mark.parametrize(
-    "tags",
-    [
-        ("front end", "Front-End", "frontend"),
-        ("JS", "JavaScript"),
-        ("K8s", "kubernetes"),
-        ("NodeJS", "node.js"),
-        ("tyre", "tires"),
-        ("mum's birthday", "the birthday of my mother", "Mom’s birthdays"),
-        ("insurance for the car", "car insurance"),
-        ("mother in law", "mother-in-law"),
-        ("cookies", "cookie"),
-        ("houses", "house"),
-        ("lenses", "lens"),
-        ("potatoes", "potato"),
-        ("shelves", "shelf"),
-        ("ebike", "e-bikes", "electric bike"),
-    ],
-)
+@pytest.mark.parametrize("tags", CASES["one_tag_has_one_key"])
 def test_one_tag_has_one_key(tags: tuple[str, ...]) -> None:
     assert len({tag_key(tag) for tag in tags}) == 1
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("glass", "glasses"),
-        ("university", "universe"),
-        ("train", "training"),
-        ("c", "c#"),
-        ("ice cream", "cream"),
-        ("news", "new"),
-        ("😀", "🎉"),
-    ],
-)
+@pytest.mark.parametrize(("one", "other"), CASES["different_tags_have_different_keys"])
 def test_different_tags_have_different_keys(one: str, other: str) -> None:
     assert tag_key(one) != tag_key(other)
 
