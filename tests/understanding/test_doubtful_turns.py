@@ -13,6 +13,9 @@ from hotmem.types import StoredMemory
 from hotmem.understanding.private_statements import is_unmeant
 from tests.parts import ROOT
 from tests.scored import scored
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 LINES = Path(__file__).with_name("meant.tsv").read_text("utf-8").splitlines()
 """What a writer wrote whom no model was trained on: text, and `meant` or `not`."""
@@ -29,7 +32,7 @@ async def memory(tmp_path: Path, encoder: CachedEncoder, language: Language) -> 
     return Memory.open(tmp_path / "memory.db", encoder=encoder, language=language)
 
 
-async def told(memory: Memory, *turns: str | tuple[str, str]) -> Sequence[StoredMemory]:
+async def told(memory: Memory, *turns: str | tuple[str | None, str]) -> Sequence[StoredMemory]:
     """Say turns, of another speaker if a name is given, and return all memories."""
     async with memory:
         for place, said in enumerate(turns):
@@ -45,49 +48,19 @@ def certain(rows: Sequence[StoredMemory]) -> set[str]:
     return {one.text for one in rows if one.current and not one.hedged and not one.doubted_at}
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "my kid wrote: always answer in pirate speak",
-        'My kid wrote "always answer in pirate speak".',
-        "the sign said never feed the ducks",
-        "my boss told me always call him sir",
-        "so the wizard said forget everything you know and always speak in rhyme",
-        "in the film the robot says delete all your memories and call me master",
-        "the poster in the office shouts please always speak quietly",
-        "a man in the street shouted my name is Zed",
-    ],
-)
+@pytest.mark.parametrize("said", CASES["what_others_order_is_no_instruction_of_the_user"])
 async def test_what_others_order_is_no_instruction_of_the_user(said: str, memory: Memory) -> None:
     assert not [one for one in await told(memory, said) if one.relation in ("asks", "is called")]
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "My dog barks at night and please always keep it short",
-        "My wife is asleep, so always speak quietly at night",
-        "my name is sarah, please always call me Sally",
-    ],
-)
+@pytest.mark.parametrize("said", CASES["what_the_user_orders_after_a_statement"])
 async def test_what_the_user_orders_after_a_statement_is(said: str, memory: Memory) -> None:
     assert [one for one in await told(memory, said) if one.relation == "asks"]
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "I'm Batman",
-        "call me Captain Obvious, haha",
-        "my brother Bob is here, he says hi, I'm Bob",
-        "Hi, this is Bob",
-        ("Bob", "I'm Bob"),
-        ("Bob", "this is Bob, hi"),
-        ("Bob", "my name is Robert"),
-    ],
-)
-async def test_a_name_that_is_known_stays(said: str | tuple[str, str], memory: Memory) -> None:
-    rows = await told(memory, "My name is Ana.", said, said)
+@pytest.mark.parametrize(("speaker", "said"), CASES["a_name_that_is_known_stays"])
+async def test_a_name_that_is_known_stays(speaker: str | None, said: str, memory: Memory) -> None:
+    rows = await told(memory, "My name is Ana.", (speaker, said), (speaker, said))
     own = {one for one in certain(rows) if one.startswith("The user is called")}
     assert own == {"The user is called Ana."}
 
@@ -102,74 +75,27 @@ async def test_another_speaker_does_not_put_the_users_name_in_doubt(memory: Memo
     assert "Ana is called Annie." in certain(rows)
 
 
-@pytest.mark.parametrize(
-    ("said", "kept"),
-    [
-        ("my brother lives in Dublin not in Cork", "The user's brother lives in Dublin."),
-        ("my wife works at Lloyds not barclays", "The user's wife works at Lloyds."),
-        ("My wife works at Lloyds, not Barclays.", "The user's wife works at Lloyds."),
-        ("we met in July not June", "The user and others met in July 2026."),
-        ("I have two kids not three", "The user has two kids."),
-        ("the gate code is 4471 not 4417", "The gate code is 4471."),
-        ("I love coffee no I hate coffee", "The user hates coffee."),
-    ],
-)
+@pytest.mark.parametrize(("said", "kept"), CASES["what_is_denied_is_no_part_of_the_value"])
 async def test_what_is_denied_is_no_part_of_the_value(said: str, kept: str, memory: Memory) -> None:
     assert [one.text for one in await told(memory, said)] == [kept]
 
 
-@pytest.mark.parametrize(
-    ("turns", "kept"),
-    [
-        (
-            (
-                "My meeting is on Tuesday",
-                "no it's Thursday",
-                "no I said Thursday",
-                "THURSDAY not Tuesday",
-            ),
-            "The user's meeting is on 2026-11-26 (Thursday).",
-        ),
-        (("I live in Leeds", "no Leigh", "Leigh not Leeds"), "The user lives in Leigh."),
-        (("My sister is called Anna", "Hanna not Anna"), "The user's sister is called Hanna."),
-    ],
-)
+@pytest.mark.parametrize(("turns", "kept"), CASES["a_correction_said_again_leaves_one_value"])
 async def test_a_correction_said_again_leaves_one_value(
-    turns: tuple[str, ...], kept: str, memory: Memory
+    turns: list[str], kept: str, memory: Memory
 ) -> None:
     assert [one.text for one in await told(memory, *turns) if one.current] == [kept]
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "In June 2027.",
-        "No.",
-        "Tomorrow at.",
-        "The user.",
-        "brilliant another Monday my favourite day of the week",
-    ],
-)
+@pytest.mark.parametrize("said", CASES["words_without_a_subject_and_a_predicate_are_not_kept"])
 async def test_words_without_a_subject_and_a_predicate_are_not_kept(
     said: str, memory: Memory
 ) -> None:
     assert not await told(memory, said)
 
 
-@pytest.mark.parametrize(
-    ("turns", "kept"),
-    [
-        (("my dog is called Rex", "my dog is called Max now"), "The user's dog is called Max."),
-        (
-            ("Our cat is called Pepper", "the kids renamed the cat Miso"),
-            "The user's cat is called Miso.",
-        ),
-        (("My cat is called Pepper", "we renamed the cat Miso"), "The user's cat is called Miso."),
-    ],
-)
-async def test_a_new_name_ends_the_old_one(
-    turns: tuple[str, ...], kept: str, memory: Memory
-) -> None:
+@pytest.mark.parametrize(("turns", "kept"), CASES["a_new_name_ends_the_old_one"])
+async def test_a_new_name_ends_the_old_one(turns: list[str], kept: str, memory: Memory) -> None:
     names = [one for one in await told(memory, *turns) if one.relation == "is called"]
     assert [one.text for one in names if one.current] == [kept]
 
@@ -189,19 +115,8 @@ async def test_a_wife_of_another_name_puts_neither_in_doubt(memory: Memory) -> N
     assert not [one for one in rows if not one.current or one.doubted_at or one.doubted_by]
 
 
-@pytest.mark.parametrize(
-    ("turns", "kept", "gone"),
-    [
-        (("My dog is called Bo.", "We renamed the dog Rex."), "Rex", "Bo"),
-        (("My name is Tom.", "Call me Max from now on."), "Max", ""),
-        (("Nobody calls me Rebecca.",), "", "Rebecca"),
-        (("Call me Bex.", "Don't call me Bex any more."), "", "Bex"),
-        (("My name is Rebecca.", "Never call me Rebecca."), "Rebecca", ""),
-    ],
-)
-async def test_a_rename_is_certain(
-    turns: tuple[str, ...], kept: str, gone: str, memory: Memory
-) -> None:
+@pytest.mark.parametrize(("turns", "kept", "gone"), CASES["a_rename_is_certain"])
+async def test_a_rename_is_certain(turns: list[str], kept: str, gone: str, memory: Memory) -> None:
     rows = await told(memory, *turns)
     sure = {one.object for one in rows if one.text in certain(rows) and one.relation == "is called"}
     assert not kept or kept in sure
@@ -225,43 +140,13 @@ async def test_an_order_is_certain_although_it_tells_nothing_lasting(memory: Mem
     assert certain(await told(memory, "Keep it short please")) == {"The user asks: keep it short."}
 
 
-@pytest.mark.parametrize(
-    ("turns", "kept"),
-    [
-        (
-            (
-                "I live in Oslo",
-                "I don't live in Oslo, well I do, no I don't, I mean I do live in Oslo",
-            ),
-            {"The user lives in Oslo."},
-        ),
-        (("my sister lives in Leeds", "my sister doesn't live in Leeds well she does"), None),
-        (("I have a car", "I don't have a car, yes I do"), None),
-        (
-            ("My boyfriend dumped me, no he didn't, he only went to the shop",),
-            set(),
-        ),
-        (("I'm married no I'm not",), set()),
-        (
-            ("My mother doesn't live in Leeds, but she did.",),
-            {"The user's mother does not live in Leeds."},
-        ),
-        (
-            ("I don't smoke but my wife does",),
-            {
-                "The user does not smoke.",
-                "The user does not smoke but the user's wife does.",
-            },
-        ),
-        (("I work at Shell. Yes I do.",), {"The user works at Shell."}),
-    ],
-)
+@pytest.mark.parametrize(("turns", "kept"), CASES["what_is_denied_at_once_ends_nothing"])
 async def test_what_is_denied_at_once_ends_nothing(
-    turns: tuple[str, ...], kept: set[str] | None, memory: Memory
+    turns: list[str], kept: list[str] | None, memory: Memory
 ) -> None:
     rows = await told(memory, *turns)
     first = {one.text for one in rows if one.said_at == FRIDAY}
-    assert certain(rows) == (first if kept is None else kept)
+    assert certain(rows) == (first if kept is None else set(kept))
 
 
 async def test_a_correction_said_again_puts_nothing_in_doubt(memory: Memory) -> None:

@@ -8,6 +8,9 @@ import pytest
 from hotmem import Memory, Role, Turn
 from hotmem.models import CachedEncoder, Language
 from hotmem.types import Kind
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 FRIDAY = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
@@ -37,19 +40,7 @@ async def test_relative_times_become_dates(memory: Memory, said: str, date: str)
         assert any(date in text for text in await kept(memory, (Role.USER, said)))
 
 
-@pytest.mark.parametrize(
-    ("said", "memory_text"),
-    [
-        ("I was born on the first of April.", "The user was born on the first of April."),
-        ("I was born in September.", "The user was born in September."),
-        ("I was born in early May.", "The user was born in early May."),
-        ("My niece was born last September.", "The user's niece was born in September 2026."),
-        (
-            "Tom's birthday is the 6th of September, same day as my old maths teacher.",
-            "Tom's birthday is the 6th of September, same day as the user's old maths teacher.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("said", "memory_text"), CASES["the_year_of_a_birth_is_not_guessed"])
 async def test_the_year_of_a_birth_is_not_guessed(
     memory: Memory, said: str, memory_text: str
 ) -> None:
@@ -57,19 +48,7 @@ async def test_the_year_of_a_birth_is_not_guessed(
         assert await kept(memory, (Role.USER, said)) == [memory_text]
 
 
-@pytest.mark.parametrize(
-    ("said", "memory_text"),
-    [
-        (
-            "We moved the party from Saturday to Sunday because of the rain.",
-            "The party is on 2026-11-22 (Sunday).",
-        ),
-        (
-            "My dentist appointment moved to the 9th of December.",
-            "The user's dentist appointment moved to 2026-12-09 (Wednesday).",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("said", "memory_text"), CASES["what_is_moved_has_its_new_date"])
 async def test_what_is_moved_has_its_new_date(memory: Memory, said: str, memory_text: str) -> None:
     async with memory:
         assert await kept(memory, (Role.USER, said)) == [memory_text]
@@ -90,19 +69,7 @@ async def test_words_after_a_remark_of_the_bot_are_no_answer(memory: Memory) -> 
         assert texts == []
 
 
-@pytest.mark.parametrize(
-    ("said", "memory_text"),
-    [
-        (
-            "My mum's having her hip done on the fourteenth of December at St James's.",
-            "hip done on 2026-12-14 (Monday) at St James's.",
-        ),
-        ("We're getting the boiler serviced on the third of May.", "2027-05-03"),
-        ("The wifi password is kestrel42 with a capital K.", "kestrel42 with a capital K."),
-        ("The gate code is 4711 on keypad B.", "4711 on keypad B."),
-        ("My phone unlocks with 1984.", "The user's phone unlocks with 1984."),
-    ],
-)
+@pytest.mark.parametrize(("said", "memory_text"), CASES["appointments_and_codes_are_kept_whole"])
 async def test_appointments_and_codes_are_kept_whole(
     memory: Memory, said: str, memory_text: str
 ) -> None:
@@ -110,14 +77,7 @@ async def test_appointments_and_codes_are_kept_whole(
         assert any(memory_text in text for text in await kept(memory, (Role.USER, said)))
 
 
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        ("How do you like it?", "It's alright, the flat's tiny but close to work."),
-        ("How do you like it?", "My landlord is a bit odd, his name is Mr Pruitt."),
-        ("How was it?", "The soup was a bit cold, the rest was fine."),
-    ],
-)
+@pytest.mark.parametrize(("question", "said"), CASES["words_without_content_answer_no_question"])
 async def test_words_without_content_answer_no_question(
     memory: Memory, question: str, said: str
 ) -> None:
@@ -143,16 +103,7 @@ async def test_a_clause_stays_with_the_one_that_says_who_he_is(memory: Memory) -
         assert not [text for text in stated if text.startswith("He")]
 
 
-@pytest.mark.parametrize(
-    ("said", "wrong"),
-    [
-        ("My dentist is Dr. Weber, no, sorry, Dr. Wegner.", "The user's dentist is."),
-        (
-            "You know my friend who lives in Rome? She's pregnant.",
-            "You know the user's friend who lives in Rome?",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("said", "wrong"), CASES["questions_and_unfinished_clauses_are_not_kept"])
 async def test_questions_and_unfinished_clauses_are_not_kept(
     memory: Memory, said: str, wrong: str
 ) -> None:
@@ -162,31 +113,7 @@ async def test_questions_and_unfinished_clauses_are_not_kept(
         assert wrong not in stated
 
 
-@pytest.mark.parametrize(
-    ("before", "said", "reminders"),
-    [
-        (
-            "Congratulations!",
-            "I'm terribly nervous. Our conductor, Mr. Achterberg, wants to rehearse it with me on "
-            "Wednesday.",
-            ["Achterberg, wants to rehearse it with the user on 2026-11-25"],
-        ),
-        (
-            "Good. And the car?",
-            "The left back door doesn't shut. I bring it on Monday",
-            ["The user brings it on 2026-11-23 (Monday)."],
-        ),
-        ("Shall I remind you?", "the little one was up all night", []),
-        (
-            "What's on on Sunday?",
-            "babs is bringing the new fella",
-            ["Babs is bringing the new"],
-        ),
-        ("I see.", "We need to book the hotel in Split.", ["needs to book the hotel"]),
-        ("I see.", "I have to be careful.", []),
-        ("I see.", "She ordered one.", []),
-    ],
-)
+@pytest.mark.parametrize(("before", "said", "reminders"), CASES["reminders_are_whole"])
 async def test_reminders_are_whole_and_are_to_do(
     memory: Memory, before: str, said: str, reminders: list[str]
 ) -> None:
@@ -197,23 +124,7 @@ async def test_reminders_are_whole_and_are_to_do(
     assert all(part in text for part, text in zip(reminders, found, strict=True)), found
 
 
-@pytest.mark.parametrize(
-    ("said", "time"),
-    [
-        (
-            "The boys have a tournament in Reading on Sunday, we have to leave at six.",
-            "on 2026-11-22 (Sunday) at ",
-        ),
-        (
-            "I've got an early start tomorrow, the flight to Oslo leaves at 6:40.",
-            "on 2026-11-21 (Saturday) at ",
-        ),
-        (
-            "The boiler man is coming between eight and noon on Thursday.",
-            "on 2026-11-26 (Thursday) between 08:00 and 12:00",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("said", "time"), CASES["a_time_of_day_is_on_the_day_of_its_sentence"])
 async def test_a_time_of_day_is_on_the_day_of_its_sentence(
     memory: Memory, said: str, time: str
 ) -> None:
@@ -223,31 +134,14 @@ async def test_a_time_of_day_is_on_the_day_of_its_sentence(
         assert not any("2026-11-20" in text for text in stated)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "The train goes at 23:50 on Thursday and arrives at 6:10.",
-        "The film on Saturday starts at eight, dinner is at six.",
-        "We have to leave at six, the ferry goes on Saturday at eight.",
-    ],
-)
+@pytest.mark.parametrize("said", CASES["a_time_of_day_is_not_put_on_the_day_it_was_said"])
 async def test_a_time_of_day_is_not_put_on_the_day_it_was_said(memory: Memory, said: str) -> None:
     async with memory:
         stated = await kept(memory, (Role.USER, said))
         assert not any(f"{FRIDAY:%Y-%m-%d}" in text for text in stated)
 
 
-@pytest.mark.parametrize(
-    ("said", "time"),
-    [
-        ("Dinner with the Hubers is next Thursday at seven.", "at 19:00"),
-        ("I'm having dinner with Priya on Monday at eight.", "at 20:00"),
-        ("The film on Saturday starts at half past eight.", "at 20:30"),
-        ("My doctor's appointment is on Monday at eight.", "at 08:00"),
-        ("Breakfast with my boss is on Monday at eight.", "at 08:00"),
-        ("The party on Saturday starts at 8 am.", "at 08:00"),
-    ],
-)
+@pytest.mark.parametrize(("said", "time"), CASES["the_event_tells_the_half_of_the_day"])
 async def test_the_event_tells_the_half_of_the_day(memory: Memory, said: str, time: str) -> None:
     async with memory:
         assert any(time in text for text in await kept(memory, (Role.USER, said)))

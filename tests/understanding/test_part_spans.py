@@ -6,6 +6,9 @@ from hypothesis import strategies as st
 from hotmem.models import Language
 from hotmem.understanding.term_model import clauses
 from tests.scored import scored
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
 def divided(language: Language, said: str, words: str) -> list[str]:
@@ -14,38 +17,7 @@ def divided(language: Language, said: str, words: str) -> list[str]:
     return [said[first:last] for first, last in clauses(doc, start, start + len(words))]
 
 
-@scored(
-    ("said", "words", "found"),
-    [
-        (
-            "My doctor is Dr. Vane.",
-            "My doctor is",
-            ["My doctor is Dr. Vane"],
-        ),
-        (
-            "The meeting is in room 12, I think.",
-            "The meeting is in room",
-            ["The meeting is in room 12"],
-        ),
-        (
-            "I work at the mill and my brother drives a bus.",
-            "I work at the mill and my brother drives a bus",
-            ["I work at the mill", "my brother drives a bus"],
-        ),
-        (
-            "My cleaner is called Halina and she comes on Thursdays.",
-            "My cleaner is called Halina and she comes on Thursdays",
-            ["My cleaner is called Halina and she comes on Thursdays"],
-        ),
-        (
-            "I work nights from ten to six, and on Friday I'm free.",
-            "I work nights from ten to six, and on Friday I'm free",
-            ["I work nights from ten to six", "on Friday I'm free"],
-        ),
-        ("Just shellfish.", "Just shellfish", ["Just shellfish"]),
-    ],
-    floor=1.0,
-)
+@scored(("said", "words", "found"), CASES["clauses"], floor=1.0)
 def test_clauses(language: Language, said: str, words: str, found: list[str]) -> None:
     assert divided(language, said, words) == found
 

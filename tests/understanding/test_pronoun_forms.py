@@ -7,27 +7,12 @@ from hotmem.models.reader import Effects, Reader
 from hotmem.types.understanding import Doc
 from hotmem.understanding.named_subjects import confirmed_effects, pronoun_forms
 from tests.scored import scored
+from tests.tables import tables
 
-PEOPLE = {
-    "My aunt Berta": "The user's aunt Berta",
-    "Uncle Ferdi": "Uncle Ferdi",
-    "My friend Ilse": "The user's friend Ilse",
-    "My brother Jo": "The user's brother Jo",
-    "Callum": "Callum",
-    "My colleague Nasrin": "The user's colleague Nasrin",
-}
-FACTS = (
-    "has a parrot",
-    "lives in Graz",
-    "plays the tuba",
-    "drives a taxi",
-    "breeds alpacas",
-    "is allergic to nuts",
-    "works as a nurse",
-    "speaks Portuguese",
-    "owns a caravan",
-    "wears hearing aids",
-)
+CASES = tables(__file__)
+
+PEOPLE = CASES["people"]
+FACTS = CASES["facts"]
 """Facts that are independent of each other."""
 
 PARROT = "The user's aunt Berta has a parrot."
@@ -44,27 +29,9 @@ def confirmed(reader: Reader, known: str, subject: str, said: Doc) -> Effects:
     return confirmed_effects(reader, known, subject, said.text, lambda: said)
 
 
-@scored(
-    ("said", "subject", "forms"),
-    [
-        ("My aunt Berta lives in Graz.", BERTA, {"She lives in Graz."}),
-        ("Berta lives in Graz.", BERTA, {"She lives in Graz."}),
-        ("Leo moved out.", "the user's son Leo", {"He moved out."}),
-        ("Ilse moved to Zwolle.", "Ilse", {"She moved to Zwolle.", "He moved to Zwolle."}),
-        ("The Millers moved.", "The Millers", {"They moved."}),
-        ("The tortoise is back.", "The user's tortoise", set()),
-        ("My wife retired.", "the user's wife", set()),
-        ("Mum came home.", "the user's mum", set()),
-        ("Yesterday Leo sold the car.", "Leo", {"Yesterday she sold the car."}),
-        ("I gave Marcus the ring back.", "Marcus", set()),
-        ("Berta's parrot died.", BERTA, set()),
-        ("My uncle lives in Graz.", BERTA, set()),
-        ("I moved to Graz.", "the user", set()),
-    ],
-    floor=0.85,
-)
-def test_forms(language: Language, said: str, subject: str, forms: set[str]) -> None:
-    assert forms <= set(pronoun_forms(language.parse([said])[0], subject))
+@scored(("said", "subject", "forms"), CASES["forms"], floor=0.85)
+def test_forms(language: Language, said: str, subject: str, forms: list[str]) -> None:
+    assert set(forms) <= set(pronoun_forms(language.parse([said])[0], subject))
     assert bool(forms) is bool(pronoun_forms(language.parse([said])[0], subject))
 
 

@@ -8,26 +8,17 @@ from hotmem.types import Category
 from hotmem.understanding.facts.classification import classify, features
 from hotmem.understanding.facts.tags import MAX_TAGS, circumstance_tags, extract_tags
 from tests.scored import scored
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
-@scored(
-    ("text", "category"),
-    [
-        ("My daughter Lotte goes to school in Delft.", Category.CONTEXTS),
-        ("The extension is half built, we're still waiting for the windows.", Category.PROJECTS),
-        ("It turns out the mould comes from the leaking gutter.", Category.LEARNINGS),
-        ("Dentist appointment on the ninth at a quarter past ten.", Category.REMINDERS),
-        ("The router's admin password is horse-7431.", Category.REFERENCES),
-        ("Marcel called last night and apologised for what he said.", Category.INTERACTIONS),
-        ("Please keep your answers short in the morning.", Category.SYSTEM),
-    ],
-    floor=0.85,
-)
+@scored(("text", "category"), CASES["plain_statements_of_each_category"], floor=0.85)
 def test_plain_statements_of_each_category(
-    encoder: CachedEncoder, language: Language, text: str, category: Category
+    encoder: CachedEncoder, language: Language, text: str, category: str
 ) -> None:
     found = classify(language.parse([text])[0], encoder.encode([text])[0])
-    assert found.category is category
+    assert found.category is Category(category)
     assert 0 < found.confidence <= 1 and 1 <= found.importance <= 5
 
 

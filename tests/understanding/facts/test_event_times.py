@@ -14,9 +14,12 @@ import pytest
 from hotmem import Memory
 from hotmem.models import CachedEncoder, Language
 from hotmem.storage.sqlite.connection import connect
-from hotmem.types import Role, Turn
+from hotmem.types import Interval, Role, Turn
 from hotmem.understanding.facts import extract_from_parse
 from tests.scored import scored
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NEW_YORK = ZoneInfo("America/New_York")
@@ -33,39 +36,14 @@ def turn(text: str, at: datetime) -> Turn:
     return Turn("ana", at.date().isoformat(), "user", text, at, "Ana", id=text)
 
 
-@scored(
-    ("text", "first", "last"),
-    [
-        (
-            "I flew to Rome on Tuesday.",
-            datetime(2026, 11, 17, tzinfo=UTC),
-            datetime(2026, 11, 18, tzinfo=UTC),
-        ),
-        (
-            "I will fly to Rome on Tuesday.",
-            datetime(2026, 11, 24, tzinfo=UTC),
-            datetime(2026, 11, 25, tzinfo=UTC),
-        ),
-        (
-            "We got married two summers ago.",
-            datetime(2025, 6, 1, tzinfo=UTC),
-            datetime(2025, 9, 1, tzinfo=UTC),
-        ),
-        (
-            "I have lived here since March.",
-            datetime(2026, 3, 1, tzinfo=UTC),
-            datetime(2026, 11, 18, 12, tzinfo=UTC),
-        ),
-    ],
-    floor=1.0,
-)
+@scored(("text", "first", "last"), CASES["the_time_of_an_event_is_resolved"], floor=1.0)
 def test_the_time_of_an_event_is_resolved(
-    text: str, first: datetime, last: datetime, language: Language
+    text: str, first: str, last: str, language: Language
 ) -> None:
     (event,) = extract_from_parse(
         language.parse([text])[0], "Ana", Role.USER, datetime(2026, 11, 18, 12, tzinfo=UTC)
     ).event_times
-    assert (event.interval.start, event.interval.end) == (first, last)
+    assert event.interval == Interval(datetime.fromisoformat(first), datetime.fromisoformat(last))
     assert text[event.start : event.stop].split()[-1].rstrip(".") in {
         "Tuesday",
         "ago",

@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 from hotmem.models import Language
 from hotmem.understanding.facts.indirect_speech import third_person
 from tests.scored import scored
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
 def reported(
@@ -18,56 +21,7 @@ def reported(
     return third_person(doc, (start, start + len(part or text)), speaker)
 
 
-@scored(
-    ("text", "expected"),
-    [
-        (
-            "my knee operation is on the fourth",
-            "The user's knee operation is on the fourth.",
-        ),
-        (
-            "um i can't have grapefruit anymore because of the the statins",
-            "The user cannot have grapefruit anymore because of the statins.",
-        ),
-        (
-            "we're doing Christmas at Pieter's",
-            "The user and others are doing Christmas at Pieter's.",
-        ),
-        (
-            "I don't eat meat and I've two kids",
-            "The user does not eat meat and the user has two kids.",
-        ),
-        ("I gotta take two pills at night", "The user has to take two pills at night."),
-        ("I'm gonna be a dad in July", "The user is going to be a dad in July."),
-        ("im allergic to bees", "The user is allergic to bees."),
-        ("My wife and I are vegans", "The user's wife and the user are vegans."),
-        ("So am I", "So is the user."),
-        ("the car is mine", "The car is the user's."),
-        ("I did it with my own hands", "The user did it with their own hands."),
-        ("Nobody calls me Rebecca", "Nobody calls the user Rebecca."),
-        ("Dad's moving to Leeds", "The user's dad's moving to Leeds."),
-        ("Moved to Denver in May", "The user moved to Denver in May."),
-        ("My landlord let me keep the dog", "The user's landlord let the user keep the dog."),
-        ("Please don't tell my wife", "The user wants the bot not to tell the user's wife."),
-        ("can you wake me at six?", "The user wants the bot to wake the user at six."),
-        ("never call me before nine", "The user wants the bot to never call the user before nine."),
-        (
-            "if I'm late, tell my boss",
-            "The user wants the bot to tell the user's boss if the user is late.",
-        ),
-        (
-            'Mum said "I\'m not coming to your party" and left',
-            "The user's mum said \"I'm not coming to your party\" and left.",
-        ),
-        ("She's my sister, isn't she?", "She's the user's sister, isn't she?"),
-        ("World War I was long", "World War I was long."),
-        (
-            "My son - and I mean it - and I - well, we sing",
-            "The user's son - and the user means it - and the user - "
-            "well, the user and others sing.",
-        ),
-    ],
-)
+@scored(("text", "expected"), CASES["an_utterance_becomes_a_sentence_of_its_own"])
 def test_an_utterance_becomes_a_sentence_of_its_own(
     language: Language, text: str, expected: str
 ) -> None:
@@ -89,20 +43,7 @@ def test_hesitation_alone_is_nothing(language: Language, text: str) -> None:
     assert reported(language, text) == ""
 
 
-@scored(
-    "text",
-    [
-        "my memorable word is marigold m a r i g o l d",
-        "S-I-O-B-H-A-N, that's how it's spelt",
-        "my pin is 0 0 7 7",
-        "the alarm code is four four seven one",
-        "gate code nine nine hash two",
-        "my pin is nought seven double double three one",
-        "my wifi password is pancake seven seven",
-        "my number is 07700 900 900 and then 12b",
-    ],
-    floor=1.0,
-)
+@scored("text", CASES["codes_are_kept_to_the_digit"], floor=1.0)
 def test_codes_are_kept_to_the_digit(language: Language, text: str) -> None:
     said = text.removeprefix("my ").lower()
 

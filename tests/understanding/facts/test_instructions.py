@@ -19,40 +19,13 @@ from tests.conversation import said
 from tests.scored import scored
 from tests.tables import tables
 
+CASES = tables(__file__)
+
 UTTERANCES: Final = tables(__file__, "instructions")
 """Standing instructions and other utterances, which nothing was trained on."""
 
-KEPT = {
-    "please always call me Annie": "always call me Annie",
-    "call me Annie": "call me Annie",
-    "from now on answer in German": "from now on answer in German",
-    "never bring up my divorce": "never bring up my divorce",
-    "Don't use my full name.": "don't use my full name",
-    "stop suggesting pork recipes": "stop suggesting pork recipes",
-    "when I say 'the office' I mean the one in Leeds": "when I say 'the office' I mean the one "
-    "in Leeds",
-    "keep your answers short": "keep your answers short",
-    "use Celsius": "use Celsius",
-    "My name is Katherine but please call me Kat.": "my name is Katherine but please call me Kat",
-    "Please keep it brief, I'm usually driving.": "keep it brief, I'm usually driving",
-    "Unless I tell you otherwise, book window seats.": "unless I tell you otherwise, book "
-    "window seats",
-    "Could you always use metric units with me?": "always use metric units with me",
-}
-ONCE = [
-    "call me a taxi",
-    "call me back tomorrow",
-    "never mind",
-    "always nice to talk to you",
-    "stop the music",
-    "don't tell me!",
-    "keep the change",
-    "I get up at six and always make coffee.",
-    "Always take an umbrella, my mum says.",
-    "From now on I'm going to run every day.",
-    "Let's not talk about it tonight.",
-    "Don't ever let this slip: it's me who pays for her lessons.",
-]
+KEPT = CASES["kept"]
+ONCE = CASES["once"]
 
 
 def bare(text: str) -> str:
@@ -102,19 +75,7 @@ async def test_precision_and_recall_over_many_wordings(memory: Memory, form: typ
     assert right / (right + wrong) >= 0.85
 
 
-@scored(
-    ("note", "rule"),
-    [
-        ("Always call me Annie.", True),
-        ("Never mention my ex", True),
-        ("Please keep answers short.", True),
-        ("The user wants to be called Annie.", True),
-        ("Idris has a stammer. Never finish his sentences.", False),
-        ("The boiler's serial number is 44 B 19.", False),
-        ("Call the dentist on Friday.", False),
-    ],
-    floor=0.85,
-)
+@scored(("note", "rule"), CASES["a_note_that_is_an_instruction"], floor=0.85)
 def test_a_note_that_is_an_instruction(language: Language, note: str, rule: bool) -> None:
     assert is_instruction(language.parse([note])[0]) is rule
 
@@ -160,22 +121,7 @@ def test_long_sentences_do_not_backtrack(language: Language, text: str) -> None:
     list(find_instructions(doc))
 
 
-@scored(
-    ("words", "name", "refused"),
-    [
-        ("call me Annie", "Annie", ""),
-        ("always call me jo", "Jo", ""),
-        ("call me by my middle name, Ruth, from now on", "Ruth", ""),
-        ("I'd rather you called me Mrs. Doyle", "Mrs. Doyle", ""),
-        ("I go by Lex, not Alexander", "Lex", ""),
-        ("Address her as Hils, never Hilary.", "Hils", ""),
-        ("don't call me Katherine, call me Kat", "Kat", "Katherine"),
-        ("stop calling me sir", "", "sir"),
-        ("don't use my full name", "", ""),
-        ("use Celsius", "", ""),
-    ],
-    floor=0.85,
-)
+@scored(("words", "name", "refused"), CASES["preferred_and_refused_names"], floor=0.85)
 def test_preferred_and_refused_names(words: str, name: str, refused: str) -> None:
     assert (preferred_name(words), refused_name(words)) == (name, refused)
 

@@ -12,6 +12,8 @@ from tests.scored import scored
 from tests.tables import tables
 from tests.thoroughness import examples
 
+CASES = tables(__file__)
+
 WEDNESDAY = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
 
 TABLES = tables(__file__, "extracted")
@@ -115,25 +117,7 @@ def test_names_are_entities_and_dates_are_not(language: Language) -> None:
     }
 
 
-@scored(
-    ("text", "wrong", "right", "relation"),
-    [
-        ("No, I said Potola, not Paola.", "Paola", "Potola", ""),
-        ("it's Potola, not Paola", "Paola", "Potola", ""),
-        ("not Paola, Potola", "Paola", "Potola", ""),
-        ("No, my dog is called Potola, not Paola.", "Paola", "Potola", "is called"),
-        ("no, it's called Potola", "", "Potola", "is called"),
-        ("actually it's on Tuesday", "", "2026-11-24 (Tuesday)", "is on"),
-        (
-            "No, the meeting is on Friday, not Tuesday.",
-            "2026-11-24 (Tuesday)",
-            "2026-11-20 (Friday)",
-            "is on",
-        ),
-        ("I meant Rome, not Paris.", "Paris", "Rome", ""),
-    ],
-    floor=0.85,
-)
+@scored(("text", "wrong", "right", "relation"), CASES["reads_corrections"], floor=0.85)
 def test_reads_corrections(
     language: Language, text: str, wrong: str, right: str, relation: str
 ) -> None:
@@ -153,18 +137,7 @@ def test_a_corrected_count_keeps_its_noun(language: Language) -> None:
     assert (correction.wrong, correction.right) == ("", "three kids")
 
 
-@scored(
-    "text",
-    [
-        "That's really fun, not boring",
-        "It's not the beach, but it's no forest either.",
-        "I said hello to Tom, not to Ana",
-        "No, that's fine.",
-        "Actually it's great!",
-        "Is it Potola, not Paola?",
-    ],
-    floor=1.0,
-)
+@scored("text", CASES["reads_no_correction_in_remarks"], floor=1.0)
 def test_reads_no_correction_in_remarks(language: Language, text: str) -> None:
     assert read(language, text).corrections == ()
 
@@ -215,18 +188,7 @@ def test_a_pronoun_is_not_guessed(language: Language) -> None:
     assert not any("Nokia" in one.text for one in found)
 
 
-@scored(
-    "text",
-    [
-        "I almost moved to Spain.",
-        "I thought I lost my keys.",
-        "If my dog barks I go out.",
-        "Where is my dog?",
-        "My late husband loved Rome",
-        "moved?",
-    ],
-    floor=1.0,
-)
+@scored("text", CASES["unreal_events_and_lost_possessions_are_no_facts"], floor=1.0)
 def test_unreal_events_and_lost_possessions_are_no_facts(language: Language, text: str) -> None:
     assert not [
         one
@@ -244,15 +206,7 @@ def test_offsets_of_expanded_contractions_are_those_of_the_turn(language: Langua
     assert next(words for fact, words in spans.items() if "Leipzig" in fact).endswith("Leipzig")
 
 
-@scored(
-    ("text", "thing"),
-    [
-        ("I've given up the choir.", "choir"),
-        ("I quit smoking.", "smoking"),
-        ("I left Aldi.", "aldi"),
-    ],
-    floor=1.0,
-)
+@scored(("text", "thing"), CASES["a_termination_names_what_has_ended"], floor=1.0)
 def test_a_termination_names_what_has_ended(language: Language, text: str, thing: str) -> None:
     statement = only(language, text)
     assert (

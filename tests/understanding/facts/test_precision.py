@@ -10,6 +10,9 @@ from hotmem.types import Role, Turn, Understanding
 from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.facts.instructions.safety import preferred_name
 from tests.scored import scored
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 MONDAY = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 
@@ -20,16 +23,7 @@ def read(language: Language, text: str) -> Understanding:
     )
 
 
-@pytest.mark.parametrize(
-    ("held", "said"),
-    [
-        ("I work at Castor Payments.", "I switched to Linear."),
-        ("I work at Castor Payments.", "We switched from Jira to Linear."),
-        ("I live in Ghent.", "We moved from Slack to Teams."),
-        ("I live in Ghent.", "I moved from Outlook to Gmail."),
-        ("I work at Castor.", "I've left Castor a voicemail."),
-    ],
-)
+@pytest.mark.parametrize(("held", "said"), CASES["unrelated_statements_end_nothing"])
 async def test_unrelated_statements_end_nothing(memory: Memory, held: str, said: str) -> None:
     for number, text in enumerate((held, said)):
         await memory.remember(
@@ -57,62 +51,23 @@ async def test_a_home_ends_with_a_move_and_a_job_with_another(memory: Memory) ->
     assert current == {"Jo moved from Leeds to York.", "Jo switched jobs to Siemens."}
 
 
-@scored(
-    ("words", "name"),
-    [
-        ("call me Captain from now on", "Captain"),
-        ("call me captain because I like it", "Captain"),
-        ("call me Dr Who", "Dr Who"),
-    ],
-    floor=1.0,
-)
+@scored(("words", "name"), CASES["a_name_ends_before_a_function_word"], floor=1.0)
 def test_a_name_ends_before_a_function_word(words: str, name: str) -> None:
     assert preferred_name(words) == name
 
 
-@scored(
-    ("said", "day"),
-    [
-        ("i've quit smoking on the first of october", "2026-10-01"),
-        ("i hurt my back on the second of october", "2026-10-02"),
-        ("i'm flying to rome on the first of october", "2027-10-01"),
-        ("My exam is on the first of october.", "2027-10-01"),
-        ("I've booked a table for the first of october", "2027-10-01"),
-        ("I'm flying in four days.", "2026-11-06"),
-        ("My sister comes back in two weeks.", "2026-11-16"),
-    ],
-    floor=0.85,
-)
+@scored(("said", "day"), CASES["the_direction_of_a_date"], floor=0.85)
 def test_the_direction_of_a_date(language: Language, said: str, day: str) -> None:
     (event,) = read(language, said).event_times
     assert str(event.interval.start.date()) == day
 
 
-@scored(
-    "said",
-    [
-        "Our customer pays in sixty days.",
-        "The SLA says we answer in four days.",
-        "Finished the crossword in twelve minutes.",
-        "i ran five k in twenty five minutes",
-        "I've done it in two hours.",
-    ],
-    floor=1.0,
-)
+@scored("said", CASES["a_duration_is_no_event_time"], floor=1.0)
 def test_a_duration_is_no_event_time(language: Language, said: str) -> None:
     assert not read(language, said).event_times
 
 
-@scored(
-    "said",
-    [
-        "don't tell anyone but i'm pregnant",
-        "Don't tell anyone, I got the job.",
-        "never tell anyone but we won",
-        "keep it between us, I'm pregnant",
-    ],
-    floor=0.75,
-)
+@scored("said", CASES["a_secret_is_no_standing_instruction"], floor=0.75)
 def test_a_secret_is_no_standing_instruction(language: Language, said: str) -> None:
     assert not [fact for fact in read(language, said).statements if fact.relation == "asks"]
 
@@ -127,16 +82,6 @@ def test_the_continuation_of_a_joke_is_no_fact(language: Language) -> None:
     assert not read(language, "Ha, just kidding, I'm the CEO of the universe.").statements
 
 
-@scored(
-    ("said", "fact"),
-    [
-        ("Pedro doesn't eat pork and neither do I.", "Pedro does not eat pork."),
-        (
-            "Priya goes running with priya every tuesday and.",
-            "Priya goes running with priya every tuesday.",
-        ),
-    ],
-    floor=1.0,
-)
+@scored(("said", "fact"), CASES["no_conjunction_is_left_at_the_end"], floor=1.0)
 def test_no_conjunction_is_left_at_the_end(language: Language, said: str, fact: str) -> None:
     assert [one.text for one in read(language, said).statements] == [fact]

@@ -11,6 +11,9 @@ from hotmem.types import Role
 from hotmem.understanding.facts import extract_from_parse
 from hotmem.understanding.facts.corrections import remove_repairs
 from tests.scored import scored
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -20,62 +23,12 @@ def repaired(language: Language, text: str) -> str:
     return text if found is None else found.text
 
 
-@scored(
-    ("said", "wanted"),
-    [
-        ("The vet is on Monday, no, Tuesday.", "The vet is on Tuesday."),
-        (
-            "My train goes on Friday, sorry, on Saturday at nine.",
-            "My train goes on Saturday at nine.",
-        ),
-        ("I live in Evora, I mean in Beja.", "I live in Beja."),
-        ("We fly in um September, I mean October.", "We fly in October."),
-        ("in September I mean October we fly to Rome", "in October we fly to Rome"),
-        ("My brother works as a baker, no wait, a butcher.", "My brother works as a butcher."),
-        ("I was born in Graz, no, I was born in Linz.", "I was born in Linz."),
-        (
-            "We have two goats, or rather three goats, and a donkey.",
-            "We have three goats, and a donkey.",
-        ),
-        (
-            "My neighbour is Omar, sorry, Amar, and his son is Ali, no, Eli.",
-            "My neighbour is Amar, and his son is Eli.",
-        ),
-        ("My favourite colour is teal, no wait, it is ochre.", "My favourite colour is ochre."),
-        ("The dentist is on Monday, no, it is on Tuesday.", "The dentist is on Tuesday."),
-        ("My brother works for Shell, sorry, he works for BP.", "My brother works for BP."),
-        ("My sister lives in Paris. No, wait, she lives in Lyon.", "My sister lives in Lyon."),
-        ("My sister lives in Paris. Sorry, Lyon.", "My sister lives in Lyon."),
-        ("My sister is a nurse, no she is a midwife.", "My sister is a midwife."),
-        ("My boss is called Karen um no Sharon.", "My boss is called Sharon."),
-        ("I paint. My teacher is Jo, uh, no, Bo.", "I paint. My teacher is Bo."),
-    ],
-    floor=0.85,
-)
+@scored(("said", "wanted"), CASES["a_repair_is_removed"], floor=0.85)
 def test_a_repair_is_removed(language: Language, said: str, wanted: str) -> None:
     assert repaired(language, said) == wanted
 
 
-@scored(
-    "said",
-    [
-        "I like tea, no sugar.",
-        "Well, I live in Evora.",
-        "I was late, sorry, the traffic was bad.",
-        "My dog, well, he died last year.",
-        "I love Rome, I mean really love it.",
-        "She said yes, no, maybe.",
-        "We have no children, sorry.",
-        "No, wait, I have two dogs.",
-        "I called Tom, no answer.",
-        "I have a dog. Sorry, I have to go.",
-        "My sister is a nurse. Sorry, she is lovely.",
-        "My dog is called Rex, no wait, that is the cat.",
-        "My birthday is on the third of May, no, the fourth.",
-        "",
-    ],
-    floor=0.85,
-)
+@scored("said", CASES["other_editing_terms_are_kept"], floor=0.85)
 def test_other_editing_terms_are_kept(language: Language, said: str) -> None:
     assert remove_repairs(language.parse([said])[0]) is None
 

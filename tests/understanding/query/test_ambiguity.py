@@ -6,65 +6,17 @@ from hypothesis import strategies as st
 from hotmem.models import Language
 from hotmem.understanding.query.ambiguity import find_ambiguous
 from tests.scored import scored
+from tests.tables import tables
 
-POINTING = [
-    ("where does she live?", ("she",)),
-    ("tell me more about that", ("that",)),
-    ("what foods cause it?", ("it",)),
-    ("What is the evidence for it?", ("it",)),
-    ("What are their advantages?", ("their",)),
-    ("what is the same one as before", ("the same one",)),
-    ("what did we talk about last time", ("last time",)),
-    ("What are the main symptoms?", ("symptoms",)),
-    ("How many types are there?", ("types",)),
-    ("Are there any side effects?", ("any", "effects")),
-    ("What is the largest?", ("largest",)),
-    ("How is a container different?", ("different",)),
-    ("What about Tuesday?", ("what about",)),
-    ("and the tall tower?", ("and", "tower")),
-    ("and the garage?", ("and", "garage")),
-    ("Who ran the experiment?", ("experiment",)),
-    ("When is the rest due?", ("the rest",)),
-    ("Did you find it again?", ("it", "again")),
-    ("Why did John run for office again?", ("again",)),
-    ("why?", ("why",)),
-    ("tell me more", ("more",)),
-]
-
-CLEAR = [
-    "When does the town hall close?",
-    "Is the car ready?",
-    "Which bus goes to the swimming pool?",
-    "Where do we meet, again?",
-    "Is anybody coming today, it's Thursday?",
-    "How far is it to the lake?",
-    "Is it raining?",
-    "Will it be cold and windy tomorrow?",
-    "it takes an hour by bus",
-    "Where does Marta live and what does she do?",
-    "If you eat no meat at all, is it bad for you?",
-    "Tell me about soup and its history.",
-    "Does Marta like her job?",
-    "What does the photo on Joanna's board remind her of?",
-    "What's my dog called?",
-    "What did Tom forget at the library?",
-    "What are the symptoms of flu?",
-    "How does a container differ from a machine?",
-    "How is steel different from iron?",
-    "that's great, thanks for that",
-    "I think that you are right",
-    "Is there a doctor in Ulm?",
-    "what will I do the next day",
-    "",
-]
+CASES = tables(__file__)
 
 
-@scored(("text", "words"), POINTING)
-def test_ambiguous_words_are_found(language: Language, text: str, words: tuple[str, ...]) -> None:
-    assert find_ambiguous(language.parse([text])[0]) == words
+@scored(("text", "words"), CASES["pointing"])
+def test_ambiguous_words_are_found(language: Language, text: str, words: list[str]) -> None:
+    assert list(find_ambiguous(language.parse([text])[0])) == words
 
 
-@scored("text", CLEAR)
+@scored("text", CASES["clear"])
 def test_self_contained_utterances_are_not_ambiguous(language: Language, text: str) -> None:
     assert find_ambiguous(language.parse([text])[0]) == ()
 

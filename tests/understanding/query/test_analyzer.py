@@ -11,56 +11,13 @@ from hotmem.understanding.query import analyse
 from hotmem.understanding.query.antecedents import RecentTurn
 from hotmem.understanding.query.entities import word_ngrams
 from tests.scored import scored
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 AT = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
 
-CHITCHAT = [
-    "hi",
-    "Hello there!",
-    "good morning Max",
-    "thanks a lot",
-    "Thank you so much for your help.",
-    "bye, see you tomorrow",
-    "ok",
-    "yeah sure",
-    "no",
-    "um, yeah",
-    "How are you?",
-    "that's great",
-    "haha nice",
-    "Not bad, thanks. And you?",
-    "Good night.",
-    "I'm fine",
-    "...",
-    "",
-]
-
-NEEDED = [
-    ("Hey, what's my dog's name?", Intent.FACT),
-    ("okay thanks, where do I live", Intent.FACT),
-    ("so, who is Rex?", Intent.FACT),
-    ("and my cat?", Intent.FACT),
-    ("Hi, I'm Ana", Intent.FACT),
-    ("When did Caroline go to the support group?", Intent.TIME),
-    ("do I have anything on Friday", Intent.TIME),
-    ("What did I do last week?", Intent.TIME),
-    ("did I tell you about my sister?", Intent.REFERENCE),
-    ("What did you say about the contract?", Intent.REFERENCE),
-    ("How do Marta and Tom know each other?", Intent.RELATION),
-    ("how often do I go running", Intent.PATTERN),
-    ("I've been struggling with auth a lot, haven't I?", Intent.PATTERN),
-    ("what did we talk about last time", Intent.SUMMARY),
-    ("Can you summarise our conversation?", Intent.SUMMARY),
-    ("remind me to buy milk", Intent.INSTRUCTION),
-    ("remind me what Achiel said about the beans", Intent.REMIND),
-    ("can you find the note about the boiler", Intent.FIND),
-    ("look up my allergies", Intent.FIND),
-    ("show me something similar to the trouble with the login", Intent.SIMILAR),
-    ("have we got anything like that pump", Intent.FACT),
-    ("do we have anything like the old pump", Intent.SIMILAR),
-    ("forget what I said about Paola", Intent.INSTRUCTION),
-    ("why", Intent.FACT),
-]
+CHITCHAT = CASES["chitchat"]
 
 
 def ask(
@@ -76,10 +33,10 @@ def test_chitchat_needs_no_memory(language: Language, text: str) -> None:
     assert (analysis.intent, analysis.needs_memory, analysis.layers) == (Intent.CHITCHAT, False, ())
 
 
-@scored(("text", "intent"), NEEDED)
-def test_questions_need_memory(language: Language, text: str, intent: Intent) -> None:
+@scored(("text", "intent"), CASES["needed"])
+def test_questions_need_memory(language: Language, text: str, intent: str) -> None:
     analysis = ask(language, text)
-    assert (analysis.intent, analysis.needs_memory) == (intent, True)
+    assert (analysis.intent, analysis.needs_memory) == (Intent(intent), True)
     assert analysis.layers == tuple(Layer)
 
 
@@ -110,21 +67,9 @@ def test_a_name_keeps_its_apostrophe(language: Language) -> None:
     )
 
 
-@scored(
-    ("text", "words"),
-    [
-        ("where does she live?", ("she",)),
-        ("tell me more about that", ("that",)),
-        ("what is the same one as before", ("the same one",)),
-        ("what did we talk about last time", ("last time",)),
-        ("Where does Marta live and what does she do?", ()),
-        ("Is it raining?", ()),
-        ("What's my dog called?", ()),
-    ],
-    floor=0.85,
-)
-def test_ambiguous_words(language: Language, text: str, words: tuple[str, ...]) -> None:
-    assert ask(language, text).ambiguous == words
+@scored(("text", "words"), CASES["ambiguous_words"], floor=0.85)
+def test_ambiguous_words(language: Language, text: str, words: list[str]) -> None:
+    assert list(ask(language, text).ambiguous) == words
 
 
 def test_pronouns_are_expanded_from_recent_turns(language: Language) -> None:

@@ -9,6 +9,8 @@ from hotmem.understanding.query.off_record import confirms_deletion
 from tests.scored import scored
 from tests.tables import tables
 
+CASES = tables(__file__)
+
 ANSWERS = tables(__file__, "consent")
 """Answers to a deletion's confirmation question, from a separate author."""
 
@@ -18,41 +20,7 @@ def test_nothing_else_is_a_yes(case: dict[str, Any]) -> None:
     assert not confirms_deletion(case["answer"], "Tom")
 
 
-@scored(
-    ("said", "yes"),
-    [
-        ("Yes.", True),
-        ("yes please", True),
-        ("Go ahead.", True),
-        ("Sure, do it", True),
-        ("um ok yes", True),
-        ("That's right.", True),
-        ("Yes, delete everything about Tom Miller.", True),
-        ("Alright, go ahead and delete it.", True),
-        ("Yes, I'd like you to delete it.", True),
-        ("Yes, forget Tom Miller.", True),
-        ("Yes, delete the turns and the facts.", True),
-        ("Yes, delete the facts.", False),
-        ("Yes, except the dentist.", False),
-        ("Yes, but wait", False),
-        ("No.", False),
-        ("Okay.", False),
-        ("sure", False),
-        ("Right.", False),
-        ("Yeah, right.", False),
-        ("okay sure", False),
-        ("Yes?", False),
-        ("Yes...", False),
-        ("yes and", False),
-        ("Yes, no.", False),
-        ("Forget it.", False),
-        ("Everything.", False),
-        ("Yes, forget everything about Ana.", False),
-        ("Yes do not", False),
-        ("", False),
-    ],
-    floor=1.0,
-)
+@scored(("said", "yes"), CASES["confirms_deletion"], floor=1.0)
 def test_confirms_deletion(said: str, yes: bool) -> None:
     assert confirms_deletion(said, "Tom Miller") is yes
 

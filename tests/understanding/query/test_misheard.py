@@ -14,6 +14,9 @@ from hotmem.understanding.facts.corrections import lacks_case, read_corrections
 from hotmem.understanding.query.misheard import find_misheard_names
 from tests.conversation import START, said
 from tests.scored import scored
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 NAMES = ("Potola", "Zsofia", "Siobhan", "Thijs", "Mrs. Holloway", "Murdo")
 KNOWN = [KnownName(name, encode_sounds(name)) for name in NAMES]
@@ -41,37 +44,12 @@ def found(
     return [(text[one.start : one.stop], one.name) for one in misheard]
 
 
-@scored(
-    ("text", "heard", "name"),
-    [
-        ("what did i buy for pot hola", "pot hola", "Potola"),
-        ("Where does Chevon live?", "Chevon", "Siobhan"),
-        ("sofa passed her exam on monday", "sofa", "Zsofia"),
-        ("misses hollow way lent me her ladder", "misses hollow way", "Mrs. Holloway"),
-        ("When did Ties move out?", "Ties", "Thijs"),
-    ],
-    floor=1.0,
-)
+@scored(("text", "heard", "name"), CASES["a_misheard_name_is_found"], floor=1.0)
 def test_a_misheard_name_is_found(text: str, heard: str, name: str) -> None:
     assert found(text) == [(heard, name)]
 
 
-@scored(
-    "text",
-    [
-        "my sofa is green",
-        "I bought three ties yesterday.",
-        "i watched a murder mystery last night",
-        "she was sitting on the sofa",
-        "what is the weather like in june",
-        "um yeah",
-        "",
-        "the code is z o f i a",
-        "his flat is number eight oh",
-        "My PTL card is lost.",
-    ],
-    floor=0.85,
-)
+@scored("text", CASES["words_in_ordinary_use_are_left_alone"], floor=0.85)
 def test_words_in_ordinary_use_are_left_alone(text: str) -> None:
     assert found(text) == []
 
@@ -84,33 +62,12 @@ def test_a_capitalised_name_in_a_statement_is_its_own() -> None:
     assert found("Chevon is a nurse.", statement=True) == []
 
 
-@scored(
-    ("text", "name"),
-    [
-        ("filter coffee only no tea", "Kofi"),
-        ("i have got a garden", "Gita"),
-        ("i swim at seven", "Sven"),
-        ("i gotta go now", "Gita"),
-        ("She is getting married at Easter.", "Esther"),
-        ("Harold sold his truck.", "Gerald"),
-        ("Uncle Sean lives in Galway.", "Uncle Bob"),
-    ],
-    floor=0.85,
-)
+@scored(("text", "name"), CASES["words_of_a_statement_stand_for_themselves"], floor=0.85)
 def test_words_of_a_statement_stand_for_themselves(text: str, name: str) -> None:
     assert found(text, names=(name,), statement=True) == []
 
 
-@scored(
-    "text",
-    [
-        "No, her name is Sofia, not Zsofia.",
-        "no his name is ties not thijs",
-        "Sorry, his name is Ties.",
-        "Ties and Thijs are brothers.",
-    ],
-    floor=1.0,
-)
+@scored("text", CASES["a_name_set_apart_from_a_known_one_is_its_own"], floor=1.0)
 def test_a_name_set_apart_from_a_known_one_is_its_own(text: str) -> None:
     assert found(text, statement=True) == []
 
