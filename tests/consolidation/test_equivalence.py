@@ -24,6 +24,9 @@ from hotmem.consolidation.equivalence import (
     statement_features,
 )
 from hotmem.models import CachedEncoder
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
 def sayings(encoder: CachedEncoder, one: str, other: str) -> StatementPair:
@@ -31,16 +34,7 @@ def sayings(encoder: CachedEncoder, one: str, other: str) -> StatementPair:
     return StatementPair(one, other, float(kept @ new))
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("My cat is called Minka.", "The user's cat is named Minka."),
-        ("I'm allergic to penicillin.", "User has a penicillin allergy."),
-        ("The tent is in the attic.", "the tent's up in the attic"),
-        ("Karin paid for the ladder.", "The ladder was paid for by Karin."),
-        ("The recycling truck comes at quarter to seven.", "At 6:45 the recycling truck comes."),
-    ],
-)
+@pytest.mark.parametrize(("one", "other"), CASES["close_paraphrases_are_merged"])
 def test_close_paraphrases_are_merged(encoder: CachedEncoder, one: str, other: str) -> None:
     assert equivalence_probability(sayings(encoder, one, other)) >= MERGE_THRESHOLD
 
@@ -56,24 +50,7 @@ def test_paraphrases_are_at_least_suggested(encoder: CachedEncoder, one: str, ot
     assert equivalence_probability(sayings(encoder, one, other)) >= SUGGESTION_THRESHOLD
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("The gym code is 2231.", "The gym code is 7713."),
-        ("My uncle Rolf lives in Bremen.", "My aunt Heike lives in Bern."),
-        ("I lent Karin my ladder.", "I want to buy a new ladder."),
-        ("The garage door is broken.", "The garage is rented from Mr Brandt."),
-        ("I moved to Lyon.", "I now live in Marseille, I moved from Lyon in May."),
-        ("My niece keeps bees.", "I keep bees."),
-        ("My loom is from Finland.", "Her loom is from Finland."),
-        ("I have to water the cactus.", "I watered the cactus."),
-        ("Karin pays Rolf for the ladder.", "Rolf pays Karin for the ladder."),
-        ("The attic is always locked.", "The attic is never locked."),
-        ("Switch on the heater at ten.", "Switch off the heater at ten."),
-        ("Only the attic is heated.", "The attic is heated."),
-        ("I take the tram from Altona to Eppendorf.", "I take the tram from Eppendorf to Altona."),
-    ],
-)
+@pytest.mark.parametrize(("one", "other"), CASES["different_statements_are_never_merged"])
 def test_different_statements_are_never_merged(
     encoder: CachedEncoder, one: str, other: str
 ) -> None:
@@ -88,29 +65,9 @@ def test_signs_of_coefficients() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("words", "found", "left"),
-    [
-        ("quarter to ten", {9, 45}, ()),
-        ("half past six", {6, 30}, ()),
-        ("ten past four", {4, 10}, ()),
-        ("three hundred and twenty euros", {320}, ("euros",)),
-        ("nineteen thirty six", {1936}, ()),
-        ("two thousand", {2000}, ()),
-        ("code four four seven one", {4471}, ("code",)),
-        ("the twenty first of june", {21}, ("the", "of", "june")),
-        ("on the 3rd", {3}, ("on", "the")),
-        ("the left one", set(), ("the", "left", "one")),
-        ("one hundred", {100}, ()),
-        ("eleven hundred", {1100}, ()),
-        ("hundred", {100}, ()),
-        ("hundred and", {100}, ("and",)),
-        ("half", set(), ("half",)),
-        ("ten to", {10}, ("to",)),
-    ],
-)
-def test_spoken_numbers(words: str, found: set[int], left: tuple[str, ...]) -> None:
-    assert extract_numbers(words.split()) == (frozenset(found), left)
+@pytest.mark.parametrize(("words", "found", "left"), CASES["spoken_numbers"])
+def test_spoken_numbers(words: str, found: list[int], left: list[str]) -> None:
+    assert extract_numbers(words.split()) == (frozenset(found), tuple(left))
 
 
 @given(
@@ -179,16 +136,6 @@ def test_apostrophes_are_equivalent() -> None:
     assert (pair_features(straight) == pair_features(curly)).all()
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "differs"),
-    [
-        ("I take oat milk in my coffee.", "I take soy milk in my coffee.", True),
-        ("The timeout is 30 seconds.", "The timeout is 30 minutes.", True),
-        ("Mira studies in Lyon.", "Mira studies in Paris", True),
-        ("I take oat milk in my coffee.", "i take oat milk in my coffee", False),
-        ("Trash day is Monday.", "The trash goes out Mondays.", False),
-        ("My train leaves from platform nine.", "My train leaves from platform 9.", False),
-    ],
-)
+@pytest.mark.parametrize(("one", "other", "differs"), CASES["differs_in_one_word"])
 def test_differs_in_one_word(one: str, other: str, *, differs: bool) -> None:
     assert differs_in_one_word(one, other) is differs

@@ -19,41 +19,13 @@ from hotmem.consolidation.summary import (
 )
 from hotmem.models import CachedEncoder, Language
 from hotmem.types import Role, SessionSummary, Turn
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 START = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
 
-SPOKEN = [
-    (Role.USER, "Hi, good morning!"),
-    (Role.ASSISTANT, "Good morning Ana! How are you?"),
-    (
-        Role.USER,
-        (
-            "I have been thinking. The old kitchen is falling apart and we want a new one before "
-            "Christmas."
-        ),
-    ),
-    (
-        Role.ASSISTANT,
-        "A kitchen is a big project. "
-        "Consider the layout, the budget, the appliances and the light. "
-        "First, measure the room. Second, compare several suppliers. Third, think of storage. "
-        "Fourth, plan the wiring. Fifth, ask for references.",
-    ),
-    (
-        Role.USER,
-        (
-            "Our budget is eight thousand euros and my sister Marta knows a carpenter in Porto "
-            "called Rui."
-        ),
-    ),
-    (Role.ASSISTANT, "That sounds wonderful."),
-    (Role.USER, "We decided to take oak for the kitchen because Rui works with oak."),
-    (Role.USER, "I still have to call Rui about the delivery date of the oak."),
-    (Role.ASSISTANT, "I can remind you of that."),
-    (Role.USER, "Do you know whether the permit from the city takes long?"),
-    (Role.ASSISTANT, "I don't know, sorry."),
-    (Role.USER, "Thanks, bye!"),
-]
+SPOKEN = [(Role(role), text) for role, text in CASES["spoken"]]
 
 
 def session(spoken: list[tuple[Role, str]]) -> list[Turn]:
@@ -86,46 +58,9 @@ def test_narrative_is_reported_speech(language: Language, encoder: CachedEncoder
     assert places == sorted(places)
 
 
-@pytest.mark.parametrize(
-    ("before", "said", "reported"),
-    [
-        ((), "My mum always said I hate winter.", "Ana's mum always said “I hate winter”."),
-        ((), 'My mum said "I am cold" again.', 'Ana\'s mum said "I am cold" again.'),
-        ((), "My doctor said I need to rest.", "Ana's doctor said Ana needs to rest."),
-        ((), "I'm allergic to walnuts.", "Ana is allergic to walnuts."),
-        ((), "Oh well, um, I have bought a red kayak.", "Ana has bought a red kayak."),
-        ((), "Thanks, we moved our piano to Porto.", "Ana moved Ana's piano to Porto."),
-        ((), "No fracture, only a bruised knee hurts.", "No fracture, only a bruised knee hurts."),
-        ((), "Never remind me of the dentist.", "Never remind Ana of the dentist."),
-        (
-            (),
-            "If my coach says no, I'll only run the half marathon.",
-            "If Ana's coach says no, Ana will only run the half marathon.",
-        ),
-        ((), "Got the blue Asics from a shop.", "Ana got the blue Asics from a shop."),
-        ((), "Started the new job at the bakery.", "Ana started the new job at the bakery."),
-        ((), "I came home and want peppermint tea.", "Ana came home and wants peppermint tea."),
-        ((), "I'd like a table for £46.", "Ana would like a table for £46."),
-        (
-            ("My sister Beth is a nurse.",),
-            "She works nights at the hospital.",
-            "Ana's sister Beth works nights at the hospital.",
-        ),
-        (("My boss Paul wrote.",), "He'd like a report.", "Ana's boss Paul would like a report."),
-        (
-            ("There was an old woman at the bakery.", "I saw my sister too."),
-            "She bought poppy rolls.",
-            "She bought poppy rolls.",
-        ),
-        (
-            ("My brother plays chess.",),
-            "She bought poppy rolls.",
-            "She bought poppy rolls.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("before", "said", "reported"), CASES["sentences_are_reported"])
 def test_sentences_are_reported(
-    language: Language, before: tuple[str, ...], said: str, reported: str
+    language: Language, before: list[str], said: str, reported: str
 ) -> None:
     docs = language.parse([*before, said])
     speakers = ["Ana"] * len(docs)
@@ -136,19 +71,7 @@ def test_sentences_are_reported(
     assert found.complete is not reported.startswith(("She", "No fracture", "Never"))
 
 
-@pytest.mark.parametrize(
-    ("said", "asks"),
-    [
-        ("should i call the plumber", True),
-        ("how much did it cost", True),
-        ("who will look after the dog", True),
-        ("Do you like it?", True),
-        ("when i was in school they did that", False),
-        ("do not tell the neighbour", False),
-        ("be careful with that", False),
-        ("I was at the dentist.", False),
-    ],
-)
+@pytest.mark.parametrize(("said", "asks"), CASES["questions_need_no_question_mark"])
 def test_questions_need_no_question_mark(language: Language, said: str, asks: bool) -> None:
     (sent,) = language.parse([said])[0].sents
     assert is_question(sent) is asks
@@ -192,16 +115,7 @@ def test_decisions_and_open_loops(language: Language, encoder: CachedEncoder) ->
     assert [sentence.turn_id for sentence in summary.open_loops] == ["t7", "t9"]
 
 
-@pytest.mark.parametrize(
-    ("said", "is_open"),
-    [
-        ("my mum thinks i should become a vegetarian", False),
-        ("don't remind me about the gym on thursday", False),
-        ("the doctor said i should book a blood test", True),
-        ("i think i should call the plumber again", True),
-        ("remind me about the gym on thursday", True),
-    ],
-)
+@pytest.mark.parametrize(("said", "is_open"), CASES["opinions_and_declined_reminders_are_not_open"])
 def test_opinions_and_declined_reminders_are_not_open_loops(
     language: Language, encoder: CachedEncoder, said: str, is_open: bool
 ) -> None:

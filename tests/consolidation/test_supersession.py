@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import pairwise, permutations
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,6 +21,9 @@ from hotmem.types import (
     Termination,
 )
 from tests.conversation import START
+from tests.tables import named_rows, tables
+
+CASES = tables(__file__)
 
 LIVES, LIKES = "lives in", "likes"
 
@@ -76,157 +80,17 @@ def known(
     )
 
 
-TABLE = [
-    ("nothing known", statement("Porto"), 5, [], Supersession()),
-    ("the same again", statement("Porto"), 5, [known("Porto", 1)], Supersession(confirms="Porto")),
-    (
-        "the same in other letters",
-        statement("the porto!"),
-        5,
-        [known("Porto", 1)],
-        Supersession(confirms="Porto"),
-    ),
-    (
-        "the same, imported late",
-        statement("Porto"),
-        1,
-        [known("Porto", 5)],
-        Supersession(confirms="Porto"),
-    ),
-    ("a new value", statement("Lisbon"), 5, [known("Porto", 1)], Supersession(ends=("Porto",))),
-    (
-        "a new value at the same moment",
-        statement("Lisbon"),
-        1,
-        [known("Porto", 1)],
-        Supersession(ends=("Porto",)),
-    ),
-    (
-        "an old value, imported late",
-        statement("Porto"),
-        1,
-        [known("Lisbon", 5)],
-        Supersession(valid_until=day(5)),
-    ),
-    (
-        "between two",
-        statement("Braga"),
-        5,
-        [known("Lisbon", 9), known("Porto", 1, until=9)],
-        Supersession(ends=("Porto",), valid_until=day(9)),
-    ),
-    (
-        "before two",
-        statement("Braga"),
-        1,
-        [known("Lisbon", 9), known("Porto", 5, until=9)],
-        Supersession(valid_until=day(5)),
-    ),
-    (
-        "back again",
-        statement("Porto"),
-        9,
-        [known("Lisbon", 5), known("Porto", 1, until=5)],
-        Supersession(ends=("Lisbon",)),
-    ),
-    (
-        "what has ended stays ended",
-        statement("Braga"),
-        9,
-        [known("Lisbon", 5), known("Porto", 1, until=5)],
-        Supersession(ends=("Lisbon",)),
-    ),
-    (
-        "a denial ends",
-        statement("Porto", negated=True),
-        5,
-        [known("Porto", 1)],
-        Supersession(ends=("Porto",)),
-    ),
-    (
-        "a denial of another value",
-        statement("Braga", negated=True),
-        5,
-        [known("Porto", 1)],
-        Supersession(),
-    ),
-    (
-        "a denial again",
-        statement("Porto", negated=True),
-        5,
-        [known("Porto", 1, negated=True)],
-        Supersession(confirms="Porto"),
-    ),
-    (
-        "a denial, imported late",
-        statement("Porto", negated=True),
-        1,
-        [known("Porto", 5)],
-        Supersession(valid_until=day(5)),
-    ),
-    (
-        "what was denied",
-        statement("Porto"),
-        5,
-        [known("Porto", 1, negated=True)],
-        Supersession(ends=("Porto",)),
-    ),
-    (
-        "what is denied later",
-        statement("Porto"),
-        1,
-        [known("Porto", 5, negated=True)],
-        Supersession(valid_until=day(5)),
-    ),
-    ("beside a denial", statement("Lisbon"), 5, [known("Porto", 1, negated=True)], Supersession()),
-    ("one of many", statement("tea", LIKES), 5, [known("coffee", 1, LIKES)], Supersession()),
-    (
-        "one of many again",
-        statement("tea", LIKES),
-        5,
-        [known("coffee", 1, LIKES), known("tea", 2, LIKES)],
-        Supersession(confirms="tea"),
-    ),
-    (
-        "one of many denied",
-        statement("tea", LIKES, negated=True),
-        5,
-        [known("coffee", 1, LIKES), known("tea", 2, LIKES)],
-        Supersession(ends=("tea",)),
-    ),
-    (
-        "a denial that says less",
-        statement("Porto", negated=True),
-        5,
-        [known("Porto in Portugal", 1)],
-        Supersession(ends=("Porto in Portugal",)),
-    ),
-    (
-        "a denial of any",
-        statement("", negated=True),
-        5,
-        [known("Porto", 1)],
-        Supersession(ends=("Porto",)),
-    ),
-    (
-        "liked again",
-        statement("tea", LIKES),
-        5,
-        [known("tea", 2, LIKES, negated=True)],
-        Supersession(ends=("tea",)),
-    ),
-]
-
-
 @pytest.mark.parametrize(
-    ("new", "said", "memories", "revision"),
-    [case[1:] for case in TABLE],
-    ids=[case[0] for case in TABLE],
+    ("new", "said", "memories", "revision"), named_rows(CASES["by_an_earlier_or_a_later_statement"])
 )
 def test_find_supersession(
-    new: Statement, said: int, memories: list[StoredMemory], revision: Supersession
+    new: dict[str, Any], said: int, memories: list[dict[str, Any]], revision: dict[str, Any]
 ) -> None:
-    assert find_supersession(new, day(said), memories) == revision
+    stored = [known(**one) for one in memories]
+    until = day(revision["valid_until"]) if "valid_until" in revision else None
+    assert find_supersession(statement(**new), day(said), stored) == Supersession(
+        revision.get("confirms"), tuple(revision.get("ends", ())), valid_until=until
+    )
 
 
 @pytest.mark.parametrize(
