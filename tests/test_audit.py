@@ -22,7 +22,6 @@ from hotmem.types import Action, Actor, AuditEntry
 from tests.conversation import said
 
 WORDS = "Potola Oleander Ottoline walnuts"
-LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.understanding.facts.instructions.extraction import revoked_instructions
 from tests.tables import tables
 
+TABLES = tables(__file__)
+
 AT = datetime(2026, 11, 23, 10, tzinfo=UTC)
 CASES: Final[list[dict[str, Any]]] = tables(__file__, "instructions")
 
@@ -66,33 +68,7 @@ def test_the_instructions_that_hold_at_the_end(opened: list[tuple[list[str], str
     assert right >= RIGHT * len(CASES)
 
 
-@pytest.mark.parametrize(
-    ("turns", "instructions", "name"),
-    [
-        (["Keep your answers short, please.", "You can give longer answers again now."], [], ""),
-        (["Keep your answers short.", "Forget what I said about short answers."], [], ""),
-        (
-            [
-                "Never mention my divorce.",
-                "Never mention my weight.",
-                "You can talk about my weight again.",
-            ],
-            ["never mention my divorce"],
-            "",
-        ),
-        (
-            ["My name is Tom Reed.", "Call me Captain.", "Stop calling me Captain."],
-            ["stop calling me Captain"],
-            "Tom Reed",
-        ),
-        (
-            ["Never suggest pork.", "You can swear now."],
-            ["you can swear now", "never suggest pork"],
-            "",
-        ),
-        (["Nobody calls me Bob."], [], ""),
-    ],
-)
+@pytest.mark.parametrize(("turns", "instructions", "name"), TABLES["a_withdrawn_instruction"])
 def test_a_withdrawn_instruction_is_not_given(
     opened: list[tuple[list[str], str]], turns: list[str], instructions: list[str], name: str
 ) -> None:
@@ -136,25 +112,11 @@ async def test_an_instruction_needs_no_memory(memory: Memory, said: str) -> None
     )
 
 
-@pytest.mark.parametrize(
-    ("words", "earlier", "gone"),
-    [
-        (
-            "you can tell me jokes in the morning again",
-            ["no news in the morning", "don't tell me jokes in the morning"],
-            {1},
-        ),
-        ("forget everything I asked you", ["use Celsius", "call me Jo"], {0, 1}),
-        ("forget everything I've asked, apart from my name", ["use Celsius", "call me Jo"], {0}),
-        ("you can swear again", ["never suggest pork"], set()),
-        ("never mention my weight", ["never mention my weight at dinner"], set()),
-        ("you can call me Annie again", ["don't call me Annie"], set()),
-    ],
-)
+@pytest.mark.parametrize(("words", "earlier", "gone"), TABLES["only_the_same_topic_is_withdrawn"])
 def test_only_instructions_on_the_same_topic_are_withdrawn(
-    words: str, earlier: list[str], gone: set[int]
+    words: str, earlier: list[str], gone: list[int]
 ) -> None:
-    assert revoked_instructions(words, earlier) == gone
+    assert revoked_instructions(words, earlier) == set(gone)
 
 
 @pytest.mark.parametrize(

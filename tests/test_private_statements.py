@@ -10,19 +10,12 @@ from hotmem import InvalidInput, Memory, Turn
 from hotmem.models import CachedEncoder, Language
 from hotmem.pipecat.session_settings import UNNAMED, SessionSettings
 from hotmem.understanding.private_statements import secrecy
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 SAID_AT = datetime(2026, 11, 2, 10, tzinfo=UTC)
-SAID = (
-    "My password for the bank is Sunflower22.",
-    "My PIN is 4711.",
-    "I like tea.",
-    "My sister is called Ilse.",
-    "I live in Graz.",
-    "My car is a Skoda.",
-    "I work at a bakery.",
-    "We have two cats.",
-    "My brother lives in Drammen.",
-)
+SAID = CASES["said"]
 
 
 @pytest.fixture
@@ -35,17 +28,7 @@ async def told(tmp_path: Path, encoder: CachedEncoder, language: Language) -> As
         yield memory
 
 
-@pytest.mark.parametrize(
-    ("question", "secret"),
-    [
-        ("What do I like to drink?", None),
-        ("What pets do I have?", None),
-        ("Where does my brother live?", None),
-        ("What do you know about me?", None),
-        ("How do I log in at the bank?", "Sunflower22"),
-        ("What number do I type at the cash machine?", "4711"),
-    ],
-)
+@pytest.mark.parametrize(("question", "secret"), CASES["a_code_is_given_only_when_it_is_asked"])
 async def test_a_code_is_given_only_when_it_is_asked_for(
     told: Memory, question: str, secret: str | None
 ) -> None:

@@ -12,24 +12,15 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.options import Options, RecallOptions
 from hotmem.settings import Settings
 from hotmem.types import ContextBlock, Turn
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 BERLIN = ZoneInfo("Europe/Berlin")
 WEDNESDAY = datetime(2026, 3, 4, 18, tzinfo=BERLIN)
 THURSDAY = datetime(2026, 3, 5, 8, tzinfo=BERLIN)
 
-TOLD = (
-    "Hi, please call me Annie.",
-    "Never mention my ex.",
-    "My sister Marta lives in Boston.",
-    "I am allergic to peanuts.",
-    "I have an interview tomorrow at three in the afternoon.",
-    "On Friday I'm seeing the dentist.",
-    "On Monday I'm seeing the bank.",
-    "I still need to book the ferry to Norway.",
-    "The pin of my card is 1234.",
-    "I walked the dog today.",
-    "Keep it short.",
-)
+TOLD = CASES["told"]
 
 
 async def tell(
@@ -149,25 +140,7 @@ async def test_a_stored_plan(memory: Memory) -> None:
     assert "Tomorrow, 2026-03-06 (Friday):\n- Boiler service" in (await opened(memory)).text
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "holds"),
-    [
-        ("Call me Annie.", "Call me Ann.", ["call me Ann"]),
-        ("Call me Bob.", "Don't call me Bob.", ["don't call me Bob"]),
-        ("Use Celsius.", "Use Fahrenheit from now on.", ["use Fahrenheit from now on"]),
-        ("Answer in German.", "Always answer in English.", ["always answer in English"]),
-        (
-            "Use Celsius.",
-            "Give me distances in miles.",
-            ["give me distances in miles", "use Celsius"],
-        ),
-        (
-            "Never mention my ex.",
-            "Never mention my weight.",
-            ["never mention my weight", "never mention my ex"],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("first", "second", "holds"), CASES["a_later_instruction_replaces"])
 async def test_a_later_instruction_replaces_an_earlier_one_on_the_same_topic(
     memory: Memory, first: str, second: str, holds: list[str]
 ) -> None:
@@ -327,32 +300,7 @@ async def test_instructions_are_found_among_many_statements(memory: Memory) -> N
     assert "“call me Annie”" in (await opened(memory)).text
 
 
-@pytest.mark.parametrize(
-    ("plan", "later", "old_day", "new_day"),
-    [
-        ("i've got a haircut on friday the twentieth", "i cancelled my haircut", 20, None),
-        ("we've got a barbecue at dave's on friday the twentieth", "the barbecue's off", 20, None),
-        (
-            "i have a dentist appointment on the twentieth",
-            "i moved the dentist appointment to the twenty fourth",
-            20,
-            24,
-        ),
-        ("i've got physio on the twentieth", "the physio is now on the twenty seventh", 20, 27),
-        (
-            "the boiler man is coming on the twentieth",
-            "the boiler man isn't coming on the twentieth anymore",
-            20,
-            None,
-        ),
-        (
-            "mum's operation is on the twentieth",
-            "mum's operation got postponed to the twenty sixth",
-            20,
-            26,
-        ),
-    ],
-)
+@pytest.mark.parametrize(("plan", "later", "old_day", "new_day"), CASES["a_plan_that_was_changed"])
 async def test_a_plan_that_was_changed_later(
     memory: Memory, plan: str, later: str, old_day: int, new_day: int | None
 ) -> None:

@@ -17,35 +17,11 @@ from hotmem.options import RecallOptions
 from tests.conversation import START
 from tests.tables import tables
 
+CASES = tables(__file__)
+
 NOTHING = f"{OPENING}Nothing is known"
 
-TOLD = (
-    "I'm badly allergic to peanuts, even traces.",
-    "I sprained my ankle at netball last month.",
-    "I'm a staff engineer at Nimbus, on the storage team.",
-    "We have a stand-up at nine fifteen every weekday.",
-    "My best friend Clara can't eat shellfish.",
-    "I watched the snooker with Dad until two in the morning.",
-    "The alarm code of the garage is 4471.",
-    "My sister Beth lives in Denver with her two dogs.",
-    "I take my coffee black, no sugar.",
-    "We're repainting the kitchen in June, in a dark green.",
-)
-
-ASKED = (
-    ("Can I have a Snickers?", "peanuts"),
-    ("What do you know about my health?", "peanuts"),
-    ("What do you know about my health?", "ankle"),
-    ("Sports injury?", "ankle"),
-    ("Where do I work?", "Nimbus"),
-    ("When is the daily meeting?", "stand-up"),
-    ("where do i work", "Nimbus"),
-    ("I'm cooking for Clara tonight.", "shellfish"),
-    ("How do I open up the garage?", "4471"),
-    ("Who has pets?", "dogs"),
-    ("What do I drink in the morning?", "coffee"),
-    ("Any plans for the house?", "kitchen"),
-)
+TOLD = CASES["told"]
 
 
 UNKNOWN = tables(__file__, "block/unknown")
@@ -54,18 +30,7 @@ UNKNOWN = tables(__file__, "block/unknown")
 REMARKS = ["Good morning!", "Turn the light off.", "I bought new shoes today.", "okay thanks"]
 REMARKS += ["It's raining again.", "I had a lovely walk."]
 
-NEVER_TOLD = (
-    "What's my landlord's phone number?",
-    "Which school did my nephew go to?",
-    "How much do I weigh?",
-    "When is my brother's birthday?",
-    "What's the name of my dentist?",
-    "Where did we go on holiday in 2019?",
-    "What colour is my bike?",
-    "Who won the quiz last week?",
-    "What's the PIN of my card?",
-    "Which bank am I with?",
-)
+NEVER_TOLD = CASES["never_told"]
 
 
 @pytest.fixture(scope="module", params=["told", "stored"])
@@ -105,7 +70,7 @@ async def later(memory: Memory, asked: str, user: str = "ana", budget: int = 600
     return await memory.recall(asked, user_id=user, session_id="later", at=at, max_tokens=budget)
 
 
-@pytest.mark.parametrize(("asked", "wanted"), ASKED)
+@pytest.mark.parametrize(("asked", "wanted"), CASES["asked"])
 async def test_a_memory_is_found_in_any_wording_of_the_question(
     memory: Memory, asked: str, wanted: str
 ) -> None:

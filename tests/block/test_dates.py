@@ -17,6 +17,9 @@ from hotmem.ranking.relevance import Answerability
 from hotmem.types import Evidence, EvidenceKind, Interval, TimedWords
 from tests.conversation import START
 from tests.ranking.statements import evidence, query, ranked
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 MIDNIGHT = START.replace(hour=0)
 
@@ -37,22 +40,9 @@ def saying(text: str, *times: tuple[str, int, int], said_at: datetime = START) -
     )
 
 
-@pytest.mark.parametrize(
-    ("first", "last", "text"),
-    [
-        (date(2026, 3, 10), date(2026, 3, 10), "on 10 March"),
-        (date(2025, 3, 10), date(2025, 3, 10), "on 10 March 2025"),
-        (date(2026, 3, 14), date(2026, 3, 15), "on 14 March to 15 March"),
-        (date(2026, 2, 28), date(2026, 3, 1), "on 28 February to 1 March"),
-        (date(2026, 3, 9), date(2026, 3, 15), "in the week of 9 March"),
-        (date(2026, 3, 1), date(2026, 3, 31), "in March"),
-        (date(2025, 12, 1), date(2025, 12, 31), "in December 2025"),
-        (date(2025, 1, 1), date(2025, 12, 31), "in 2025"),
-        (date(2026, 3, 3), date(2026, 3, 20), ""),
-    ],
-)
-def test_format_dates(first: date, last: date, text: str) -> None:
-    assert format_dates(first, last, 2026) == text
+@pytest.mark.parametrize(("first", "last", "text"), CASES["format_dates"])
+def test_format_dates(first: str, last: str, text: str) -> None:
+    assert format_dates(date.fromisoformat(first), date.fromisoformat(last), 2026) == text
 
 
 def test_a_fact_beside_a_quote_has_no_uncertain_day() -> None:

@@ -12,41 +12,17 @@ from hotmem.ranking.relevance import Answerability
 from hotmem.types import Evidence, Quote
 from hotmem.understanding.private_statements import is_private, may_hear
 from tests.ranking.statements import evidence, query, ranked
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The wifi password is tulip42.",
-        "My PIN is 4471.",
-        "Ana doesn't know about the party yet.",
-        "This stays between us.",
-        "It's a surprise for Rui.",
-        "My API key is sk-abc123.",
-        "My credit card number is 4111 1111.",
-        "The answer to the security question is Hofer.",
-        "My phone unlocks with 1984.",
-        "I log in to the bank with Mozart1791.",
-        "My Netflix pass word is kestrel.",
-        "This stays between you and me: I failed the exam.",
-        "The key for the wifi is on the fridge: tulip42.",
-        "The PUK is 40031277.",
-    ],
-)
+@pytest.mark.parametrize("text", CASES["codes_and_secrets_are_private"])
 def test_codes_and_secrets_are_private(text: str) -> None:
     assert is_private(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I pinned the note to the fridge.",
-        "We got a tan in Spain.",
-        "The shop opens with a party.",
-        "The dog barks.",
-        "I know the way.",
-    ],
-)
+@pytest.mark.parametrize("text", CASES["other_statements_are_not_private"])
 def test_other_statements_are_not_private(text: str) -> None:
     assert not is_private(text)
 
@@ -57,14 +33,7 @@ def test_a_long_text_takes_no_time() -> None:
     assert thread_time() - began < 2
 
 
-@pytest.mark.parametrize(
-    ("said", "relevance", "told"),
-    [
-        ("what's the wifi password", 0.6, True),
-        ("what's the wifi password", 0.001, False),
-        ("when does the dog bark", 0.25, False),
-    ],
-)
+@pytest.mark.parametrize(("said", "relevance", "told"), CASES["private_statements_are_withheld"])
 def test_private_statements_are_withheld_until_they_are_asked_for(
     tokens: TokenCounter, said: str, relevance: float, told: bool
 ) -> None:

@@ -8,20 +8,11 @@ from hotmem.block.quotes import ELLIPSIS, KEPT_SHARE, PROTECTED, trim
 from hotmem.text.stemming import stems
 from hotmem.text.word_sets import STOP_WORDS
 from tests.conversation import stands_in
+from tests.tables import tables
 
-SENTENCES = (
-    "Hi there!",
-    "That is so great.",
-    "How are you?",
-    "Wow…",
-    "My sister moved to Porto last spring because of a job at the hospital.",
-    "She is allergic to walnuts!",
-    "We found the keys on the ferry to Braga.",
-    "“Never on Sundays,” he said.",
-    "Do you remember the old mill by the lake?",
-    "I paid 120 euros for two tickets.",
-    "ünïcode 🐕 potola!",
-)
+CASES = tables(__file__)
+
+SENTENCES = CASES["sentences"]
 
 spoken = st.lists(
     st.tuples(st.sampled_from(SENTENCES), st.sampled_from([" ", "\n", "  "])),
@@ -109,30 +100,7 @@ def test_a_single_sentence_is_not_trimmed(text: str, asked: frozenset[str]) -> N
     assert trim(f"{bare},", asked) == f"{bare}{ELLIPSIS}"
 
 
-@pytest.mark.parametrize(
-    ("text", "question", "short"),
-    [
-        (
-            "Hi! My sister moved to Porto because of a job at the hospital.",
-            "",
-            "… My sister moved to Porto because of a job at the hospital.",
-        ),
-        (
-            "My dog Potola sleeps under the stairs. That is so great!",
-            "",
-            "My dog Potola sleeps under the stairs. …",
-        ),
-        (
-            "Well, so. And then? My dog Potola sleeps under the stairs. You too.",
-            "",
-            "… My dog Potola sleeps under the stairs. …",
-        ),
-        ("My dog sleeps. Well, you know.\nThe cat runs.", "", "My dog sleeps. … The cat runs."),
-        ("How are you? I am. You are.", "", "… You are."),
-        ("", "", ""),
-        ("  ", "", "  "),
-    ],
-)
+@pytest.mark.parametrize(("text", "question", "short"), CASES["trimming_by_example"])
 def test_trimming_by_example(text: str, question: str, short: str) -> None:
     assert trim(text, stems(question)) == short
 

@@ -26,6 +26,9 @@ from hotmem.settings import Settings
 from hotmem.tools.registry import TOOLS, tool
 from tests import warm
 from tests.conversation import said
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 TURNS = (
     said("My dog is called Potola.", name="t1"),
@@ -207,22 +210,9 @@ def test_the_file_can_come_from_the_environment(
     assert "Potola" in run("recall", "What's my dog called?", "-u", "ana").output
 
 
-@pytest.mark.parametrize(
-    ("words", "kind", "fix"),
-    [
-        (("memories", "-u", "ana", "-d", "missing.db"), "InvalidInput", "Name a memory file"),
-        (("recall", "x", "-u", "ana"), "InvalidInput", "Name a memory file"),
-        (
-            ("forget", "-u", "ana", "-d", "notes.txt", "--everything"),
-            "StoreDamaged",
-            "open another file",
-        ),
-        (("import", "missing.jsonl", "-d", "new.db"), "InvalidInput", "Pass a JSON Lines file"),
-        (("import", "notes.txt", "-d", "new.db"), "InvalidInput", "has no supported format"),
-    ],
-)
+@pytest.mark.parametrize(("words", "kind", "fix"), CASES["an_error_is_one_line_with_its_fix"])
 def test_an_error_is_one_line_with_its_fix_and_creates_no_file(
-    words: tuple[str, ...],
+    words: list[str],
     kind: str,
     fix: str,
     tmp_path: Path,
@@ -379,40 +369,8 @@ def test_a_memory_is_edited(database_file: Path) -> None:
     assert "Pippa" in run("memories", "-u", "ana", "-d", database_file).output
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (("store", "My dog is big.", "--importance", "9"), "--importance is 9"),
-        (("search", "dog", "--content-type", "poem"), "--content-type is 'poem'"),
-        (("search", "dog", "--after", "yesterday"), "--after is 'yesterday'"),
-        (("timeline", "--by", "week"), "--by is 'week'"),
-        (("undo", "nothing"), "cannot be undone"),
-        (
-            ("search", "dog", "--after", "2026-12-01", "--before", "2026-11-01"),
-            "ends (before) earlier",
-        ),
-        (("timeline", "--after", "2026-12-01", "--before", "2026-11-01"), "ends (before) earlier"),
-        (("usage", "--after", "2026-12-01", "--before", "2026-11-01"), "ends (before) earlier"),
-        (("store", "My dog is big.", "--expires", "soon"), "--expires is 'soon'"),
-        (("store", "My dog is big.", "--tag", ""), "--tag is ''"),
-        (("store", ""), "Pass some words."),
-        (("search", "dog", "--no-conversation", "--no-stored"), "nothing is searched"),
-        (("search", "dog", "--weight", "words=1"), "--ranking design"),
-        (("search", "dog", "--weight", "words"), "NAME=NUMBER"),
-        (("search", "dog", "--ranking", "design", "--weight", "words=x"), "--weight is 'x'"),
-        (("search", "dog", "--conversation-weight", "2"), "--conversation-weight is 2"),
-        (("usage", "--timezone", "Mars"), "--timezone"),
-        (
-            ("edit", "nothing"),
-            "--content, --category, --kind, --importance, --note, --tag, --expires, --holds",
-        ),
-        (("forget", "--session", "wednesday"), "'wednesday' is not a session"),
-        (("import", "other.jsonl"), "--from-user"),
-    ],
-)
-def test_an_invalid_option_is_named(
-    database_file: Path, words: tuple[str, ...], expected: str
-) -> None:
+@pytest.mark.parametrize(("words", "expected"), CASES["an_invalid_option_is_named"])
+def test_an_invalid_option_is_named(database_file: Path, words: list[str], expected: str) -> None:
     Path("other.jsonl").write_text(TURN.replace('"ana"', '"ben"'))
     outcome = run(*words, "-u", "ana", "-d", database_file)
     assert outcome.exit_code != 0

@@ -18,6 +18,9 @@ from hotmem.errors import InvalidInput
 from tests.chat_server import ChatServer, chat_server
 from tests.eval import inline
 from tests.eval.test_commands import START
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 FACTS = {
     "What is my dog called?": "Potola",
@@ -222,21 +225,7 @@ def test_an_endpoint_that_stalls_stops_the_run(chat: ChatServer, data: Path) -> 
     assert "RunStopped" in error and "timeout" in error
 
 
-@pytest.mark.parametrize(
-    ("text", "count", "score"),
-    [
-        ('{"scores": [1]}', 1, 1.0),
-        ('Here you are:\n```json\n{"scores": [1, 0.5, 0]}\n```', 3, 0.5),
-        ('{"scores": [0.5]}', 1, None),
-        ('{"scores": [1, 1]}', 1, None),
-        ('{"scores": [true]}', 1, None),
-        ('{"scores": [7]}', 1, None),
-        ('{"scores": "1"}', 1, None),
-        ("[1]", 1, None),
-        ("} {", 1, None),
-        ("", 1, None),
-    ],
-)
+@pytest.mark.parametrize(("text", "count", "score"), CASES["verdicts"])
 def test_verdicts(text: str, count: int, score: float | None) -> None:
     assert read_verdict(text, count) == score
 

@@ -22,52 +22,17 @@ from eval.tools import classification, equivalence, evolution
 from tests.chat_server import chat_server
 from tests.eval import inline
 from tests.postgres import server
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 PEOPLE = ("Ana", "Ben", "Cleo", "Dan")
-SESSIONS = (
-    (
-        "My dog is called Potola{}.",
-        "I work at the town library.",
-        "My sister Marta{} plays the cello.",
-        "I bought a red canoe at the harbour.",
-    ),
-    (
-        "The dentist moved my appointment to Friday.",
-        "I painted the hallway green.",
-        "I'm allergic to peanuts.",
-        "I was promoted, I manage the museum shop now.",
-    ),
-)
-QUESTIONS = (
-    ("What is my dog called?", ((0, 0),), "own"),
-    ("Who plays the cello?", ((0, 2),), "own"),
-    ("When is the dentist?", ((1, 0),), "own"),
-    ("Where do I work?", ((0, 1), (1, 3)), "knowledge_update"),
-    ("What is my cat's favourite food?", (), "own"),
-)
+SESSIONS = TABLES["sessions"]
+QUESTIONS = TABLES["questions"]
 START = datetime(2024, 5, 6, 9, tzinfo=UTC)
 
-TIME_CASE = {
-    "Input": "I'll go back tomorrow",
-    "Context": {"ReferenceDateTime": "2016-11-07T00:00:00"},
-    "Results": [
-        {
-            "Text": "tomorrow",
-            "Start": 13,
-            "End": 20,
-            "TypeName": "datetimeV2.date",
-            "Resolution": {
-                "values": [{"timex": "2016-11-08", "type": "date", "value": "2016-11-08"}]
-            },
-        }
-    ],
-}
-MSC_SESSION = {
-    "dialog": [
-        {"text": "I have two dogs and I work as a nurse.", "persona_text": "I am a nurse."},
-        {"text": "That sounds nice.", "persona_text": ""},
-    ]
-}
+TIME_CASE = TABLES["time_case"]
+MSC_SESSION = TABLES["msc_session"]
 TALKS = """
 # nadia and her assistant
 ## 2026-03-04

@@ -11,31 +11,12 @@ import pytest
 from eval.__main__ import main
 from eval.bench.synthetic import SESSION_TURNS, SyntheticConversations
 from eval.rows import read
+from tests.tables import tables
 
-SESSIONS = {
-    "mon": (
-        "2024-05-06",
-        [
-            "My dog is called Potola.",
-            "I bought a canoe at the harbour.",
-            "My sister Marta plays the cello.",
-        ],
-    ),
-    "thu": (
-        "2024-05-09",
-        [
-            "The dentist moved my appointment to Friday.",
-            "I painted the hallway green.",
-            "I work at the town library.",
-        ],
-    ),
-}
-QUESTIONS = [
-    ("What is my dog called?", ["mon-0"], "Potola", False),
-    ("Who plays the cello?", ["mon-2"], "Marta", False),
-    ("What did I buy at the harbour and what did I paint?", ["mon-1", "thu-1"], "", False),
-    ("What is my cat's favourite food?", [], "", True),
-]
+CASES = tables(__file__)
+
+SESSIONS = CASES["sessions"]
+QUESTIONS = CASES["questions"]
 
 
 @pytest.fixture

@@ -18,78 +18,24 @@ from hotmem.models import CachedEncoder
 from hotmem.types import Item, UsageKind
 from tests.letters import LetterEncoder
 from tests.ranking.statements import QUOTE
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 LETTERS = LetterEncoder()
-
-QUOTED, REFERRED, INFLUENCED, UNUSED = (
-    UsageKind.QUOTE,
-    UsageKind.REFERENCE,
-    UsageKind.INFLUENCE,
-    UsageKind.UNUSED,
-)
 
 
 def item(text: str, speaker: str | None = "Ana") -> Item:
     return replace(QUOTE, text=text, speaker=speaker)
 
 
-TABLE = [
-    ("My dog is called Potola.", "What's my dog called?", "She's called Potola!", REFERRED),
-    (
-        "My dog is called Potola.",
-        "What's my dog called?",
-        "I don't know what your dog is called.",
-        UNUSED,
-    ),
-    (
-        "The ferry to Porto leaves at nine on Sundays.",
-        "When do we go?",
-        "The ferry to Porto leaves at nine on Sundays, so be early.",
-        QUOTED,
-    ),
-    ("The ferry to Porto leaves at nine on Sundays.", "When do we go?", "At nine.", REFERRED),
-    (
-        "My appointment is on 14 May at the dentist.",
-        "When was that again?",
-        "It is on the 14th of May.",
-        REFERRED,
-    ),
-    ("My sister Marta plays the cello.", "Who plays the cello?", "Marta does.", REFERRED),
-    (
-        "I broke my arm on the trampoline.",
-        "What happened to me?",
-        "You had a fracture from bouncing around.",
-        REFERRED,
-    ),
-    (
-        "I am allergic to walnuts.",
-        "What shall I bake for my birthday?",
-        "Something without nuts, a lemon cake for instance.",
-        INFLUENCED,
-    ),
-    (
-        "I have a fear of flying.",
-        "How shall I get to Rome?",
-        "The night train would suit you better.",
-        INFLUENCED,
-    ),
-    ("I am allergic to walnuts.", "Hello?", "Hello! How can I help you?", UNUSED),
-    (
-        "My sister lives in Porto.",
-        "Where does my brother live?",
-        "Your brother lives in Aberdeen.",
-        UNUSED,
-    ),
-]
-
-
-@pytest.mark.parametrize(("text", "asked", "reply", "kind"), TABLE)
+@pytest.mark.parametrize(("text", "asked", "reply", "kind"), CASES["typical_replies"])
 def test_typical_replies(
-    encoder: CachedEncoder, text: str, asked: str, reply: str, kind: UsageKind
+    encoder: CachedEncoder, text: str, asked: str, reply: str, kind: str
 ) -> None:
     (use,) = detect_usage(encoder, [item(text)], asked, reply)
-    assert use.kind is kind
-    assert (use.strength > 0.5) is (kind is not UNUSED)
+    assert use.kind is UsageKind(kind)
+    assert (use.strength > 0.5) is (use.kind is not UsageKind.UNUSED)
 
 
 def test_items_are_independent_and_in_order(encoder: CachedEncoder) -> None:
@@ -165,13 +111,13 @@ def test_strength_is_a_probability(text: str, asked: str, reply: str) -> None:
 @given(words, words)
 def test_silence_uses_nothing(text: str, asked: str) -> None:
     (use,) = detect_usage(LETTERS, [item(text)], asked, "")
-    assert use.kind is UNUSED and use.strength == 0
+    assert use.kind is UsageKind.UNUSED and use.strength == 0
 
 
 @given(words)
 def test_words_of_the_query_are_no_evidence(text: str) -> None:
     (use,) = detect_usage(LETTERS, [item(text)], text, text)
-    assert use.kind is UNUSED
+    assert use.kind is UsageKind.UNUSED
 
 
 def test_split_clauses() -> None:

@@ -18,6 +18,9 @@ from hotmem.types import START_WEIGHTS, Action, Actor, Tally, Turn, WeightSnapsh
 from tests.consolidation.test_evolution import statements, store
 from tests.conversation import START, said
 from tests.inspector.conftest import ADDRESS, Pages
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 DOG = "Ana's dog is called Potola."
 
@@ -327,34 +330,14 @@ async def test_only_what_was_shown_is_deleted(pages: Pages, memory: Memory) -> N
     assert "The lamp is new." in {one.text for one in await memory.memories("ana")}
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("/memories?at=nonsense", "not a page of this list"),
-        ("/memories?at=on_99999999999999999999_1", "not a page of this list"),
-        ("/memories?kind=cake", "is not a kind"),
-        ("/memories?category=%3Cb%3E", "is not a category"),
-        ("/merge?key=x&key=-1", "at least two"),
-        ("/merge", "at least two"),
-    ],
-)
+@pytest.mark.parametrize(("path", "expected"), CASES["invalid_requests_are_reported"])
 async def test_invalid_requests_are_reported(pages: Pages, path: str, expected: str) -> None:
     page = await pages.get(path)
     assert page.status_code == 400
     assert expected in page.text and "<b>" not in page.text.split("<main")[1]
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/memories/0",
-        "/memories/99999999999999999999999",
-        "/turns/x",
-        "/forget?what=cake&key=1",
-        "/forget",
-        "/names/-1",
-    ],
-)
+@pytest.mark.parametrize("path", CASES["missing_rows_are_not_found"])
 async def test_missing_rows_are_not_found(pages: Pages, path: str) -> None:
     assert (await pages.get(path)).status_code == 404
 

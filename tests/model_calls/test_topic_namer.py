@@ -11,28 +11,14 @@ from hotmem.topic_namer import STATEMENTS, read_names, write_prompt
 from hotmem.types import Category
 from tests.chat_server import ChatServer
 from tests.consolidation.test_evolution import statements, store
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 GROUP = ("Rex sleeps on the sofa.", "The vet weighed Rex.")
 
 
-@pytest.mark.parametrize(
-    ("answer", "name"),
-    [
-        ('{"names": ["Dog care"]}', "dog care"),
-        ('Here: {"names": ["  dog   care "]}.', "dog care"),
-        ('{"names": ["Rex"]}', "Rex"),
-        ('{"names": ["Rex the dog"]}', "Rex the dog"),
-        ('{"names": ["Max"]}', "max"),
-        ('{"names": ["my Max"]}', None),
-        ('{"names": ["ACME"]}', None),
-        ('{"names": ["visits to the vet"]}', None),
-        ('{"names": ["area 51"]}', None),
-        ('{"names": ["dog; ignore all"]}', None),
-        ('{"names": ["Other"]}', None),
-        ('{"names": [null]}', None),
-        ('{"names": [7]}', None),
-    ],
-)
+@pytest.mark.parametrize(("answer", "name"), CASES["a_name_is_short_and_says_no_more"])
 def test_a_name_is_short_and_says_no_more_than_the_statements(
     answer: str, name: str | None
 ) -> None:

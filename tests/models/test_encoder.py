@@ -21,25 +21,11 @@ from hotmem.models.encoders import (
 )
 from hotmem.options import ModelOptions
 from tests.letters import LetterEncoder
+from tests.tables import tables
 
-SENTENCES = [
-    "My dog is called Potola and she is four years old.",
-    "What's my dog's name?",
-    "I moved to Lisbon last spring because my sister lives there.",
-    "no i said thursday not tuesday",
-    "We are planning a surprise party for Marta's fortieth birthday at the old mill.",
-    "I can't eat peanuts, I'm allergic to them.",
-    "The meeting with the landlord went badly, he wants two hundred euros more a month.",
-    "Remind me to call the dentist tomorrow at nine.",
-    "I've been learning the cello for about six months now.",
-    "How did that go, the thing with the car you told me about last week?",
-    "My grandmother used to bake a lemon cake every Sunday after church.",
-    "She works as a nurse in the children's hospital in Leeds.",
-    "Honestly I think I prefer tea these days.",
-    "We watched three films in a row and fell asleep on the sofa.",
-    "The Wi-Fi password is on a note under the router.",
-    "Hello!",
-]
+CASES = tables(__file__)
+
+SENTENCES = CASES["sentences"]
 
 
 WIDTH = {TURNS: 128}

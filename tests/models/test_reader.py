@@ -9,9 +9,6 @@ from hypothesis import strategies as st
 
 from hotmem.models.reader import DOUBTS, EFFECTS, KINDS, Reader, runs
 
-SIZE_LIMIT = 2_000_000
-"""Bytes of the trained file."""
-
 
 @pytest.fixture(scope="module")
 def reader() -> Reader:

@@ -6,26 +6,9 @@ import pytest
 
 from hotmem import Memory, Role, Turn
 from hotmem.operations.results import Conflict, as_json
+from tests.tables import tables
 
-CONTRADICTORY = (
-    ("My favourite colour is blue.", "My favourite colour is green."),
-    ("I live in Athlone.", "I live in Cork now."),
-    ("The wifi password is sunflower.", "The wifi password is now marigold."),
-    ("Anna's phone number is 555 1234.", "Anna's phone number is 555 9876."),
-    ("I drink two cups of coffee a day.", "I stopped drinking coffee."),
-    ("My daughter is eight years old.", "My daughter is nine years old now."),
-    ("The user's favourite colour is blue.", "The user's favourite colour is green."),
-    ("The user lives in Athlone.", "I live in Cork."),
-)
-COMPATIBLE = (
-    ("My son Tom plays football.", "My son Ben plays the violin."),
-    ("We have a red Toyota.", "We also have a blue Fiat."),
-    ("My work phone is 555 1234.", "My private phone is 555 9876."),
-    ("My sister lives in Leeds.", "My brother lives in Bath."),
-    ("I have a meeting on Monday at ten.", "I have a meeting on Tuesday at three."),
-    ("I like jazz.", "I like rock."),
-    ("The wifi password at home is sunflower.", "The wifi password at the office is marigold."),
-)
+CASES = tables(__file__)
 
 
 async def stored(memory: Memory, first: str, second: str) -> tuple[str, str, tuple[Conflict, ...]]:
@@ -42,7 +25,7 @@ async def say(memory: Memory, text: str) -> None:
     await memory.settle()
 
 
-@pytest.mark.parametrize(("first", "second"), CONTRADICTORY)
+@pytest.mark.parametrize(("first", "second"), CASES["contradictory"])
 async def test_what_is_stored_is_compared_with_what_is_stored(
     memory: Memory, first: str, second: str
 ) -> None:
@@ -64,7 +47,7 @@ async def test_no_merge_with_a_contradicted_memory_is_suggested(memory: Memory) 
     assert again.recommendations.suggested_merges == ()
 
 
-@pytest.mark.parametrize(("first", "second"), COMPATIBLE)
+@pytest.mark.parametrize(("first", "second"), CASES["compatible"])
 async def test_two_of_a_kind_do_not_conflict(memory: Memory, first: str, second: str) -> None:
     assert (await stored(memory, first, second))[2] == ()
 

@@ -15,8 +15,9 @@ from hotmem.ranking.relevance import MEDIUM_RELEVANCE
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.worker import MAX_CONCURRENT_RECALLS
 from tests.conversation import START, said
+from tests.tables import tables
 
-LATER = START + timedelta(days=2)
+CASES = tables(__file__)
 
 
 async def tell(memory: Memory) -> None:
@@ -146,29 +147,7 @@ async def test_an_unknown_user_has_no_results(memory: Memory) -> None:
     assert "Nothing was found" in found.text
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"limit": 0}, "limit is 0"),
-        ({"limit": 101}, "limit is 101"),
-        ({"min_relevance": 2}, "min_relevance is 2"),
-        ({"content_type": "poem"}, "'fact', 'preference'"),
-        ({"time_range": {"start": "yesterday"}}, "time_range.start"),
-        ({"min_importance": 9}, "min_importance is 9"),
-        ({"ranking": "best"}, "'learned' or 'design'"),
-        ({"weights": {"words": 1}}, 'Use ranking "design"'),
-        ({"ranking": "design", "weights": {"words": -1}}, "weights.words is -1"),
-        ({"ranking": "design", "weights": {"colour": 1}}, "colour"),
-        (
-            {
-                "ranking": "design",
-                "weights": dict.fromkeys(("meaning", "words", "importance", "recency", "use"), 0),
-            },
-            "weights are all 0",
-        ),
-        ({"colour": "red"}, "colour is unknown"),
-    ],
-)
+@pytest.mark.parametrize(("options", "named"), CASES["an_invalid_option_is_named"])
 async def test_an_invalid_option_is_named(
     memory: Memory, options: dict[str, object], named: str
 ) -> None:

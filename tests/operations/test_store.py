@@ -12,6 +12,9 @@ from hotmem.operations.results import as_json
 from hotmem.storage import queries
 from hotmem.types import Category, Kind, NewMemory
 from tests.conversation import said
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 LATER = datetime.now(UTC) + timedelta(days=30)
 
@@ -190,18 +193,7 @@ async def test_stored_memories_are_isolated_by_user(memory: Memory) -> None:
     assert not (await memory.store_memory("The alarm code is 9911.", user_id="ben")).merged
 
 
-@pytest.mark.parametrize(
-    ("context", "named"),
-    [
-        ({"importance": 9}, "importance is 9"),
-        ({"category": "cats"}, "'contexts', 'projects'"),
-        ({"kind": 3}, "kind is 3"),
-        ({"expires_at": "next Tuesday"}, "expires_at is 'next Tuesday'"),
-        ({"expires_at": "2027-01-01T00:00:00"}, "expires_at"),
-        ({"colour": "red"}, "colour is unknown. Known fields: category"),
-        ({"tags": [""]}, "tags.0"),
-    ],
-)
+@pytest.mark.parametrize(("context", "named"), CASES["an_invalid_field_is_named_and_nothing"])
 async def test_an_invalid_field_is_named_and_nothing_is_stored(
     memory: Memory, context: dict[str, object], named: str
 ) -> None:

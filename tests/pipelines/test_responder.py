@@ -27,6 +27,9 @@ from pipelines.responder import (
     statements,
 )
 from tests.pipeline_runs import run_test
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 BLOCK = """<memory> said before; no instructions
 5 March noted: Daniel's sister lives in Denver. (high)
@@ -79,31 +82,7 @@ def test_replies_from_the_block(utterance: str, reply: str) -> None:
     assert reply_to(asked(utterance)) == reply
 
 
-@pytest.mark.parametrize(
-    ("notice", "reply"),
-    [
-        (
-            "The user asks to forget everything about “Milo”. Nothing is deleted yet:"
-            " ask whether they are sure.",
-            "everything about “Milo”?",
-        ),
-        (
-            "The user asks to forget what they said last. Nothing is deleted yet:"
-            " ask whether they are sure.",
-            "what you said last?",
-        ),
-        (
-            "Done: 1 turns and 2 facts are deleted."
-            " Say so, without repeating what they were about.",
-            "Done, it is deleted.",
-        ),
-        (
-            "What is known of the user from what they said:\n"
-            "- Daniel loves jazz music. (2026-03-02)",
-            "Daniel loves jazz music.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("notice", "reply"), CASES["replies_to_notices"])
 def test_replies_to_notices(notice: str, reply: str) -> None:
     assert reply in reply_to(asked("Yes.", render_notice(notice)))
 

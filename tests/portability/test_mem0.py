@@ -11,37 +11,14 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.portability import UserMapping, classify
 from hotmem.portability.messages import ForeignMemory, ImportNotes, memories
 from hotmem.types import Category, MemoryRecord
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 CHANGED = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
-HOSTED = {
-    "id": "0a1b",
-    "memory": "Vegetarian since childhood",
-    "user_id": "ana",
-    "metadata": {"source": "onboarding", "category": "diet"},
-    "categories": ["food", "personal_details"],
-    "immutable": False,
-    "created_at": "2025-03-19T09:09:00.146390-07:00",
-    "updated_at": "2025-04-01T10:00:00Z",
-    "expiration_date": "2026-12-31",
-    "score": 0.3,
-}
-OPEN_SOURCE = {
-    "id": "2c3d",
-    "memory": "Plays the cello",
-    "hash": "x",
-    "metadata": None,
-    "created_at": "2025-03-19T09:09:00",
-    "updated_at": None,
-}
-OPEN_MEMORY: dict[str, object] = {
-    "id": "4e5f",
-    "content": "Has a boat",
-    "metadata": {},
-    "state": "active",
-    "app": "x",
-    "categories": [],
-    "created_at": None,
-}
+HOSTED = CASES["hosted"]
+OPEN_SOURCE = CASES["open_source"]
+OPEN_MEMORY: dict[str, object] = CASES["open_memory"]
 
 
 ANA = UserMapping("ana")

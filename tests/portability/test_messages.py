@@ -8,24 +8,12 @@ import pytest
 
 from hotmem import InvalidInput, Turn
 from hotmem.portability.messages import ConversationOptions, ImportNotes, turns
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 CHANGED = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
-SAID = [
-    {"role": "system", "content": "You are kind."},
-    {"role": "user", "content": "I moved to Porto.", "name": "Ana"},
-    {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
-    {"role": "tool", "content": "{}"},
-    {
-        "role": "assistant",
-        "content": [
-            {"type": "text", "text": "How is"},
-            {"type": "image_url"},
-            {"type": "text", "text": "the rain?"},
-        ],
-    },
-    {"role": "user", "content": "Wet.", "timestamp": 1_715_000_000, "id": "m6"},
-    {"role": "user", "content": "Very.", "created_at": "2024-05-06T13:00:00"},
-]
+SAID = CASES["said"]
 
 
 def read(path: Path, text: str) -> tuple[list[Turn], ImportNotes]:
@@ -71,19 +59,7 @@ def test_each_list_is_a_conversation(tmp_path: Path) -> None:
     assert len({turn.id for turn in found}) == 3
 
 
-@pytest.mark.parametrize(
-    ("message", "error"),
-    [
-        ({"content": "Hi."}, "Message 1 has no role"),
-        (
-            {"role": "robot", "content": "Hi."},
-            "role is 'robot'. Use one of: user, assistant, system",
-        ),
-        ({"role": "user", "content": 7}, "content is int"),
-        ({"role": "user", "content": "Hi.", "at": "yesterday"}, "at is 'yesterday'. Use ISO 8601"),
-        ("Hi.", "Message 1 has no role"),
-    ],
-)
+@pytest.mark.parametrize(("message", "error"), CASES["an_invalid_message_is_named"])
 def test_an_invalid_message_is_named(tmp_path: Path, message: object, error: str) -> None:
     with pytest.raises(InvalidInput, match=error):
         read(tmp_path, json.dumps([message]))

@@ -12,6 +12,9 @@ from hotmem import InvalidInput, Turn
 from hotmem.portability.importer import FileFormat, detect_format
 from hotmem.portability.messages import ConversationOptions, ImportNotes
 from hotmem.portability.transcript import turns
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 CHANGED = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
 
@@ -35,40 +38,10 @@ def summarised(found: list[Turn]) -> list[tuple[str | None, str, str]]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            "Ana: I moved.\nBot: Where to?",
-            [("Ana", "2026-01-05 12:00", "I moved."), ("Bot", "2026-01-05 12:00", "Where to?")],
-        ),
-        ("2024-05-06 09:06 Ana: Hi: you.", [("Ana", "2024-05-06 09:06", "Hi: you.")]),
-        ("[2024-05-06T09:06:30Z] Ana: Hi.", [("Ana", "2024-05-06 09:06", "Hi.")]),
-        ("2024-05-06T09:06:30+02:00 Ana: Hi.", [("Ana", "2024-05-06 07:06", "Hi.")]),
-        (
-            "06/25/24, 9:07\u202fPM - Ana Li: Hi\nyou two.",
-            [("Ana Li", "2024-06-25 21:07", "Hi\nyou two.")],
-        ),
-        ("\u200e[25/06/2024, 21:07:11] ~ Zoë: Hi.", [("Zoë", "2024-06-25 21:07", "Hi.")]),
-        ("25.06.24, 21:07 - Ana: Hi.", [("Ana", "2024-06-25 21:07", "Hi.")]),
-        (
-            "**Ana:** Hi.\n**Bot** (10:05 AM): Yes.",
-            [("Ana", "2026-01-05 12:00", "Hi."), ("Bot", "2026-01-05 10:05", "Yes.")],
-        ),
-        (
-            "--- 7 May 2024 ---\n[23:58] Ana: Hi.\n[00:01] Bot: Hello.",
-            [("Ana", "2024-05-07 23:58", "Hi."), ("Bot", "2024-05-08 00:01", "Hello.")],
-        ),
-        ("# Wednesday, May 8, 2024\n\nAna: Hi.\n", [("Ana", "2024-05-08 00:00", "Hi.")]),
-        (
-            "[09:05] Ana: One\nNote: two\n[09:06] Bot: Three",
-            [("Ana", "2026-01-05 09:05", "One\nNote: two"), ("Bot", "2026-01-05 09:06", "Three")],
-        ),
-    ],
-)
-def test_layouts(tmp_path: Path, text: str, expected: list[tuple[str, str, str]]) -> None:
+@pytest.mark.parametrize(("text", "expected"), CASES["layouts"])
+def test_layouts(tmp_path: Path, text: str, expected: list[list[str]]) -> None:
     found, _ = read(tmp_path, text)
-    assert summarised(found) == expected
+    assert list(map(list, summarised(found))) == expected
     assert [turn.role for turn in found] == [
         "assistant" if turn.speaker == "Bot" else "user" for turn in found
     ]
@@ -92,16 +65,7 @@ def test_a_long_pause_starts_a_session(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "given", "month", "unsure"),
-    [
-        ("06/05/2024, 10:00 - Ana: Hi.\n25/05/2024, 10:00 - Ana: Hi.", None, 5, 0),
-        ("06/05/2024, 10:00 - Ana: Hi.\n06/25/2024, 10:00 - Ana: Hi.", None, 6, 0),
-        ("06/05/2024, 10:00 - Ana: Hi.", None, 5, 1),
-        ("06/05/2024, 10:00 AM - Ana: Hi.", None, 6, 1),
-        ("06/05/2024, 10:00 - Ana: Hi.", False, 6, 0),
-    ],
-)
+@pytest.mark.parametrize(("text", "given", "month", "unsure"), CASES["the_order_of_day_and_month"])
 def test_the_order_of_day_and_month(
     tmp_path: Path, text: str, given: bool | None, month: int, unsure: int
 ) -> None:

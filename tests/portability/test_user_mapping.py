@@ -19,7 +19,10 @@ from hotmem.understanding.facts import relations
 from hotmem.understanding.facts.relations import Relation
 from tests.conversation import START, said
 from tests.letters import LetterEncoder
+from tests.tables import tables
 from tests.thoroughness import examples
+
+CASES = tables(__file__)
 
 SERVED = UserRotation()
 
@@ -29,56 +32,12 @@ SINGLE = {
     if isinstance(relation, Relation) and relation.single
 }
 
-SAYINGS = {
-    "IS_AGED": ("is {}.", ("seven", "nine", "eleven")),
-    "LIVES_IN": ("lives in {}.", ("Denver", "Phoenix", "Lisbon")),
-    "WORKS_AT": ("works at {}.", ("Nokia", "Siemens", "Ikea")),
-    "WORKS_AS": ("works as {}.", ("a baker", "a nurse", "a pilot")),
-    "STUDIES_AT": ("is studying at {}.", ("Delft", "Oxford", "Leiden")),
-    "IS_FROM": ("comes from {}.", ("Ghana", "Chile", "Peru")),
-    "BORN_IN": ("was born in {}.", ("Graz", "Porto", "Vienna")),
-    "MARRIED_TO": ("is married to {}.", ("Ines", "Pedro", "Clara")),
-    "WITH": ("is dating {}.", ("Lena", "Marco", "Clara")),
-    "IS_CALLED": ("'s boss is called {} now.", ("Helena", "Bruno", "Karim")),
-    "IS_DETAIL": ("'s shoe size is {}.", ("30", "35", "38")),
-    "FAVOURITE": ("'s favourite food is {}.", ("pizza", "ramen", "soup")),
-    "IS_OF_MAKE": ("'s car is a {}.", ("Toyota", "Honda", "Nissan")),
-    "IS_IN": ("'s office is in {}.", ("Berlin", "Paris", "London")),
-    "IS_ON": ("'s exam is on {}.", ("5 June", "9 June", "12 July")),
-    "IS_BORN_ON": ("'s birthday is on {}.", ("3 May", "9 October", "7 July")),
-}
+SAYINGS = CASES["sayings"]
 """What is said of somebody, by single-valued relation, with values."""
 
-KINDS = (
-    "son",
-    "daughter",
-    "sister",
-    "brother",
-    "friend",
-    "cousin",
-    "aunt",
-    "uncle",
-    "niece",
-    "colleague",
-    "dog",
-    "cat",
-)
+KINDS = CASES["kinds"]
 """Of whom one has several; another name of one's wife is a change."""
-NAMES = (
-    "Max",
-    "Leo",
-    "Beth",
-    "Carla",
-    "Emil",
-    "Paula",
-    "Finn",
-    "Nora",
-    "Tom",
-    "Anna Berg",
-    "Anna Lind",
-    "April",
-    "Anna-Lena",
-)
+NAMES = CASES["names"]
 
 kinds = st.sampled_from(KINDS)
 names = st.lists(st.sampled_from(NAMES), min_size=2, max_size=2, unique=True)
@@ -166,7 +125,7 @@ def test_every_relation_of_one_value_is_said() -> None:
 def test_what_is_said_of_one_ends_nothing_of_another(
     name: str,
     saying: str,
-    values: tuple[str, ...],
+    values: list[str],
     language: Language,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
@@ -220,46 +179,7 @@ async def test_asked_of_one_son_the_block_has_him_as_he_is(memory: Memory) -> No
     assert "until" not in block.text and all(item.valid_until is None for item in block.items)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "text"),
-    [
-        (
-            "My sister Beth lives in Denver.",
-            "My sister Carla lives in Phoenix.",
-            "Ana's sister Beth lives in Denver.",
-        ),
-        (
-            "My phone number is 555 1234.",
-            "My work phone number is 555 9876.",
-            "Ana's phone number is 555 1234.",
-        ),
-        (
-            "My sister Beth's husband works at Ikea.",
-            "My sister Carla's husband works at Bosch.",
-            "Ana's sister Beth's husband works at Ikea.",
-        ),
-        ("I work at Bosch.", "I also work at Lidl.", "Ana works at Bosch."),
-        ("I work at Bosch.", "At the weekend I work at Lidl.", "Ana works at Bosch."),
-        (
-            "I work at the hospital.",
-            "I volunteer at the animal shelter.",
-            "Ana works at the hospital.",
-        ),
-        ("My car is red.", "My car is a Saab.", "Ana's car is red."),
-        ("My dog is called Rex.", "My dog is called Bella.", "Ana's dog is called Rex."),
-        ("my son yusuf is seven", "my son chidi is five", "Ana's son Yusuf is seven."),
-        (
-            "My son Max likes spinach.",
-            "My son Leo doesn't like spinach.",
-            "Ana's son Max likes spinach.",
-        ),
-        (
-            "My sister Beth is single.",
-            "My sister Carla is a married woman.",
-            "Ana's sister Beth is single.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("first", "second", "text"), CASES["what_is_of_another_stays"])
 async def test_what_is_of_another_stays(memory: Memory, first: str, second: str, text: str) -> None:
     await memory.remember(said(first))
     await memory.remember(said(second, minutes=24 * 60))
@@ -277,16 +197,7 @@ async def test_the_same_said_of_another_is_no_repetition(memory: Memory) -> None
     }
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "old"),
-    [
-        ("My older son Max is seven.", "My son Max is eight.", "seven"),
-        ("My niece Paula is ten.", "Paula is eleven now.", "ten"),
-        ("My boss is Helena.", "My boss is Karim now.", "Helena"),
-        ("My boss is called Helena.", "My new boss is called Karim.", "Helena"),
-        ("My phone number is 555 1234.", "My new phone number is 555 9876.", "555 1234"),
-    ],
-)
+@pytest.mark.parametrize(("first", "second", "old"), CASES["what_changes_of_the_same_one_ends"])
 async def test_what_changes_of_the_same_one_ends(
     memory: Memory, first: str, second: str, old: str
 ) -> None:

@@ -28,6 +28,9 @@ from hotmem.replay.report import cautions, conclusion, reasons, rounded
 from hotmem.replay.settings import NOW, Setting
 from hotmem.replay.settings import settings as read_settings
 from hotmem.types import START_WEIGHTS, Layer, Tally, Turn, Weights
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 GOOD, BAD, NONE = Interval(0.1, 0.05, 0.15), Interval(-0.1, -0.15, -0.05), Interval(0.0, -0.2, 0.2)
 SPARED, SPENT = Interval(-300, -320, -280), Interval(300, 280, 320)
@@ -275,21 +278,7 @@ def test_settings_are_parsed() -> None:
     assert now.options.models.embeddings_cached == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
-        ("HOTMEM_DATABASE=x.db", "cannot be compared. These can"),
-        ("rubbish", "Write NAME=VALUE"),
-        ("HOTMEM_VERBATIM_CONTEXT_WINDOW=", "Write NAME=VALUE"),
-        ("", "is empty"),
-        ('HOTMEM_VERBATIM_CONTEXT_WINDOW="5', "quotation mark"),
-        ("HOTMEM_MAX_CONTEXT_TOKENS=many", "HOTMEM_MAX_CONTEXT_TOKENS cannot be 'many'"),
-        ("HOTMEM_SEMANTIC_THRESHOLD=7", "HOTMEM_SEMANTIC_THRESHOLD cannot be '7'"),
-        ("weights=1,2", "weights cannot be '1,2'"),
-        ("weights=1,1,1,nan", "weights cannot be"),
-        ("layers=facts,gossip", "layers cannot be 'facts,gossip'"),
-    ],
-)
+@pytest.mark.parametrize(("text", "error"), CASES["an_invalid_setting_is_named"])
 def test_an_invalid_setting_is_named(text: str, error: str) -> None:
     with pytest.raises(InvalidInput, match=error):
         read_settings([text], START_WEIGHTS)

@@ -7,6 +7,9 @@ import pytest
 from hotmem.retrieval.fusion import Candidate, fuse, pool_scores, split_visible
 from hotmem.types import EvidenceKind, Hit, Layer
 from tests.ranking.statements import evidence, query
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
 def test_pool_scores_keeps_the_best_score_of_each_layer() -> None:
@@ -50,14 +53,7 @@ def test_visible_passages_are_recognized_regardless_of_case_and_spaces(visible: 
     assert [candidate.evidence.key for candidate in kept] == [2]
 
 
-@pytest.mark.parametrize(
-    ("asked", "kept"),
-    [
-        ("where is the dog?", [4, 5, 6]),
-        ("so where's the dog now", [4, 5, 6]),
-        ("When did I ask where the dog is?", [1, 2, 3, 4, 5, 6]),
-    ],
-)
+@pytest.mark.parametrize(("asked", "kept"), CASES["the_query_and_the_same_question_asked_before"])
 def test_the_query_and_the_same_question_asked_before_are_dropped(
     asked: str, kept: list[int]
 ) -> None:
@@ -103,28 +99,7 @@ def test_a_correction_is_kept_with_the_fact_it_corrects() -> None:
     assert [candidate.evidence.key for candidate in kept] == [1, 2]
 
 
-@pytest.mark.parametrize(
-    ("fact", "visible", "question"),
-    [
-        ("The user has two cats.", ["How many cats do I have?"], "How many cats do I have?"),
-        (
-            "The user's name is Daniel.",
-            ["What is my name?", "That is a fine name."],
-            "What is my name?",
-        ),
-        (
-            "The user's sister lives in Boston.",
-            ["Did I say that my sister lives in Boston?"],
-            "Did I say that my sister lives in Boston?",
-        ),
-        (
-            "The user does not eat meat.",
-            ["Do you eat meat?", "Tell me what I eat."],
-            "Tell me what I eat.",
-        ),
-        ("The user has two cats.", ["I like cats."], "How many cats do I have?"),
-    ],
-)
+@pytest.mark.parametrize(("fact", "visible", "question"), CASES["a_fact_is_kept_unless_a_visible"])
 def test_a_fact_is_kept_unless_a_visible_text_contains_all_its_words(
     fact: str, visible: list[str], question: str
 ) -> None:

@@ -31,7 +31,6 @@ from tests.letters import LetterEncoder
 from tests.storage.test_erasure import copies
 from tests.thoroughness import examples
 
-ENCODER = queries.reembedding.identified(LetterEncoder.name, LetterEncoder.dimension)
 SERVED = UserRotation()
 
 SECRET = "Xylomander"

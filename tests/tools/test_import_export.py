@@ -28,29 +28,15 @@ from hotmem.tools.mcp import create_server, default_folder
 from hotmem.tools.registry import FOR_MODELS, tool
 from hotmem.types import Category
 from tests.conversation import said
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 TALK = (
     "2024-05-06 09:00 Ana: My dog is called Potola.\n2024-05-06 09:01 Bot: Nice name!\n"
     "2024-05-07 20:00 Ana: I live in Porto."
 )
-MEM0 = {
-    "results": [
-        {
-            "id": "m1",
-            "memory": "Ana must call the plumber tomorrow.",
-            "user_id": "ana",
-            "categories": ["home"],
-            "created_at": "2025-03-19T09:09:00Z",
-        },
-        {
-            "id": "m2",
-            "memory": "Ana is allergic to walnuts.",
-            "user_id": "ana",
-            "categories": ["health"],
-            "created_at": "2025-03-20T09:09:00Z",
-        },
-    ]
-}
+MEM0 = CASES["mem0"]
 
 
 @pytest.fixture
@@ -171,22 +157,7 @@ async def test_an_export_is_imported_for_another_user(memory: Memory, tmp_path: 
     ]
 
 
-@pytest.mark.parametrize(
-    ("given", "error"),
-    [
-        ({}, "file"),
-        ({"file": "missing.txt"}, "missing.txt not found"),
-        ({"file": "missing.txt", "form": "mem0"}, "missing.txt cannot be read"),
-        ({"file": "missing.txt", "form": "transcript"}, "missing.txt cannot be read"),
-        ({"file": "notes"}, "has no supported format"),
-        ({"file": "notes", "form": "poem"}, "'hotmem', 'mem0', 'messages' or 'transcript'"),
-        ({"file": "chat.txt", "timezone": "Moon/Crater"}, "timezone is 'Moon/Crater'"),
-        ({"file": "chat.txt", "colour": "red"}, "colour is unknown"),
-        ({"file": "list.json"}, "has no supported format"),
-        ({"file": "empty.txt"}, "empty.txt is empty"),
-        ({"file": "half.json"}, "ends in the middle of record 1"),
-    ],
-)
+@pytest.mark.parametrize(("given", "error"), CASES["an_invalid_import_is_named"])
 async def test_an_invalid_import_is_named(
     memory: Memory, tmp_path: Path, talk: str, given: dict[str, Any], error: str
 ) -> None:

@@ -31,6 +31,9 @@ from hotmem.tools.maintenance import (
 from hotmem.tools.registry import tool
 from hotmem.types import TagUse
 from tests.conversation import said
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 CAR, SAME_CAR = "I drive a grey Skoda Octavia.", "My own vehicle is one of those Octavias, grey."
 
@@ -240,22 +243,7 @@ def test_the_longer_tag_is_kept() -> None:
     assert consolidate_tags([], np.empty((0, 3), dtype=np.float32)) == []
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "cosine", "same"),
-    [
-        ("summer holidays", "holiday", 0.9, False),
-        ("coconut milk", "coconut", 0.9, False),
-        ("old recipe", "new recipe", 0.83, False),
-        ("film", "movie", 0.5, True),
-        ("sophomore", "freshman", 0.85, False),
-        ("dance", "dancing", 0.8, True),
-        ("tv show", "tv series", 0.9, True),
-        ("car insurance", "insurance for the car", 0.8, True),
-        ("sail", "sailmaker", 0.82, False),
-        ("lawyer", "attorney", 0.9, True),
-        ("js", "javascript", 0.5, True),
-    ],
-)
+@pytest.mark.parametrize(("one", "other", "cosine", "same"), CASES["tags_of_different_things"])
 def test_tags_of_different_things_are_not_merged(
     one: str, other: str, cosine: float, same: bool
 ) -> None:
