@@ -81,6 +81,21 @@ def said(
     return turn if name is None else Turn(user, session, role, text, turn.spoken_at, speaker, name)
 
 
+async def remember(memory: Memory, *turns: Turn | str, end: str | None = None) -> None:
+    """Remember turns, and wait until they are understood.
+
+    Args:
+        memory: An open memory.
+        turns: The turns in their order; a text is one of Ana at `START`.
+        end: A session of Ana to end after them, if any.
+    """
+    for turn in turns:
+        await memory.remember(said(turn) if isinstance(turn, str) else turn)
+    if end is not None:
+        await memory.end_session(user_id="ana", session_id=end)
+    await memory.settle()
+
+
 def stands_in(quote: str, words: str) -> bool:
     """Whether the parts of a quote between its ellipses occur in the words, in order.
 

@@ -19,7 +19,7 @@ from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.files import BackupArguments, backup_restore
 from hotmem.tools.registry import TOOLS, tool
 from hotmem.types import Action, Actor, AuditEntry
-from tests.conversation import said
+from tests.conversation import remember, said
 
 WORDS = "Potola Oleander Ottoline walnuts"
 
@@ -27,12 +27,12 @@ WORDS = "Potola Oleander Ottoline walnuts"
 @pytest.fixture
 async def populated(memory: Memory) -> AsyncIterator[Memory]:
     """A memory with turns of Ana and Ben."""
-    await memory.remember(
-        said(f"My dog is called Potola. I keep {WORDS}.", session="Oleander", name="t1")
+    await remember(
+        memory,
+        said(f"My dog is called Potola. I keep {WORDS}.", session="Oleander", name="t1"),
+        said("Ottoline is my boss.", session="Tuesday", name="t2"),
+        said("I live in Porto.", user="ben", name="t3"),
     )
-    await memory.remember(said("Ottoline is my boss.", session="Tuesday", name="t2"))
-    await memory.remember(said("I live in Porto.", user="ben", name="t3"))
-    await memory.settle()
     yield memory
 
 

@@ -38,7 +38,7 @@ from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.text.validation import MAX_ID_CHARACTERS, MAX_TEXT_CHARACTERS
 from hotmem.types import Layer, LayerOutcome, Role
-from tests.conversation import START, said
+from tests.conversation import START, remember, said
 
 
 def texts(path: Path) -> list[str]:
@@ -102,8 +102,7 @@ def test_surrogates_become_replacement_characters() -> None:
 
 
 async def test_surrogates_in_turns_and_queries_are_accepted(memory: Memory) -> None:
-    await memory.remember(said("The \udc80 dog \ud83d is called Potola \udfff."))
-    await memory.settle()
+    await remember(memory, "The \udc80 dog \ud83d is called Potola \udfff.")
     assert (
         "Potola"
         in (
@@ -128,8 +127,7 @@ async def test_operators_and_quotes_in_a_query_are_literal(
     query: str, database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(database, encoder=encoder, language=language) as memory:
-        await memory.remember(said("My dog is called Potola."))
-        await memory.settle()
+        await remember(memory, "My dog is called Potola.")
         reports = (
             await memory.recall(f"What is my {query} dog called?", user_id="ana")
         ).trace.layers
@@ -536,8 +534,7 @@ async def test_a_full_disk_rolls_back_and_keeps_stored_data(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(database, encoder=encoder, language=language) as memory:
-        await memory.remember(said("My dog is called Potola."))
-        await memory.settle()
+        await remember(memory, "My dog is called Potola.")
         storage = memory.runtime.storage
         assert isinstance(storage.database, SqliteDatabase)
         most = await storage.database.write_all(

@@ -11,7 +11,7 @@ from hotmem import InvalidInput, Memory
 from hotmem.storage import queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.registry import tool
-from tests.conversation import said
+from tests.conversation import remember, said
 
 DOG, CITY = "Ana's dog is called Potola.", "Ana lives in Porto."
 
@@ -19,9 +19,11 @@ DOG, CITY = "Ana's dog is called Potola.", "Ana lives in Porto."
 @pytest.fixture
 async def told(memory: Memory) -> Memory:
     """A memory with two facts of Ana, read from speech."""
-    await memory.remember(said("My dog is called Potola.", name="t1"))
-    await memory.remember(said("I live in Porto.", minutes=5, name="t2"))
-    await memory.settle()
+    await remember(
+        memory,
+        said("My dog is called Potola.", name="t1"),
+        said("I live in Porto.", minutes=5, name="t2"),
+    )
     return memory
 
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from hotmem import Memory
-from tests.conversation import START, said
+from tests.conversation import START, remember, said
 
 MINUTES_OF_A_DAY = 24 * 60
 
@@ -13,8 +13,7 @@ async def test_of_two_statements_that_may_exclude_each_other_the_later_is_first(
 ) -> None:
     for days, text in ((0, "My sister lives in Leeds."), (64, "My sister lives in Bath.")):
         minutes = days * MINUTES_OF_A_DAY
-        await memory.remember(said(text, session=f"day {days}", minutes=minutes))
-        await memory.settle()
+        await remember(memory, said(text, session=f"day {days}", minutes=minutes))
     block = await memory.recall(
         "Where does my sister live?",
         user_id="ana",

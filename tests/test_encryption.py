@@ -21,7 +21,7 @@ from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.storage.sqlite.opening import convert
 from hotmem.tools.files import BackupArguments, ExportArguments, backup_restore, export_memories
-from tests.conversation import said
+from tests.conversation import remember, said
 
 SECRET, OTHER = 'kōri\'s "long" päss; --phrase', "another passphrase"
 
@@ -69,8 +69,7 @@ async def test_no_text_is_readable_in_an_encrypted_file(
     async with Memory.open(
         database, Options(key=SECRET), encoder=encoder, language=language
     ) as memory:
-        await memory.remember(said("My dog is called Potola."))
-        await memory.settle()
+        await remember(memory, "My dog is called Potola.")
         assert (database.parent / "memory.db-wal").stat().st_size > 0
         held = await asyncio.to_thread(contents, database.parent)
         assert b"Potola" not in held and b"CREATE TABLE" not in held

@@ -16,7 +16,7 @@ from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.storage.sqlite.opening import restore
 from hotmem.tools.files import BackupArguments, ExportArguments, backup_restore, export_memories
 from hotmem.tools.registry import tool
-from tests.conversation import said
+from tests.conversation import remember
 
 UMASKS = (0o000, 0o022, 0o777)
 
@@ -86,8 +86,7 @@ def test_a_file_is_created_at_the_target_of_a_link(tmp_path: Path) -> None:
 
 
 async def test_copies_and_exports_are_private(memory: Memory, tmp_path: Path) -> None:
-    await memory.remember(said("My dog is called Potola."))
-    await memory.settle()
+    await remember(memory, "My dog is called Potola.")
     folder = tmp_path / "new" / "folder"
     before = os.umask(0)
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from hotmem import Memory, Turn
 from hotmem.storage import queries
 from hotmem.tools.files import ImportArguments, import_memories
-from tests.conversation import START, said, turns_told
+from tests.conversation import START, remember, said, turns_told
 
 SECRET = "Xylomander"
 
@@ -96,8 +96,7 @@ async def test_usage_of_a_deleted_user_is_not_recorded_for_a_new_user_of_the_sam
 
 async def test_usage_of_other_users_blocks_is_still_recorded(memory: Memory) -> None:
     await _told(memory)
-    await memory.remember(said("I live in Utrecht.", user="ben"))
-    await memory.settle()
+    await remember(memory, said("I live in Utrecht.", user="ben"))
     block = await memory.recall("Where do I live?", user_id="ben", at=START + timedelta(days=1))
     await memory.forget(user_id="ana", entity=SECRET)
     assert (await memory.feedback(block, reply="You live in Utrecht.")).used
@@ -182,10 +181,10 @@ async def test_repeating_an_undone_import_does_not_restore_forgotten_text(
 async def test_a_block_read_before_forgetting_is_outdated(
     memory: Memory,
 ) -> None:
-    await memory.remember(
-        Turn("ana", "monday", "user", "My dog is called Rocky.", datetime(2026, 3, 2, tzinfo=UTC))
+    await remember(
+        memory,
+        Turn("ana", "monday", "user", "My dog is called Rocky.", datetime(2026, 3, 2, tzinfo=UTC)),
     )
-    await memory.settle()
     before = await memory.recall("What is my dog called?", user_id="ana")
     assert "Rocky" in before.text and not memory.outdated(before)
     await memory.forget(user_id="ana", entity="Rocky")

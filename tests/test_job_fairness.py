@@ -26,7 +26,7 @@ from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
 from hotmem.types import Category, EvolutionResult, JobKind, UserKey
 from hotmem.types.maintenance import ForgetEverything
-from tests.conversation import said
+from tests.conversation import remember, said
 from tests.letters import LetterEncoder
 
 ENCODER = queries.reembedding.identified(LetterEncoder.name, LetterEncoder.dimension)
@@ -377,8 +377,7 @@ async def test_another_encoder_embeds_failed_texts_too(database: Path, language:
         encoder=Failing(),
         language=language,
     ) as memory:
-        await memory.remember(said(f"The {POISON} is in the cupboard."))
-        await memory.settle()
+        await remember(memory, f"The {POISON} is in the cupboard.")
     async with Memory.open(database, encoder=Another(), language=language) as memory:
         await memory.settle()
         assert await memory.runtime.storage.database.read_all(queries.job_failures.latest, 10) == []

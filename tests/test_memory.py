@@ -12,7 +12,7 @@ from hotmem import HotMemError, InvalidInput, Layer, Memory, MemoryClosed, Optio
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import BackgroundOptions, LearningOptions, ModelOptions, RecallOptions
 from hotmem.types import START_WEIGHTS, EvidenceKind, ForgetResult, LayerOutcome
-from tests.conversation import START, said, turns_told
+from tests.conversation import START, remember, said, turns_told
 
 LEARNING = Options()
 LATER = START + timedelta(days=3)
@@ -44,8 +44,7 @@ async def test_a_turn_of_one_session_is_recalled_in_the_next(memory: Memory) -> 
 
 
 async def test_the_trace_describes_the_stages_of_a_recall(memory: Memory) -> None:
-    await memory.remember(said("My dog is called Potola."))
-    await memory.settle()
+    await remember(memory, "My dog is called Potola.")
     trace = (await memory.recall("What's my dog called?", user_id="ana", at=LATER)).trace
     assert trace.analysis is not None and trace.analysis.needs_memory
     assert [report.layer for report in trace.layers] == list(Layer)
@@ -77,10 +76,12 @@ async def test_the_same_turn_is_remembered_once(memory: Memory) -> None:
 
 async def test_the_latest_fact_holds_in_whatever_order_turns_arrive(memory: Memory) -> None:
     day = 24 * 60
-    await memory.remember(said("I live in Lisbon.", minutes=20 * day, session="third"))
-    await memory.remember(said("I live in Porto.", minutes=0, session="first"))
-    await memory.remember(said("I live in Braga.", minutes=10 * day, session="second"))
-    await memory.settle()
+    await remember(
+        memory,
+        said("I live in Lisbon.", minutes=20 * day, session="third"),
+        said("I live in Porto.", minutes=0, session="first"),
+        said("I live in Braga.", minutes=10 * day, session="second"),
+    )
 
     held = {known.object: known for known in await memory.memories("ana", past=True)}
     assert [known.object for known in await memory.memories("ana")] == ["Lisbon"]
@@ -93,10 +94,8 @@ async def test_the_latest_fact_holds_in_whatever_order_turns_arrive(memory: Memo
 
 
 async def test_a_correction_takes_effect_at_once(memory: Memory) -> None:
-    await memory.remember(said("My dog is called Paola."))
-    await memory.settle()
-    await memory.remember(said("No, I said Potola, not Paola.", minutes=1))
-    await memory.settle()
+    await remember(memory, "My dog is called Paola.")
+    await remember(memory, said("No, I said Potola, not Paola.", minutes=1))
     current = [known.text for known in await memory.memories("ana")]
     assert any("Potola" in text for text in current)
     assert not any("Paola" in text for text in current)
@@ -107,10 +106,7 @@ async def test_a_correction_takes_effect_at_once(memory: Memory) -> None:
 
 
 async def test_an_ended_session_is_summarised_again_when_it_grows(memory: Memory) -> None:
-    await memory.remember(
-        said("We decided to take oak for the kitchen because Rui works with oak.")
-    )
-    await memory.settle()
+    await remember(memory, "We decided to take oak for the kitchen because Rui works with oak.")
     assert await memory.summary(user_id="ana", session_id="monday") is None
     assert await memory.end_session(user_id="ana", session_id="monday")
     await memory.settle()
@@ -119,11 +115,11 @@ async def test_an_ended_session_is_summarised_again_when_it_grows(memory: Memory
         sentence.text for sentence in (*first.narrative, *first.decisions)
     )
 
-    await memory.remember(
-        said("We decided to paint the bathroom green because Marta likes green.", minutes=1)
+    await remember(
+        memory,
+        said("We decided to paint the bathroom green because Marta likes green.", minutes=1),
+        end="monday",
     )
-    await memory.end_session(user_id="ana", session_id="monday")
-    await memory.settle()
     second = await memory.summary(user_id="ana", session_id="monday")
     assert second is not None and "green" in " ".join(
         sentence.text for sentence in (*second.narrative, *second.decisions)
@@ -131,11 +127,9 @@ async def test_an_ended_session_is_summarised_again_when_it_grows(memory: Memory
 
 
 async def test_summaries_are_given_for_overview_questions_only(memory: Memory) -> None:
-    await memory.remember(
-        said("We decided to take oak for the kitchen because Rui works with oak.")
+    await remember(
+        memory, "We decided to take oak for the kitchen because Rui works with oak.", end="monday"
     )
-    await memory.end_session(user_id="ana", session_id="monday")
-    await memory.settle()
 
     async def shown(question: str) -> set[EvidenceKind]:
         return {item.kind for item in (await memory.recall(question, user_id="ana")).items}
@@ -155,10 +149,7 @@ async def test_idle_sessions_and_sessions_left_open_by_a_crash_are_summarised(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(database, encoder=encoder, language=language) as memory:
-        await memory.remember(
-            said("We decided to take oak for the kitchen because Rui works with oak.")
-        )
-        await memory.settle()
+        await remember(memory, "We decided to take oak for the kitchen because Rui works with oak.")
         assert await memory.summary(user_id="ana", session_id="monday") is None
     idle = Options(background=BackgroundOptions(idle_s=0.0))
     async with Memory.open(database, idle, encoder=encoder, language=language) as memory:
@@ -171,12 +162,12 @@ async def test_usage_changes_the_weights_and_they_persist(
 ) -> None:
     async with Memory.open(database, LEARNING, encoder=encoder, language=language) as memory:
         assert await memory.weights("ana") == START_WEIGHTS
-        await memory.remember(said("The code of the garage door is 4711.", name="code"))
-        await memory.remember(said("My sister lives in Braga.", name="sister", minutes=1))
-        await memory.remember(
-            said("The garage door is red, and its code is on a note in the kitchen.")
+        await remember(
+            memory,
+            said("The code of the garage door is 4711.", name="code"),
+            said("My sister lives in Braga.", name="sister", minutes=1),
+            "The garage door is red, and its code is on a note in the kitchen.",
         )
-        await memory.settle()
         block = await memory.recall("What is the code of the garage door?", user_id="ana", at=LATER)
         usage = await memory.feedback(block, reply="It is 4711!", interrupted=False)
         assert usage.block_id == block.id and len(usage.uses) == len(block.items)
@@ -200,8 +191,7 @@ async def test_usage_changes_the_weights_and_they_persist(
 
 
 async def test_a_reply_that_was_not_heard_does_not_change_weights(memory: Memory) -> None:
-    await memory.remember(said("My dog is called Potola."))
-    await memory.settle()
+    await remember(memory, "My dog is called Potola.")
     block = await memory.recall("What's my dog called?", user_id="ana", at=LATER)
     usage = await memory.feedback(block, reply="", interrupted=True)
     assert not usage.used and usage.interrupted and usage.precision == 0
@@ -217,11 +207,11 @@ async def test_learning_and_recording_can_be_disabled_separately(
     async with Memory.open(
         database, Options(learning=learning), encoder=encoder, language=language
     ) as memory:
-        await memory.remember(said("The code of the garage door is 4711."))
-        await memory.remember(
-            said("The garage door is red, and its code is on a note in the kitchen.")
+        await remember(
+            memory,
+            "The code of the garage door is 4711.",
+            "The garage door is red, and its code is on a note in the kitchen.",
         )
-        await memory.settle()
         block = await memory.recall("What is the code of the garage door?", user_id="ana", at=LATER)
         usage = await memory.feedback(block, reply="It is 4711!")
         assert (usage.weights == START_WEIGHTS) is not learning.adaptive
@@ -240,11 +230,11 @@ async def test_fixed_weights_replace_learned_ones(
     fixed = Weights(1.1, 0.9, 0.7, 0.5)
     options = Options(learning=LearningOptions(weights=fixed))
     async with Memory.open(database, options, encoder=encoder, language=language) as memory:
-        await memory.remember(said("The code of the garage door is 4711."))
-        await memory.remember(
-            said("The garage door is red, and its code is on a note in the kitchen.")
+        await remember(
+            memory,
+            "The code of the garage door is 4711.",
+            "The garage door is red, and its code is on a note in the kitchen.",
         )
-        await memory.settle()
         block = await memory.recall("What is the code of the garage door?", user_id="ana", at=LATER)
         assert block.trace.weights.as_dict() == pytest.approx(fixed.as_dict())
         usage = await memory.feedback(block, reply="It is 4711!")
@@ -263,8 +253,7 @@ async def test_only_the_layers_of_the_options_search(
 ) -> None:
     options = Options(recall=RecallOptions(layers=(Layer.FACTS,)))
     async with Memory.open(database, options, encoder=encoder, language=language) as memory:
-        await memory.remember(said("My dog is called Potola."))
-        await memory.settle()
+        await remember(memory, "My dog is called Potola.")
         block = await memory.recall("What's my dog called?", user_id="ana", at=LATER)
     assert [report.layer for report in block.trace.layers] == [Layer.FACTS]
     assert "Potola" in block.text
@@ -278,8 +267,7 @@ async def test_an_unknown_user_has_no_memory(memory: Memory) -> None:
 
 
 async def test_a_recall_past_its_deadline_gives_an_empty_block(memory: Memory) -> None:
-    await memory.remember(said("My dog is called Potola."))
-    await memory.settle()
+    await remember(memory, "My dog is called Potola.")
     block = await memory.recall("What's my dog called?", user_id="ana", at=LATER, deadline_ms=0)
     assert (block.text, block.tokens, block.items) == ("", 0, ())
     assert "deadline" in block.trace.reason
@@ -305,8 +293,7 @@ async def test_two_memories_share_one_file(
     memory: Memory, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(memory.path, encoder=encoder, language=language) as other:
-        await memory.remember(said("My dog is called Potola."))
-        await memory.settle()
+        await remember(memory, "My dog is called Potola.")
         assert (
             "Potola" in (await other.recall("What's my dog called?", user_id="ana", at=LATER)).text
         )
@@ -345,8 +332,7 @@ async def test_the_vocabulary_lists_speakers_and_the_most_frequent_names(memory:
         ("Tom lives in Lisbon.", "Tom has a boat.", "I met Petra in Lisbon with Tom.")
     ):
         await memory.remember(said(text, name=f"turn-{number}"))
-    await memory.remember(said("Zelda is my sister.", user="ben"))
-    await memory.settle()
+    await remember(memory, said("Zelda is my sister.", user="ben"))
     assert await memory.vocabulary("ana") == ["Ana", "Tom", "Lisbon", "Petra"]
     assert await memory.vocabulary("ana", limit=2) == ["Ana", "Tom"]
     assert await memory.vocabulary("nobody") == []

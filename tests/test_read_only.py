@@ -14,16 +14,14 @@ import pytest
 from hotmem import Memory, StoreReadOnly
 from hotmem.models import CachedEncoder, Language
 from hotmem.storage.sqlite.migrations import STEPS
-from tests.conversation import said
+from tests.conversation import remember
 from tests.test_bad_input import OPENED_AS_NOBODY
 
 
 @pytest.fixture
 async def stored(database: Path, encoder: CachedEncoder, language: Language) -> Path:
     async with Memory.open(database, encoder=encoder, language=language) as memory:
-        await memory.remember(said("My dog is called Potola."))
-        await memory.end_session(user_id="ana", session_id="monday")
-        await memory.settle()
+        await remember(memory, "My dog is called Potola.", end="monday")
     return database
 
 
@@ -93,8 +91,7 @@ async def test_a_file_can_be_read_while_its_owner_writes(
     shutil.copy(stored, path)
     path.chmod(0o644)
     async with Memory.open(path, encoder=encoder, language=language) as memory:
-        await memory.remember(said("My cat is called Fips."))
-        await memory.settle()
+        await remember(memory, "My cat is called Fips.")
         found = used(path, place / "out")
     assert len(found["memories"]) == 2 and "Potola" in found["recall"]
 

@@ -15,6 +15,7 @@ from hotmem.core.location import EncryptionKey
 from hotmem.models import Encoder, Language
 from hotmem.storage.sqlite import opening
 from hotmem.storage.sqlite.connection import connect
+from tests.conversation import remember
 
 DRILL = Path(__file__).parents[1] / "deploy" / "restore_drill.py"
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -61,8 +62,7 @@ async def test_a_restored_copy_is_equal_and_a_modified_one_is_not(
     code, output = drill(memory.path, restored, secret)
     assert code == 0 and "the same as the live one" in output, output
 
-    await memory.remember(Turn("ana", "s", "user", "And a dog.", NOON + timedelta(hours=1)))
-    await memory.settle()
+    await remember(memory, Turn("ana", "s", "user", "And a dog.", NOON + timedelta(hours=1)))
     code, output = drill(memory.path, restored, secret)
     assert code == 1 and "turns" in output, output
 

@@ -15,7 +15,7 @@ from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions
 from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import connect
-from tests.conversation import START, said
+from tests.conversation import START, remember, said
 from tests.letters import LetterEncoder
 
 if TYPE_CHECKING:
@@ -99,8 +99,7 @@ async def test_a_failing_encoder_does_not_block_settle_and_is_retried(
             await memory.settle()
     encoder.broken = False
     async with Memory.open(database, AT_ONCE, encoder=encoder, language=language) as memory:
-        await memory.remember(said("My dog is called Potola."))
-        await memory.settle()
+        await remember(memory, "My dog is called Potola.")
     with connect(database, read_only=True) as conn:
         assert conn.execute("SELECT count(*) FROM passages WHERE vector IS NULL").fetchone()[0] == 0
     conn.close()
@@ -154,9 +153,7 @@ async def test_another_encoder_embeds_everything_again(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        await memory.remember(said("My dog is called Potola."))
-        await memory.end_session(user_id="ana", session_id="monday")
-        await memory.settle()
+        await remember(memory, "My dog is called Potola.", end="monday")
     async with Memory.open(database, encoder=encoder, language=language) as memory:
         assert "Potola" in (await memory.recall("What's my dog called?", user_id="ana")).text, (
             "while that goes on, words are enough"
@@ -182,8 +179,7 @@ async def test_facts_of_a_joke_are_removed_and_facts_it_ended_hold_again(memory:
             "Just kidding!",
         )
     ):
-        await memory.remember(said(text, minutes=minutes))
-        await memory.settle()
+        await remember(memory, said(text, minutes=minutes))
     assert {known.text for known in await memory.memories("ana", past=True)} == {
         "Ana's dog is called Rex.",
         "Ana lives in Porto.",
@@ -199,8 +195,7 @@ async def test_facts_of_a_joke_are_removed_and_facts_it_ended_hold_again(memory:
     ],
 )
 async def test_facts_are_extracted_from_text_without_capitals(memory: Memory, text: str) -> None:
-    await memory.remember(said(text))
-    await memory.settle()
+    await remember(memory, text)
     texts = [known.text for known in await memory.memories("ana")]
     assert "Ana's dog is called Rex." in texts
     assert any("Berlin" in text for text in texts)

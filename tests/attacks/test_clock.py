@@ -19,6 +19,7 @@ from hotmem.storage.queries.times import to_stored
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.diagnosis import diagnosed
 from hotmem.storage.sqlite.migrations import migrate
+from tests.conversation import remember
 
 RIGHT = datetime(2026, 11, 2, 12, tzinfo=UTC)
 AHEAD = datetime(2036, 11, 2, 12, tzinfo=UTC)
@@ -66,8 +67,7 @@ async def ana(
 
 async def say(memory: Memory, at: datetime, text: str, session: str = "monday") -> None:
     Clock.shows = at
-    await memory.remember(Turn("ana", session, "user", text, at, "Ana"))
-    await memory.settle()
+    await remember(memory, Turn("ana", session, "user", text, at, "Ana"))
 
 
 @pytest.mark.parametrize(

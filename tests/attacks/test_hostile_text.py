@@ -36,7 +36,7 @@ from hotmem.understanding.query.off_record import confirms_deletion
 from hotmem.understanding.query.voice_commands import find_command
 from hotmem.understanding.turn_reader import MAX_CHARACTERS
 from tests.attacks.hostile import UNITS, repeated, watched
-from tests.conversation import START
+from tests.conversation import START, remember
 from tests.letters import LetterEncoder
 
 LONG = 100_000
@@ -214,8 +214,7 @@ async def test_processing_any_turn_does_not_block_the_loop(known: Memory, unit: 
 async def test_a_sentence_among_hostile_characters_is_understood_and_quoted(known: Memory) -> None:
     """Source spans refer to the turn, not to the truncated text that was parsed."""
     text = f"{'(' * 5_000} My sister's name is Clara. {'😀' * 5_000} I'm allergic to walnuts."
-    await known.remember(Turn("dora", "now", "user", text, START, "Dora", id="hostile"))
-    await known.settle()
+    await remember(known, Turn("dora", "now", "user", text, START, "Dora", id="hostile"))
     told = {memory.text for memory in await known.memories("dora")}
     assert any("Clara" in one for one in told) and any("walnuts" in one for one in told)
     (turn,) = [

@@ -44,7 +44,7 @@ from hotmem.tools.maintenance import (
 from hotmem.tools.registry import tool
 from hotmem.types import Category, DecisionAction, Kind, NewMemory
 from hotmem.understanding.facts.tags import extract_tags
-from tests.conversation import START, said
+from tests.conversation import START, remember, said
 
 LEAST, MOST = 5, 10
 
@@ -293,8 +293,7 @@ async def test_facts_are_placed_when_they_are_embedded(memory: Memory) -> None:
         await memory.remember(said(f"I like {text}.", minutes=number))
     await memory.settle()
     await memory.evolve("ana")
-    await memory.remember(said("I like apricots.", minutes=20))
-    await memory.settle()
+    await remember(memory, said("I like apricots.", minutes=20))
     where = await placed(memory)
     assert where["Ana likes apricots."] == where["Ana likes plums."] is not None
     assert where["Ana likes tennis."] not in (None, where["Ana likes plums."])

@@ -32,7 +32,7 @@ from hotmem.types import (
 )
 from hotmem.types.maintenance import ForgetTurns
 from tests.consolidation.test_summary import SPOKEN
-from tests.conversation import START
+from tests.conversation import START, remember
 from tests.letters import LetterEncoder
 
 SERVED = UserRotation()
@@ -185,9 +185,9 @@ async def test_early_decisions_stay_in_the_summary_of_a_long_session(
         await memory.remember(turn)
     await memory.end_session(user_id="ana", session_id="long")
     await memory.settle()
-    await memory.remember(said(900, "Rui from Porto brings the oak for the kitchen on the ferry."))
-    await memory.end_session(user_id="ana", session_id="long")
-    await memory.settle()
+    await remember(
+        memory, said(900, "Rui from Porto brings the oak for the kitchen on the ferry."), end="long"
+    )
     summary = await memory.summary(user_id="ana", session_id="long")
     assert summary is not None
     assert [sentence.turn_id for sentence in summary.decisions] == ["t0"]

@@ -7,6 +7,7 @@ import pytest
 
 from hotmem import Memory, Role, Turn
 from hotmem.models import CachedEncoder, Language
+from tests.conversation import remember
 
 NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
 
@@ -15,8 +16,7 @@ async def said(memory: Memory, *texts: str, user: str = "ana") -> None:
     """Say texts in a session each, ten days apart, the last a day ago."""
     for number, text in enumerate(texts):
         at = NOW - timedelta(days=1 + 10 * (len(texts) - 1 - number))
-        await memory.remember(Turn(user, f"{user} {number} {len(texts)}", Role.USER, text, at))
-        await memory.settle()
+        await remember(memory, Turn(user, f"{user} {number} {len(texts)}", Role.USER, text, at))
 
 
 @pytest.fixture

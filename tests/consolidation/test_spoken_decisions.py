@@ -10,7 +10,7 @@ from hotmem.tools.maintenance import (
     undo_decision,
 )
 from hotmem.types import Decision
-from tests.conversation import said
+from tests.conversation import remember, said
 
 
 async def tell(memory: Memory, *texts: str) -> None:
@@ -61,8 +61,7 @@ async def test_what_a_turn_ended_is_a_decision_and_holds_again_when_undone(
 async def test_a_correction_is_undone_with_the_corrected_memory(memory: Memory) -> None:
     await tell(memory, "My brother is called Tomas.")
     old = await current(memory)
-    await memory.remember(said("No, his name is Thomas, not Tomas.", minutes=5, name="t5"))
-    await memory.settle()
+    await remember(memory, said("No, his name is Thomas, not Tomas.", minutes=5, name="t5"))
     assert not old & await current(memory)
     (decision,) = [one for one in await decisions(memory) if one.action == "ended"]
     assert await undo(memory, decision) == 1

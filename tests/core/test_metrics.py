@@ -4,14 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from hotmem import Memory
-from tests.conversation import said
+from tests.conversation import remember
 
 
 async def test_a_search_is_counted_with_numbers_only(
     memory: Memory, measured: Callable[[], dict[str, list[Any]]]
 ) -> None:
-    await memory.remember(said("My parrot is called Umlaut."))
-    await memory.settle()
+    await remember(memory, "My parrot is called Umlaut.")
     before = measured()
     for _ in range(2):
         await memory.recall("What's my parrot called?", user_id="ana")

@@ -10,7 +10,7 @@ from eval.run import Models
 from eval.tools.roundtrip import differing, measure, spread
 from hotmem import ContextBlock, Memory
 from hotmem.models import CachedEncoder, Language, TokenCounter
-from tests.conversation import START, said
+from tests.conversation import START, remember, said
 
 
 def question(number: int, text: str = "What is my dog called?") -> Question:
@@ -18,8 +18,7 @@ def question(number: int, text: str = "What is my dog called?") -> Question:
 
 
 async def block(memory: Memory) -> ContextBlock:
-    await memory.remember(said("My dog is called Potola."))
-    await memory.settle()
+    await remember(memory, "My dog is called Potola.")
     return await memory.recall("What is my dog called?", user_id="ana")
 
 

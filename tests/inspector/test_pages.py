@@ -16,7 +16,7 @@ from hotmem.storage import queries
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import START_WEIGHTS, Action, Actor, Tally, Turn, WeightSnapshot
 from tests.consolidation.test_evolution import statements, store
-from tests.conversation import START, said
+from tests.conversation import START, remember, said
 from tests.inspector.conftest import ADDRESS, Pages
 from tests.tables import tables
 
@@ -56,8 +56,7 @@ async def test_a_memory_shows_its_source_confidence_and_classification(pages: Pa
 
 
 async def test_a_secret_is_shown_when_it_is_clicked(pages: Pages, memory: Memory) -> None:
-    await memory.remember(Turn("ana", "s", "user", "My bank PIN is 4921.", START, "Ana"))
-    await memory.settle()
+    await remember(memory, Turn("ana", "s", "user", "My bank PIN is 4921.", START, "Ana"))
     (known,) = [one for one in await memory.memories("ana") if "4921" in one.text]
     listed = await pages.get("/memories?words=PIN")
     assert "A secret" in listed.text and "4921" not in listed.text

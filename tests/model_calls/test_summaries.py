@@ -20,7 +20,7 @@ from hotmem.storage import queries
 from hotmem.types import SessionSummary, Turn
 from tests import warm
 from tests.chat_server import ChatServer, facts
-from tests.conversation import HOSTILE, said
+from tests.conversation import HOSTILE, remember, said
 from tests.letters import LetterEncoder
 from tests.logs import captured_logs
 from tests.model_calls.talk import Open, address, costs, outcomes, talk
@@ -303,8 +303,7 @@ async def test_a_session_that_goes_on_is_sent_once_more_when_it_has_ended_again(
     chat.says = answering(chat, GOOD)
     async with open_at(location, chat.options(summaries=True)) as memory:
         await talk(memory, *conversation())
-        await memory.remember(said("Bruno paid the tiles.", session="s", minutes=5))
-        await memory.settle()
+        await remember(memory, said("Bruno paid the tiles.", session="s", minutes=5))
         assert len(chat.asked) == 2
         assert (await told(memory))[0].startswith("Ana renovates"), "until it has ended again"
         chat.says = answering(chat, minutes(sentence("Bruno paid the tiles.", 3)))

@@ -17,7 +17,7 @@ from hotmem import Memory, Options
 from hotmem.models import CachedEncoder, Language
 from hotmem.models.rewriter import Rewriter, validate
 from hotmem.options import RewriteOptions
-from tests.conversation import said
+from tests.conversation import remember, said
 
 TURNS = ("I bought a blue kayak from Ottoline.", "It leaks a little.")
 ASKED = "How long is it?"
@@ -160,9 +160,11 @@ async def test_a_recall_asks_the_model_only_where_something_is_left_unsaid(
         async with Memory.open(
             database, Options(rewriting=model.options()), encoder=encoder, language=language
         ) as memory:
-            await memory.remember(said("Ottoline lives in Utrecht.", session="earlier"))
-            await memory.remember(said("I met Ottoline and her brother Leif today.", minutes=60))
-            await memory.settle()
+            await remember(
+                memory,
+                said("Ottoline lives in Utrecht.", session="earlier"),
+                said("I met Ottoline and her brother Leif today.", minutes=60),
+            )
             clear = await memory.recall("Where does Leif live?", user_id="ana", session_id="monday")
             unsaid = await memory.recall("Where does she live?", user_id="ana", session_id="monday")
     assert clear.trace.rewrite is None and len(model.asked) == 1

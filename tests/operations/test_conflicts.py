@@ -6,6 +6,7 @@ import pytest
 
 from hotmem import Memory, Role, Turn
 from hotmem.operations.results import Conflict, as_json
+from tests.conversation import remember
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -21,8 +22,7 @@ async def stored(memory: Memory, first: str, second: str) -> tuple[str, str, tup
 
 async def say(memory: Memory, text: str) -> None:
     """Say something now, and wait until it is understood."""
-    await memory.remember(Turn("ana", text, Role.USER, text, datetime.now(UTC)))
-    await memory.settle()
+    await remember(memory, Turn("ana", text, Role.USER, text, datetime.now(UTC)))
 
 
 @pytest.mark.parametrize(("first", "second"), CASES["contradictory"])

@@ -8,7 +8,7 @@ from hotmem import InvalidInput, Memory
 from hotmem.operations.results import SearchTrace
 from hotmem.tools.maintenance import MergeArguments, merge_memories
 from hotmem.types import EvidenceKind, Layer
-from tests.conversation import START, said
+from tests.conversation import START, remember, said
 
 STORED = "Potola's chip number is 981 020."
 
@@ -23,9 +23,11 @@ async def tell(memory: Memory) -> str:
         )
     ):
         await memory.remember(said(text, minutes=place, name=f"t{place}"))
-    await memory.remember(said("I live in Utrecht.", session="tuesday", minutes=1500))
-    await memory.remember(said("I moved to Leeds.", session="friday", minutes=6000))
-    await memory.settle()
+    await remember(
+        memory,
+        said("I live in Utrecht.", session="tuesday", minutes=1500),
+        said("I moved to Leeds.", session="friday", minutes=6000),
+    )
     return (
         await memory.store_memory(STORED, user_id="ana", context={"kind": "fact", "importance": 2})
     ).id
@@ -153,8 +155,7 @@ async def test_a_merged_memory(memory: Memory) -> None:
 
 
 async def test_a_duplicate(memory: Memory) -> None:
-    await memory.remember(said("My dog is called Potola.", name="first"))
-    await memory.settle()
+    await remember(memory, said("My dog is called Potola.", name="first"))
     trace = await traced(memory, "What is my dog called?", expected="My dog is called Potola.")
     assert trace.expected
     turn = next(one for one in trace.expected if one.id == "first")
@@ -164,10 +165,9 @@ async def test_a_duplicate(memory: Memory) -> None:
 async def test_a_statement_that_no_layer_found(memory: Memory) -> None:
     for number in range(120):
         await memory.remember(said(f"My boat number {number} is blue and fast.", minutes=number))
-    await memory.remember(
-        said("The weather forecast bored Leif.", session="other", minutes=9000, name="leif")
+    await remember(
+        memory, said("The weather forecast bored Leif.", session="other", minutes=9000, name="leif")
     )
-    await memory.settle()
     trace = await traced(memory, "Which boat is fast and blue?", expected="leif")
     assert trace.expected and trace.expected[0].ranks == {}
     assert "No layer found it: its cosine is" in trace.expected[0].reason

@@ -7,6 +7,7 @@ import pytest
 from hotmem import Memory, Role, Turn
 from hotmem.operations.requests import SearchOptions
 from hotmem.operations.results import FoundItem
+from tests.conversation import remember
 
 SAID_AT = datetime(2026, 10, 7, 9, 30, tzinfo=UTC)
 """A Wednesday."""
@@ -103,9 +104,7 @@ async def test_an_answer_has_the_time_of_its_question(memory: Memory) -> None:
     asked = Turn("ana", "then", Role.ASSISTANT, "What's on tomorrow?", SAID_AT)
     said = "eye clinic and my neighbour rose is running me over"
     answered = Turn("ana", "then", Role.USER, said, SAID_AT + timedelta(seconds=5), "Ana")
-    await memory.remember(asked)
-    await memory.remember(answered)
-    await memory.settle()
+    await remember(memory, asked, answered)
     block = await memory.recall(
         "whats on tomorrow", user_id="ana", session_id="later", at=SAID_AT + timedelta(hours=1)
     )

@@ -14,7 +14,7 @@ from hotmem.operations.scoring import design_score
 from hotmem.ranking.relevance import MEDIUM_RELEVANCE
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.worker import MAX_CONCURRENT_RECALLS
-from tests.conversation import START, said
+from tests.conversation import START, remember, said
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -133,8 +133,7 @@ async def test_the_conversation_weight(memory: Memory) -> None:
 
 
 async def test_a_greeting_is_searched(memory: Memory) -> None:
-    await memory.remember(said("Hello my friend, lovely weather."))
-    await memory.settle()
+    await remember(memory, "Hello my friend, lovely weather.")
     assert (
         await memory.search_memory("hello", user_id="ana", options={"min_relevance": 0.0})
     ).results

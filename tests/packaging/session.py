@@ -5,6 +5,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tests.conversation import remember
 from tests.packaging.guard import forbid_network
 
 
@@ -13,7 +14,8 @@ async def by_hand(path: Path) -> None:
     from hotmem import Memory, Turn
 
     async with Memory.open(path) as memory:
-        await memory.remember(
+        await remember(
+            memory,
             Turn(
                 "ana",
                 "monday",
@@ -21,10 +23,9 @@ async def by_hand(path: Path) -> None:
                 "My dog is called Potola.",
                 datetime(2026, 3, 2, 9, tzinfo=UTC),
                 speaker="Ana",
-            )
+            ),
+            end="monday",
         )
-        await memory.end_session(user_id="ana", session_id="monday")
-        await memory.settle()
         block = await memory.recall("What's my dog called?", user_id="ana")
         assert "Potola" in block.text
         await memory.feedback(block, reply="She's called Potola!")

@@ -44,7 +44,7 @@ from hotmem import Memory, Options
 from hotmem.cli.app import app
 from hotmem.pipecat import HotMemProcessor
 from hotmem.tools.files import ImportArguments, import_memories
-from tests.conversation import said
+from tests.conversation import remember, said
 from tests.packaging.source import ROOT
 from tests.pipecat.scene import Scene, ScriptedModel, turns_in
 from tests.pipecat.test_functions import CallingModel
@@ -152,8 +152,7 @@ async def test_the_python_of_a_page_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    await memory.remember(said("My dog is called Potola.", session="monday"))
-    await memory.settle()
+    await remember(memory, said("My dog is called Potola.", session="monday"))
     names = parts_of_a_bot() | {
         "memory": memory,
         "llm": CallingModel([]),

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from hotmem import Memory, Options, StoreReadOnly
 from hotmem.cli import app
-from tests.conversation import said
+from tests.conversation import remember, said
 from tests.pipecat.daniel import asking, contexts
 from tests.pipecat.test_server import SAID, bot, prepare, say, stored
 from tests.pipeline_runs import run_test
@@ -92,8 +92,7 @@ def test_a_replica_alone_is_read_and_says_why_it_is_not_written(
 
     async def fill() -> None:
         async with Memory.open(primary.url(name), Options()) as memory:
-            await memory.remember(said("My dog is called Potola."))
-            await memory.settle()
+            await remember(memory, "My dog is called Potola.")
 
     asyncio.run(fill())
     monkeypatch.setenv("HOTMEM_SPOOL_DIR", str(tmp_path))

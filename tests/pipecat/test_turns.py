@@ -29,6 +29,7 @@ from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.turn_state import RecallTiming
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.types import ContextBlock
+from tests.conversation import remember
 from tests.logs import captured_logs
 from tests.pipecat.daniel import MONDAY, THURSDAY, TOLD, asking, blocks, daniels, tell
 from tests.pipecat.failing import Breaking, Raising, Slow
@@ -285,7 +286,8 @@ async def test_a_question_repeated_after_context_summarisation_is_a_new_turn(
         await bot.speak("what is my", final=QUESTION)
         await bot.reply()
         bot.context.set_messages([])
-        await memory.remember(
+        await remember(
+            memory,
             Turn(
                 "daniel",
                 "tuesday",
@@ -293,9 +295,8 @@ async def test_a_question_repeated_after_context_summarisation_is_a_new_turn(
                 "My dog is called Bruno these days.",
                 MONDAY + timedelta(days=1),
                 speaker="Daniel",
-            )
+            ),
         )
-        await memory.settle()
         await bot.speak("what is my", final=QUESTION)
         await bot.reply()
     assert len(recalls) == 2

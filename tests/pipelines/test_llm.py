@@ -19,6 +19,7 @@ from pipelines.chat import queue_turn
 from pipelines.exchange import ExchangeListener
 from pipelines.llm import ModelSettings, build_llm
 from pipelines.responder import Responder
+from tests.conversation import remember
 
 ANSWER = ("She is", " called", " Rocky.")
 
@@ -64,16 +65,16 @@ async def test_the_endpoint_receives_the_context_block(
     settings = ModelSettings(base_url=address, model="m", api_key=SecretStr("key"))
     assert settings.name == "m"
     async with Memory.open(tmp_path / "memory.db", encoder=encoder, language=language) as memory:
-        await memory.remember(
+        await remember(
+            memory,
             Turn(
                 "daniel",
                 "monday",
                 "user",
                 "My dog is called Rocky.",
                 datetime(2026, 3, 2, tzinfo=UTC),
-            )
+            ),
         )
-        await memory.settle()
         bot = build_bot(
             HotMemProcessor(memory, user_id="daniel", deadline_ms=5_000),
             await asyncio.to_thread(build_llm, settings),

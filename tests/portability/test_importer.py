@@ -43,7 +43,7 @@ from hotmem.types import (
     SourceSpan,
     UserRecord,
 )
-from tests.conversation import START, said
+from tests.conversation import START, remember, said
 from tests.victim import import_until_killed
 from tests.warm import CONTEXT
 
@@ -129,9 +129,9 @@ async def here_before(memory: Memory) -> None:
 
     A session of the same name, the same city, and a tag of the same name.
     """
-    await memory.remember(said("My sister Bea lives in Porto.", session="monday", name="b1"))
-    await memory.end_session(user_id="ana", session_id="monday")
-    await memory.settle()
+    await remember(
+        memory, said("My sister Bea lives in Porto.", session="monday", name="b1"), end="monday"
+    )
     await memory.store_memory("The dog eats at six.", user_id="ana", context={"tags": ["dog"]})
 
 
@@ -246,8 +246,7 @@ async def test_turns_after_an_import_survive_an_undo(memory: Memory, tmp_path: P
         "2024-05-06 09:00 Ana: My dog is called Potola.\n"
         "2024-05-06 09:01 Ana: I live in Porto.\n2024-05-06 09:02 Ana: I like walnuts.\n"
     )
-    await memory.remember(said("I live in Braga.", minutes=-3_000_000))
-    await memory.settle()
+    await remember(memory, said("I live in Braga.", minutes=-3_000_000))
     await import_memories(memory, "ana", ImportArguments(file=str(chat)))
     await memory.settle()
     assert not next(
@@ -304,8 +303,7 @@ async def test_a_bot_can_write_during_an_import(memory: Memory, tmp_path: Path) 
 async def test_an_import_stopped_by_a_full_disk_is_reverted_later(
     memory: Memory, tmp_path: Path
 ) -> None:
-    await memory.remember(said("I was here before."))
-    await memory.settle()
+    await remember(memory, "I was here before.")
     file = tmp_path / "many.jsonl"
     await asyncio.to_thread(
         file.write_text, "\n".join(turn_line(number) for number in range(3000)), "utf-8"
@@ -347,8 +345,7 @@ async def test_an_interrupted_undo_is_finished_on_the_next_open(
 async def test_an_unfinished_import_can_be_undone(memory: Memory, tmp_path: Path) -> None:
     storage = memory.runtime.storage
     await begun(storage, tmp_path)
-    await memory.remember(said("My dog is called Potola.", name="live"))
-    await memory.settle()
+    await remember(memory, said("My dog is called Potola.", name="live"))
     assert [one.text for one in await memory.memories("ana")] == ["Ana's dog is called Potola."]
     with closing(connect(memory.path, read_only=True)) as conn:
         assert (

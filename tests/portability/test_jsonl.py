@@ -28,7 +28,7 @@ from hotmem.tools.maintenance import (
     validate_storage,
 )
 from hotmem.types import ExportedTurn, Intent, IntentOffset, Role, Turn
-from tests.conversation import START, life, said
+from tests.conversation import START, life, remember, said
 
 LATER = START + timedelta(days=151)
 
@@ -297,8 +297,7 @@ async def test_an_invalid_export_is_refused_completely(
     named: str,
 ) -> None:
     lines = await written(memory, tmp_path / "export.jsonl")
-    await second.remember(said("I was here before.", user="ana", session="early", name="early"))
-    await second.settle()
+    await remember(second, said("I was here before.", user="ana", session="early", name="early"))
     file = tmp_path / "spoilt.jsonl"
     await asyncio.to_thread(file.write_text, "\n".join(spoil(lines)), "utf-8")
     with pytest.raises(InvalidInput, match=named):

@@ -14,7 +14,7 @@ from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
 from hotmem.tools.files import export_subject
 from hotmem.tools.registry import tool
-from tests.conversation import said
+from tests.conversation import remember, said
 
 OF_NOBODY = {"meta", "former_vectors"}
 """Tables without rows of a user."""
@@ -23,17 +23,15 @@ OF_NOBODY = {"meta", "former_vectors"}
 @pytest.fixture
 async def two_users(memory: Memory) -> AsyncIterator[Memory]:
     """Ana's data in most tables, and Ben's, which must not be exported."""
-    await memory.remember(
-        said("My dog is called Paola. I met Marta in Porto yesterday.", name="t1")
-    )
-    await memory.remember(said("My dog is called Potola.", name="t2", minutes=5))
-    await memory.remember(
+    await remember(
+        memory,
+        said("My dog is called Paola. I met Marta in Porto yesterday.", name="t1"),
+        said("My dog is called Potola.", name="t2", minutes=5),
         said(
             "I keep Oleander on the balcony.", user="ben", session="Braga", speaker="Ben", name="t3"
-        )
+        ),
+        end="monday",
     )
-    await memory.end_session(user_id="ana", session_id="monday")
-    await memory.settle()
     stored = await memory.store_memory(
         "Ana drives a grey Octavia.", user_id="ana", context={"tags": ["car"]}
     )

@@ -17,7 +17,7 @@ from hotmem.storage.queries.jobs import UserRotation
 from hotmem.types import Statement, StoredMemory, Understanding
 from hotmem.understanding.facts import relations
 from hotmem.understanding.facts.relations import Relation
-from tests.conversation import START, said
+from tests.conversation import START, remember, said
 from tests.letters import LetterEncoder
 from tests.tables import tables
 from tests.thoroughness import examples
@@ -156,8 +156,7 @@ def test_what_is_said_of_one_ends_nothing_of_another(
                     await memory.remember(turn)
                 await memory.settle()
                 two = await memory.memories("ana", past=True)
-                await memory.remember(turns[2])
-                await memory.settle()
+                await remember(memory, turns[2])
                 return two, await memory.memories("ana", past=True)
 
         two, after = asyncio.run(run())
@@ -170,9 +169,11 @@ def test_what_is_said_of_one_ends_nothing_of_another(
 
 
 async def test_asked_of_one_son_the_block_has_him_as_he_is(memory: Memory) -> None:
-    await memory.remember(said("My son Leo is five."))
-    await memory.remember(said("My son Max is seven.", minutes=3 * 24 * 60, session="thursday"))
-    await memory.settle()
+    await remember(
+        memory,
+        "My son Leo is five.",
+        said("My son Max is seven.", minutes=3 * 24 * 60, session="thursday"),
+    )
 
     block = await memory.recall("How old is Leo?", user_id="ana", at=START + timedelta(days=4))
     assert "Leo is five" in block.items[0].text
@@ -181,17 +182,13 @@ async def test_asked_of_one_son_the_block_has_him_as_he_is(memory: Memory) -> No
 
 @pytest.mark.parametrize(("first", "second", "text"), CASES["what_is_of_another_stays"])
 async def test_what_is_of_another_stays(memory: Memory, first: str, second: str, text: str) -> None:
-    await memory.remember(said(first))
-    await memory.remember(said(second, minutes=24 * 60))
-    await memory.settle()
+    await remember(memory, first, said(second, minutes=24 * 60))
     assert text in [known.text for known in await memory.memories("ana")]
     assert ended(await memory.memories("ana", past=True)) == []
 
 
 async def test_the_same_said_of_another_is_no_repetition(memory: Memory) -> None:
-    await memory.remember(said("My son Max is seven."))
-    await memory.remember(said("My son Leo is seven.", minutes=1))
-    await memory.settle()
+    await remember(memory, "My son Max is seven.", said("My son Leo is seven.", minutes=1))
     assert {"Ana's son Max is seven.", "Ana's son Leo is seven."} <= {
         known.text for known in await memory.memories("ana")
     }
@@ -201,16 +198,12 @@ async def test_the_same_said_of_another_is_no_repetition(memory: Memory) -> None
 async def test_what_changes_of_the_same_one_ends(
     memory: Memory, first: str, second: str, old: str
 ) -> None:
-    await memory.remember(said(first))
-    await memory.remember(said(second, minutes=24 * 60))
-    await memory.settle()
+    await remember(memory, first, said(second, minutes=24 * 60))
     assert ended(await memory.memories("ana", past=True)) == [old]
 
 
 async def test_an_unnamed_one_may_be_another_than_the_named(memory: Memory) -> None:
-    await memory.remember(said("My son Max is seven."))
-    await memory.remember(said("My son is eight.", minutes=24 * 60))
-    await memory.settle()
+    await remember(memory, "My son Max is seven.", said("My son is eight.", minutes=24 * 60))
     known = await memory.memories("ana", past=True)
     assert ended(known) == []
     assert [one.object for one in known if one.doubted_at] == ["seven"]

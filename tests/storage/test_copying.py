@@ -24,7 +24,7 @@ from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.editing import EditArguments, edit_memory
 from hotmem.tools.maintenance import UndoArguments, undo_decision
 from hotmem.types import EvidenceKind
-from tests.conversation import HOSTILE, START, said
+from tests.conversation import HOSTILE, START, remember, said
 from tests.postgres import VERSIONS
 from tests.victim import copy_until_killed
 from tests.warm import CONTEXT
@@ -206,8 +206,7 @@ async def test_what_was_done_before_a_copy_can_be_undone_after_it(
                 if decision.undone_at is None:
                     await undo_decision(memory, "ben", UndoArguments(decision=decision.id))
             await memory.settle()
-            await memory.remember(said("My cat is called Mila.", name="later"))
-            await memory.settle()
+            await remember(memory, said("My cat is called Mila.", name="later"))
             await memory.forget(user_id="ben", entity="Graz")
             seen.append([await texts(memory, user) for user in USERS])
             assert not await memory.runtime.database.read_all(queries.maintenance.faults)
@@ -259,8 +258,7 @@ async def test_an_interrupted_copy_is_refused_and_continues_with_a_source_that_h
                     pass
             assert "copy" in problems(target)
             await memory.forget(user_id="ana", turn_ids=["ana-3"])
-            await memory.remember(said(f"I like {stage} {share:.0%} of walks."))
-            await memory.settle()
+            await remember(memory, f"I like {stage} {share:.0%} of walks.")
         await memory.forget(user_id="ben", everything=True)
     await copied(source, target)
     assert await contents(target) == await contents(source)

@@ -26,7 +26,7 @@ from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.tools.editing import EditArguments, edit_memory
 from hotmem.types import UserKey
-from tests.conversation import START, said, turns_told
+from tests.conversation import START, remember, said, turns_told
 from tests.letters import LetterEncoder
 from tests.storage.test_erasure import copies
 from tests.thoroughness import examples
@@ -379,8 +379,7 @@ async def test_with_another_encoder_it_is_embedded_anew(
 
 
 async def test_others_keep_theirs(memory: Memory, database: Path) -> None:
-    await memory.remember(said(f"I know {SECRET} too.", user="ben", name="t0"))
-    await memory.settle()
+    await remember(memory, said(f"I know {SECRET} too.", user="ben", name="t0"))
     await memory.forget(user_id="ana", everything=True, grace=DAY)
     assert await memory.restorable("ben") is None and await memory.restore(user_id="ben") is None
     assert await turns_told(memory, "ben") == [f"I know {SECRET} too."]

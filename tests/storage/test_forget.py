@@ -34,7 +34,7 @@ from hotmem.tools.maintenance import (
 from hotmem.types import ForgetResult, Role, SessionSummary, SummarySentence
 from hotmem.types.maintenance import ForgetEntity, ForgetEverything, ForgetSession
 from hotmem.understanding.facts import extract_from_parse
-from tests.conversation import START, said, turns_told
+from tests.conversation import START, remember, said, turns_told
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
 from tests.storage.test_erasure import whole
 from tests.thoroughness import examples
@@ -127,8 +127,7 @@ async def told(memory: Memory, lines: list[Sentence], telling: tuple[str, ...]) 
             said(text, session=session, minutes=minutes + number, name=f"t{number}")
         )
         await memory.end_session(user_id="ana", session_id=session)
-    await memory.remember(said("I live in Utrecht.", user="ben"))
-    await memory.settle()
+    await remember(memory, said("I live in Utrecht.", user="ben"))
     asked = START + timedelta(days=151)
     block = await memory.recall(
         f"What do you know of {SECRET}?", user_id="ana", session_id="secret", at=asked
@@ -244,12 +243,12 @@ async def test_a_correction_goes_with_the_words_it_corrected(
     database: Path, language: Language
 ) -> None:
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        await memory.remember(said(f"My sister {SECRET} lives in Porto.", session="secret"))
-        await memory.remember(said("No, I said Braga, not Porto.", session="later", minutes=DAY))
-        await memory.remember(
-            said("No, I said Malmo, not Braga.", session="later", minutes=DAY + 1)
+        await remember(
+            memory,
+            said(f"My sister {SECRET} lives in Porto.", session="secret"),
+            said("No, I said Braga, not Porto.", session="later", minutes=DAY),
+            said("No, I said Malmo, not Braga.", session="later", minutes=DAY + 1),
         )
-        await memory.settle()
         assert f"Ana's sister {SECRET} lives in Malmo." in [
             known.text for known in await memory.memories("ana")
         ]
@@ -261,8 +260,7 @@ async def test_a_correction_goes_with_the_words_it_corrected(
 
 async def test_what_a_turn_told_besides_stays_known(database: Path, language: Language) -> None:
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        await memory.remember(said("My dog is called Potola. I live in Braga."))
-        await memory.settle()
+        await remember(memory, "My dog is called Potola. I live in Braga.")
         dog = next(known for known in await memory.memories("ana") if "Potola" in known.text)
         removed = await memory.forget(user_id="ana", memory_id=dog.id)
         assert (removed.turns, removed.memories) == (1, 1)
@@ -280,8 +278,7 @@ async def test_only_the_turns_named_go_whatever_their_time(
             ("I like tea.", "car", "t3"),
         ):
             await memory.remember(said(text, session=session, name=name))
-        await memory.remember(said("I like ferns.", user="ben", name="t2"))
-        await memory.settle()
+        await remember(memory, said("I like ferns.", user="ben", name="t2"))
         removed = await memory.forget(user_id="ana", turn_ids=["t2", "unknown"])
         assert (removed.turns, removed.memories, removed.sessions) == (1, 1, 0)
         assert await turns_told(memory) == ["I live in Braga.", "I like tea."]
@@ -320,14 +317,12 @@ async def test_a_summary_is_made_anew_without_what_was_forgotten(
     database: Path, language: Language
 ) -> None:
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        await memory.remember(
-            said(f"We decided to visit {SECRET} in spring because of the flowers.")
+        await remember(
+            memory,
+            f"We decided to visit {SECRET} in spring because of the flowers.",
+            said("We decided to paint the kitchen yellow because of the light.", minutes=1),
+            end="monday",
         )
-        await memory.remember(
-            said("We decided to paint the kitchen yellow because of the light.", minutes=1)
-        )
-        await memory.end_session(user_id="ana", session_id="monday")
-        await memory.settle()
         assert SECRET in repr(await memory.summary(user_id="ana", session_id="monday"))
         await memory.forget(user_id="ana", entity=SECRET)
         assert await memory.summary(user_id="ana", session_id="monday") is None
@@ -469,8 +464,7 @@ async def test_what_others_were_given_of_turns_with_the_same_ids_stays(
 ) -> None:
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
         for user, town in (("ana", "Porto"), ("ben", "Utrecht")):
-            await memory.remember(said(f"I live in {town}.", user=user, name="t1"))
-            await memory.settle()
+            await remember(memory, said(f"I live in {town}.", user=user, name="t1"))
             block = await memory.recall(
                 "Where do I live?", user_id=user, at=START + timedelta(days=1)
             )
@@ -482,9 +476,11 @@ async def test_what_others_were_given_of_turns_with_the_same_ids_stays(
 
 async def test_words_that_were_taken_back_leave_no_tag(database: Path, language: Language) -> None:
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        await memory.remember(said(f"I bought a red {SECRET} last week.", session="secret"))
-        await memory.remember(said("Just kidding!", session="secret", minutes=1))
-        await memory.settle()
+        await remember(
+            memory,
+            said(f"I bought a red {SECRET} last week.", session="secret"),
+            said("Just kidding!", session="secret", minutes=1),
+        )
         assert await memory.memories("ana", past=True) == []
         await memory.forget(user_id="ana", session_id="secret")
     assert STEM not in await asyncio.to_thread(whole, database)

@@ -25,6 +25,7 @@ from hotmem.storage import spool as module
 from hotmem.storage.spool import Record, Removal, Spool, path_of, waiting_in
 from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import connect
+from tests.conversation import remember
 from tests.pipecat.scene import turns_in
 from tests.pipecat.test_vanishing import locked
 
@@ -269,8 +270,7 @@ async def test_after_a_file_was_gone_the_next_open_stores_what_was_said(
         (tmp_path / folder).mkdir()
     options = Options(spool_dir=None if folder is None else tmp_path / folder)
     async with Memory.open(path, options, encoder=encoder, language=language) as memory:
-        await memory.remember(said(1))
-        await memory.settle()
+        await remember(memory, said(1))
         path.rename(away)
         with pytest.raises(StoreGone):
             await memory.remember(said(2))
@@ -282,8 +282,7 @@ async def test_after_a_file_was_gone_the_next_open_stores_what_was_said(
         for rest in ("-wal", "-shm"):
             (tmp_path / f"memory.db{rest}").unlink()
     async with Memory.open(path, options, encoder=encoder, language=language) as memory:
-        await memory.remember(said(4))
-        await memory.settle()
+        await remember(memory, said(4))
         assert not memory.spooled
     assert [words for _, words in turns_in(path)][-3:] == ["Number 2.", "Number 3.", "Number 4."]
     assert not path_of(path, options.spool_dir).exists()

@@ -10,6 +10,7 @@ from hotmem import Memory, Options, Turn
 from hotmem.storage.postgres.database import PostgresDatabase
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.types import Role
+from tests.conversation import remember
 from tests.postgres import VERSIONS
 from tests.storage.contract.story import NOW
 
@@ -55,8 +56,7 @@ async def test_a_user_turn_takes_six_writes_a_reply_four_a_recall_none(
     async with Memory.open(location, Options()) as memory:
         for number, (role, text) in enumerate(TALK):
             writes.clear()
-            await memory.remember(Turn("ana", "s", role, text, NOW, "Ana", f"t{number}"))
-            await memory.settle()
+            await remember(memory, Turn("ana", "s", role, text, NOW, "Ana", f"t{number}"))
             counts.append(len(writes))
         writes.clear()
         await memory.recall("Where does my sister work?", user_id="ana", session_id="s2", at=NOW)

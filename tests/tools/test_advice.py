@@ -9,6 +9,7 @@ from hotmem import Memory, Role, Turn
 from hotmem.storage import queries
 from hotmem.tools.registry import FOR_MODELS, tool
 from hotmem.types import JobKind
+from tests.conversation import remember
 
 NOW = datetime.now(UTC)
 
@@ -123,8 +124,7 @@ async def test_a_category_that_has_grown_evolves(memory: Memory) -> None:
 
 
 async def test_jobs_that_were_set_aside_are_retried(memory: Memory) -> None:
-    await memory.remember(Turn("ana", "one", Role.USER, "My dog is called Potola.", NOW))
-    await memory.settle()
+    await remember(memory, Turn("ana", "one", Role.USER, "My dog is called Potola.", NOW))
     database = memory.runtime.database
     user = await database.read_all(queries.users.find, "ana")
     await database.write_all(
@@ -137,8 +137,7 @@ async def test_jobs_that_were_set_aside_are_retried(memory: Memory) -> None:
 
 async def test_memories_that_no_reply_used_are_shown_after_enough_recalls(memory: Memory) -> None:
     at = NOW - timedelta(days=60)
-    await memory.remember(Turn("ana", "one", Role.USER, "My dog is called Potola.", at))
-    await memory.settle()
+    await remember(memory, Turn("ana", "one", Role.USER, "My dog is called Potola.", at))
     assert await advised(memory, "never used") == []
     for _ in range(30):
         block = await memory.recall("What is my dog called?", user_id="ana")

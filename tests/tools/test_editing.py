@@ -20,15 +20,14 @@ from hotmem.tools.maintenance import (
 )
 from hotmem.tools.registry import tool
 from hotmem.types import Category, Decision, DecisionAction, StoredMemory
-from tests.conversation import said
+from tests.conversation import remember, said
 
 PAOLA, POTOLA = "Ana's dog is called Paola.", "Ana's dog is called Potola."
 
 
 async def dog(memory: Memory) -> StoredMemory:
     """A memory after a misheard turn of Ana."""
-    await memory.remember(said("My dog is called Paola.", name="t1"))
-    await memory.settle()
+    await remember(memory, said("My dog is called Paola.", name="t1"))
     (known,) = await memory.memories("ana")
     assert known.text == PAOLA
     return known
@@ -60,11 +59,9 @@ async def test_new_text_replaces_the_old(memory: Memory) -> None:
 
 
 async def test_a_later_turn_still_replaces_an_edited_memory(memory: Memory) -> None:
-    await memory.remember(said("I live in Porto."))
-    await memory.settle()
+    await remember(memory, "I live in Porto.")
     await edited(memory, id=(await memory.memories("ana"))[0].id, content="Ana lives in Ponto.")
-    await memory.remember(said("I live in Braga now.", session="tuesday", minutes=1440))
-    await memory.settle()
+    await remember(memory, said("I live in Braga now.", session="tuesday", minutes=1440))
     assert await texts(memory) == ["Ana lives in Braga."]
 
 

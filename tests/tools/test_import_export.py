@@ -27,7 +27,7 @@ from hotmem.tools.maintenance import NoArguments, memory_stats, validate_storage
 from hotmem.tools.mcp import create_server, default_folder
 from hotmem.tools.registry import FOR_MODELS, tool
 from hotmem.types import Category
-from tests.conversation import said
+from tests.conversation import remember, said
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -126,9 +126,7 @@ async def test_a_failed_foreign_import_leaves_nothing(
 
 
 async def test_an_export_is_imported_for_another_user(memory: Memory, tmp_path: Path) -> None:
-    await memory.remember(said("My dog is called Potola."))
-    await memory.remember(said("I have a boat.", user="ben"))
-    await memory.settle()
+    await remember(memory, "My dog is called Potola.", said("I have a boat.", user="ben"))
     file = str(tmp_path / "ana.jsonl")
     done = await export_memories(memory, "ana", ExportArguments(file=file))
     assert done.lines == {"export": 1, "turn": 1, "memory": 1, "weights": 1, "end": 1}
@@ -183,8 +181,7 @@ async def test_a_transcript_needs_a_user(memory: Memory, talk: str) -> None:
 
 
 async def test_only_an_intact_copy_is_restored(memory: Memory, tmp_path: Path) -> None:
-    await memory.remember(said("My dog is called Potola."))
-    await memory.settle()
+    await remember(memory, "My dog is called Potola.")
     copy, again = str(tmp_path / "copy.db"), str(tmp_path / "again.db")
     done = await backup_restore(memory, "ana", BackupArguments(action="backup", file=copy))
     assert done.bytes > 0
@@ -218,8 +215,7 @@ async def test_only_an_intact_copy_is_restored(memory: Memory, tmp_path: Path) -
 
 
 async def test_a_client_uses_files_in_one_folder_only(memory: Memory, talk: str) -> None:
-    await memory.remember(said("My dog is called Potola."))
-    await memory.settle()
+    await remember(memory, "My dog is called Potola.")
     folder = default_folder(memory.path)
     async with Client(create_server(memory, "ana")) as client:
 

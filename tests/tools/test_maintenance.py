@@ -30,7 +30,7 @@ from hotmem.tools.maintenance import (
 )
 from hotmem.tools.registry import tool
 from hotmem.types import TagUse
-from tests.conversation import said
+from tests.conversation import remember, said
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -40,10 +40,12 @@ CAR, SAME_CAR = "I drive a grey Skoda Octavia.", "My own vehicle is one of those
 
 async def tell(memory: Memory) -> None:
     """A session in March, one in April, and a stored statement."""
-    await memory.remember(said("My dog is called Potola."))
-    await memory.remember(said("Potola can swim now.", session="april", minutes=60 * 24 * 40))
-    await memory.end_session(user_id="ana", session_id="monday")
-    await memory.settle()
+    await remember(
+        memory,
+        "My dog is called Potola.",
+        said("Potola can swim now.", session="april", minutes=60 * 24 * 40),
+        end="monday",
+    )
     await memory.store_memory(
         CAR, user_id="ana", context={"tags": ["car"], "category": "contexts", "importance": 4}
     )
@@ -164,8 +166,7 @@ async def test_deleting_a_memory_deletes_those_merged_into_it(
 
 
 async def test_deleting_a_session_restores_memories_merged_into_its_own(memory: Memory) -> None:
-    await memory.remember(said("My dog is called Potola.", session="one"))
-    await memory.settle()
+    await remember(memory, said("My dog is called Potola.", session="one"))
     (spoken,) = await memory.memories("ana")
     noted = await memory.store_memory(
         "Potola is the name of the dog.", user_id="ana", context={"note": "from the vet"}

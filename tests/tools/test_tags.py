@@ -11,16 +11,16 @@ from hotmem.tools.editing import OptimizeTagsArguments, optimize_tags
 from hotmem.tools.maintenance import NoArguments, memory_stats
 from hotmem.types import Category, Kind
 from hotmem.understanding.facts.tags import extract_tags, tag_spans, tags_within
-from tests.conversation import said
+from tests.conversation import remember, said
 from tests.tables import tables
 
 CASES = tables(__file__)
 
 
 async def test_memories_are_tagged_and_classified(memory: Memory) -> None:
-    await memory.remember(said("I bought a red kayak last week."))
-    await memory.remember(said("Please always answer in short sentences."))
-    await memory.settle()
+    await remember(
+        memory, "I bought a red kayak last week.", "Please always answer in short sentences."
+    )
     tags = [json.loads(line).get("found_tags") async for line in memory.export("ana")]
     assert ["kayak"] in tags
     filed = {known.category: known for known in await memory.memories("ana")}
@@ -28,8 +28,7 @@ async def test_memories_are_tagged_and_classified(memory: Memory) -> None:
 
 
 async def test_tags_are_deleted_with_their_text(memory: Memory) -> None:
-    await memory.remember(said("I bought a bicycle last week."))
-    await memory.settle()
+    await remember(memory, "I bought a bicycle last week.")
     stored = await memory.store_memory(
         "My bike has a flat tyre.", user_id="ana", context={"note": "kept apart"}
     )
@@ -57,12 +56,10 @@ async def test_tags_outside_the_statement_are_not_its_tags(
 
 
 async def test_a_noun_is_shown_once_a_second_memory_has_it(memory: Memory) -> None:
-    await memory.remember(said("I bought a red kayak last week."))
-    await memory.settle()
+    await remember(memory, "I bought a red kayak last week.")
     assert (await memory_stats(memory, "ana", NoArguments())).tags == {}
     assert (await optimize_tags(memory, "ana", OptimizeTagsArguments())).archived == 1
-    await memory.remember(said("I love my kayak.", session="tuesday", minutes=60))
-    await memory.settle()
+    await remember(memory, said("I love my kayak.", session="tuesday", minutes=60))
     assert (await memory_stats(memory, "ana", NoArguments())).tags == {"kayak": 2}
     await memory.forget(user_id="ana", session_id="tuesday")
     assert (await memory_stats(memory, "ana", NoArguments())).tags == {}

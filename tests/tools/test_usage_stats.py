@@ -13,7 +13,7 @@ from hotmem.tools.quality import (
     usage_patterns,
 )
 from hotmem.types import AnsweredRecall
-from tests.conversation import START, said
+from tests.conversation import START, remember, said
 
 MONDAY = START + timedelta(days=7, hours=14)
 """23:00 UTC on a Monday."""
@@ -21,9 +21,11 @@ MONDAY = START + timedelta(days=7, hours=14)
 
 async def talk(memory: Memory) -> None:
     """Two memories; one is recalled in two sessions, and used in the second."""
-    await memory.remember(said("My dog is called Potola."))
-    await memory.remember(said("My sister lives in Porto.", session="tuesday", minutes=1500))
-    await memory.settle()
+    await remember(
+        memory,
+        "My dog is called Potola.",
+        said("My sister lives in Porto.", session="tuesday", minutes=1500),
+    )
     await memory.store_memory(
         "The boiler's serial number is 44 B 19.", user_id="ana", context={"tags": ["heating"]}
     )

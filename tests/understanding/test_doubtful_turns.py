@@ -11,6 +11,7 @@ from hotmem import Memory, Role, Turn
 from hotmem.models import CachedEncoder, Language
 from hotmem.types import StoredMemory
 from hotmem.understanding.private_statements import is_unmeant
+from tests.conversation import remember
 from tests.parts import ROOT
 from tests.scored import scored
 from tests.tables import tables
@@ -38,8 +39,7 @@ async def told(memory: Memory, *turns: str | tuple[str | None, str]) -> Sequence
         for place, said in enumerate(turns):
             speaker, text = said if isinstance(said, tuple) else (None, said)
             at = FRIDAY + timedelta(minutes=place)
-            await memory.remember(Turn("ana", "s", Role.USER, text, at, speaker))
-            await memory.settle()
+            await remember(memory, Turn("ana", "s", Role.USER, text, at, speaker))
         return await memory.memories("ana", past=True)
 
 

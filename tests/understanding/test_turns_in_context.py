@@ -4,7 +4,7 @@ import pytest
 
 from hotmem import Memory
 from hotmem.types import Role
-from tests.conversation import said
+from tests.conversation import remember, said
 
 
 async def kept(memory: Memory) -> list[str]:
@@ -52,9 +52,11 @@ async def test_a_pronoun_is_read_with_the_turn_before(memory: Memory) -> None:
 
 
 async def test_an_answer_is_a_source_by_its_own_words(memory: Memory) -> None:
-    await memory.remember(said("Are you married?", role=Role.ASSISTANT))
-    await memory.remember(said("Yes.", minutes=1, speaker="Ana"))
-    await memory.settle()
+    await remember(
+        memory,
+        said("Are you married?", role=Role.ASSISTANT),
+        said("Yes.", minutes=1, speaker="Ana"),
+    )
 
     block = await memory.recall("Am I married?", user_id="ana", session_id="thursday")
 

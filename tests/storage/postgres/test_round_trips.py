@@ -9,6 +9,7 @@ from hotmem import Memory, Options, Turn
 from hotmem.storage.database import Cursor
 from hotmem.storage.postgres.connection import OPTIONS, Client, PostgresConnection, configure
 from hotmem.types import Role
+from tests.conversation import remember
 from tests.storage.contract.story import NOW
 
 SAID = (
@@ -64,8 +65,7 @@ async def test_a_recall_after_a_new_turn_takes_five_round_trips(
     async with Memory.open(url, Options()) as memory:
 
         async def say(number: int, text: str) -> None:
-            await memory.remember(Turn("ana", "s", Role.USER, text, NOW, "Ana", f"t{number}"))
-            await memory.settle()
+            await remember(memory, Turn("ana", "s", Role.USER, text, NOW, "Ana", f"t{number}"))
 
         for number, text in enumerate(SAID):
             await say(number, text)

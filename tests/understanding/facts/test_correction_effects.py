@@ -6,7 +6,7 @@ import pytest
 
 from hotmem import Memory
 from hotmem.types import Item, Role
-from tests.conversation import START, said
+from tests.conversation import START, remember, said
 
 LATER = START + timedelta(days=3)
 
@@ -17,22 +17,19 @@ async def shown(memory: Memory, asked: str, words: str) -> Item:
 
 
 async def test_a_corrected_source_has_less_confidence_until_it_is_confirmed(memory: Memory) -> None:
-    await memory.remember(said("My dog is called Paola and my cat is called Minka."))
-    await memory.settle()
+    await remember(memory, "My dog is called Paola and my cat is called Minka.")
     before = (await shown(memory, "What's my cat called?", "Minka")).confidence
-    await memory.remember(said("No, I said Potola, not Paola.", minutes=1))
-    await memory.settle()
+    await remember(memory, said("No, I said Potola, not Paola.", minutes=1))
     doubted = (await shown(memory, "What's my cat called?", "Minka")).confidence
     assert doubted < before
-    await memory.remember(said("My cat is called Minka.", minutes=2))
-    await memory.settle()
+    await remember(memory, said("My cat is called Minka.", minutes=2))
     assert (await shown(memory, "What's my cat called?", "Minka")).confidence > doubted
 
 
 async def test_a_corrected_value_is_not_recalled_as_current(memory: Memory) -> None:
-    await memory.remember(said("My dog is called Paola."))
-    await memory.remember(said("No, I said Potola, not Paola.", minutes=1))
-    await memory.settle()
+    await remember(
+        memory, "My dog is called Paola.", said("No, I said Potola, not Paola.", minutes=1)
+    )
     for _ in range(2):
         block = await memory.recall(
             "What's my dog called?", user_id="ana", session_id="thursday", at=LATER
@@ -55,35 +52,29 @@ async def test_a_corrected_value_is_not_recalled_as_current(memory: Memory) -> N
     ],
 )
 async def test_a_correction_needs_no_punctuation(memory: Memory, corrected: str) -> None:
-    await memory.remember(said("My sister Sarah lives in Boston."))
-    await memory.remember(said(corrected, minutes=1))
-    await memory.settle()
+    await remember(memory, "My sister Sarah lives in Boston.", said(corrected, minutes=1))
     homes = [one for one in await memory.memories("ana", past=True) if "lives" in one.text]
     assert {(one.object, one.current) for one in homes} == {("Denver", True), ("Boston", False)}
 
 
 async def test_a_home_corrects_no_place_of_birth(memory: Memory) -> None:
-    await memory.remember(said("I was born in Cork."))
-    await memory.remember(said("i live in Dublin not in Cork", minutes=1))
-    await memory.settle()
+    await remember(memory, "I was born in Cork.", said("i live in Dublin not in Cork", minutes=1))
     assert "Ana was born in Cork." in {one.text for one in await memory.memories("ana")}
 
 
 async def test_a_corrected_turn_of_the_bot_has_less_confidence(memory: Memory) -> None:
-    await memory.remember(
+    await remember(
+        memory,
         said(
             "The workshop closes at six, right after the lantern parade on Rua Verde.",
             role=Role.ASSISTANT,
-        )
+        ),
     )
-    await memory.settle()
     before = (await shown(memory, "Where is the lantern parade?", "lantern")).confidence
-    await memory.remember(said("No, it's Rua Azul, not Rua Verde.", minutes=1))
-    await memory.settle()
+    await remember(memory, said("No, it's Rua Azul, not Rua Verde.", minutes=1))
     assert (await shown(memory, "Where is the lantern parade?", "lantern")).confidence < before
 
 
 async def test_the_corrected_name_joins_the_vocabulary(memory: Memory) -> None:
-    await memory.remember(said("No, I said Ottoline, not Caroline."))
-    await memory.settle()
+    await remember(memory, "No, I said Ottoline, not Caroline.")
     assert "Ottoline" in await memory.vocabulary("ana")

@@ -16,6 +16,7 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import Interval, Role, Turn
 from hotmem.understanding.facts import extract_from_parse
+from tests.conversation import remember
 from tests.scored import scored
 from tests.tables import tables
 
@@ -70,11 +71,11 @@ def test_habits_and_open_intervals_have_no_event_time(text: str, language: Langu
 async def test_events_are_found_by_their_event_time(memory: Memory) -> None:
     """Two similar events are told in the same minute, months after they happened."""
     at = datetime(2026, 11, 18, 12, tzinfo=UTC)
-    await memory.remember(turn("On May 3rd I had lunch with Rui in the old harbour.", at))
-    await memory.remember(
-        turn("On June 9th I had lunch with Rui in the old market.", at + timedelta(seconds=9))
+    await remember(
+        memory,
+        turn("On May 3rd I had lunch with Rui in the old harbour.", at),
+        turn("On June 9th I had lunch with Rui in the old market.", at + timedelta(seconds=9)),
     )
-    await memory.settle()
     for question, place in (
         ("Where did I have lunch with Rui in May?", "harbour"),
         ("Where did I have lunch with Rui in June?", "market"),
@@ -91,15 +92,13 @@ async def test_yesterday_is_resolved_in_the_speakers_zone(
 ) -> None:
     """Half past eleven in the evening of the fifth in Iceland is the sixth in Berlin."""
     at = datetime(2026, 5, 5, 23, 30, tzinfo=UTC).astimezone(zone)
-    await memory.remember(turn("I bought a boat yesterday.", at))
-    await memory.settle()
+    await remember(memory, turn("I bought a boat yesterday.", at))
     assert day in (await memory.memories(user_id="ana"))[0].text
 
 
 async def test_dates_are_shown_in_the_zone_of_the_query(memory: Memory) -> None:
     at = datetime(2026, 5, 5, 23, 30, tzinfo=UTC)
-    await memory.remember(turn("The boat is called Esperança.", at))
-    await memory.settle()
+    await remember(memory, turn("The boat is called Esperança.", at))
     for zone, day in ((UTC, "5 May"), (BERLIN, "6 May")):
         assert (
             day
@@ -117,14 +116,14 @@ async def test_an_export_keeps_zones_and_event_times(
     memory: Memory, copy: Memory, tmp_path: Path
 ) -> None:
     at = datetime(2026, 3, 28, 23, 30, tzinfo=BERLIN)
-    await memory.remember(turn("I had lunch with Rui on May 3rd.", at))
-    await memory.remember(
+    await remember(
+        memory,
+        turn("I had lunch with Rui on May 3rd.", at),
         turn(
             "I will see him tomorrow.",
             at.astimezone(ZoneInfo("Asia/Kathmandu")) + timedelta(minutes=1),
-        )
+        ),
     )
-    await memory.settle()
     path = tmp_path / "ana.jsonl"
     lines = [line async for line in memory.export(user_id="ana")]
     await asyncio.to_thread(path.write_text, "\n".join(lines), "utf-8")
@@ -135,10 +134,9 @@ async def test_an_export_keeps_zones_and_event_times(
 
 
 async def test_forgetting_deletes_event_times(memory: Memory, database: Path) -> None:
-    await memory.remember(
-        turn("I had lunch with Rui on May 3rd.", datetime(2026, 11, 18, 12, tzinfo=UTC))
+    await remember(
+        memory, turn("I had lunch with Rui on May 3rd.", datetime(2026, 11, 18, 12, tzinfo=UTC))
     )
-    await memory.settle()
     await memory.forget(user_id="ana", entity="Rui")
     await memory.close()
     with connect(database) as conn:

@@ -12,7 +12,7 @@ from hotmem.text.phonetics import KnownName, encode_sounds
 from hotmem.types.understanding import Doc
 from hotmem.understanding.facts.corrections import lacks_case, read_corrections
 from hotmem.understanding.query.misheard import find_misheard_names
-from tests.conversation import START, said
+from tests.conversation import START, remember, said
 from tests.scored import scored
 from tests.tables import tables
 
@@ -100,8 +100,7 @@ async def test_a_misheard_name_recalls_facts_about_the_intended_one(
 
 
 async def test_a_known_name_is_not_replaced(memory: Memory) -> None:
-    await memory.remember(said("My friend Paola is a nurse. My friend Paula is a pilot."))
-    await memory.settle()
+    await remember(memory, "My friend Paola is a nurse. My friend Paula is a pilot.")
     block = await memory.recall("What is Paula?", user_id="ana", at=START)
     assert block.trace.analysis is not None and block.trace.analysis.entities == ("Paula",)
 
@@ -109,10 +108,8 @@ async def test_a_known_name_is_not_replaced(memory: Memory) -> None:
 async def test_a_statement_about_a_misheard_name_is_kept_under_the_known_one(
     memory: Memory,
 ) -> None:
-    await memory.remember(said("My dog is called Potola.", name="first"))
-    await memory.settle()
-    await memory.remember(said("pot hola has a new collar", name="second"))
-    await memory.settle()
+    await remember(memory, said("My dog is called Potola.", name="first"))
+    await remember(memory, said("pot hola has a new collar", name="second"))
     kept = [one for one in await memory.memories("ana") if "collar" in one.text]
     assert [one.text for one in kept] == ["Potola has a new collar."]
     block = await memory.recall("What does Potola have?", user_id="ana", at=START)
@@ -120,10 +117,8 @@ async def test_a_statement_about_a_misheard_name_is_kept_under_the_known_one(
 
 
 async def test_a_statement_about_another_name_is_kept_as_it_is(memory: Memory) -> None:
-    await memory.remember(said("My sister Maria is a nurse.", name="first"))
-    await memory.settle()
-    await memory.remember(said("My colleague Mario has a boat.", name="second"))
-    await memory.settle()
+    await remember(memory, said("My sister Maria is a nurse.", name="first"))
+    await remember(memory, said("My colleague Mario has a boat.", name="second"))
     texts = [one.text for one in await memory.memories("ana")]
     assert any("Mario" in text for text in texts)
     assert not any("Maria" in text and "boat" in text for text in texts)
