@@ -10,7 +10,9 @@ from types import FunctionType
 from typing import Any, Final
 
 from hotmem.storage import queries
-from tests.storage.contract import uncovered
+
+UNCOVERED: Final = Path(__file__).with_name("uncovered.txt")
+"""Functions that no contract test calls yet. Call one and remove it there; none may be added."""
 
 MOST_UNCOVERED: Final = 60
 """Length of the list of uncovered functions at most; lower it as the list shrinks."""
@@ -52,8 +54,6 @@ def used_functions() -> set[Any]:
     """The query functions that the modules of the contract name."""
     used = set()
     for path in Path(__file__).parent.glob("*.py"):
-        if path.stem == uncovered.__name__.rpartition(".")[2]:
-            continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Attribute) and (names := dotted(node))[:1] == ["queries"]:
                 value: Any = queries
@@ -65,9 +65,8 @@ def used_functions() -> set[Any]:
 
 
 def test_every_query_function_is_called_by_a_contract_test() -> None:
-    unused = set(query_functions()) - used_functions()
-    new = sorted(map(name_of, unused - uncovered.UNCOVERED))
-    assert not new, f"call these in a test of this folder: {new}"
-    done = sorted(map(name_of, uncovered.UNCOVERED - unused))
-    assert not done, f"these are called now: remove them from uncovered.py: {done}"
-    assert len(uncovered.UNCOVERED) <= MOST_UNCOVERED
+    unused = {name_of(function) for function in set(query_functions()) - used_functions()}
+    uncovered = set(UNCOVERED.read_text("utf-8").split())
+    assert not unused - uncovered, "call these in a test of this folder"
+    assert not uncovered - unused, f"these are called now: remove them from {UNCOVERED.name}"
+    assert len(uncovered) <= MOST_UNCOVERED
