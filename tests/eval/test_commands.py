@@ -308,23 +308,7 @@ def few_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten what benchmarks wait in real time, and what they do besides measuring."""
-    for name, value in (
-        ("background.PAUSE_S", (0.0, 0.01)),
-        ("bots.WORD_S", 0.02),
-        ("bots.ALL_WORDS_S", 0.015),
-        ("bots.SILENCE_S", 0.02),
-        ("bots.FINAL_S", 0.03),
-        ("crowd.PAUSE_S", 0.2),
-        ("crowd.REPLY_S", 0.1),
-        ("engines.COLD_STARTS", 2),
-        ("loading.OTHER_TURNS", 20),
-        ("scale.FRESH", 20),
-        ("scale.QUESTIONS", 20),
-        ("scale.WARM_UP", 2),
-        ("turn.APART_S", 0.03),
-        ("turn.REPLY_S", 0.2),
-        ("turn.QUESTION_S", 0.2),
-    ):
+    for name, value in TABLES["shorter"]:
         monkeypatch.setattr(f"eval.bench.{name}", value)
     monkeypatch.setattr(usage, "RESAMPLES", 40)
 

@@ -10,57 +10,17 @@ from eval.datasets import LOADERS, Conversation, Dataset
 from eval.datasets.beam import message_ids
 from eval.datasets.recognised import as_recognised, plain
 from hotmem import InvalidInput, Role
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
 def load(dataset: Dataset, path: Path) -> list[Conversation]:
     return list(LOADERS[dataset](path))
 
 
-def locomo_sample() -> dict[str, object]:
-    return {
-        "sample_id": "talk-1",
-        "conversation": {
-            "speaker_a": "Ana",
-            "speaker_b": "Ben",
-            "session_10_date_time": "9:05 am on 2 June, 2024",
-            "session_10": [{"speaker": "Ben", "dia_id": "D10:1", "text": "The kayak is repaired."}],
-            "session_2_date_time": "1:56 pm on 8 May, 2024",
-            "session_2": [
-                {
-                    "speaker": "Ana",
-                    "dia_id": "D2:1",
-                    "text": "Look at my kayak!",
-                    "blip_caption": "a blue kayak on a car",
-                },
-                {"speaker": "Ben", "dia_id": "D2:2", "text": "", "blip_caption": "a thumb"},
-            ],
-            "session_3_date_time": "1:56 pm on 9 May, 2024",
-        },
-        "qa": [
-            {
-                "question": "What is blue?",
-                "answer": "the kayak",
-                "evidence": ["D2:1"],
-                "category": 4,
-            },
-            {
-                "question": "How many times?",
-                "answer": 2,
-                "evidence": ["D2:1; D10:1", "D2:01", "D9:9", "D"],
-                "category": 1,
-            },
-            {
-                "question": "What is Ben's kayak called?",
-                "adversarial_answer": "Blue",
-                "evidence": [],
-                "category": 5,
-            },
-        ],
-    }
-
-
 def test_locomo(tmp_path: Path) -> None:
-    (tmp_path / "locomo.json").write_text(json.dumps([locomo_sample()]))
+    (tmp_path / "locomo.json").write_text(json.dumps([CASES["locomo"]]))
     (conversation,) = load(Dataset.LOCOMO, tmp_path)
     assert [session.id for session in conversation.sessions] == ["session_2", "session_10"]
     assert [turn.text for turn in conversation.turns] == [
@@ -80,32 +40,7 @@ def test_locomo(tmp_path: Path) -> None:
 
 
 def test_realtalk(tmp_path: Path) -> None:
-    chat = {
-        "name": {"speaker_1": "Ana", "speaker_2": "Ben"},
-        "session_1": [
-            {
-                "speaker": "Ana",
-                "dia_id": "D1:1",
-                "clean_text": "I baked rye bread.",
-                "date_time": "29.12.2023, 22:42:04",
-            },
-            {
-                "speaker": "Ben",
-                "dia_id": "D1:3",
-                "clean_text": "Nice",
-                "date_time": "29.12.2023, 22:43:00",
-                "blip_caption": "a loaf",
-            },
-        ],
-        "qa": [
-            {
-                "question": "What did Ana bake?",
-                "answer": "rye bread",
-                "evidence": ["D1:1", "D1:2"],
-                "category": 3,
-            }
-        ],
-    }
+    chat = CASES["realtalk"]
     (tmp_path / "Chat_1_Ana_Ben.json").write_text(json.dumps(chat))
     (tmp_path / "LICENSE.json").write_text("{}")
     (conversation,) = load(Dataset.REALTALK, tmp_path)
@@ -167,46 +102,8 @@ def test_longmemeval_as_published(tmp_path: Path) -> None:
 
 
 def test_beam(tmp_path: Path) -> None:
-    chat = [
-        {
-            "batch_number": 1,
-            "turns": [
-                [
-                    {
-                        "role": "user",
-                        "id": 0,
-                        "time_anchor": "March-15-2024",
-                        "content": "My loom has eight shafts. ->-> 1,1",
-                    },
-                    {"role": "assistant", "id": 1, "content": "Good. An arrow ->-> stays here."},
-                ]
-            ],
-        },
-        {
-            "batch_number": 2,
-            "turns": [
-                [
-                    {
-                        "role": "user",
-                        "id": 2,
-                        "time_anchor": "April-05-2024",
-                        "content": "Now ten (really) ->-> 5,14)",
-                    }
-                ]
-            ],
-        },
-    ]
-    probes = {
-        "knowledge_update": [
-            {
-                "question": "How many shafts?",
-                "answer": "ten",
-                "source_chat_ids": {"original_info": [0], "updated_info": [2, 9]},
-            }
-        ],
-        "abstention": [{"question": "What colour is it?", "ideal_response": "unknown"}],
-        "preference_following": [{"question": "Advise me.", "source_chat_ids": []}],
-    }
+    chat = CASES["beam_chat"]
+    probes = CASES["beam_probes"]
     for number in ("10", "9"):
         (tmp_path / number).mkdir()
         (tmp_path / number / "chat.json").write_text(json.dumps(chat))
@@ -288,7 +185,7 @@ def test_an_empty_folder_is_named(dataset: Dataset, tmp_path: Path) -> None:
 
 def test_as_recognised_keeps_words_and_ids(tmp_path: Path) -> None:
     path = tmp_path / "talks.json"
-    path.write_text(json.dumps([locomo_sample()]), encoding="utf-8")
+    path.write_text(json.dumps([CASES["locomo"]]), encoding="utf-8")
     (written,) = load(Dataset.LOCOMO, path)
     heard = as_recognised(written)
     assert [turn.id for turn in heard.turns] == [turn.id for turn in written.turns]
