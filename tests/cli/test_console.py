@@ -15,6 +15,9 @@ from hotmem.cli import app, console
 from hotmem.models import CachedEncoder, Language
 from hotmem.storage.sqlite.connection import connect
 from tests.conversation import said
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 MARKUP = "[/docs/readme]"
 """As rich markup this closes a style that was never opened, which is an error."""
@@ -75,32 +78,9 @@ def refused(*words: str | Path) -> str:
     return str(outcome.exception)
 
 
-@pytest.mark.parametrize(
-    ("words", "shown"),
-    [
-        (("memories",), "[inspect]"),
-        (("memories", "--past"), MARKUP),
-        (("recall", "Which page needs pip install?"), "x[inspect] :smile:"),
-        (("search", "page that needs pip install"), MARKUP),
-        (("contextual", "dog"), "[/s]"),
-        (("trace", "page that needs pip install", "--expected", MARKUP), MARKUP),
-        (("stats",), "[/tag]"),
-        (("timeline",), MARKUP),
-        (("network",), "Potola"),
-        (("usage",), MARKUP),
-        (("decisions",), "filed"),
-        (("optimize-tags",), "decision"),
-        (("evolve",), "references"),
-        (("subcategories",), "subcategories"),
-        (("quality",), "total"),
-        (("discover",), "search_memory"),
-        (("store", "Read [/this] and x[that] :smile:.", "--tag", "[/a]"), "[/a]"),
-        (("undo", MARKUP), ""),
-        (("forget", "--entity", MARKUP), "removed"),
-    ],
-)
+@pytest.mark.parametrize(("words", "shown"), CASES["every_command_shows_text_that_looks_like"])
 def test_every_command_shows_text_that_looks_like_markup(
-    words: tuple[str, ...], shown: str, database_file: Path
+    words: list[str], shown: str, database_file: Path
 ) -> None:
     outcome = run(*words, "-u", "ana", "-d", database_file)
     assert outcome.exception is None or isinstance(outcome.exception, InvalidInput), repr(

@@ -1,5 +1,6 @@
 """Supersession: tables, and independence of the order of import."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import pairwise, permutations
@@ -80,17 +81,24 @@ def known(
     )
 
 
+def supersession(
+    confirms: str | None = None,
+    ends: Sequence[str] = (),
+    doubts: Sequence[str] = (),
+    valid_until: int | None = None,
+) -> Supersession:
+    until = None if valid_until is None else day(valid_until)
+    return Supersession(confirms, tuple(ends), tuple(doubts), until)
+
+
 @pytest.mark.parametrize(
-    ("new", "said", "memories", "revision"), named_rows(CASES["by_an_earlier_or_a_later_statement"])
+    ("new", "said", "memories", "revision"), named_rows(CASES["earlier_or_later"])
 )
 def test_find_supersession(
     new: dict[str, Any], said: int, memories: list[dict[str, Any]], revision: dict[str, Any]
 ) -> None:
     stored = [known(**one) for one in memories]
-    until = day(revision["valid_until"]) if "valid_until" in revision else None
-    assert find_supersession(statement(**new), day(said), stored) == Supersession(
-        revision.get("confirms"), tuple(revision.get("ends", ())), valid_until=until
-    )
+    assert find_supersession(statement(**new), day(said), stored) == supersession(**revision)
 
 
 @pytest.mark.parametrize(
@@ -143,47 +151,14 @@ SISTER = "Ana's sister"
 
 
 @pytest.mark.parametrize(
-    ("case", "new", "certain", "expected"),
-    [
-        ("hedged", replace(statement("Braga"), hedged=True), True, Supersession(doubts=("Porto",))),
-        ("of a name", statement("Braga"), True, Supersession(ends=("Porto",))),
-        ("of two of a name", statement("Braga"), False, Supersession(doubts=("Porto",))),
-        (
-            "of one of several",
-            replace(statement("Braga"), subject=SISTER),
-            True,
-            Supersession(doubts=("Porto",)),
-        ),
-        (
-            "of one of several, denied",
-            replace(statement("Porto", negated=True), subject=SISTER),
-            True,
-            Supersession(ends=("Porto",)),
-        ),
-        (
-            "of an older sister",
-            replace(statement("Braga"), subject="Ana's older sister"),
-            True,
-            Supersession(ends=("Porto",)),
-        ),
-        (
-            "of a friend, of whom there are many",
-            replace(statement("Braga"), subject="Ana's friend"),
-            False,
-            Supersession(),
-        ),
-        (
-            "of another on purpose",
-            replace(statement("Braga"), replaces=False),
-            True,
-            Supersession(),
-        ),
-    ],
+    ("new", "changed", "certain", "revision"), named_rows(CASES["what_is_in_doubt"])
 )
 def test_what_is_in_doubt_ends_nothing(
-    case: str, new: Statement, certain: bool, expected: Supersession
+    new: dict[str, Any], changed: dict[str, Any], certain: bool, revision: dict[str, Any]
 ) -> None:
-    assert find_supersession(new, day(5), [known("Porto", 1)], certain=certain) == expected, case
+    said = replace(statement(**new), **changed)
+    found = find_supersession(said, day(5), [known("Porto", 1)], certain=certain)
+    assert found == supersession(**revision)
 
 
 def test_a_doubtful_statement_that_is_imported_late_is_in_doubt_itself() -> None:

@@ -5,25 +5,11 @@ import pytest
 from hotmem import InvalidInput, Memory
 from hotmem.operations.results import as_json
 from tests.conversation import said
+from tests.tables import tables
 
-SESSIONS = (
-    (
-        "login",
-        "The login token of our app expires after ten minutes.",
-        "Every time the token expires, I have to log in again.",
-    ),
-    (
-        "bread",
-        "I baked a loaf of rye bread in the old oven.",
-        "The crust was too hard.",
-    ),
-    (
-        "auth",
-        "Today I looked at the authentication service of our app.",
-        "Every time the token expires I have to log in again!",
-        "My colleague Joana wants to renew the login token in the background.",
-    ),
-)
+CASES = tables(__file__)
+
+SESSIONS = CASES["sessions"]
 
 
 async def tell(memory: Memory) -> None:

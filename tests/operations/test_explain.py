@@ -9,6 +9,9 @@ from hotmem.operations.results import SearchTrace
 from hotmem.tools.maintenance import MergeArguments, merge_memories
 from hotmem.types import EvidenceKind, Layer
 from tests.conversation import START, remember, said
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 STORED = "Potola's chip number is 981 020."
 
@@ -66,28 +69,7 @@ async def test_tracing_counts_no_access(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("query", "expected", "options", "found", "reason"),
     [
-        ("Potola's chip number", "chip number", {}, True, "It is result 1 of"),
-        (
-            "Potola's chip number",
-            "chip number",
-            {"include_stored": False},
-            False,
-            "The option include_stored excludes it",
-        ),
-        (
-            "Potola's chip number",
-            "chip number",
-            {"min_importance": 5},
-            False,
-            "The option min_importance excludes it",
-        ),
-        (
-            "Potola's chip number",
-            "chip number",
-            {"content_type": "rule"},
-            False,
-            "The option content_type excludes it",
-        ),
+        *CASES["found_or_lost"],
         (
             "Potola's chip number",
             "chip number",
@@ -95,15 +77,6 @@ async def test_tracing_counts_no_access(memory: Memory) -> None:
             False,
             "The option time_range excludes it",
         ),
-        ("Potola", "chip number", {"min_relevance": 0.99}, False, "and the minimum is 0.99"),
-        (
-            "Where do I live?",
-            "Ana lives in Utrecht",
-            {},
-            False,
-            "The option include_expired excludes it",
-        ),
-        ("Where do I live?", "t2", {"min_relevance": 0.9}, False, "and the minimum is 0.90"),
     ],
 )
 async def test_why_something_was_found_or_lost(
