@@ -7,7 +7,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -33,6 +33,7 @@ from hotmem.storage.postgres.migrations import migrate
 from hotmem.storage.sqlite import connection
 from tests import thoroughness
 from tests.clock import VirtualClock
+from tests.conversation import OpenMemory
 from tests.parts import PARTS, ROOT, part_of
 from tests.postgres import PostgresServer, server
 from tests.reporting import pytest_terminal_summary as pytest_terminal_summary
@@ -172,12 +173,16 @@ async def clock() -> AsyncIterator[VirtualClock]:
     clock.leave()
 
 
+@pytest.fixture(scope="session")
+def open_memory(encoder: CachedEncoder, language: Language) -> OpenMemory:
+    """Opens memories with the default encoder and parser."""
+    return partial(Memory.open, encoder=encoder, language=language)
+
+
 @pytest.fixture
-async def memory(
-    database: Path, encoder: CachedEncoder, language: Language
-) -> AsyncIterator[Memory]:
+async def memory(database: Path, open_memory: OpenMemory) -> AsyncIterator[Memory]:
     """An open, empty memory."""
-    async with Memory.open(database, encoder=encoder, language=language) as opened:
+    async with open_memory(database) as opened:
         yield opened
 
 

@@ -1,7 +1,7 @@
 """Test conversations: single turns, and a history of 150 turns."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import cycle, islice
 
@@ -30,6 +30,10 @@ def said(
     """Return a turn, `minutes` after `START`; with a random id unless a name is given."""
     turn = Turn(user, session, role, text, START + timedelta(minutes=minutes), speaker)
     return turn if name is None else Turn(user, session, role, text, turn.spoken_at, speaker, name)
+
+
+OpenMemory = Callable[..., Memory]
+"""Opens a memory at a location with options, with the models of the tests."""
 
 
 async def remember(memory: Memory, *turns: Turn | str, end: str | None = None) -> None:

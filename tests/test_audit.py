@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from hotmem import Memory, Options
 from hotmem.cli import app, console
-from hotmem.models import CachedEncoder, Language
 from hotmem.operations.results import acting
 from hotmem.options import AuditOptions
 from hotmem.storage import queries
@@ -19,7 +18,7 @@ from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.files import BackupArguments, backup_restore
 from hotmem.tools.registry import TOOLS, tool
 from hotmem.types import Action, Actor, AuditEntry
-from tests.conversation import remember, said
+from tests.conversation import OpenMemory, remember, said
 
 WORDS = "Potola Oleander Ottoline walnuts"
 
@@ -126,12 +125,8 @@ async def test_one_anonymous_entry_is_left_of_an_erased_user(populated: Memory) 
         ).fetchone() == (None,)
 
 
-async def test_the_audit_log_can_be_disabled(
-    database: Path, encoder: CachedEncoder, language: Language
-) -> None:
-    async with Memory.open(
-        database, Options(audit=AuditOptions(on=False)), encoder=encoder, language=language
-    ) as memory:
+async def test_the_audit_log_can_be_disabled(database: Path, open_memory: OpenMemory) -> None:
+    async with open_memory(database, Options(audit=AuditOptions(on=False))) as memory:
         await memory.remember(said("My dog is called Potola."))
         await memory.search_memory("dog", user_id="ana")
         assert await entries(memory) == []

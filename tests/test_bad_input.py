@@ -30,7 +30,7 @@ from hotmem import (
     StoreUnusable,
     Turn,
 )
-from hotmem.models import CachedEncoder, Language
+from hotmem.models import Language
 from hotmem.options import ModelOptions
 from hotmem.storage import open_storage, queries
 from hotmem.storage.sqlite import connection
@@ -38,7 +38,7 @@ from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.text.validation import MAX_ID_CHARACTERS, MAX_TEXT_CHARACTERS
 from hotmem.types import Layer, LayerOutcome, Role
-from tests.conversation import START, remember, said
+from tests.conversation import START, OpenMemory, remember, said
 
 
 def texts(path: Path) -> list[str]:
@@ -67,14 +67,14 @@ def test_a_turn_without_words_is_refused(text: str) -> None:
 
 
 def test_a_megabyte_is_refused_and_the_longest_text_is_found(
-    database: Path, encoder: CachedEncoder, language: Language
+    database: Path, open_memory: OpenMemory
 ) -> None:
     with pytest.raises(InvalidInput, match="Split it"):
         said("a" * 1_000_000)
     longest = f"{'x' * (MAX_TEXT_CHARACTERS - 30)} then the zebra slept."
 
     async def run() -> None:
-        async with Memory.open(database, encoder=encoder, language=language) as memory:
+        async with open_memory(database) as memory:
             await memory.remember(said(longest))
             asked = await memory.recall("Where did the zebra sleep?", user_id="ana")
             assert [
@@ -124,9 +124,9 @@ async def test_surrogates_in_turns_and_queries_are_accepted(memory: Memory) -> N
     ],
 )  # fmt: skip
 async def test_operators_and_quotes_in_a_query_are_literal(
-    query: str, database: Path, encoder: CachedEncoder, language: Language
+    query: str, database: Path, open_memory: OpenMemory
 ) -> None:
-    async with Memory.open(database, encoder=encoder, language=language) as memory:
+    async with open_memory(database) as memory:
         await remember(memory, "My dog is called Potola.")
         reports = (
             await memory.recall(f"What is my {query} dog called?", user_id="ana")
@@ -143,11 +143,9 @@ async def test_operators_and_quotes_in_a_query_are_literal(
     assert texts(database) == ["My dog is called Potola."]
 
 
-def test_any_text_is_accepted_as_turn_and_query(
-    database: Path, encoder: CachedEncoder, language: Language
-) -> None:
+def test_any_text_is_accepted_as_turn_and_query(database: Path, open_memory: OpenMemory) -> None:
     with asyncio.Runner() as runner:
-        memory = Memory.open(database, encoder=encoder, language=language)
+        memory = open_memory(database)
         runner.run(memory.start())
 
         @settings(
@@ -367,10 +365,10 @@ async def test_an_import_takes_the_name_of_a_file(memory: Memory, tmp_path: Path
 
 
 async def test_a_locked_file(
-    stored: Path, encoder: CachedEncoder, language: Language, monkeypatch: pytest.MonkeyPatch
+    stored: Path, open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "LOCK_WAIT_S", 0.1)
-    async with Memory.open(stored, encoder=encoder, language=language) as memory:
+    async with open_memory(stored) as memory:
         await memory.settle()
         with closing(connect(stored)) as other:
             other.execute("BEGIN EXCLUSIVE")
@@ -385,14 +383,14 @@ async def test_a_locked_file(
 
 
 async def test_a_file_locked_exclusively_by_another_program(
-    stored: Path, encoder: CachedEncoder, language: Language, monkeypatch: pytest.MonkeyPatch
+    stored: Path, open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "LOCK_WAIT_S", 0.1)
     with closing(connect(stored)) as other:
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreLocked, match=r"locked for over .* s by .* try again"):
-            await Memory.open(stored, encoder=encoder, language=language).start()
+            await open_memory(stored).start()
         other.execute("ROLLBACK")
     assert texts(stored) == ["My dog is called Potola."]
 
@@ -492,11 +490,9 @@ def damaged(stored: Path) -> Path:
     return stored
 
 
-async def test_a_damaged_file_is_refused_on_reading(
-    damaged: Path, encoder: CachedEncoder, language: Language
-) -> None:
+async def test_a_damaged_file_is_refused_on_reading(damaged: Path, open_memory: OpenMemory) -> None:
     with pytest.raises(StoreUnusable, match="Restore it from a backup"):
-        async with Memory.open(damaged, encoder=encoder, language=language) as memory:
+        async with open_memory(damaged) as memory:
             await memory.recall("What's my dog called?", user_id="ana")
 
 
@@ -531,9 +527,9 @@ def test_a_file_of_a_newer_version_is_not_modified(stored: Path) -> None:
 
 
 async def test_a_full_disk_rolls_back_and_keeps_stored_data(
-    database: Path, encoder: CachedEncoder, language: Language
+    database: Path, open_memory: OpenMemory
 ) -> None:
-    async with Memory.open(database, encoder=encoder, language=language) as memory:
+    async with open_memory(database) as memory:
         await remember(memory, "My dog is called Potola.")
         storage = memory.runtime.storage
         assert isinstance(storage.database, SqliteDatabase)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from hotmem import ContextBlock, Mark, Memory
 from hotmem.block.rendering import CLOSING, FIRST_LINE, OPENING
-from hotmem.models import CachedEncoder, Language, TokenCounter
+from hotmem.models import TokenCounter
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import Turn
-from tests.conversation import HOSTILE, START, life, remember, said, stands_in
+from tests.conversation import HOSTILE, START, OpenMemory, life, remember, said, stands_in
 from tests.thoroughness import examples
 
 NOW = START + timedelta(days=120)
@@ -59,9 +59,7 @@ class Archive:
 
 
 @pytest.fixture(scope="module")
-def archive(
-    tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language
-) -> Iterator[Archive]:
+def archive(tmp_path_factory: pytest.TempPathFactory, open_memory: OpenMemory) -> Iterator[Archive]:
     """A memory of 150 turns, with facts and summaries."""
     path: Path = tmp_path_factory.mktemp("archive") / "memory.db"
     turns = list(life())
@@ -75,7 +73,7 @@ def archive(
         await memory.settle()
 
     with asyncio.Runner() as runner:
-        memory = Memory.open(path, encoder=encoder, language=language)
+        memory = open_memory(path)
         try:
             runner.run(remember_turns(memory))
             yield Archive(memory, runner, {turn.id: turn for turn in turns})

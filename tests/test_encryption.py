@@ -11,17 +11,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from hotmem import InvalidInput, Memory, Options, StoreKeyWrong, StoreLocked
+from hotmem import InvalidInput, Options, StoreKeyWrong, StoreLocked
 from hotmem.cli.app import app
 from hotmem.core.location import EncryptionKey
-from hotmem.models import CachedEncoder, Language
 from hotmem.settings import Settings
 from hotmem.storage.sqlite import opening
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.storage.sqlite.opening import convert
 from hotmem.tools.files import BackupArguments, ExportArguments, backup_restore, export_memories
-from tests.conversation import remember, said
+from tests.conversation import OpenMemory, remember, said
 
 SECRET, OTHER = 'kōri\'s "long" päss; --phrase', "another passphrase"
 
@@ -64,18 +63,14 @@ def sealed(database: Path) -> Path:
 
 
 async def test_no_text_is_readable_in_an_encrypted_file(
-    database: Path, encoder: CachedEncoder, language: Language
+    database: Path, open_memory: OpenMemory
 ) -> None:
-    async with Memory.open(
-        database, Options(key=SECRET), encoder=encoder, language=language
-    ) as memory:
+    async with open_memory(database, Options(key=SECRET)) as memory:
         await remember(memory, "My dog is called Potola.")
         assert (database.parent / "memory.db-wal").stat().st_size > 0
         held = await asyncio.to_thread(contents, database.parent)
         assert b"Potola" not in held and b"CREATE TABLE" not in held
-    async with Memory.open(
-        database, Options(key=lambda: SECRET), encoder=encoder, language=language
-    ) as memory:
+    async with open_memory(database, Options(key=lambda: SECRET)) as memory:
         assert "Potola" in (await memory.recall("What's my dog called?", user_id="ana")).text
     held = await asyncio.to_thread(contents, database.parent)
     assert b"Potola" not in held and b"SQLite format 3" not in held
@@ -156,12 +151,10 @@ def test_a_key_never_appears_in_a_representation(monkeypatch: pytest.MonkeyPatch
 
 
 async def test_a_copy_keeps_the_key_and_an_export_is_plain(
-    sealed: Path, tmp_path: Path, encoder: CachedEncoder, language: Language
+    sealed: Path, tmp_path: Path, open_memory: OpenMemory
 ) -> None:
     copy, again, export = tmp_path / "copy.db", tmp_path / "again.db", tmp_path / "ana.jsonl"
-    async with Memory.open(
-        sealed, Options(key=SECRET), encoder=encoder, language=language
-    ) as memory:
+    async with open_memory(sealed, Options(key=SECRET)) as memory:
         await memory.remember(said("My cat is called Fips."))
         assert (
             await backup_restore(memory, "ana", BackupArguments(action="backup", file=str(copy)))
@@ -277,15 +270,9 @@ def test_the_commands(stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 async def test_the_command_line_reads_an_encrypted_file(
-    sealed: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    encoder: CachedEncoder,
-    language: Language,
+    sealed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, open_memory: OpenMemory
 ) -> None:
-    async with Memory.open(
-        sealed, Options(key=SECRET), encoder=encoder, language=language
-    ) as memory:
+    async with open_memory(sealed, Options(key=SECRET)) as memory:
         await memory.remember(said("My cat is called Fips."))
     monkeypatch.setenv("HOTMEM_KEY", SECRET)
     at = ["-d", str(sealed)]

@@ -6,14 +6,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from hotmem import Memory
-from hotmem.core.location import Location, locate
-from hotmem.models import CachedEncoder, Language
+from hotmem.core.location import locate
 from hotmem.portability.jsonl import SKIPPED_TYPES
 from hotmem.types import Leftovers
-from tests.conversation import START, life
+from tests.conversation import START, OpenMemory, life
 from tests.postgres import VERSIONS
 
 FIRST, *_ = VERSIONS
@@ -29,12 +26,6 @@ QUESTIONS = (
     "When is Ingrid getting married?",
     "Who is Xylomander?",
 )
-Open = Callable[[Location], Memory]
-
-
-@pytest.fixture
-def open_memory(encoder: CachedEncoder, language: Language) -> Open:
-    return lambda location: Memory.open(location, encoder=encoder, language=language)
 
 
 async def converse(memory: Memory) -> None:
@@ -69,7 +60,7 @@ async def exports(memory: Memory) -> list[list[str]]:
 
 
 async def test_engines_answer_alike_after_the_same_conversation_and_after_an_import(
-    tmp_path: Path, postgres_url: Callable[[str], str], open_memory: Open
+    tmp_path: Path, postgres_url: Callable[[str], str], open_memory: OpenMemory
 ) -> None:
     file, server = tmp_path / "memory.db", locate(postgres_url(FIRST))
     blocks = []
@@ -93,7 +84,7 @@ async def test_engines_answer_alike_after_the_same_conversation_and_after_an_imp
 
 
 async def test_the_receipt_says_where_copies_remain(
-    tmp_path: Path, postgres_url: Callable[[str], str], open_memory: Open
+    tmp_path: Path, postgres_url: Callable[[str], str], open_memory: OpenMemory
 ) -> None:
     said = {}
     for location in (tmp_path / "memory.db", locate(postgres_url(FIRST))):

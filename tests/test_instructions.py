@@ -8,8 +8,8 @@ from typing import Any, Final
 import pytest
 
 from hotmem import Memory, Turn
-from hotmem.models import CachedEncoder, Language
 from hotmem.understanding.facts.instructions.extraction import revoked_instructions
+from tests.conversation import OpenMemory
 from tests.tables import tables
 
 TABLES = tables(__file__)
@@ -23,16 +23,12 @@ RIGHT: Final = 0.775
 
 @pytest.fixture(scope="module")
 def opened(
-    tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language
+    tmp_path_factory: pytest.TempPathFactory, open_memory: OpenMemory
 ) -> list[tuple[list[str], str]]:
     """Return instructions and name of the session-start block after a conversation."""
 
     async def load() -> list[tuple[list[str], str]]:
-        async with Memory.open(
-            tmp_path_factory.mktemp("instructions") / "memory.db",
-            encoder=encoder,
-            language=language,
-        ) as memory:
+        async with open_memory(tmp_path_factory.mktemp("instructions") / "memory.db") as memory:
             for number, case in enumerate(CASES):
                 for minute, text in enumerate(case["turns"]):
                     await memory.remember(

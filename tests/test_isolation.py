@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hotmem import Memory
 from hotmem.models import CachedEncoder, Language
-from tests.conversation import START, said
+from tests.conversation import START, OpenMemory, said
 from tests.thoroughness import examples
 
 HOSTILE = (
@@ -116,11 +116,9 @@ def test_no_id_reaches_rows_of_another_user(encoder: CachedEncoder, language: La
     for_any_pair()
 
 
-def test_many_users_of_one_file_are_isolated(
-    database: Path, encoder: CachedEncoder, language: Language
-) -> None:
+def test_many_users_of_one_file_are_isolated(database: Path, open_memory: OpenMemory) -> None:
     async def run() -> None:
-        async with Memory.open(database, encoder=encoder, language=language) as memory:
+        async with open_memory(database) as memory:
             for number, user in enumerate(HOSTILE):
                 await memory.remember(
                     said(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hotmem import Memory, Options, worker
 from hotmem.consolidation.evolution import evolve
 from hotmem.core.threads import ForegroundPriority
-from hotmem.models import CachedEncoder, Language
+from hotmem.models import Language
 from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.storage import Storage, open_storage, queries, steps
@@ -26,7 +26,7 @@ from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
 from hotmem.types import Category, EvolutionResult, JobKind, UserKey
 from hotmem.types.maintenance import ForgetEverything
-from tests.conversation import remember, said
+from tests.conversation import OpenMemory, remember, said
 from tests.letters import LetterEncoder
 
 ENCODER = queries.reembedding.identified(LetterEncoder.name, LetterEncoder.dimension)
@@ -430,7 +430,7 @@ def test_sessions_are_summarised_in_turn_for_all_users(conn: Connection) -> None
 
 
 async def test_a_category_that_cannot_evolve_does_not_affect_others(
-    database: Path, encoder: CachedEncoder, language: Language, monkeypatch: pytest.MonkeyPatch
+    database: Path, open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def evolving(
         storage: Storage,
@@ -448,7 +448,7 @@ async def test_a_category_that_cannot_evolve_does_not_affect_others(
         background=BackgroundOptions(pause_s=0.01),
         evolution=EvolutionOptions(every_s=0.0, cluster_size=2),
     )
-    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+    async with open_memory(database, options) as memory:
         for category in (Category.PROJECTS, Category.LEARNINGS):
             for text in ("The boiler hums.", "The ferry is late.", "The cello is out of tune."):
                 await memory.store_memory(

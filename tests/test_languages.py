@@ -9,12 +9,12 @@ import pytest
 
 from eval.language.languages import FOLDER, Sample, load_sample
 from hotmem import InvalidInput, Memory, Options, StoreError
-from hotmem.models import CachedEncoder, Language
+from hotmem.models import CachedEncoder
 from hotmem.storage.database import Connection
 from hotmem.tools.maintenance import NoArguments, repair_index
 from hotmem.understanding.query.command_finder import CommandFinder
 from hotmem.understanding.query.commands import CommandKind
-from tests.conversation import START, said
+from tests.conversation import START, OpenMemory, said
 
 LATER = START + timedelta(days=1)
 SAMPLES = {file.stem: load_sample(file) for file in sorted(FOLDER.glob("*.json"))}
@@ -37,11 +37,11 @@ UNUSUAL = (
 
 
 @pytest.fixture
-def open_in(database: Path, encoder: CachedEncoder, language: Language) -> Open:
+def open_in(database: Path, open_memory: OpenMemory) -> Open:
     """Opens the test's file in a language; None for the one that it has."""
 
     def opened(code: str | None) -> Memory:
-        return Memory.open(database, Options(language=code), encoder=encoder, language=language)
+        return open_memory(database, Options(language=code))
 
     return opened
 

@@ -9,10 +9,10 @@ import pytest
 
 import hotmem
 from hotmem import HotMemError, InvalidInput, Layer, Memory, MemoryClosed, Options, Weights
-from hotmem.models import CachedEncoder, Language
+from hotmem.models import CachedEncoder
 from hotmem.options import BackgroundOptions, LearningOptions, ModelOptions, RecallOptions
 from hotmem.types import START_WEIGHTS, EvidenceKind, ForgetResult, LayerOutcome
-from tests.conversation import START, remember, said, turns_told
+from tests.conversation import START, OpenMemory, remember, said, turns_told
 
 LEARNING = Options()
 LATER = START + timedelta(days=3)
@@ -146,21 +146,21 @@ async def test_an_unknown_session_cannot_be_ended(memory: Memory) -> None:
 
 
 async def test_idle_sessions_and_sessions_left_open_by_a_crash_are_summarised(
-    database: Path, encoder: CachedEncoder, language: Language
+    database: Path, open_memory: OpenMemory
 ) -> None:
-    async with Memory.open(database, encoder=encoder, language=language) as memory:
+    async with open_memory(database) as memory:
         await remember(memory, "We decided to take oak for the kitchen because Rui works with oak.")
         assert await memory.summary(user_id="ana", session_id="monday") is None
     idle = Options(background=BackgroundOptions(idle_s=0.0))
-    async with Memory.open(database, idle, encoder=encoder, language=language) as memory:
+    async with open_memory(database, idle) as memory:
         await memory.settle()
         assert await memory.summary(user_id="ana", session_id="monday") is not None
 
 
 async def test_usage_changes_the_weights_and_they_persist(
-    database: Path, encoder: CachedEncoder, language: Language
+    database: Path, open_memory: OpenMemory
 ) -> None:
-    async with Memory.open(database, LEARNING, encoder=encoder, language=language) as memory:
+    async with open_memory(database, LEARNING) as memory:
         assert await memory.weights("ana") == START_WEIGHTS
         await remember(
             memory,
@@ -182,7 +182,7 @@ async def test_usage_changes_the_weights_and_they_persist(
         )
         again = await memory.feedback(block, reply="It is 4711!")
         assert again.weights == usage.weights, "the same reply teaches once"
-    async with Memory.open(database, LEARNING, encoder=encoder, language=language) as memory:
+    async with open_memory(database, LEARNING) as memory:
         assert await memory.weights("ana") == usage.weights
         assert await memory.weights("ben") == START_WEIGHTS
         assert (
@@ -202,11 +202,9 @@ async def test_a_reply_that_was_not_heard_does_not_change_weights(memory: Memory
     "learning", [LearningOptions(adaptive=False), LearningOptions(analytics=False)]
 )
 async def test_learning_and_recording_can_be_disabled_separately(
-    learning: LearningOptions, database: Path, encoder: CachedEncoder, language: Language
+    learning: LearningOptions, database: Path, open_memory: OpenMemory
 ) -> None:
-    async with Memory.open(
-        database, Options(learning=learning), encoder=encoder, language=language
-    ) as memory:
+    async with open_memory(database, Options(learning=learning)) as memory:
         await remember(
             memory,
             "The code of the garage door is 4711.",
@@ -224,12 +222,10 @@ async def test_learning_and_recording_can_be_disabled_separately(
         )
 
 
-async def test_fixed_weights_replace_learned_ones(
-    database: Path, encoder: CachedEncoder, language: Language
-) -> None:
+async def test_fixed_weights_replace_learned_ones(database: Path, open_memory: OpenMemory) -> None:
     fixed = Weights(1.1, 0.9, 0.7, 0.5)
     options = Options(learning=LearningOptions(weights=fixed))
-    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+    async with open_memory(database, options) as memory:
         await remember(
             memory,
             "The code of the garage door is 4711.",
@@ -249,10 +245,10 @@ async def test_fixed_weights_replace_learned_ones(
 
 
 async def test_only_the_layers_of_the_options_search(
-    database: Path, encoder: CachedEncoder, language: Language
+    database: Path, open_memory: OpenMemory
 ) -> None:
     options = Options(recall=RecallOptions(layers=(Layer.FACTS,)))
-    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+    async with open_memory(database, options) as memory:
         await remember(memory, "My dog is called Potola.")
         block = await memory.recall("What's my dog called?", user_id="ana", at=LATER)
     assert [report.layer for report in block.trace.layers] == [Layer.FACTS]
@@ -273,10 +269,8 @@ async def test_a_recall_past_its_deadline_gives_an_empty_block(memory: Memory) -
     assert "deadline" in block.trace.reason
 
 
-async def test_a_closed_memory_raises(
-    database: Path, encoder: CachedEncoder, language: Language
-) -> None:
-    memory = Memory.open(database, encoder=encoder, language=language)
+async def test_a_closed_memory_raises(database: Path, open_memory: OpenMemory) -> None:
+    memory = open_memory(database)
     with pytest.raises(MemoryClosed, match="async with Memory"):
         await memory.remember(said("Too early."))
     async with memory:
@@ -289,10 +283,8 @@ async def test_a_closed_memory_raises(
         assert not (await memory.recall("Too late?", user_id="ben")).items
 
 
-async def test_two_memories_share_one_file(
-    memory: Memory, encoder: CachedEncoder, language: Language
-) -> None:
-    async with Memory.open(memory.path, encoder=encoder, language=language) as other:
+async def test_two_memories_share_one_file(memory: Memory, open_memory: OpenMemory) -> None:
+    async with open_memory(memory.path) as other:
         await remember(memory, "My dog is called Potola.")
         assert (
             "Potola" in (await other.recall("What's my dog called?", user_id="ana", at=LATER)).text

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from hotmem import InvalidInput, Memory, Turn
-from hotmem.models import CachedEncoder, Language
 from hotmem.pipecat.session_settings import UNNAMED, SessionSettings
 from hotmem.understanding.private_statements import secrecy
+from tests.conversation import OpenMemory
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -19,8 +19,8 @@ SAID = CASES["said"]
 
 
 @pytest.fixture
-async def told(tmp_path: Path, encoder: CachedEncoder, language: Language) -> AsyncIterator[Memory]:
-    async with Memory.open(tmp_path / "memory.db", encoder=encoder, language=language) as memory:
+async def told(tmp_path: Path, open_memory: OpenMemory) -> AsyncIterator[Memory]:
+    async with open_memory(tmp_path / "memory.db") as memory:
         for place, text in enumerate(SAID):
             at = SAID_AT + timedelta(seconds=20 * place)
             await memory.remember(Turn("ana", "monday", "user", text, at))

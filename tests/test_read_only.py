@@ -11,16 +11,15 @@ from typing import Any
 
 import pytest
 
-from hotmem import Memory, StoreReadOnly
-from hotmem.models import CachedEncoder, Language
+from hotmem import StoreReadOnly
 from hotmem.storage.sqlite.migrations import STEPS
-from tests.conversation import remember
+from tests.conversation import OpenMemory, remember
 from tests.test_bad_input import OPENED_AS_NOBODY
 
 
 @pytest.fixture
-async def stored(database: Path, encoder: CachedEncoder, language: Language) -> Path:
-    async with Memory.open(database, encoder=encoder, language=language) as memory:
+async def stored(database: Path, open_memory: OpenMemory) -> Path:
+    async with open_memory(database) as memory:
         await remember(memory, "My dog is called Potola.", end="monday")
     return database
 
@@ -80,17 +79,14 @@ def test_a_read_only_file_can_be_used_for_reading(
 
 
 async def test_a_file_can_be_read_while_its_owner_writes(
-    stored: Path,
-    place: Path,
-    encoder: CachedEncoder,
-    language: Language,
+    stored: Path, place: Path, open_memory: OpenMemory
 ) -> None:
     folder = place / "owned"
     folder.mkdir(mode=0o755)
     path = folder / "memory.db"
     shutil.copy(stored, path)
     path.chmod(0o644)
-    async with Memory.open(path, encoder=encoder, language=language) as memory:
+    async with open_memory(path) as memory:
         await remember(memory, "My cat is called Fips.")
         found = used(path, place / "out")
     assert len(found["memories"]) == 2 and "Potola" in found["recall"]

@@ -12,10 +12,9 @@ import pytest
 
 from hotmem import Memory, Options, Turn
 from hotmem.core.location import EncryptionKey
-from hotmem.models import Encoder, Language
 from hotmem.storage.sqlite import opening
 from hotmem.storage.sqlite.connection import connect
-from tests.conversation import remember
+from tests.conversation import OpenMemory, remember
 
 DRILL = Path(__file__).parents[1] / "deploy" / "restore_drill.py"
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -23,15 +22,10 @@ NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 @pytest.fixture(params=["", "secret"], ids=["plain", "encrypted"])
 async def live(
-    request: pytest.FixtureRequest, tmp_path: Path, encoder: Encoder, language: Language
+    request: pytest.FixtureRequest, tmp_path: Path, open_memory: OpenMemory
 ) -> AsyncIterator[tuple[Memory, str]]:
     """An open memory, and its key."""
-    async with Memory.open(
-        tmp_path / "memory.db",
-        Options(key=request.param or None),
-        encoder=encoder,
-        language=language,
-    ) as memory:
+    async with open_memory(tmp_path / "memory.db", Options(key=request.param or None)) as memory:
         for number in range(5):
             await memory.remember(
                 Turn("ana", "s", "user", f"I have {number} cats.", NOON + timedelta(minutes=number))

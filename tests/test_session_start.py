@@ -8,10 +8,10 @@ import pytest
 
 from hotmem import InvalidInput, Memory
 from hotmem.block.rendering import CLOSING, INSTRUCTIONS, NOTES, OPENING
-from hotmem.models import CachedEncoder, Language
 from hotmem.options import Options, RecallOptions
 from hotmem.settings import Settings
 from hotmem.types import ContextBlock, Turn
+from tests.conversation import OpenMemory
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -272,12 +272,12 @@ async def test_an_unknown_user_gets_no_block(memory: Memory) -> None:
 
 
 async def test_the_block_can_be_disabled(
-    memory: Memory, database: Path, encoder: CachedEncoder, language: Language
+    memory: Memory, database: Path, open_memory: OpenMemory
 ) -> None:
     await tell(memory, *TOLD)
     assert (await opened(memory, 0)).trace.reason == "The session-start block is disabled."
     options = Options(recall=RecallOptions(opening_tokens=0))
-    async with Memory.open(database, options, encoder=encoder, language=language) as quiet:
+    async with open_memory(database, options) as quiet:
         assert (await opened(quiet, None)).text == ""
     with pytest.raises(InvalidInput):
         await opened(memory, -1)

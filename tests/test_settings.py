@@ -8,11 +8,11 @@ import pytest
 
 from hotmem import InvalidInput, Memory, Weights
 from hotmem.core.variables import warn_once
-from hotmem.models import CachedEncoder, Language
 from hotmem.options import Options
 from hotmem.settings import Settings
 from hotmem.types import Layer
 from pipelines.llm import ModelSettings
+from tests.conversation import OpenMemory
 from tests.logs import captured_logs
 
 EXAMPLE = Path(__file__).parents[1] / ".env.example"
@@ -173,10 +173,10 @@ def test_arguments_come_before_the_environment(monkeypatch: pytest.MonkeyPatch) 
 
 
 async def test_the_time_of_a_recall_is_in_the_time_zone_of_the_environment(
-    monkeypatch: pytest.MonkeyPatch, database: Path, encoder: CachedEncoder, language: Language
+    monkeypatch: pytest.MonkeyPatch, database: Path, open_memory: OpenMemory
 ) -> None:
     monkeypatch.setenv("HOTMEM_TIME_ZONE", "Pacific/Kiritimati")
-    async with Memory.open(database, encoder=encoder, language=language) as memory:
+    async with open_memory(database) as memory:
         block = await memory.recall("What did I say yesterday?", user_id="ana")
     assert block.at.tzinfo == ZoneInfo("Pacific/Kiritimati")
 

@@ -12,9 +12,8 @@ import pytest
 
 from hotmem import ContextBlock, Mark, Memory, Options, Turn
 from hotmem.block.rendering import OPENING
-from hotmem.models import Encoder, Language
 from hotmem.options import RecallOptions
-from tests.conversation import START
+from tests.conversation import START, OpenMemory
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -37,14 +36,13 @@ NEVER_TOLD = CASES["never_told"]
 def file(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
-    encoder: Encoder,
-    language: Language,
+    open_memory: OpenMemory,
 ) -> Path:
     """A file with the statements above, spoken over two sessions or stored directly."""
     path = tmp_path_factory.mktemp("first-hour") / "memory.db"
 
     async def written() -> None:
-        async with Memory.open(path, encoder=encoder, language=language) as memory:
+        async with open_memory(path) as memory:
             for number, text in enumerate(TOLD):
                 if request.param == "stored":
                     await memory.store_memory(text, user_id="ana")
@@ -58,9 +56,9 @@ def file(
 
 
 @pytest.fixture
-async def memory(file: Path, encoder: Encoder, language: Language) -> AsyncIterator[Memory]:
+async def memory(file: Path, open_memory: OpenMemory) -> AsyncIterator[Memory]:
     """An open memory of that file."""
-    async with Memory.open(file, encoder=encoder, language=language) as memory:
+    async with open_memory(file) as memory:
         yield memory
 
 
@@ -94,10 +92,10 @@ async def test_unknown_answers_are_not_presented_as_known(memory: Memory) -> Non
 
 
 async def test_that_nothing_is_known_is_said_of_what_nothing_holds(
-    tmp_path: Path, encoder: Encoder, language: Language
+    tmp_path: Path, open_memory: OpenMemory
 ) -> None:
     said = 0
-    async with Memory.open(tmp_path / "m.db", encoder=encoder, language=language) as memory:
+    async with open_memory(tmp_path / "m.db") as memory:
         for case in UNKNOWN:
             await _told(memory, *(("user", text) for text in case["said"]), user=case["name"])
             block = await later(memory, case["question"], case["name"])
@@ -106,12 +104,12 @@ async def test_that_nothing_is_known_is_said_of_what_nothing_holds(
 
 
 async def test_the_line_that_nothing_is_known_can_be_disabled(
-    tmp_path: Path, encoder: Encoder, language: Language
+    tmp_path: Path, open_memory: OpenMemory
 ) -> None:
     for says in (True, False):
         options = Options(recall=RecallOptions(say_unknown=says))
         path = tmp_path / f"{says}.db"
-        async with Memory.open(path, options, encoder=encoder, language=language) as memory:
+        async with open_memory(path, options) as memory:
             block = await memory.recall("What's my dog called?", user_id="ana")
             assert block.text.startswith(NOTHING) is says and bool(block.text) is says
 
@@ -131,7 +129,7 @@ async def _told(memory: Memory, *turns: tuple[str, str], user: str = "ana") -> N
 
 
 async def test_unusual_memories_neither_fail_nor_claim_that_nothing_is_known(
-    tmp_path: Path, encoder: Encoder, language: Language
+    tmp_path: Path, open_memory: OpenMemory
 ) -> None:
     odd = {
         "one line": [("user", "My locker at the gym is number 88.")],
@@ -150,7 +148,7 @@ async def test_unusual_memories_neither_fail_nor_claim_that_nothing_is_known(
     }
     for name, turns in odd.items():
         path = tmp_path / f"{name}.db"
-        async with Memory.open(path, encoder=encoder, language=language) as memory:
+        async with open_memory(path) as memory:
             await _told(memory, *turns)
             for query in queries.values():
                 block = await memory.recall(query, user_id="ana", session_id="later")

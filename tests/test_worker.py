@@ -15,7 +15,7 @@ from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions
 from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import connect
-from tests.conversation import START, remember, said
+from tests.conversation import START, OpenMemory, remember, said
 from tests.letters import LetterEncoder
 
 if TYPE_CHECKING:
@@ -106,10 +106,10 @@ async def test_a_failing_encoder_does_not_block_settle_and_is_retried(
 
 
 async def test_a_temporarily_locked_file_does_not_block_settle(
-    database: Path, encoder: CachedEncoder, language: Language, monkeypatch: "pytest.MonkeyPatch"
+    database: Path, open_memory: OpenMemory, monkeypatch: "pytest.MonkeyPatch"
 ) -> None:
     monkeypatch.setattr(connection, "LOCK_WAIT_S", 0.05)
-    async with Memory.open(database, encoder=encoder, language=language) as memory:
+    async with open_memory(database) as memory:
         await memory.remember(said("My dog is called Potola."))
         other = connect(database)
         other.execute("BEGIN IMMEDIATE")
@@ -122,12 +122,12 @@ async def test_a_temporarily_locked_file_does_not_block_settle(
 
 
 async def test_closing_during_background_work_loses_nothing(
-    database: Path, encoder: CachedEncoder, language: Language
+    database: Path, open_memory: OpenMemory
 ) -> None:
-    async with Memory.open(database, encoder=encoder, language=language) as memory:
+    async with open_memory(database) as memory:
         for number in range(20):
             await memory.remember(said(f"I like walnuts with number {number}.", name=str(number)))
-    async with Memory.open(database, encoder=encoder, language=language) as memory:
+    async with open_memory(database) as memory:
         await memory.settle()
         assert len(await memory.memories("ana")) == 20
     assert not [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]

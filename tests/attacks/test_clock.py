@@ -11,7 +11,6 @@ import pytest
 from loguru import logger
 
 from hotmem import Memory, Options, Turn
-from hotmem.models import Encoder, Language
 from hotmem.operations.retention import Retention
 from hotmem.options import RetentionRule
 from hotmem.storage.queries import deletions, retention, times
@@ -19,7 +18,7 @@ from hotmem.storage.queries.times import to_stored
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.diagnosis import diagnosed
 from hotmem.storage.sqlite.migrations import migrate
-from tests.conversation import remember
+from tests.conversation import OpenMemory, remember
 
 RIGHT = datetime(2026, 11, 2, 12, tzinfo=UTC)
 AHEAD = datetime(2036, 11, 2, 12, tzinfo=UTC)
@@ -55,13 +54,11 @@ def warnings() -> Iterator[list[str]]:
 
 @pytest.fixture
 async def ana(
-    tmp_path: Path, encoder: Encoder, language: Language, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Memory]:
     """A memory that uses the test's clock."""
     monkeypatch.setattr("hotmem.memory.datetime", Clock)
-    async with Memory.open(
-        tmp_path / "memory.db", Options(), encoder=encoder, language=language
-    ) as memory:
+    async with open_memory(tmp_path / "memory.db", Options()) as memory:
         yield memory
 
 
@@ -172,15 +169,13 @@ async def test_hotmem_doctor_reports_a_wrong_clock(ana: Memory) -> None:
 
 
 async def test_the_order_survives_export_and_import(
-    ana: Memory, tmp_path: Path, encoder: Encoder, language: Language
+    ana: Memory, tmp_path: Path, open_memory: OpenMemory
 ) -> None:
     await say(ana, AHEAD, "I live in Boston.")
     await say(ana, RIGHT, "I live in Denver.")
     file = tmp_path / "ana.jsonl"
     file.write_text("\n".join([line async for line in ana.export("ana")]) + "\n", "utf-8")
-    async with Memory.open(
-        tmp_path / "other.db", Options(), encoder=encoder, language=language
-    ) as other:
+    async with open_memory(tmp_path / "other.db", Options()) as other:
         await other.import_records(file)
         await other.settle()
         assert await other.memories("ana", past=True) == await ana.memories("ana", past=True)
@@ -203,17 +198,17 @@ async def test_a_session_under_a_fast_clock_is_summarised_and_does_not_stay_the_
 
 
 async def test_turns_stored_before_the_clock_was_set_are_not_removed_by_retention(
-    tmp_path: Path, encoder: Encoder, language: Language
+    tmp_path: Path, open_memory: OpenMemory
 ) -> None:
     """Their age is unknown."""
     options = Options(retention=(RetentionRule(days=30),))
     path = tmp_path / "memory.db"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("hotmem.memory.datetime", Clock)
-        async with Memory.open(path, Options(), encoder=encoder, language=language) as memory:
+        async with open_memory(path, Options()) as memory:
             await say(memory, UNSET, "I am allergic to penicillin.")
             await say(memory, UNSET + timedelta(minutes=1), "I like tea.")
-    async with Memory.open(path, options, encoder=encoder, language=language) as memory:
+    async with open_memory(path, options) as memory:
         await Retention(memory.runtime.storage, options.retention, 365).run_all(datetime.now(UTC))
         await memory.settle()
         held = [one.text for one in await memory.memories("ana")]

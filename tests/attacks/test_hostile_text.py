@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Memory, Turn
-from hotmem.models import CachedEncoder, Language
+from hotmem.models import Language
 from hotmem.storage import queries
 from hotmem.text.passages import (
     MAX_PARSED_CHARACTERS,
@@ -36,7 +36,7 @@ from hotmem.understanding.query.off_record import confirms_deletion
 from hotmem.understanding.query.voice_commands import find_command
 from hotmem.understanding.turn_reader import MAX_CHARACTERS
 from tests.attacks.hostile import UNITS, repeated, watched
-from tests.conversation import START, remember
+from tests.conversation import START, OpenMemory, remember
 from tests.letters import LetterEncoder
 
 LONG = 100_000
@@ -103,11 +103,9 @@ def frozen(language: Language) -> Iterator[None]:
 
 
 @pytest.fixture
-async def known(
-    database: Path, encoder: CachedEncoder, language: Language
-) -> AsyncIterator[Memory]:
+async def known(database: Path, open_memory: OpenMemory) -> AsyncIterator[Memory]:
     """A memory with some facts and one recall."""
-    async with Memory.open(database, encoder=encoder, language=language) as memory:
+    async with open_memory(database) as memory:
         for at, text in enumerate(
             (
                 "My dog is called Rex.",

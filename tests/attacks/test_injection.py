@@ -3,10 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from hotmem import Memory, Options, Role, Turn
+from hotmem import Options, Role, Turn
 from hotmem.block.rendering import CLOSING, OPENING
-from hotmem.models import Encoder, Language
 from hotmem.text.escaping import escape_for_prompt
+from tests.conversation import OpenMemory
 from tests.hostile import control_tokens, invisible
 from tests.tables import attack_cases
 
@@ -42,16 +42,14 @@ def test_no_control_token_reaches_the_model() -> None:
 
 
 async def test_no_text_leaves_the_block_or_becomes_an_instruction(
-    full: bool, tmp_path: Path, encoder: Encoder, language: Language
+    full: bool, tmp_path: Path, open_memory: OpenMemory
 ) -> None:
     chosen = [
         (number, case)
         for number, case in enumerate(CASES)
         if full or number % PART == 0 or case["text"] in FOLLOWED
     ]
-    async with Memory.open(
-        tmp_path / "memory.db", Options(), encoder=encoder, language=language
-    ) as memory:
+    async with open_memory(tmp_path / "memory.db", Options()) as memory:
         for number, case in chosen:
             for role in Role:
                 await memory.remember(

@@ -4,9 +4,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from hotmem import Memory, Options, Turn
-from hotmem.models import Encoder, Language
+from hotmem import Options, Turn
+from hotmem.models import Language
 from hotmem.understanding.facts.instructions import find_instructions
+from tests.conversation import OpenMemory
 from tests.scored import scored
 from tests.tables import attack_cases
 
@@ -18,12 +19,10 @@ others are stored as ordinary turns."""
 
 
 async def test_instructions_about_money_or_other_people_are_not_followed_without_confirmation(
-    tmp_path: Path, encoder: Encoder, language: Language
+    tmp_path: Path, open_memory: OpenMemory
 ) -> None:
     followed = 0
-    async with Memory.open(
-        tmp_path / "memory.db", Options(), encoder=encoder, language=language
-    ) as memory:
+    async with open_memory(tmp_path / "memory.db", Options()) as memory:
         for number, case in enumerate(attack_cases("instructions")):
             await memory.remember(
                 Turn(

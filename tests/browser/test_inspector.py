@@ -23,10 +23,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.expected_conditions import staleness_of
 from selenium.webdriver.support.ui import WebDriverWait
 
-from hotmem import Memory
-from hotmem.models import CachedEncoder, Language
 from tests.browser.test_page import CHROMIUM_OPTIONS, TIMEOUT_S, texts
-from tests.conversation import life, said
+from tests.conversation import OpenMemory, life, said
 
 PAGES = ("Overview", "Memories", "Conversations", "Names", "Ask", "Replies", "Learning", "Changes")
 
@@ -37,12 +35,12 @@ CAR, SAME_CAR = "I drive a grey Skoda Octavia.", "My own vehicle is one of those
 
 
 @pytest.fixture
-def told(tmp_path: Path, encoder: CachedEncoder, language: Language) -> Path:
+def told(tmp_path: Path, open_memory: OpenMemory) -> Path:
     """A file with some sessions, two memories that say the same, and a reply."""
     path = tmp_path / "memory.db"
 
     async def tell() -> None:
-        async with Memory.open(path, encoder=encoder, language=language) as memory:
+        async with open_memory(path) as memory:
             for turn in (
                 *life(turns=45),
                 said("My dog is called Paola.", session="dog", minutes=90_000),

@@ -17,15 +17,14 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner, Result
 
-from hotmem import DeletionChanged, InvalidInput, Memory, Turn
+from hotmem import DeletionChanged, InvalidInput, Turn
 from hotmem.cli import app, console
 from hotmem.cli.memory_file import option_name
-from hotmem.models import CachedEncoder, Language
 from hotmem.portability import read_export
 from hotmem.settings import Settings
 from hotmem.tools.registry import TOOLS, tool
 from tests import warm
-from tests.conversation import said
+from tests.conversation import OpenMemory, said
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -37,13 +36,11 @@ TURNS = (
 
 
 @pytest.fixture(scope="module")
-def shared_file(
-    tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language
-) -> Path:
+def shared_file(tmp_path_factory: pytest.TempPathFactory, open_memory: OpenMemory) -> Path:
     database = tmp_path_factory.mktemp("shared") / "memory.db"
 
     async def run() -> None:
-        async with Memory.open(database, encoder=encoder, language=language) as memory:
+        async with open_memory(database) as memory:
             for turn in TURNS:
                 await memory.remember(turn)
             await memory.settle()

@@ -10,11 +10,10 @@ from shutil import copy
 import pytest
 from typer.testing import CliRunner, Result
 
-from hotmem import InvalidInput, Memory, __version__
+from hotmem import InvalidInput, __version__
 from hotmem.cli import app, console
-from hotmem.models import CachedEncoder, Language
 from hotmem.storage.sqlite.connection import connect
-from tests.conversation import said
+from tests.conversation import OpenMemory, said
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -27,13 +26,11 @@ SPOKEN = f"My dog is called Potola, see {MARKUP} and x[bold]y."
 
 
 @pytest.fixture(scope="module")
-def shared_file(
-    tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language
-) -> Path:
+def shared_file(tmp_path_factory: pytest.TempPathFactory, open_memory: OpenMemory) -> Path:
     database = tmp_path_factory.mktemp("shared") / "memory.db"
 
     async def run() -> None:
-        async with Memory.open(database, encoder=encoder, language=language) as memory:
+        async with open_memory(database) as memory:
             await memory.remember(said(SPOKEN, session="[/s]"))
             await memory.remember(said(SPOKEN, session="later [/s]", minutes=90))
             for tag in ("[/tag]", "[/other]"):

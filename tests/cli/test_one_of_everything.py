@@ -10,10 +10,10 @@ from typing import Final
 import pytest
 from typer.testing import CliRunner
 
-from hotmem import Memory, Turn
+from hotmem import Turn
 from hotmem.cli import app, console
-from hotmem.models import CachedEncoder, Language
 from hotmem.types import Role
+from tests.conversation import OpenMemory
 
 NOUNS: Final = (
     *("candidates", "conversations", "days", "decisions", "duplicates", "entries", "facts"),
@@ -57,18 +57,13 @@ COMMANDS: Final = (
 
 
 @pytest.fixture
-def folder(
-    tmp_path: Path,
-    encoder: CachedEncoder,
-    language: Language,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Path:
+def folder(tmp_path: Path, open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a memory that has one fact and one answered question."""
 
     async def fill() -> None:
         began = datetime.now(UTC) - timedelta(days=3)
         path = tmp_path / "memory.db"
-        async with Memory.open(path, encoder=encoder, language=language) as memory:
+        async with open_memory(path) as memory:
             for number, (session, role, text) in enumerate(TALK):
                 said_at = began + timedelta(minutes=number)
                 await memory.remember(Turn("ana", session, role, text, said_at, "Ana"))

@@ -25,7 +25,7 @@ from hotmem.consolidation.evolution import (
 )
 from hotmem.consolidation.topic_names import Topics, common_topics, encode_topics
 from hotmem.core.vector_math import NEAR, nearest_centroids, remove_direction
-from hotmem.models import CachedEncoder, Language, encode_tokens
+from hotmem.models import CachedEncoder, encode_tokens
 from hotmem.options import EvolutionOptions
 from hotmem.portability.jsonl import SKIPPED_TYPES, record_type
 from hotmem.storage import queries
@@ -44,7 +44,7 @@ from hotmem.tools.maintenance import (
 from hotmem.tools.registry import tool
 from hotmem.types import Category, DecisionAction, Kind, NewMemory
 from hotmem.understanding.facts.tags import extract_tags
-from tests.conversation import START, remember, said
+from tests.conversation import START, OpenMemory, remember, said
 
 LEAST, MOST = 5, 10
 
@@ -390,13 +390,13 @@ async def test_forgetting_a_user_removes_subcategories(database: Path, memory: M
 
 
 async def test_export_includes_subcategories(
-    memory: Memory, tmp_path: Path, encoder: CachedEncoder, language: Language
+    memory: Memory, tmp_path: Path, open_memory: OpenMemory
 ) -> None:
     await evolved(memory)
     lines = [line async for line in memory.export("ana")]
     file = tmp_path / "export.jsonl"
     await asyncio.to_thread(file.write_text, "\n".join(lines), "utf-8")
-    async with Memory.open(tmp_path / "second.db", encoder=encoder, language=language) as second:
+    async with open_memory(tmp_path / "second.db") as second:
         await second.import_records(file)
         await second.settle()
         kept = [line for line in lines if record_type(line) not in SKIPPED_TYPES]
@@ -417,16 +417,16 @@ async def evolutions(memory: Memory) -> int:
 
 
 async def test_evolution_is_scheduled_by_time_and_growth(
-    database: Path, encoder: CachedEncoder, language: Language
+    database: Path, open_memory: OpenMemory
 ) -> None:
     options = Options(evolution=EvolutionOptions(every_s=0.0))
     never = replace(options, evolution=EvolutionOptions(every_s=timedelta(hours=6).total_seconds()))
-    async with Memory.open(database, never, encoder=encoder, language=language) as memory:
+    async with open_memory(database, never) as memory:
         for topic in TAUGHT:
             await store(memory, *statements(topic)[:12])
         await memory.settle()
         assert await evolutions(memory) == 0
-    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+    async with open_memory(database, options) as memory:
         await memory.settle()
         parts = await memory.subcategories("ana")
         assert parts

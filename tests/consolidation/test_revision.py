@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory, Role, Turn
-from hotmem.models import CachedEncoder, Language
-from tests.conversation import remember
+from tests.conversation import OpenMemory, remember
 
 NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
 
@@ -20,8 +19,8 @@ async def said(memory: Memory, *texts: str, user: str = "ana") -> None:
 
 
 @pytest.fixture
-async def memory(tmp_path: Path, encoder: CachedEncoder, language: Language) -> Memory:
-    return Memory.open(tmp_path / "memory.db", encoder=encoder, language=language)
+async def memory(tmp_path: Path, open_memory: OpenMemory) -> Memory:
+    return open_memory(tmp_path / "memory.db")
 
 
 async def changed(memory: Memory, words: str, user: str = "ana") -> bool:

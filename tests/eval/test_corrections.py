@@ -8,8 +8,7 @@ import pytest
 from eval.language.corrections import ENDS_NOTHING, Case, Kind, cases, outcome, run
 from eval.language.told import divided
 from hotmem import Memory
-from hotmem.models import CachedEncoder, Language
-from tests.conversation import said
+from tests.conversation import OpenMemory, said
 
 
 def test_the_cases_are_distinct() -> None:
@@ -42,15 +41,14 @@ async def test_restatements_and_additions_end_nothing(memory: Memory) -> None:
 )
 async def test_a_case_is_right_if_all_is_as_it_should_be(
     database: Path,
-    encoder: CachedEncoder,
-    language: Language,
+    open_memory: OpenMemory,
     texts: tuple[str, ...],
     kind: Kind,
     known: tuple[str, ...],
     gone: tuple[str, ...],
     right: bool,
 ) -> None:
-    async with Memory.open(database, encoder=encoder, language=language) as memory:
+    async with open_memory(database) as memory:
         for minutes, text in enumerate(texts):
             await memory.remember(said(text, minutes=minutes))
         await memory.settle()

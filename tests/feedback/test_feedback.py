@@ -15,12 +15,11 @@ import pytest
 
 from hotmem import ContextBlock, Memory, Options
 from hotmem.feedback.learning import MAX_STEP, learn_from_reply
-from hotmem.models import CachedEncoder, Language
 from hotmem.options import LearningOptions
 from hotmem.storage import open_storage, queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Intent, Layer, LearningState
-from tests.conversation import START, said
+from tests.conversation import START, OpenMemory, said
 
 LATER = START + timedelta(days=3)
 ASKED = "What's my dog called?"
@@ -44,11 +43,9 @@ FROZEN = Options(learning=LearningOptions(adaptive=False))
 
 
 @pytest.fixture
-async def memory(
-    database: Path, encoder: CachedEncoder, language: Language
-) -> AsyncIterator[Memory]:
+async def memory(database: Path, open_memory: OpenMemory) -> AsyncIterator[Memory]:
     """An open, empty memory that learns."""
-    async with Memory.open(database, LEARNING, encoder=encoder, language=language) as opened:
+    async with open_memory(database, LEARNING) as opened:
         yield opened
 
 
@@ -58,9 +55,9 @@ def again(block: ContextBlock) -> ContextBlock:
 
 
 async def test_recall_is_identical_after_feedback_without_learning(
-    database: Path, encoder: CachedEncoder, language: Language
+    database: Path, open_memory: OpenMemory
 ) -> None:
-    async with Memory.open(database, FROZEN, encoder=encoder, language=language) as memory:
+    async with open_memory(database, FROZEN) as memory:
         before = await remembered(memory)
         for _ in range(1000):
             await memory.feedback(again(before), reply="She's called Potola!")
@@ -73,16 +70,16 @@ async def test_recall_is_identical_after_feedback_without_learning(
 
 
 async def test_weights_can_be_listed_frozen_and_reset(
-    database: Path, encoder: CachedEncoder, language: Language
+    database: Path, open_memory: OpenMemory
 ) -> None:
-    async with Memory.open(database, LEARNING, encoder=encoder, language=language) as memory:
+    async with open_memory(database, LEARNING) as memory:
         block = await remembered(memory)
         for _ in range(3):
             usage = await memory.feedback(again(block), reply="She's called Potola!")
         steps = await memory.weights_over_time("ana")
         assert [step.version for step in steps] == [3, 2, 1]
         assert steps[0].weights == usage.weights == await memory.weights("ana") != START_WEIGHTS
-    async with Memory.open(database, FROZEN, encoder=encoder, language=language) as memory:
+    async with open_memory(database, FROZEN) as memory:
         assert (
             await memory.feedback(again(block), reply="She's called Potola!")
         ).weights == usage.weights, "frozen is not forgotten"
@@ -92,12 +89,10 @@ async def test_weights_can_be_listed_frozen_and_reset(
         assert await memory.weights_over_time("nobody") == []
 
 
-async def test_concurrent_updates_lose_no_step(
-    database: Path, encoder: CachedEncoder, language: Language
-) -> None:
+async def test_concurrent_updates_lose_no_step(database: Path, open_memory: OpenMemory) -> None:
     async with (
-        Memory.open(database, LEARNING, encoder=encoder, language=language) as one,
-        Memory.open(database, LEARNING, encoder=encoder, language=language) as other,
+        open_memory(database, LEARNING) as one,
+        open_memory(database, LEARNING) as other,
     ):
         block = await remembered(one)
         await asyncio.gather(

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from hotmem import Memory
 from hotmem.errors import InvalidInput
 from hotmem.feedback.usage import quality_records
-from hotmem.models import CachedEncoder, Language
 from hotmem.options import LearningOptions, Options
 from hotmem.ranking.relevance import Answerability
 from hotmem.storage import queries
@@ -31,7 +30,7 @@ from hotmem.types import (
     Tally,
     Trace,
 )
-from tests.conversation import START, said
+from tests.conversation import START, OpenMemory, said
 
 LATER = START + timedelta(days=3)
 TIMES = st.lists(st.floats(0.3, 60_000), min_size=1, max_size=50)
@@ -171,20 +170,16 @@ async def test_any_reply_is_counted(memory: Memory, reply: str) -> None:
     assert total.turns == 1 and total.used == len(usage.used)
 
 
-async def test_recording_can_be_disabled(
-    database: Path, encoder: CachedEncoder, language: Language
-) -> None:
+async def test_recording_can_be_disabled(database: Path, open_memory: OpenMemory) -> None:
     options = Options(learning=LearningOptions(analytics=False))
-    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+    async with open_memory(database, options) as memory:
         await memory.feedback(await remembered(memory), reply="She's called Potola!")
         assert await memory.quality("ana") == Quality()
 
 
-async def test_concurrent_writers_lose_no_turn(
-    memory: Memory, encoder: CachedEncoder, language: Language
-) -> None:
+async def test_concurrent_writers_lose_no_turn(memory: Memory, open_memory: OpenMemory) -> None:
     block = await remembered(memory)
-    async with Memory.open(memory.path, encoder=encoder, language=language) as other:
+    async with open_memory(memory.path) as other:
         replies = [
             one.feedback(replace(block, id=f"{number}"), reply="Potola!")
             for number in range(10)
@@ -195,13 +190,13 @@ async def test_concurrent_writers_lose_no_turn(
 
 
 async def test_export_includes_it_and_forgetting_removes_it(
-    memory: Memory, tmp_path: Path, encoder: CachedEncoder, language: Language
+    memory: Memory, tmp_path: Path, open_memory: OpenMemory
 ) -> None:
     await memory.feedback(await remembered(memory), reply="She's called Potola!")
     before, file = await memory.quality("ana"), tmp_path / "export.jsonl"
     lines = [line async for line in memory.export("ana")]
     await asyncio.to_thread(file.write_text, "\n".join(lines), "utf-8")
-    async with Memory.open(tmp_path / "second.db", encoder=encoder, language=language) as second:
+    async with open_memory(tmp_path / "second.db") as second:
         for _ in range(2):
             await second.import_records(file)
             assert await second.quality("ana") == before

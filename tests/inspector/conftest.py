@@ -14,8 +14,7 @@ from hotmem import Memory
 from hotmem.core.local_server import LOOPBACK
 from hotmem.inspector.changes import Site
 from hotmem.inspector.routes import build
-from hotmem.models import CachedEncoder, Language
-from tests.conversation import said
+from tests.conversation import OpenMemory, said
 
 ADDRESS = f"http://{LOOPBACK}:8000"
 
@@ -85,14 +84,12 @@ async def add_two_users(memory: Memory) -> None:
 
 
 @pytest.fixture(scope="session")
-def two_users(
-    tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language
-) -> Path:
+def two_users(tmp_path_factory: pytest.TempPathFactory, open_memory: OpenMemory) -> Path:
     """A file with both users."""
     path = tmp_path_factory.mktemp("inspector") / "memory.db"
 
     async def store() -> None:
-        async with Memory.open(path, encoder=encoder, language=language) as memory:
+        async with open_memory(path) as memory:
             await add_two_users(memory)
 
     asyncio.run(store())
@@ -100,12 +97,10 @@ def two_users(
 
 
 @pytest.fixture
-async def memory(
-    two_users: Path, database: Path, encoder: CachedEncoder, language: Language
-) -> AsyncIterator[Memory]:
+async def memory(two_users: Path, database: Path, open_memory: OpenMemory) -> AsyncIterator[Memory]:
     """The open memory of both users."""
     shutil.copy(two_users, database)
-    async with Memory.open(database, encoder=encoder, language=language) as opened:
+    async with open_memory(database) as opened:
         yield opened
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from hotmem import Memory, Options
 from hotmem.core.location import Location, locate
-from hotmem.models import CachedEncoder, Language
 from hotmem.options import BackgroundOptions, ExtractionOptions
 from tests.chat_server import ChatServer, chat_server
+from tests.conversation import OpenMemory
 from tests.model_calls.talk import HERE, Open
 from tests.postgres import VERSIONS
 
@@ -32,7 +32,7 @@ def location(
 
 
 @pytest.fixture
-def open_at(encoder: CachedEncoder, language: Language) -> Open:
+def open_at(open_memory: OpenMemory) -> Open:
     """Opens a memory with options of extraction."""
 
     @asynccontextmanager
@@ -40,7 +40,7 @@ def open_at(encoder: CachedEncoder, language: Language) -> Open:
         location: Location, extraction: ExtractionOptions, background: BackgroundOptions = HERE
     ) -> AsyncIterator[Memory]:
         options = Options(extraction=extraction, background=background)
-        async with Memory.open(location, options, encoder=encoder, language=language) as memory:
+        async with open_memory(location, options) as memory:
             yield memory
 
     return opened

@@ -13,11 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem import Memory, Options
-from hotmem.models import CachedEncoder, Language
+from hotmem import Options
 from hotmem.models.rewriter import Rewriter, validate
 from hotmem.options import RewriteOptions
-from tests.conversation import remember, said
+from tests.conversation import OpenMemory, remember, said
 
 TURNS = ("I bought a blue kayak from Ottoline.", "It leaks a little.")
 ASKED = "How long is it?"
@@ -152,14 +151,12 @@ async def test_no_server_at_all_is_no_error() -> None:
 
 
 async def test_a_recall_asks_the_model_only_where_something_is_left_unsaid(
-    database: Path, encoder: CachedEncoder, language: Language
+    database: Path, open_memory: OpenMemory
 ) -> None:
     with serving(
         Model(json.dumps({"rewritten": "Where does Ottoline live?", "confidence": 0.9}))
     ) as model:
-        async with Memory.open(
-            database, Options(rewriting=model.options()), encoder=encoder, language=language
-        ) as memory:
+        async with open_memory(database, Options(rewriting=model.options())) as memory:
             await remember(
                 memory,
                 said("Ottoline lives in Utrecht.", session="earlier"),

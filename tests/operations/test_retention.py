@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
-from hotmem import InvalidInput, Memory, Options
+from hotmem import InvalidInput, Options
 from hotmem.cli import app, console
-from hotmem.models import CachedEncoder, Language
 from hotmem.operations.retention import Retention, clock_problem
 from hotmem.options import RetentionRule, load_retention_rules
 from hotmem.settings import Settings
@@ -22,6 +21,7 @@ from hotmem.storage import open_storage, queries
 from hotmem.storage.queries.retention import Clock
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import Act, Action, Actor, Category, Role, Turn
+from tests.conversation import OpenMemory
 
 NOW = datetime.now(UTC)
 
@@ -49,10 +49,8 @@ def texts(path: Path, table: str = "turns") -> set[str]:
         return {text for (text,) in conn.execute(f"SELECT text FROM {table}")}
 
 
-async def test_rules_by_age_and_by_category(
-    database: Path, encoder: CachedEncoder, language: Language
-) -> None:
-    async with Memory.open(database, encoder=encoder, language=language) as memory:
+async def test_rules_by_age_and_by_category(database: Path, open_memory: OpenMemory) -> None:
+    async with open_memory(database) as memory:
         for one in (
             turn("ana", 400, "My dog is called Potola."),
             turn("ana", 100, "I live in Porto."),
@@ -207,18 +205,16 @@ def test_which_clocks_are_trusted(
     assert (clock_problem(now, Clock(seen, newest)) is None) is right
 
 
-async def test_the_worker_applies_retention(
-    database: Path, encoder: CachedEncoder, language: Language
-) -> None:
+async def test_the_worker_applies_retention(database: Path, open_memory: OpenMemory) -> None:
     options = Options(retention=(RetentionRule(30, user_id="ana"),))
-    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+    async with open_memory(database, options) as memory:
         for one in (
             turn("ana", 40, "My dog is called Potola."),
             turn("ana", 2, "I live in Porto."),
             turn("ben", 40, "I live in Braga."),
         ):
             await memory.remember(one)
-    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+    async with open_memory(database, options) as memory:
         await memory.settle()
     assert texts(database) == {"I live in Porto.", "I live in Braga."}
     assert texts(database, "memories") == {"Ana lives in Porto.", "Ben lives in Braga."}

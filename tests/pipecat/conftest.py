@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory
-from hotmem.models import Encoder, Language
+from tests.conversation import OpenMemory
 
 
 @pytest.fixture(autouse=True)
@@ -22,8 +22,8 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def memory(database: Path, encoder: Encoder, language: Language) -> AsyncIterator[Memory]:
-    async with Memory.open(database, encoder=encoder, language=language) as opened:
+async def memory(database: Path, open_memory: OpenMemory) -> AsyncIterator[Memory]:
+    async with open_memory(database) as opened:
         yield opened
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory, Options
-from hotmem.models import CachedEncoder, Language
 from hotmem.options import BackgroundOptions, ForgettingOptions
 from hotmem.pipecat.voice_commands import UNDO_TURNS
+from tests.conversation import OpenMemory
 from tests.pipecat.daniel import blocks, daniels, tell
 from tests.pipecat.scene import scene, turns_in
 from tests.storage.test_erasure import whole
@@ -96,13 +96,11 @@ async def test_a_guest_cannot_undo(memory: Memory, database: Path) -> None:
 
 
 @pytest.fixture
-async def at_once(
-    database: Path, encoder: CachedEncoder, language: Language
-) -> AsyncIterator[Memory]:
+async def at_once(database: Path, open_memory: OpenMemory) -> AsyncIterator[Memory]:
     options = replace(
         Options(), forgetting=ForgettingOptions(grace_s=0), background=BackgroundOptions(idle_s=0.1)
     )
-    async with Memory.open(database, options, encoder=encoder, language=language) as opened:
+    async with open_memory(database, options) as opened:
         yield opened
 
 

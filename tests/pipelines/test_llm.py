@@ -11,15 +11,14 @@ import pytest
 from aiohttp import web
 from pydantic import SecretStr
 
-from hotmem import Memory, Turn
-from hotmem.models import Encoder, Language
+from hotmem import Turn
 from hotmem.pipecat import HotMemProcessor
 from pipelines.bot import build_bot, running
 from pipelines.chat import queue_turn
 from pipelines.exchange import ExchangeListener
 from pipelines.llm import ModelSettings, build_llm
 from pipelines.responder import Responder
-from tests.conversation import remember
+from tests.conversation import OpenMemory, remember
 
 ANSWER = ("She is", " called", " Rocky.")
 
@@ -59,12 +58,12 @@ async def endpoint() -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
 
 
 async def test_the_endpoint_receives_the_context_block(
-    endpoint: tuple[str, list[dict[str, Any]]], tmp_path: Path, encoder: Encoder, language: Language
+    endpoint: tuple[str, list[dict[str, Any]]], tmp_path: Path, open_memory: OpenMemory
 ) -> None:
     address, requests = endpoint
     settings = ModelSettings(base_url=address, model="m", api_key=SecretStr("key"))
     assert settings.name == "m"
-    async with Memory.open(tmp_path / "memory.db", encoder=encoder, language=language) as memory:
+    async with open_memory(tmp_path / "memory.db") as memory:
         await remember(
             memory,
             Turn(

@@ -8,13 +8,13 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from hotmem import Mark, Memory
+from hotmem import Mark
 from hotmem.errors import ModelMissing
-from hotmem.models import Encoder, Language
 from pipelines import recogniser
 from pipelines.recording import load_sessions
 from pipelines.replay import DEMO, app, replay
 from pipelines.responder import UNKNOWN
+from tests.conversation import OpenMemory
 
 EXPECTED_WORDS = (
     ("daniel", "nurse", "hospital"),
@@ -35,10 +35,10 @@ EXPECTED_WORDS = (
 
 @pytest.mark.timeout(240)
 async def test_the_demo_recognises_remembers_and_recalls(
-    tmp_path: Path, encoder: Encoder, language: Language
+    tmp_path: Path, open_memory: OpenMemory
 ) -> None:
     screen = Console(file=StringIO(), width=100)
-    async with Memory.open(tmp_path / "memory.db", encoder=encoder, language=language) as memory:
+    async with open_memory(tmp_path / "memory.db") as memory:
         exchanges = await replay(load_sessions(DEMO), memory, "daniel", screen)
         weights = await memory.weights("daniel")
         is_current = {

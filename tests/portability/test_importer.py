@@ -18,7 +18,6 @@ from hotmem import InvalidInput, Memory
 from hotmem.core.threads import ForegroundPriority
 from hotmem.core.validation import counted
 from hotmem.errors import StoreFull
-from hotmem.models import CachedEncoder, Language
 from hotmem.portability import importer
 from hotmem.portability.importer import hotmem_source
 from hotmem.portability.jsonl import memory_line
@@ -43,7 +42,7 @@ from hotmem.types import (
     SourceSpan,
     UserRecord,
 )
-from tests.conversation import START, remember, said
+from tests.conversation import START, OpenMemory, remember, said
 from tests.victim import import_until_killed
 from tests.warm import CONTEXT
 
@@ -82,11 +81,9 @@ def contents(path: Path, *, without: tuple[str, ...] = ()) -> dict[str, list[Any
 
 
 @pytest.fixture
-async def other(
-    tmp_path: Path, encoder: CachedEncoder, language: Language
-) -> AsyncIterator[Memory]:
+async def other(tmp_path: Path, open_memory: OpenMemory) -> AsyncIterator[Memory]:
     """The memory that files are exported from."""
-    async with Memory.open(tmp_path / "other.db", encoder=encoder, language=language) as opened:
+    async with open_memory(tmp_path / "other.db") as opened:
         yield opened
 
 
@@ -322,7 +319,7 @@ async def test_an_import_stopped_by_a_full_disk_is_reverted_later(
 
 
 async def test_an_interrupted_undo_is_finished_on_the_next_open(
-    memory: Memory, other: Memory, tmp_path: Path, encoder: CachedEncoder, language: Language
+    memory: Memory, other: Memory, tmp_path: Path, open_memory: OpenMemory
 ) -> None:
     await add_conversation(other)
     before = await asyncio.to_thread(contents, memory.path)
@@ -337,7 +334,7 @@ async def test_an_interrupted_undo_is_finished_on_the_next_open(
     )
     await memory.runtime.storage.database.write_all(queries.imports.abort, incoming.source)
     await memory.close()
-    async with Memory.open(memory.path, encoder=encoder, language=language) as again:
+    async with open_memory(memory.path) as again:
         await again.settle()
         assert await asyncio.to_thread(contents, memory.path) == before
 

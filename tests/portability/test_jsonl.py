@@ -14,7 +14,6 @@ from shutil import copy
 import pytest
 
 from hotmem import InvalidInput, Memory
-from hotmem.models import CachedEncoder, Language
 from hotmem.portability import read_export
 from hotmem.portability.jsonl import COUNTED_TYPES, SKIPPED_TYPES
 from hotmem.storage import queries
@@ -28,7 +27,7 @@ from hotmem.tools.maintenance import (
     validate_storage,
 )
 from hotmem.types import ExportedTurn, Intent, IntentOffset, Role, Turn
-from tests.conversation import START, life, remember, said
+from tests.conversation import START, OpenMemory, life, remember, said
 
 LATER = START + timedelta(days=151)
 
@@ -44,11 +43,9 @@ QUESTIONS = (
 
 
 @pytest.fixture
-async def second(
-    tmp_path: Path, encoder: CachedEncoder, language: Language
-) -> AsyncIterator[Memory]:
+async def second(tmp_path: Path, open_memory: OpenMemory) -> AsyncIterator[Memory]:
     """A second, empty memory."""
-    async with Memory.open(tmp_path / "second.db", encoder=encoder, language=language) as opened:
+    async with open_memory(tmp_path / "second.db") as opened:
         yield opened
 
 
@@ -104,13 +101,11 @@ async def tell(memory: Memory) -> None:
 
 
 @pytest.fixture(scope="module")
-def shared_file(
-    tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language
-) -> Path:
+def shared_file(tmp_path_factory: pytest.TempPathFactory, open_memory: OpenMemory) -> Path:
     database = tmp_path_factory.mktemp("shared") / "memory.db"
 
     async def run() -> None:
-        async with Memory.open(database, encoder=encoder, language=language) as memory:
+        async with open_memory(database) as memory:
             await tell(memory)
 
     asyncio.run(run())

@@ -28,6 +28,7 @@ from hotmem.types import (
     Turn,
 )
 from hotmem.understanding.query.analyzer import analyse
+from tests.conversation import OpenMemory
 from tests.ranking.statements import NOW, evidence, query, ranked
 from tests.tables import tables
 
@@ -244,9 +245,9 @@ def lived_in(
 
 
 @pytest.fixture
-async def life(lived_in: Path, encoder: CachedEncoder, language: Language) -> AsyncIterator[Memory]:
+async def life(lived_in: Path, open_memory: OpenMemory) -> AsyncIterator[Memory]:
     """The memory of the ten sessions."""
-    async with Memory.open(lived_in, encoder=encoder, language=language) as opened:
+    async with open_memory(lived_in) as opened:
         yield opened
 
 

@@ -24,7 +24,7 @@ from hotmem.replay.settings import Setting, settings
 from hotmem.settings import Settings
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import START_WEIGHTS, Role, Turn
-from tests.conversation import said
+from tests.conversation import OpenMemory, said
 
 TOLD = (
     ("My dog is called Potola.", "Potola is a pretty name!"),
@@ -226,11 +226,9 @@ def test_replies_of_any_kind_are_scored(
     assert f"{len(REPLIES)} questions" in outcome.output
 
 
-def test_a_file_is_read_while_a_bot_writes_to_it(
-    recorded: Path, encoder: CachedEncoder, language: Language
-) -> None:
+def test_a_file_is_read_while_a_bot_writes_to_it(recorded: Path, open_memory: OpenMemory) -> None:
     async def both() -> int:
-        async with Memory.open(recorded, encoder=encoder, language=language) as memory:
+        async with open_memory(recorded) as memory:
             reading = asyncio.create_task(asyncio.to_thread(read_recording, recorded, "ana", 1000))
             for number in range(20):
                 await memory.remember(

@@ -12,7 +12,6 @@ import pytest
 from hotmem import Memory, Options
 from hotmem.core.location import Location, locate
 from hotmem.errors import InvalidInput, StoreError, StoreUnusable
-from hotmem.models import CachedEncoder, Language
 from hotmem.portability.importer import hotmem_source
 from hotmem.storage import copying, open_storage, queries
 from hotmem.storage.copying import tables
@@ -24,7 +23,7 @@ from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.editing import EditArguments, edit_memory
 from hotmem.tools.maintenance import UndoArguments, undo_decision
 from hotmem.types import EvidenceKind
-from tests.conversation import HOSTILE, START, remember, said
+from tests.conversation import HOSTILE, START, OpenMemory, remember, said
 from tests.postgres import VERSIONS
 from tests.victim import copy_until_killed
 from tests.warm import CONTEXT
@@ -68,9 +67,9 @@ def place(tmp_path: Path, postgres_url: Callable[[str], str]) -> Make:
 
 
 @pytest.fixture
-def opened(encoder: CachedEncoder, language: Language) -> Callable[[Location], Memory]:
+def opened(open_memory: OpenMemory) -> Callable[[Location], Memory]:
     """Opens a memory."""
-    return lambda location: Memory.open(location, encoder=encoder, language=language)
+    return lambda location: open_memory(location)
 
 
 async def fill(memory: Memory, folder: Path) -> None:
@@ -397,12 +396,10 @@ def without_eve(conn: Connection) -> None:
     conn.execute("DELETE FROM users WHERE public_id = 'eve'")
 
 
-async def test_a_copy_has_the_language_of_its_source(
-    place: Make, encoder: CachedEncoder, language: Language
-) -> None:
+async def test_a_copy_has_the_language_of_its_source(place: Make, open_memory: OpenMemory) -> None:
     source, target = place("sqlite"), place(f"postgres-{FIRST}")
     options = Options(language="de")
-    async with Memory.open(source, options, encoder=encoder, language=language) as memory:
+    async with open_memory(source, options) as memory:
         await memory.remember(said("Die alten Häuser am Fluss."))
     ours = open_storage(source).database
     english = open_storage(target, None, "en").database

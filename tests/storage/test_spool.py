@@ -16,16 +16,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hotmem import InvalidInput, Memory, Options, StoreError, StoreFull, StoreGone, Turn
+from hotmem import InvalidInput, Options, StoreError, StoreFull, StoreGone, Turn
 from hotmem.cli.commands.maintenance import _convert
 from hotmem.core.location import EncryptionKey
 from hotmem.errors import StoreUnusable
-from hotmem.models import Encoder, Language
 from hotmem.storage import spool as module
 from hotmem.storage.spool import Record, Removal, Spool, path_of, waiting_in
 from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import connect
-from tests.conversation import remember
+from tests.conversation import OpenMemory, remember
 from tests.pipecat.scene import turns_in
 from tests.pipecat.test_vanishing import locked
 
@@ -263,13 +262,13 @@ def test_a_kill_loses_nothing_that_was_put(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("folder", [None, "elsewhere"])
 async def test_after_a_file_was_gone_the_next_open_stores_what_was_said(
-    folder: str | None, tmp_path: Path, encoder: Encoder, language: Language
+    folder: str | None, tmp_path: Path, open_memory: OpenMemory
 ) -> None:
     path, away = tmp_path / "memory.db", tmp_path / "away.db"
     if folder is not None:
         (tmp_path / folder).mkdir()
     options = Options(spool_dir=None if folder is None else tmp_path / folder)
-    async with Memory.open(path, options, encoder=encoder, language=language) as memory:
+    async with open_memory(path, options) as memory:
         await remember(memory, said(1))
         path.rename(away)
         with pytest.raises(StoreGone):
@@ -281,7 +280,7 @@ async def test_after_a_file_was_gone_the_next_open_stores_what_was_said(
     with suppress(FileNotFoundError):
         for rest in ("-wal", "-shm"):
             (tmp_path / f"memory.db{rest}").unlink()
-    async with Memory.open(path, options, encoder=encoder, language=language) as memory:
+    async with open_memory(path, options) as memory:
         await remember(memory, said(4))
         assert not memory.spooled
     assert [words for _, words in turns_in(path)][-3:] == ["Number 2.", "Number 3.", "Number 4."]
@@ -289,11 +288,11 @@ async def test_after_a_file_was_gone_the_next_open_stores_what_was_said(
 
 
 async def test_a_turn_that_waits_is_stored_before_anything_is_forgotten(
-    tmp_path: Path, encoder: Encoder, language: Language, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "LOCK_WAIT_S", 0.2)
     path = tmp_path / "memory.db"
-    async with Memory.open(path, Options(), encoder=encoder, language=language) as memory:
+    async with open_memory(path, Options()) as memory:
         with locked(path):
             await memory.spool(said(1, "Max lives in Bonn."))
             await asyncio.sleep(0)

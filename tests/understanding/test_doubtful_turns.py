@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory, Role, Turn
-from hotmem.models import CachedEncoder, Language
 from hotmem.types import StoredMemory
 from hotmem.understanding.private_statements import is_unmeant
-from tests.conversation import remember
+from tests.conversation import OpenMemory, remember
 from tests.parts import ROOT
 from tests.scored import scored
 from tests.tables import tables
@@ -29,8 +28,8 @@ FRIDAY = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
 @pytest.fixture
-async def memory(tmp_path: Path, encoder: CachedEncoder, language: Language) -> Memory:
-    return Memory.open(tmp_path / "memory.db", encoder=encoder, language=language)
+async def memory(tmp_path: Path, open_memory: OpenMemory) -> Memory:
+    return open_memory(tmp_path / "memory.db")
 
 
 async def told(memory: Memory, *turns: str | tuple[str | None, str]) -> Sequence[StoredMemory]:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory, Role, Turn
-from hotmem.models import CachedEncoder, Language
 from hotmem.types import Kind
+from tests.conversation import OpenMemory
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -16,8 +16,8 @@ FRIDAY = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
 @pytest.fixture
-async def memory(tmp_path: Path, encoder: CachedEncoder, language: Language) -> Memory:
-    return Memory.open(tmp_path / "memory.db", encoder=encoder, language=language)
+async def memory(tmp_path: Path, open_memory: OpenMemory) -> Memory:
+    return open_memory(tmp_path / "memory.db")
 
 
 async def kept(memory: Memory, *said: tuple[Role, str]) -> list[str]:

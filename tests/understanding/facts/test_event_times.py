@@ -12,11 +12,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hotmem import Memory
-from hotmem.models import CachedEncoder, Language
+from hotmem.models import Language
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import Interval, Role, Turn
 from hotmem.understanding.facts import extract_from_parse
-from tests.conversation import remember
+from tests.conversation import OpenMemory, remember
 from tests.scored import scored
 from tests.tables import tables
 
@@ -27,9 +27,9 @@ NEW_YORK = ZoneInfo("America/New_York")
 
 
 @pytest.fixture
-async def copy(tmp_path: Path, encoder: CachedEncoder, language: Language) -> AsyncIterator[Memory]:
+async def copy(tmp_path: Path, open_memory: OpenMemory) -> AsyncIterator[Memory]:
     """Another, empty memory."""
-    async with Memory.open(tmp_path / "copy.db", encoder=encoder, language=language) as opened:
+    async with open_memory(tmp_path / "copy.db") as opened:
         yield opened
 
 
