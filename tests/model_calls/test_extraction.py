@@ -24,7 +24,7 @@ from tests.chat_server import ChatServer, fact, facts
 from tests.conversation import HOSTILE, said
 from tests.letters import LetterEncoder
 from tests.logs import captured_logs
-from tests.model_calls.talk import Open, address, costs, outcomes, talk
+from tests.model_calls.talk import Open, address, costs, kill_while_calling, outcomes, talk
 
 NOTICED = "We're renovating the kitchen with Bruno."
 """What the endpoint makes a fact of in these tests, whatever HotMem reads in it by itself."""
@@ -336,25 +336,6 @@ async def test_closing_cancels_a_call_and_it_is_made_once_more(
     assert len(chat.asked) == 2
 
 
-KILLED = """
-import asyncio, sys
-from hotmem import Memory, Options
-from hotmem.core.location import locate
-from hotmem.models import load_language
-from hotmem.options import ExtractionOptions
-from tests.letters import LetterEncoder
-
-async def main():
-    extraction = ExtractionOptions(model="bot", base_url=sys.argv[2])
-    options = Options(extraction=extraction)
-    location, language = locate(sys.argv[1]), load_language()
-    async with Memory.open(location, options, encoder=LetterEncoder(), language=language) as memory:
-        await memory.settle()
-
-asyncio.run(main())
-"""
-
-
 async def test_a_session_is_paid_for_once_more_at_most_after_a_kill(
     location: Location, chat: ChatServer, language: Language
 ) -> None:
@@ -368,11 +349,7 @@ async def test_a_session_is_paid_for_once_more_at_most_after_a_kill(
     async with opened(BackgroundMode.ELSEWHERE) as memory:
         await memory.remember(said(NOTICED, session="s"))
         await memory.end_session(user_id="ana", session_id="s")
-    program = ["-c", KILLED, address(location), chat.url]
-    killed = warm.start(program, None, out=os.devnull, err=os.devnull)
-    assert await asyncio.to_thread(chat.arrived.wait, 60)
-    killed.kill()
-    await asyncio.to_thread(killed.join)
+    await kill_while_calling(location, chat, chat.arrived)
     chat.wait_s = 0.0
     for _ in range(2):
         async with opened(BackgroundMode.HERE) as memory:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,12 +17,11 @@ from hotmem.models import Language
 from hotmem.options import BackgroundMode, BackgroundOptions, ExtractionOptions
 from hotmem.storage import queries
 from hotmem.types import SessionSummary, Turn
-from tests import warm
 from tests.chat_server import ChatServer, facts
 from tests.conversation import HOSTILE, remember, said
 from tests.letters import LetterEncoder
 from tests.logs import captured_logs
-from tests.model_calls.talk import Open, address, costs, outcomes, talk
+from tests.model_calls.talk import Open, costs, kill_while_calling, outcomes, talk
 
 KITCHEN = "We're renovating the kitchen with Bruno, my cousin."
 COST = "The tiles cost 900 euros, and I still have not paid them."
@@ -344,25 +342,6 @@ async def test_closing_cancels_the_call_and_it_is_made_once_more(
             assert await outcomes(memory) == ["answered", "begun", "answered"]
 
 
-KILLED = """
-import asyncio, sys
-from hotmem import Memory, Options
-from hotmem.core.location import locate
-from hotmem.models import load_language
-from hotmem.options import ExtractionOptions
-from tests.letters import LetterEncoder
-
-async def main():
-    extraction = ExtractionOptions(model="bot", base_url=sys.argv[2], summaries=True)
-    options = Options(extraction=extraction)
-    location, language = locate(sys.argv[1]), load_language()
-    async with Memory.open(location, options, encoder=LetterEncoder(), language=language) as memory:
-        await memory.settle()
-
-asyncio.run(main())
-"""
-
-
 async def test_a_summary_is_paid_for_once_more_at_most_after_a_kill(
     location: Location, chat: ChatServer, language: Language
 ) -> None:
@@ -384,11 +363,7 @@ async def test_a_summary_is_paid_for_once_more_at_most_after_a_kill(
         for turn in conversation():
             await memory.remember(turn)
         await memory.end_session(user_id="ana", session_id="s")
-    program = ["-c", KILLED, address(location), chat.url]
-    killed = warm.start(program, None, out=os.devnull, err=os.devnull)
-    assert await asyncio.to_thread(arrived.wait, 60)
-    killed.kill()
-    await asyncio.to_thread(killed.join)
+    await kill_while_calling(location, chat, arrived, "summaries")
     done.set()
     for _ in range(2):
         async with opened(BackgroundMode.HERE) as memory:
