@@ -20,6 +20,7 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from hotmem import Memory
+from hotmem.cli import console
 from hotmem.models import (
     CachedEncoder,
     Language,
@@ -137,6 +138,13 @@ def default_logging() -> Iterator[None]:
     yield
     logger.remove()
     logger.add(_to_stderr)
+
+
+@pytest.fixture
+def command_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A wide screen for commands, and a folder without settings."""
+    monkeypatch.setattr(console, "screen", console.make_console(width=200))
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture(scope="session")

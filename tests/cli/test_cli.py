@@ -15,15 +15,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from typer.main import get_command
-from typer.testing import CliRunner, Result
 
 from hotmem import DeletionChanged, InvalidInput, Turn
-from hotmem.cli import app, console
+from hotmem.cli import app
 from hotmem.cli.memory_file import option_name
 from hotmem.portability import read_export
-from hotmem.settings import Settings
 from hotmem.tools.registry import TOOLS, tool
 from tests import warm
+from tests.commands import run
 from tests.conversation import OpenMemory, said
 from tests.tables import tables
 
@@ -55,18 +54,7 @@ def database_file(shared_file: Path, database: Path) -> Path:
     return Path(copy(shared_file, database))
 
 
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Prepared models, a wide screen, and a folder without settings."""
-    for name in Settings.model_fields:
-        monkeypatch.delenv(f"HOTMEM_{name.upper()}", raising=False)
-    monkeypatch.setattr(console, "screen", console.make_console(width=200))
-    monkeypatch.chdir(tmp_path)
-
-
-def run(*words: str | Path) -> Result:
-    """Run a command."""
-    return CliRunner().invoke(app.app, [str(word) for word in words])
+pytestmark = pytest.mark.usefixtures("command_line")
 
 
 def test_recall_shows_the_block(database_file: Path) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 from shutil import copy
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from hotmem import InvalidInput, __version__
 from hotmem.cli import app, console
 from hotmem.storage.sqlite.connection import connect
+from tests.commands import run
 from tests.conversation import OpenMemory, said
 from tests.tables import tables
 
@@ -61,11 +61,6 @@ def database_file(shared_file: Path, database: Path) -> Path:
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(console, "screen", console.make_console(width=80))
     monkeypatch.chdir(tmp_path)
-
-
-def run(*words: str | Path) -> Result:
-    """Run a command."""
-    return CliRunner().invoke(app.app, [str(word) for word in words])
 
 
 def refused(*words: str | Path) -> str:

@@ -6,26 +6,19 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from hotmem.cli import app, console
 from hotmem.errors import InvalidInput, StoreTooNew, StoreUnusable
-from hotmem.settings import Settings
 from hotmem.storage import open_storage, queries
 from hotmem.storage.sqlite.connection import connect
+from tests.commands import run
 from tests.conversation import life
 from tests.postgres import VERSIONS, PostgresServer
 
 FIRST, *_ = VERSIONS
 
 
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A wide screen, and a folder without settings."""
-    for name in Settings.model_fields:
-        monkeypatch.delenv(f"HOTMEM_{name.upper()}", raising=False)
-    monkeypatch.setattr(console, "screen", console.make_console(width=200))
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("command_line")
 
 
 @pytest.fixture
@@ -44,7 +37,7 @@ def source(database: Path) -> Path:
 
 
 def copy(source: Path | str, target: Path | str) -> Result:
-    return CliRunner().invoke(app.app, ["copy", str(source), str(target)])
+    return run("copy", source, target)
 
 
 def test_a_file_is_copied_to_a_server_and_back(

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from hotmem.cli import app, console
+from hotmem.cli import app
 from hotmem.core.location import EncryptionKey
-from hotmem.settings import Settings
 from hotmem.storage import open_storage, queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import JobKind, Turn
@@ -22,13 +21,7 @@ from tests.conversation import said
 SECRET = "Potola"
 
 
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in Settings.model_fields:
-        monkeypatch.delenv(f"HOTMEM_{name.upper()}", raising=False)
-    monkeypatch.setattr(console, "screen", console.make_console(width=200))
-    tmp_path.chmod(0o700)
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("command_line")
 
 
 @pytest.fixture

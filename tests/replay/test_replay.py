@@ -11,19 +11,18 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from hotmem import Memory
-from hotmem.cli import app, console
 from hotmem.errors import HotMemError, InvalidInput
 from hotmem.models import CachedEncoder, Language
 from hotmem.replay.comparison import sample_exchanges
 from hotmem.replay.recording import read_recording
 from hotmem.replay.replaying import replay, total_steps
 from hotmem.replay.settings import Setting, settings
-from hotmem.settings import Settings
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import START_WEIGHTS, Role, Turn
+from tests.commands import run
 from tests.conversation import OpenMemory, said
 
 TOLD = (
@@ -68,13 +67,7 @@ LIFE = (
 )
 
 
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Prepared models, a wide screen, and a folder without settings."""
-    for name in Settings.model_fields:
-        monkeypatch.delenv(f"HOTMEM_{name.upper()}", raising=False)
-    monkeypatch.setattr(console, "screen", console.make_console(width=200))
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("command_line")
 
 
 async def stored(
@@ -95,7 +88,7 @@ def recorded(database: Path, encoder: CachedEncoder, language: Language) -> Path
 
 def evaluated(*words: str | Path) -> Result:
     """Run `hotmem eval` for Ana."""
-    return CliRunner().invoke(app.app, ["eval", "-u", "ana", *map(str, words)])
+    return run("eval", "-u", "ana", *words)
 
 
 def test_settings_are_compared_without_changing_the_file(recorded: Path, tmp_path: Path) -> None:
