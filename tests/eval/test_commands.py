@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import ModuleType
@@ -49,21 +48,6 @@ ask 3: Who has to go to the vet?
 ask 1: What does Levin drive?
 ask 3: What did Omar plant?
 """.lstrip()
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One command with its arguments; {name} stands for an input file or folder.
-
-    Attributes:
-        arguments: Arguments and options.
-        error: The exception that ends it where a download or another program is missing.
-        check: Checks the figures, and the folder {folder}.
-    """
-
-    arguments: str
-    error: type[Exception] | None = None
-    check: Callable[[Any, Path], None] = lambda figures, folder: None
 
 
 def check_summaries(found: dict[str, Any], _: Path) -> None:
@@ -146,77 +130,25 @@ def check_forgetting(found: dict[str, Any], folder: Path) -> None:
     assert found["something else is forgotten"]["count"] == 0
 
 
-CASES: Mapping[str, Case] = {
-    "run": Case("hotmem {data} --jobs 1 --limit 1 --json"),
-    "answers": Case(
-        "hotmem {data} --model one --judge two --url {chat} --limit 1 --jobs 1"
-        " --rows {folder}/answers.jsonl --prompt-price 2 --json",
-        check=check_answers,
-    ),
-    "train": Case("hotmem={data} --jobs 1 --out {folder}/relevance.json"),
-    "frontier": Case("hotmem={data} --limit 1 --jobs 1 --json"),
-    "peers": Case("hotmem {data} --environments {folder}", PeerMissing),
-    "changes": Case("--limit 4 --json"),
-    "commands": Case("--json"),
-    "train-commands": Case("--limit 60 --out {folder}/commands.npz --json"),
-    "names": Case("--limit 4 --json"),
-    "corrections": Case("--json"),
-    "truth": Case("--limit 1 --misses --json"),
-    "facts": Case("{msc} --limit 2 --json"),
-    "forgetting": Case("--limit 4 --misses --json", check=check_forgetting),
-    "identity": Case("--json"),
-    "need": Case("hotmem={data} --json"),
-    "languages": Case("hotmem={data} --limit 2 --json", check=check_languages),
-    "plans": Case("--limit 4 --json"),
-    "dates": Case("--limit 4 --misses --json"),
-    "tasks": Case("--limit 4 --held --misses --json"),
-    "dialogues": Case("--limit 6 --held --misses --json"),
-    "train-needs": Case("--limit 400 --out {folder}/needs.npz"),
-    "train-wishes": Case("--limit 20 --out {folder}/wishes.npz --json"),
-    "train-meant": Case("--limit 20 --out {folder}/meant.npz --json"),
-    "train-secrets": Case("--limit 2 --out {folder}/secrets.npz --json"),
-    "train-network": Case("hotmem={data} --out {folder}/network.npz --jobs 1"),
-    "train-antecedents": Case("--limit 20 --out {folder}/weights.json --failures --json"),
-    "extraction": Case("--json"),
-    "time": Case("{time} --json"),
-    "tools": Case("--json"),
-    "tags": Case("hotmem={data} --held --limit 1 --cache {folder} --json"),
-    "searches": Case("--limit 3 --misses --json", check=check_searches),
-    "roundtrip": Case("hotmem={data} --questions 2 --json"),
-    "contextual": Case("--limit 2 --held --misses --json"),
-    "usage": Case("--json"),
-    "learn": Case("hotmem={data} --turns 8 --questions 2 --jobs 1 --json"),
-    "summaries": Case("--half dev --limit 1 --keep {folder} --json", check=check_summaries),
-    "calibration": Case("hotmem={data} --jobs 1 --json"),
-    "encoder measure": Case("hotmem={data} --cache {folder} --json"),
-    "encoder export": Case("eval/encoder/trained/turns-1.npz {folder}/shipped"),
-    "encoder train": Case("hotmem={data} --epochs 0.1 --out {folder}/one.npz"),
-    "reader measure": Case("--limit 10 --json"),
-    "reader fit-limits": Case("--limit 10 --out {folder}/limits.npz"),
-    "reader train": Case("--limit 10 --epochs 0.1 --rank 2 --out {folder}/two.npz"),
-    "snapshot record": Case("hotmem={data} --questions 1 --limit 1 --scenes 1 --out {folder}/new"),
-    "snapshot compare": Case("{record} {record}"),
-    "bench latency": Case("--turns 20 --questions 2 --json", check=check_latency),
-    "bench language": Case("--utterances 2 --json"),
-    "bench turn": Case("--turns 20 --questions 2 --crowd 1 --mem0 0 --no-recordings --json"),
-    "bench soak": Case("--minutes 1 --json"),
-    "bench copy": Case("{postgres} --turns 40 --questions 2 --json", check=check_copy),
-    "bench crowd": Case("--users 2 --minutes 0.01 --json"),
-    "bench engines": Case(
-        "{postgres} --turns 20 --turns 40 --questions 2 --others 3 --writers 1 --seconds 0.2"
-        " --delay-ms 0 --delay-ms 40 --json",
-        check=check_engines,
-    ),
-    "bench fleet": Case(
-        "{postgres} --restart {restart} --bots 2 --workers 1 --users 10 --minutes 0.15"
-        " --pause 0.5 --exchanges 2 --kill-bots 1 --keep {folder} --json",
-        check=check_fleet,
-    ),
-    "bench tools": Case("--memories 10 --questions 2 --json"),
-    "bench feedback": Case("--replies 2 --memories 20 --json"),
-    "bench background": Case("--memories 70 --recalls 2 --json"),
-    "bench scale": Case("--turns 100 --questions 2 --keep {folder} --json", check=check_scale),
+COMMANDS: dict[str, str] = TABLES["commands"]
+"""Arguments and options by command; {name} stands for an input file or folder."""
+
+ERRORS: Mapping[str, type[Exception]] = {"peers": PeerMissing}
+"""Exceptions that end a command where a download or another program is missing."""
+
+CHECKS: Mapping[str, Callable[[Any, Path], None]] = {
+    "answers": check_answers,
+    "forgetting": check_forgetting,
+    "languages": check_languages,
+    "searches": check_searches,
+    "summaries": check_summaries,
+    "bench latency": check_latency,
+    "bench copy": check_copy,
+    "bench engines": check_engines,
+    "bench fleet": check_fleet,
+    "bench scale": check_scale,
 }
+"""Checks of a command's figures, and of the folder {folder}."""
 
 
 def commands(command: object, path: str = "") -> Iterator[str]:
@@ -229,7 +161,7 @@ def commands(command: object, path: str = "") -> Iterator[str]:
 
 
 def test_every_command_has_a_case() -> None:
-    assert sorted(commands(typer.main.get_command(app))) == sorted(CASES)
+    assert sorted(commands(typer.main.get_command(app))) == sorted(COMMANDS)
 
 
 @pytest.fixture
@@ -313,7 +245,7 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(usage, "RESAMPLES", 40)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.usefixtures("few_cases", "short_waits")
 def test_command_runs(
     name: str,
@@ -322,25 +254,26 @@ def test_command_runs(
 ) -> None:
     monkeypatch.setattr("eval.bench.command.configure_logs", lambda **_: None)
     inline.install(monkeypatch)
-    case = CASES[name]
+    command = COMMANDS[name]
     with ExitStack() as stack:
         urls: dict[str, str] = {}
-        if "{postgres}" in case.arguments:
+        if "{postgres}" in command:
             own = stack.enter_context(server("18", fsync="on", synchronous_commit="on"))
             urls["postgres"] = own.create_database("bench")
             own.write_restarter(inputs["restart"])
-        if "{chat}" in case.arguments:
+        if "{chat}" in command:
             chat = stack.enter_context(chat_server())
             chat.says = '{"scores": [1]}'
             urls["chat"] = chat.url
-        arguments = case.arguments.format(**inputs, **urls).split()
+        arguments = command.format(**inputs, **urls).split()
         result = CliRunner().invoke(app, [*name.split(), *arguments])
-    if case.error is not None:
-        assert isinstance(result.exception, case.error), result.output
+    if name in ERRORS:
+        assert isinstance(result.exception, ERRORS[name]), result.output
         return
     if result.exception is not None:
         raise AssertionError(result.output) from result.exception
     if "--json" in arguments:
         figures = json.loads(result.stdout.splitlines()[-1])
         assert figures
-        case.check(figures, inputs["folder"])
+        if name in CHECKS:
+            CHECKS[name](figures, inputs["folder"])
