@@ -169,27 +169,8 @@ _AFTER_DAY: Final = (
 """Words that may follow "the 3rd" if it is a day; before a noun it is the third of something."""
 _DAY_ENDS: Final = rf"(?=\s*(?:[^\w\s]|$)|\s+{_AFTER_DAY})"
 _BEFORE_DAY: Final = preceded_by(
-    "on",
-    "by",
-    "for",
-    "until",
-    "til",
-    "till",
-    "since",
-    "before",
-    "after",
-    "from",
-    "around",
-    "is",
-    "'s",
-    "due",
-    "week of",
-    "morning of",
-    "afternoon of",
-    "evening of",
-    "night of",
-    "starting",
-    "beginning",
+    "on|by|for|until|til|till|since|before|after|from|around|is|'s|due|starting|beginning|week of"
+    "|morning of|afternoon of|evening of|night of"
 )
 
 RULES: Final = (

@@ -97,9 +97,9 @@ def whole_words(body: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{body})(?!\w)")
 
 
-def preceded_by(*words: str) -> str:
-    """A look-behind for one of the words and a space."""
-    return "(?:" + "|".join(rf"(?<=\b{word}\s)" for word in words) + ")"
+def preceded_by(words: str) -> str:
+    """A look-behind for one of several words and a space: "before|week of"."""
+    return "(?:" + "|".join(rf"(?<=\b{word}\s)" for word in words.split("|")) + ")"
 
 
 DIGITS: Final = tuple("0123456789")

@@ -107,7 +107,7 @@ def _end_of_day(match: re.Match[str], reference: Reference) -> Span:
 
 
 _AFTER_OF: Final = preceded_by(
-    "end of", "half of", "of the", "in the", "for the", "middle of", "start of", "beginning of"
+    "end of|half of|of the|in the|for the|middle of|start of|beginning of"
 )
 _PERIOD: Final = r"week|weekend|fortnight|month|quarter|year|decade"
 

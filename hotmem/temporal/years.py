@@ -147,7 +147,7 @@ RULES: Final = (
         ("0",),
         whole_words(
             r"(?P<decade>(?:1[5-9]|20)\d0"
-            rf"|{preceded_by('the', 'the early', 'the mid', 'the late')}'?\d0|'\d0)\s?'?s"
+            rf"|{preceded_by('the|the early|the mid|the late')}'?\d0|'\d0)\s?'?s"
         ),
         _decade,
     ),
@@ -167,7 +167,7 @@ RULES: Final = (
     ),
     Rule(
         _SEASON_CUES,
-        whole_words(rf"{preceded_by('early', 'late', 'mid')}(?P<season>{_SEASON})"),
+        whole_words(rf"{preceded_by('early|late|mid')}(?P<season>{_SEASON})"),
         _season,
     ),
     Rule(
@@ -263,21 +263,7 @@ _WORDLIKE_MONTH: Final = "may|march|mar|dec|sep"
 """Months that are words, or abbreviations of words, as well."""
 _WORDLIKE_CUES: Final = ("may", "mar", "dec", "sep")
 _AFTER_PREPOSITION: Final = preceded_by(
-    "in",
-    "by",
-    "of",
-    "from",
-    "to",
-    "during",
-    "since",
-    "until",
-    "till",
-    "early",
-    "late",
-    "mid",
-    "between",
-    "before",
-    "after",
+    "in|by|of|from|to|during|since|until|till|early|late|mid|between|before|after"
 )
 _MONTH_NUMBER: Final = r"(?P<month>1[0-2]|0?[1-9])"
 

@@ -220,11 +220,15 @@ def _with_antecedents(doc: Doc, parts: Iterable[TurnPart]) -> list[TurnPart]:
 
 
 def _continues(doc: Doc, before: TurnPart, part: TurnPart) -> bool:
-    first = doc.char_span(part.start, part.stop, alignment_mode="expand")
-    if first is None or first[0].lower_ not in REFERRING:
+    words = _words(doc, part)
+    if words is None or words[0].lower_ not in REFERRING:
         return False
     between = doc.text[before.stop : part.start]
-    return first[0].sent.start_char <= before.start and not any(map(str.isalnum, between))
+    return words[0].sent.start_char <= before.start and not any(map(str.isalnum, between))
+
+
+def _words(doc: Doc, part: TurnPart) -> Span | None:
+    return doc.char_span(part.start, part.stop, alignment_mode="expand")
 
 
 def _kept(
@@ -239,24 +243,24 @@ def _kept(
     kind = part.kind
     if kind == "plan" and _is_over(doc, part, said_at):
         kind = "event"
+    span = _words(doc, part)
+    if span is None:
+        return None
     if kind in PLANS:
-        part = _with_governor(doc, part)
+        part, span = _with_governor(part, span)
         plan = plan_statement(
             doc, part.start, part.stop, speaker, said_at, hedged=hedged, entities=entities
         )
         asked = question is not None and last_question(question) is not None
-        stated = asked or _has_core(doc, part, plan)
+        stated = asked or _has_core(span, plan)
         timed = bool(plan.times) or (
             question is not None and asked and bool(upcoming_times(question.text, said_at))
         )
         tells = _tells_what(doc, part, plan, timed=bool(plan.times) or asked)
-        if stated and tells and (timed or _is_to_do(doc, part)):
+        if stated and tells and (timed or _is_to_do(span)):
             return plan
         kind = "fact"
     if kind not in RELATIONS:
-        return None
-    span = doc.char_span(part.start, part.stop, alignment_mode="expand")
-    if span is None:
         return None
     text = "" if question is None else statement_of_answer(question, span, speaker)
     answered = bool(text)
@@ -299,30 +303,27 @@ def _with_date(text: str, words: str, mention: TimeMention) -> str:
     return f"{before}{date}{text[found.end() :]}"
 
 
-def _with_governor(doc: Doc, part: TurnPart) -> TurnPart:
+def _with_governor(part: TurnPart, words: Span) -> tuple[TurnPart, Span]:
     """The part from the subject of the verb on that governs its infinitive.
 
     "To rehearse it with me" does not say who wants that.
     """
-    words = doc.char_span(part.start, part.stop, alignment_mode="expand")
-    if words is None or words[0].tag_ != "TO" or words[0].head.dep_ not in ("xcomp", "ccomp"):
-        return part
+    if words[0].tag_ != "TO" or words[0].head.dep_ not in ("xcomp", "ccomp"):
+        return part, words
     governor = words[0].head.head
     subject = next((one for one in governor.children if one.dep_ in ("nsubj", "nsubjpass")), None)
     if subject is None or subject.pos_ == "PRON" or governor.i > words[0].i:
-        return part
-    return replace(part, start=subject.left_edge.idx)
+        return part, words
+    first = subject.left_edge
+    return replace(part, start=first.idx), words.doc[first.i : words.end]
 
 
-def _is_to_do(doc: Doc, part: TurnPart) -> bool:
+def _is_to_do(words: Span) -> bool:
     """Whether words without a time say what is to be done, and not only how things are.
 
     They have an infinitive or a modal verb, and stand alone unless they begin with a verb: "the
     left door does not shut" is a fact, "all night" and "who cooks" are no whole sentences.
     """
-    words = doc.char_span(part.start, part.stop, alignment_mode="expand")
-    if words is None:
-        return False
     begins_with_verb = words[0].tag_ in ("VB", "TO")
     return begins_with_verb or (
         any(token.tag_ in ("TO", "MD") for token in words) and stands_alone(words)
@@ -348,11 +349,10 @@ def _is_over(doc: Doc, part: TurnPart, said_at: datetime) -> bool:
     return bool(times) and all(one.interval.end <= said_at for one in times)
 
 
-def _has_core(doc: Doc, part: TurnPart, plan: Plan) -> bool:
+def _has_core(words: Span, plan: Plan) -> bool:
     """Whether a plan has a verb, or a noun that its time belongs to: "dentist on Monday"."""
-    words = doc.char_span(part.start, part.stop, alignment_mode="expand")
-    if words is None or any(token.pos_ in VERB_TAGS for token in words):
-        return words is not None
+    if any(token.pos_ in VERB_TAGS for token in words):
+        return True
     root = words.root
     timed = [time for time in plan.times if words.start_char <= time.start < words.end_char]
     return bool(timed) and not any(time.start <= root.idx < time.stop for time in timed)

@@ -32,6 +32,7 @@ from hotmem.understanding.facts.statements import (
     Segment,
     has_pronoun,
     resolve_pronouns,
+    rewrite,
 )
 from hotmem.understanding.kept_sentences import in_third_person, kept_sentences
 from hotmem.understanding.named_subjects import confirmed_effects, full_subject, named_subjects
@@ -127,9 +128,9 @@ class TurnReader:
             self._priority.wait_idle_blocking()
             known = (*profile.speakers, *profile.entities)
             cased = not lacks_case(doc.text)
-            rewritten = None
-            if misheard := self._misheard(turn, doc, profile, cased=cased):
-                rewritten = _with_names(doc.text, misheard)
+            misheard = self._misheard(turn, doc, profile, cased=cased)
+            rewritten = rewrite(doc.text, ((one.start, one.stop, one.name) for one in misheard))
+            if rewritten is not None:
                 doc = self._parse_one(rewritten.text)
                 known = (*known, *(one.name for one in misheard))
             doc = doc if cased else self._truecased(doc, known)
@@ -382,18 +383,6 @@ def unnamed(statement: str, speaker: str | None) -> str:
 def parsed_text(turn: Turn) -> str:
     """The part of a turn that is parsed."""
     return truncate(turn.text, MAX_CHARACTERS[Role(turn.role)])
-
-
-def _with_names(text: str, misheard: Sequence[MisheardName]) -> RewrittenText:
-    """The text with known names in the place of the words that stand for them."""
-    segments: list[Segment] = []
-    start = 0
-    for one in misheard:
-        segments.append(Segment(text[start : one.start], start, one.start))
-        segments.append(Segment(one.name, one.start, one.stop))
-        start = one.stop
-    segments.append(Segment(text[start:], start, len(text)))
-    return RewrittenText(tuple(segment for segment in segments if segment.text))
 
 
 def _with_offsets_in_turn(understanding: Understanding, turn: Turn) -> Understanding:

@@ -12,7 +12,7 @@ from hotmem.types import Correction
 from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.facts.relations import IS_CALLED, IS_IN, IS_ON, LIVES_IN
 from hotmem.understanding.facts.spelled_codes import is_read_out, is_spelt
-from hotmem.understanding.facts.statements import RewrittenText, Segment, find_contrasts
+from hotmem.understanding.facts.statements import RewrittenText, find_contrasts, rewrite
 from hotmem.understanding.facts.third_person import is_filler
 from hotmem.understanding.query.entities import ENTITY_TYPES, known_spans
 
@@ -238,15 +238,7 @@ def remove_repairs(doc: Doc) -> RewrittenText | None:
     Args:
         doc: The parsed utterance.
     """
-    kept, last = [], 0
-    for start, stop in repair_spans(doc):
-        if start >= last:
-            kept.append((last, start))
-            last = stop
-    if not kept:
-        return None
-    kept.append((last, len(doc.text)))
-    return RewrittenText(tuple(Segment(doc.text[start:stop], start, stop) for start, stop in kept))
+    return rewrite(doc.text, ((start, stop, "") for start, stop in repair_spans(doc)))
 
 
 def repair_spans(doc: Doc) -> Iterator[tuple[int, int]]:
@@ -391,12 +383,11 @@ def remove_stutter(doc: Doc) -> RewrittenText | None:
     Args:
         doc: The parsed utterance.
     """
-    tokens = list(doc)
-    kept = without_stutter(tokens)
-    if len(kept) == len(tokens):
-        return None
-    spans = [(one.idx, one.idx + len(one) + len(one.whitespace_)) for one in kept]
-    return RewrittenText(tuple(Segment(doc.text[slice(*span)], *span) for span in spans))
+    kept = set(without_stutter(list(doc)))
+    left_out = (token for token in doc if token not in kept)
+    return rewrite(
+        doc.text, ((one.idx, one.idx + len(one) + len(one.whitespace_), "") for one in left_out)
+    )
 
 
 def _is_meant_twice(before: Token, token: Token) -> bool:
@@ -463,29 +454,21 @@ def expand_contractions(doc: Doc) -> RewrittenText | None:
 
     "my sister's a vet" gets "is", "wanna" becomes "want to", and the gap in "I 'm" is closed.
     """
-    text, segments, last = doc.text, list[Segment](), 0
-    for (start, stop), word in sorted(_replacements(text)):
-        if start < last:
-            continue
-        segments += [Segment(text[last:start], last, start), Segment(word, start, stop)]
-        last = stop
-    if not segments:
-        return None
-    return RewrittenText((*segments, Segment(text[last:], last, len(text))))
+    return rewrite(doc.text, sorted(_expanded(doc.text)))
 
 
-def _replacements(text: str) -> Iterator[tuple[tuple[int, int], str]]:
-    """Yield character spans and their replacements."""
+def _expanded(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the characters of contractions, each with the words in its place."""
     for match in _CONTRACTED_VERB.finditer(text):
-        yield match.span("verb"), " has" if match["has"] else " is"
+        yield *match.span("verb"), " has" if match["has"] else " is"
     for match in _INFORMAL.finditer(text):
         word = match["word"].lower()
         spelt = "got to" if match["had"] and word == "gotta" else _INFORMAL_CONTRACTIONS[word]
-        yield match.span("word"), spelt.capitalize() if match["word"][0].isupper() else spelt
+        yield *match.span("word"), spelt.capitalize() if match["word"][0].isupper() else spelt
     for match in _DETACHED_CONTRACTION.finditer(text):
-        yield match.span(), ""
+        yield *match.span(), ""
     for match in _SENTENCE_FINAL_I.finditer(text):
-        yield match.span(), " "
+        yield *match.span(), " "
 
 
 _CAPITALISED: Final = CALENDAR | {"i"}

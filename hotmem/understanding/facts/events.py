@@ -7,12 +7,14 @@ from datetime import datetime, time, timedelta
 from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
-from hotmem.temporal import Bound, Granularity, TimeMention, find_times
+from hotmem.temporal import WEEKDAYS, Bound, Granularity, TimeMention, find_times
 from hotmem.temporal.dates import RESCHEDULING_VERBS
+from hotmem.temporal.units import MONTHS
+from hotmem.text.numerals import ORDINALS
 from hotmem.text.stemming import STOP_STEMS, stem, stems
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Category, EventTime, Interval, Kind, Statement, Understanding
-from hotmem.types.understanding import Doc, Span, Token
+from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.facts.clauses import Clause
 from hotmem.understanding.facts.lexicon import EVENT_NOUNS, EVENT_VERBS, NOTABLE_EVENT_VERBS
 from hotmem.understanding.facts.predicates import Fact, complement, inner_phrase
@@ -478,16 +480,18 @@ def plan_statement(
             for one in upcoming_times(doc.text[start:stop], said_at)
         ]
         mentions = (*mentions, *own)
-    if not own:
-        around = doc.char_span(start, stop, alignment_mode="expand")
-        own = _in_sentences(around, mentions) if around is not None else []
+    around = doc.char_span(start, stop, alignment_mode="expand")
+    if not own and around is not None:
+        first, last = around[0].sent.start_char, around[-1].sent.end_char
+        own = [one for one in mentions if first <= one.start < last]
     first, last = (
         min([start, *(one.start for one in own)]),
         max([stop, *(one.stop for one in own)]),
     )
     words = [token for token in doc if start <= token.idx < stop]
     said = to_third_person(words, speaker, mentions=mentions)
-    lacks_subject = bool(words) and words[0].tag_ in ("VB", "TO") and not _names_speaker(words)
+    names_speaker = any(token.lower_ in FIRST_PERSON_PRONOUNS for token in words)
+    lacks_subject = bool(words) and words[0].tag_ in ("VB", "TO") and not names_speaker
     text = sentence(
         *((speaker, "wants to be reminded") if lacks_subject else ()),
         *(("to",) if lacks_subject and words[0].tag_ == "VB" else ()),
@@ -504,16 +508,6 @@ def plan_statement(
         entities=tuple(name for name in entities if name in text),
     )
     return Plan(statement, times)
-
-
-def _in_sentences(words: Span, mentions: Iterable[TimeMention]) -> list[TimeMention]:
-    """The times in the sentences of some words."""
-    first, last = words[0].sent.start_char, words[-1].sent.end_char
-    return [one for one in mentions if first <= one.start < last]
-
-
-def _names_speaker(words: Iterable[object]) -> bool:
-    return any(getattr(token, "lower_", "") in FIRST_PERSON_PRONOUNS for token in words)
 
 
 def mark_plans(
@@ -534,7 +528,8 @@ def mark_plans(
     times = {one.start: one for one in understanding.event_times}
     marked = []
     for statement, default in zip(understanding.statements, defaults, strict=True):
-        named = list(_within(statement, upcoming if _has_terms(statement) else ahead))
+        found = upcoming if statement.relation in _DATED_BY_TERMS else ahead
+        named = list(_within(statement, found))
         if _is_plan(statement, default, dated=bool(named)):
             statement = replace(statement, kind=Kind.REMINDER, category=Category.REMINDERS)
             times |= _dated(named, said_at)
@@ -556,10 +551,6 @@ def _is_ahead(doc: Doc, mention: TimeMention, said_at: datetime) -> bool:
     if mention.interval.end <= said_at or start.date() > said_at.astimezone(mention.zone).date():
         return mention.interval.end > said_at
     return is_future(doc, mention)
-
-
-def _has_terms(statement: Statement) -> bool:
-    return statement.relation in _DATED_BY_TERMS
 
 
 def _within(statement: Statement, mentions: Iterable[TimeMention]) -> Iterator[TimeMention]:
@@ -852,14 +843,10 @@ _IDENTIFYING_PREPOSITIONS: Final = wordlist("with of at to")
 
 _EVENT_STEMS: Final = frozenset(map(stem, EVENT_NOUNS))
 _FIRST_PERSON: Final = wordlist("i we they")
+_DAYS_OF_MONTH: Final = (word for word, number in ORDINALS.items() if number < 32)
 _TIME_STEMS: Final = stems(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may "
-    "june july august september october november december "
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
-    "thirteenth fourteenth fifteenth sixteenth seventeenth "
-    "eighteenth nineteenth twentieth thirtieth today tonight tomorrow yesterday day week "
-    "weekend month year morning afternoon evening night hour "
-    "minute clock"
+    f"{' '.join((*WEEKDAYS, *MONTHS, *_DAYS_OF_MONTH))} today tonight tomorrow yesterday day week "
+    "weekend month year morning afternoon evening night hour minute clock"
 )
 """Stems of times, which do not identify an event."""
 

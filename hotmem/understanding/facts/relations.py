@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from hotmem.temporal import TimeMention
-from hotmem.text.word_sets import word_sets, wordlist
+from hotmem.text.word_sets import word_sets
 from hotmem.types import Category, Kind, Statement, Termination
 from hotmem.types.understanding import Token
 from hotmem.understanding.animate_nouns import FAMILY, PETS
 from hotmem.understanding.facts.clauses import misattached_verb
 from hotmem.understanding.facts.third_person import QUANTIFIERS, UNRESOLVED
+
+_WORDS: Final = word_sets(__file__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,34 +180,9 @@ STATIVE_RELATIONS: Final = _by_words(
 """Relations of the present tense, by verb and complement: "dobj", "xcomp" or a preposition."""
 
 COMPLEMENTS: Final[Mapping[Relation, frozenset[str]]] = {
-    HAS: FAMILY
-    | PETS
-    | wordlist(
-        "chicken goat animal guinea pig cow ferret friend roommate flatmate neighbour neighbor "
-        "family house home apartment flat garden cottage farm "
-        "car truck van bike bicycle motorcycle motorbike scooter boat camper piano guitar "
-        "violin drum cello ukulele instrument job business company "
-        "shop store bakery restaurant startup degree diploma licence license phd master blog "
-        "channel podcast band appointment interview exam meeting "
-        "flight wedding surgery operation reservation recital audition tattoo collection "
-        "telescope camera greenhouse pool studio visa passport "
-        "subscription membership scholarship internship phone laptop tablet"
-    ),
-    HAS_CONDITION: wordlist(
-        "diabetes asthma allergy allergies migraine epilepsy arthritis cancer adhd autism "
-        "depression anxiety dyslexia insomnia eczema "
-        "celiac coeliac hypertension intolerance pacemaker ptsd ocd scoliosis lupus anemia "
-        "anaemia condition disease disorder"
-    ),
-    CAN: wordlist(
-        "guitar piano violin cello drums bass flute saxophone trumpet ukulele harp clarinet "
-        "banjo keyboard tennis football soccer "
-        "basketball volleyball chess golf rugby cricket badminton squash baseball hockey "
-        "softball cards poker orchestra band choir team "
-        "league english spanish french german italian portuguese russian chinese mandarin "
-        "japanese korean arabic hindi dutch swedish polish "
-        "turkish greek hebrew language languages instrument"
-    ),
+    HAS: FAMILY | PETS | _WORDS["possessions"],
+    HAS_CONDITION: _WORDS["conditions"],
+    CAN: _WORDS["skills"],
 }
 """Heads of complements that are worth keeping; "has an idea" and "plays a role" are not."""
 
@@ -222,8 +199,6 @@ COPULAR_RELATIONS: Final = _by_words(
 )
 """Relations of adjectives and nouns after "be", with their preposition."""
 
-
-_WORDS: Final = word_sets(__file__)
 
 MAX_PREDICATE_WORDS: Final = 22
 """Words of the longest predicate that is kept."""

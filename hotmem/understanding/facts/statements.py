@@ -1,15 +1,15 @@
 """Facts → statements: self-contained sentences in the third person, with names for pronouns."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeVar
 
 from hotmem.temporal import WEEKDAYS, TimeMention
 from hotmem.text.word_sets import wordlist
-from hotmem.types import Statement, Termination, Understanding
+from hotmem.types import Correction, EventTime, Statement, Termination, Understanding
 from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.animate_nouns import ANIMATE, ELDERS, FEMALE, MALE
 from hotmem.understanding.facts.clauses import Clause, Tense
@@ -248,6 +248,9 @@ def _termination(clause: Clause, fact: Fact, *, negated: bool) -> Termination | 
     )
 
 
+_Placed = TypeVar("_Placed", Statement, Correction, EventTime)
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
     """A segment of a rewritten utterance.
@@ -282,18 +285,15 @@ class RewrittenText:
         """Map the offsets of an understanding of `text` to the original utterance."""
         return replace(
             understanding,
-            statements=tuple(
-                replace(one, start=self._start(one.start), stop=self._stop(one.stop))
-                for one in understanding.statements
-            ),
-            corrections=tuple(
-                replace(one, start=self._start(one.start), stop=self._stop(one.stop))
-                for one in understanding.corrections
-            ),
-            event_times=tuple(
-                replace(one, start=self._start(one.start), stop=self._stop(one.stop))
-                for one in understanding.event_times
-            ),
+            statements=self._restored(understanding.statements),
+            corrections=self._restored(understanding.corrections),
+            event_times=self._restored(understanding.event_times),
+        )
+
+    def _restored(self, found: Iterable[_Placed]) -> tuple[_Placed, ...]:
+        return tuple(
+            replace(one, start=self._start(one.start), stop=self._start(one.stop - 1) + 1)
+            for one in found
         )
 
     def _start(self, place: int) -> int:
@@ -303,8 +303,23 @@ class RewrittenText:
             place -= len(segment.text)
         return self.segments[-1].stop
 
-    def _stop(self, place: int) -> int:
-        return self._start(place - 1) + 1
+
+def rewrite(text: str, replaced: Iterable[tuple[int, int, str]]) -> RewrittenText | None:
+    """Replace parts of an utterance by other words; None if there are none.
+
+    Args:
+        text: The utterance.
+        replaced: First character of each part, one past its last, and the words in its place; one
+            that begins inside another is left out.
+    """
+    segments, last = list[Segment](), 0
+    for start, stop, words in replaced:
+        if start >= last:
+            segments += [Segment(text[last:start], last, start), Segment(words, start, stop)]
+            last = stop
+    if not segments:
+        return None
+    return RewrittenText((*segments, Segment(text[last:], last, len(text))))
 
 
 _NAMES: Final = frozenset({"NOUN", "PROPN", "NUM"})
@@ -351,16 +366,7 @@ def find_contrasts(doc: Doc) -> Iterator[Contrast]:
 
 def without_contrasts(doc: Doc) -> RewrittenText | None:
     """Leave out what is denied; None if there is nothing."""
-    found = list(find_contrasts(doc))
-    if not found:
-        return None
-    edges = [0, *(place for one in found for place in (one.start, one.stop)), len(doc.text)]
-    return RewrittenText(
-        tuple(
-            Segment(doc.text[start:stop], start, stop)
-            for start, stop in zip(edges[::2], edges[1::2], strict=True)
-        )
-    )
+    return rewrite(doc.text, ((one.start, one.stop, "") for one in find_contrasts(doc)))
 
 
 def _is_order(verb: Token) -> bool:
@@ -436,8 +442,12 @@ def resolve_pronouns(doc: Doc, before: Sequence[Doc]) -> RewrittenText | None:
         doc: The parsed turn.
         before: The turns before it, the nearest first.
     """
+    return rewrite(doc.text, _named_people(doc, before))
+
+
+def _named_people(doc: Doc, before: Sequence[Doc]) -> Iterator[tuple[int, int, str]]:
+    """Yield the characters of each pronoun that one person alone fits, and who that is."""
     here = list(_people(doc))
-    text, segments, last = doc.text, list[Segment](), 0
     for token in doc:
         if not _is_pronoun(token):
             continue
@@ -455,12 +465,7 @@ def resolve_pronouns(doc: Doc, before: Sequence[Doc]) -> RewrittenText | None:
             named, stop = f"{named}{_VERBS[verb.lemma_]}", verb.idx + len(verb)
         if token.is_sent_start:
             named = f"{named[:1].upper()}{named[1:]}"
-        segments += [Segment(text[last : token.idx], last, token.idx)]
-        segments += [Segment(named, token.idx, stop)]
-        last = stop
-    if not segments:
-        return None
-    return RewrittenText((*segments, Segment(text[last:], last, len(text))))
+        yield token.idx, stop, named
 
 
 def has_pronoun(doc: Doc) -> bool:

@@ -50,6 +50,9 @@ _ADVERBS: Final = frozenset(WEEKDAYS) | _WORDS["adverbs"]
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "dep", "intj"})
 """Labels of words that are left out of the predicate."""
 
+_PERSONAL_VERBS: Final = frozenset({"work", "live", "love", "like", "hate", "study"})
+"""Verbs by which a name that the parser takes for a place is that of a person."""
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
@@ -59,21 +62,21 @@ class Subject:
         key: Canonical name: "Ana", "Ana's sister", "Ana's son Max", "Marta".
         shown: The name as texts show it: "Ana's sister Marta".
         head: Its noun, lower case and singular; "" for a person.
+        start: First character of its words.
+        stop: One past the last character.
         speaker: Whether it is the speaker.
         plural: Whether it is plural.
         event: Whether it is "the" appointment or another event, of which only the time is kept.
         any_of: Whether it is one of several: "one of my sisters".
-        start: First character of its words.
-        stop: One past the last character.
     """
 
     key: str
     shown: str
     head: str
-    speaker: bool
-    plural: bool
     start: int
     stop: int
+    speaker: bool = False
+    plural: bool = False
     event: bool = False
     any_of: bool = False
 
@@ -91,36 +94,29 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
         speaker: The speaker's name.
     """
     if token is None:
-        return Subject(speaker, speaker, "", True, False, 0, 0)
-    stop = token.idx + len(token)
+        return Subject(speaker, speaker, "", 0, 0, speaker=True)
+    stop, noun = token.idx + len(token), token.lemma_.lower()
     if token.lower_ in FIRST_PERSON_PRONOUNS and token.pos_ == "PRON":
         if any(child.dep_ == "conj" for child in token.children):
             return None
-        return Subject(speaker, speaker, "", True, False, token.idx, stop)
+        return Subject(speaker, speaker, "", token.idx, stop, speaker=True)
     if (
         token.lower_ == "one"
         and (several := _partitive_object(token)) is not None
         and (owned := possession(several, speaker)) is not None
     ):
-        return Subject(
-            owned,
-            f"one of {owned}",
-            several.lemma_.lower(),
-            False,
-            False,
-            token.idx,
-            several.idx + len(several),
-            any_of=True,
-        )
+        head, stop = several.lemma_.lower(), several.idx + len(several)
+        return Subject(owned, f"one of {owned}", head, token.idx, stop, any_of=True)
     if token.pos_ == "PRON":
         return None
     if any(child.dep_ in ("conj", "relcl", "prep", "acl") for child in token.children):
         return None
     if (thing := _possession_of_named(token)) is not None:
         return resolve(thing, speaker)
+    start = token.left_edge.idx
     if (introduced := _introduced_name(token, speaker)) is not None:
         key, head = introduced
-        return Subject(key, key, head, False, False, token.left_edge.idx, stop)
+        return Subject(key, key, head, start, stop)
     owned = possession(token, speaker)
     if (
         owned is None
@@ -128,57 +124,26 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
         and not any(child.dep_ in ("det", "poss", "compound") for child in token.children)
     ):
         owned = f"{speaker}'s {canonical(token.lower_)}"
-    if owned is not None and token.lemma_.lower() not in _EMPTY_NOUNS:
+    if owned is not None and noun not in _EMPTY_NOUNS:
         name, within = _name_of(token)
         called = f"{owned} {name}".strip()
         shown = called if within else owned
         plural = token.tag_ in ("NNS", "NNPS")
-        return Subject(
-            called, shown, token.lemma_.lower(), False, plural, token.left_edge.idx, stop
-        )
-    if (
-        token.lemma_.lower() in DETAIL_NOUNS
-        and any(child.dep_ == "det" and child.lower_ == "the" for child in token.children)
-        and (attributes := [word for word in _qualifiers(token, before=token) if word not in _NEW])
-    ):
-        named = " ".join([*attributes, token.lower_])
-        return Subject(
-            f"{speaker}'s {named}",
-            f"the {named}",
-            token.lemma_.lower(),
-            False,
-            False,
-            token.left_edge.idx,
-            stop,
-        )
-    if token.lemma_.lower() in EVENT_NOUNS and any(
-        child.dep_ == "det" and child.lower_ == "the" for child in token.children
-    ):
-        shown = " ".join(["the", *_qualifiers(token, before=token), token.lower_])
-        return Subject(
-            f"{speaker}'s {shown[4:]}",
-            shown,
-            token.lemma_.lower(),
-            False,
-            False,
-            token.left_edge.idx,
-            stop,
-            event=True,
-        )
-    if (
-        is_name(token)
-        and token.ent_type_ not in ("GPE", "LOC", "DATE", "NORP", "LANGUAGE")
-        and not any(child.dep_ in ("det", "poss") for child in token.children)
-    ):
+        return Subject(called, shown, noun, start, stop, plural=plural)
+    if any(child.dep_ == "det" and child.lower_ == "the" for child in token.children):
+        qualifiers = _qualifiers(token, before=token)
+        if noun in DETAIL_NOUNS and (kept := [word for word in qualifiers if word not in _NEW]):
+            named = " ".join([*kept, token.lower_])
+            return Subject(f"{speaker}'s {named}", f"the {named}", noun, start, stop)
+        if noun in EVENT_NOUNS:
+            named = " ".join([*qualifiers, token.lower_])
+            return Subject(f"{speaker}'s {named}", f"the {named}", noun, start, stop, event=True)
+    undetermined = not any(child.dep_ in ("det", "poss") for child in token.children)
+    someone = undetermined and token.ent_type_ not in ("GPE", "LOC", "DATE", "NORP", "LANGUAGE")
+    acts = token.ent_type_ == "GPE" and token.head.lemma_ in _PERSONAL_VERBS
+    if is_name(token) and (someone or acts):
         words = full_name(token)
-        return Subject(words, words, "", False, False, token.left_edge.idx, stop)
-    if (
-        token.ent_type_ == "GPE"
-        and is_name(token)
-        and token.head.lemma_ in ("work", "live", "love", "like", "hate", "study")
-    ):
-        words = full_name(token)
-        return Subject(words, words, "", False, False, token.left_edge.idx, stop)
+        return Subject(words, words, "", start, stop)
     return None
 
 

@@ -39,43 +39,28 @@ purpose."""
 _MARKS: Final = frozenset({'"', "“", "”", "``", "''"})
 _SIBILANT: Final = re.compile(r"(?:s|x|z|ch|sh|o)$")
 _IRREGULAR: Final = {
-    "have": "has",
-    "'ve": "has",
-    "’ve": "has",
-    "be": "is",
-    "am": "is",
-    "are": "is",
-    "'m": "is",
-    "’m": "is",
-    "'re": "is",
-    "’re": "is",
-    "m": "is",
-    "re": "is",
-    "ve": "has",
+    **dict.fromkeys(("be", "am", "are", "'m", "m", "'re", "re"), "is"),
+    **dict.fromkeys(("have", "'ve", "ve"), "has"),
     "were": "was",
     "quit": "quit",
     "got": "got",
 }
 _EXPANSIONS: Final = {
-    "n't": "not",
-    "n’t": "not",
-    "nt": "not",
-    "'ll": "will",
-    "’ll": "will",
+    **dict.fromkeys(("n't", "nt"), "not"),
+    **dict.fromkeys(("'ll", "wo"), "will"),
     "ve": "have",
     "ca": "can",
-    "wo": "will",
 }
 
 
 def third_person_verb(token: Token) -> str:
     """Return the third person singular: "have" → "has", "study" → "studies"; other forms stay."""
-    word = token.lower_
-    if word in ("'d", "’d"):
+    word = token.lower_.replace("’", "'")
+    if word == "'d":
         return "had" if token.lemma_ == "have" else "would"
-    if word in ("'s", "’s"):
+    if word == "'s":
         return "has" if token.lemma_ == "have" else "is"
-    if token.tag_ == "MD" or word in ("'ll", "’ll", "ca", "wo"):
+    if token.tag_ == "MD" or word in ("'ll", "ca", "wo"):
         return _EXPANSIONS.get(word, word)
     if word in _IRREGULAR:
         return _IRREGULAR[word]
@@ -239,13 +224,14 @@ def _convert_word(
         token.head if token.dep_ in ("aux", "auxpass") else token, addressed=listener is not None
     ):
         return third_person_verb(token)
+    expanded = _EXPANSIONS.get(word.replace("’", "'"))
     if token.dep_ == "neg":
-        return _EXPANSIONS.get(word, word)
+        return expanded or word
     if word in ("'s", "’s") and token.tag_ == "POS":
         return "'s"
     if token.is_sent_start and token.pos_ != "PROPN":
         return word
-    return _EXPANSIONS.get(word, token.text)
+    return expanded or token.text
 
 
 def _has_converted_subject(verb: Token, *, addressed: bool) -> bool:

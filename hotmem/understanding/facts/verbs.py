@@ -12,7 +12,7 @@ from hotmem.temporal import (
     format_time,
     format_time_bare,
 )
-from hotmem.text.word_sets import wordlist
+from hotmem.text.word_sets import word_sets, wordlist
 from hotmem.types import Correction, Statement
 from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.facts.clauses import Clause, Tense, read_clauses
@@ -68,39 +68,22 @@ from hotmem.understanding.facts.third_person import sentence
 from hotmem.understanding.facts.time_direction import current_times
 from hotmem.understanding.query.entities import is_name
 
-_LIGHT_VERBS: Final = wordlist(
-    "be do have say tell let try think know make mean feel wonder hope wish believe guess admit "
-    "ask look see talk sound seem keep "
-    "happen need want forget remember understand agree like love mention add use thank "
-    "appreciate miss imagine pretend suppose worry "
-    "care check figure share hear give take put go get come show find"
-)
+_WORDS: Final = word_sets(__file__)
+
+_LIGHT_VERBS: Final = _WORDS["light_verbs"]
 """Verbs that make no plan or habit alone; "go" and "get" do with a time or a place name."""
 
-_FREQUENCY_ADVERBS: Final = wordlist(
-    "usually always often never regularly daily weekly sometimes rarely everyday normally typically"
-)
+_FREQUENCY_ADVERBS: Final = _WORDS["frequency_adverbs"]
 _RECURRING_NOUNS: Final = frozenset(WEEKDAYS) | wordlist("weekend weekday morning evening")
 _PERIOD_NOUNS: Final = _RECURRING_NOUNS | wordlist("day week month night year afternoon")
-_ABILITY_VERBS: Final = wordlist(
-    "swim cook dance sing ski surf bake speak play ride knit sew paint draw read skate code"
-)
+_ABILITY_VERBS: Final = _WORDS["ability_verbs"]
 _LISTED_RELATIONS: Final = frozenset({LIKES, DISLIKES, HAS, CAN, LEARNS, STUDIES, HAS_CONDITION})
-_CONTEXTUAL_NOUNS: Final = wordlist(
-    "idea sound way look fact answer story thought picture pic photo song name taste movie "
-    "book show game kind"
-)
-_GENERIC_NOUNS: Final = wordlist(
-    "sea ocean beach outdoors mountain woods forest cold heat snow rain sun countryside city "
-    "theatre theater cinema opera gym guitar piano violin"
-)
+_CONTEXTUAL_NOUNS: Final = _WORDS["contextual_nouns"]
+_GENERIC_NOUNS: Final = _WORDS["generic_nouns"]
 """Nouns that are generic with "the": "the sea"."""
 
 _DURATION_NOUNS: Final = wordlist("time moment bit lot ton while")
-_COURSE_NOUNS: Final = wordlist(
-    "master phd degree course internship apprenticeship doctorate bachelor diploma traineeship "
-    "mba a-levels"
-)
+_COURSE_NOUNS: Final = _WORDS["course_nouns"]
 
 
 def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) -> Iterator[Fact]:
@@ -380,15 +363,8 @@ def read_admitted_correction(doc: Doc, speaker: str, said_at: datetime) -> Itera
         pronoun = clause.subject
         if pronoun is None or pronoun.lower_ not in _PRONOUN_NOUNS or clause.negated:
             continue
-        someone = Subject(
-            pronoun.lower_,
-            pronoun.lower_,
-            _PRONOUN_NOUNS[pronoun.lower_],
-            False,
-            False,
-            pronoun.idx,
-            pronoun.idx + len(pronoun),
-        )
+        said, stop = pronoun.lower_, pronoun.idx + len(pronoun)
+        someone = Subject(said, said, _PRONOUN_NOUNS[said], pronoun.idx, stop)
         for fact in _read_facts(clause, someone, mentions):
             statement = to_statement(clause, someone, fact, mentions, speaker, (), said_at)
             if statement is not None and statement.object:

@@ -5,9 +5,11 @@ are one-time requests. A sentence is an instruction if `wish_model` takes it for
 beside its neighbours. Those that `safety` rejects are left out.
 """
 
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 from hotmem.text.escaping import escape_for_prompt
@@ -27,24 +29,9 @@ from hotmem.understanding.facts.third_person import sentence
 from hotmem.understanding.query.voice_commands import asks_to_delete
 from hotmem.understanding.sharing import permits
 
-SPEECH_VERBS: Final = {
-    "address": "addressing", "apologise": "apologising", "apologize": "apologizing",
-    "ask": "asking", "assume": "assuming", "bring": "bringing", "call": "calling",
-    "comment": "commenting", "correct": "correcting", "criticise": "criticising",
-    "curse": "cursing", "discuss": "discussing", "exaggerate": "exaggerating",
-    "explain": "explaining", "flatter": "flattering", "interrupt": "interrupting",
-    "joke": "joking", "judge": "judging", "lecture": "lecturing", "let on": "letting on",
-    "list": "listing", "mention": "mentioning", "mumble": "mumbling", "nag": "nagging",
-    "name": "naming", "offer": "offering", "patronise": "patronising", "praise": "praising",
-    "propose": "proposing", "push": "pushing", "quote": "quoting", "read": "reading",
-    "recommend": "recommending", "refer": "referring", "remind": "reminding",
-    "repeat": "repeating", "reveal": "revealing", "say": "saying", "scold": "scolding",
-    "share": "sharing", "spoil": "spoiling", "suggest": "suggesting", "sugarcoat": "sugarcoating",
-    "sugar-coat": "sugar-coating", "swear": "swearing", "talk": "talking", "speak": "speaking",
-    "tell": "telling", "use": "using", "give": "giving", "spell": "spelling",
-    "remember": "remembering", "answer": "answering", "respond": "responding",
-    "reply": "replying", "add": "adding", "start": "starting", "end": "ending",
-}  # fmt: skip
+SPEECH_VERBS: Final[Mapping[str, str]] = json.loads(
+    Path(__file__).with_suffix(".json").read_text("utf-8")
+)
 """Verbs of speaking, with their gerunds."""
 
 _AGAIN: Final = (
