@@ -20,7 +20,7 @@ from hotmem.temporal.fragments import (
     parse_month,
     parse_year,
     preceded_by,
-    whole_words,
+    words_rule,
 )
 from hotmem.temporal.units import Granularity, Reference, Span, day_span, month_span
 
@@ -173,7 +173,7 @@ _BEFORE_DAY: Final = preceded_by(
     "|morning of|afternoon of|evening of|night of"
 )
 
-RULES: Final = (
+_DATES: Final = (
     Rule(
         DIGITS,
         re.compile(
@@ -181,7 +181,6 @@ RULES: Final = (
             r"(?P<day>\d\d?)(?!\d)"
         ),
         _iso,
-        dated=True,
     ),
     Rule(
         DIGITS,
@@ -191,7 +190,6 @@ RULES: Final = (
             r"(?P<year>\d{4}|\d\d)(?![\w/:]|\.\d|-\d{3}|-\d\d?(?![\d/]))"
         ),
         _numeric,
-        dated=True,
     ),
     Rule(
         DIGITS,
@@ -200,7 +198,6 @@ RULES: Final = (
             r"(?![\w/:%]|,\d|-\d{3})"
         ),
         _numeric,
-        dated=True,
     ),
     Rule(
         MONTH_CUES,
@@ -209,7 +206,6 @@ RULES: Final = (
             rf"(?!\w|:\d|\.\d|\s*(?:am|pm|a\.m|p\.m)\b){_YEAR_AFTER}(?!\w)"
         ),
         _month_day,
-        dated=True,
     ),
     Rule(
         MONTH_CUES,
@@ -218,68 +214,49 @@ RULES: Final = (
             rf"(?P<month>{MONTH})(?!\w){_YEAR_AFTER}(?!\w)"
         ),
         _month_day,
-        dated=True,
     ),
-    Rule(
+    words_rule(
         MONTH_CUES,
-        whole_words(
-            rf"(?P<year>{YEAR})[\s,/-]+(?:(?P<month>{MONTH})[\s,/-]+(?P<day>\d\d?){ORDINAL}?)"
-        ),
+        rf"(?P<year>{YEAR})[\s,/-]+(?:(?P<month>{MONTH})[\s,/-]+(?P<day>\d\d?){ORDINAL}?)",
         _month_day,
-        dated=True,
     ),
-    Rule(
+    words_rule(
         MONTH_CUES,
-        whole_words(rf"(?P<year>{YEAR})[/-](?P<day>\d\d?)[/-](?P<month>{MONTH})"),
+        rf"(?P<year>{YEAR})[/-](?P<day>\d\d?)[/-](?P<month>{MONTH})",
         _month_day,
-        dated=True,
     ),
     Rule(
         MONTH_CUES,
         re.compile(rf"(?<![\w:.]){_FROM_DAY}\s+(?:of\s+)?(?P<month>{MONTH})(?!\w){_YEAR_AFTER}"),
         _days_of_month,
-        dated=True,
     ),
-    Rule(
+    words_rule(
         MONTH_CUES,
-        whole_words(
-            rf"(?:(?:from|between)\s+)?(?P<month>{MONTH})\.?\s+(?:the\s+)?(?P<day>\d\d?){ORDINAL}?"
-            rf"{_TO}(?P<until>\d\d?){ORDINAL}?(?!:\d|\s*(?:am|pm)){_YEAR_AFTER}"
-        ),
+        rf"(?:(?:from|between)\s+)?(?P<month>{MONTH})\.?\s+(?:the\s+)?(?P<day>\d\d?){ORDINAL}?"
+        rf"{_TO}(?P<until>\d\d?){ORDINAL}?(?!:\d|\s*(?:am|pm)){_YEAR_AFTER}",
         _days_of_month,
-        dated=True,
     ),
-    Rule(
+    words_rule(
         MONTH_CUES,
-        whole_words(
-            rf"(?:from|between)\s+(?:the\s+)?(?P<day>\d\d?){ORDINAL}?{_TO}(?P<month>{MONTH})\s+"
-            rf"(?P<until>\d\d?){ORDINAL}?{_YEAR_AFTER}"
-        ),
+        rf"(?:from|between)\s+(?:the\s+)?(?P<day>\d\d?){ORDINAL}?{_TO}(?P<month>{MONTH})\s+"
+        rf"(?P<until>\d\d?){ORDINAL}?{_YEAR_AFTER}",
         _days_of_month,
-        dated=True,
     ),
-    Rule(
+    words_rule(
         ("month",),
-        whole_words(rf"{_FROM_DAY}\s+(?:of\s+)?(?P<which>{DIRECTION})\s+month"),
+        rf"{_FROM_DAY}\s+(?:of\s+)?(?P<which>{DIRECTION})\s+month",
         _days_of_relative_month,
-        dated=True,
     ),
-    Rule(
+    words_rule(
         ("from ", "between "),
-        whole_words(
-            rf"(?:from|between)\s+(?:the\s+)?(?P<day>\d\d?){ORDINAL}{_TO}(?P<until>\d\d?){ORDINAL}"
-            rf"(?!\s+(?:of|{MONTH}))"
-        ),
+        rf"(?:from|between)\s+(?:the\s+)?(?P<day>\d\d?){ORDINAL}{_TO}(?P<until>\d\d?){ORDINAL}"
+        rf"(?!\s+(?:of|{MONTH}))",
         _days_of_nearest_month,
-        dated=True,
     ),
-    Rule(
+    words_rule(
         ("month",),
-        whole_words(
-            rf"(?P<day>\d\d?){ORDINAL}(?:\s+day)?\s+of\s+(?:(?:the|(?P<which>{DIRECTION}))\s+)month"
-        ),
+        rf"(?P<day>\d\d?){ORDINAL}(?:\s+day)?\s+of\s+(?:(?:the|(?P<which>{DIRECTION}))\s+)month",
         _day_of_relative_month,
-        dated=True,
     ),
     Rule(
         ("the ",),
@@ -288,13 +265,15 @@ RULES: Final = (
             rf"(?:{ORDINAL}{_DAY_ENDS}|(?=\s*(?:[.,!?]\s*$|$|from\b|at\b)))(?!\w)"
         ),
         _day_of_month,
-        dated=True,
     ),
-    Rule(
+    words_rule(
         ("the ",),
-        whole_words(rf"to\s+the\s+(?P<day>\d\d?){ORDINAL}{_DAY_ENDS}"),
+        rf"to\s+the\s+(?P<day>\d\d?){ORDINAL}{_DAY_ENDS}",
         _day_moved_to,
-        dated=True,
     ),
-    Rule(("the ",), whole_words(rf"the\s+(?P<day>\d\d?){ORDINAL}"), _possible_day_of_month),
+)
+
+RULES: Final = (
+    *(replace(rule, dated=True) for rule in _DATES),
+    words_rule(("the ",), rf"the\s+(?P<day>\d\d?){ORDINAL}", _possible_day_of_month),
 )

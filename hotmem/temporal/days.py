@@ -18,7 +18,7 @@ from hotmem.temporal.fragments import (
     parse_count,
     parse_direction,
     parse_weekday,
-    whole_words,
+    words_rule,
 )
 from hotmem.temporal.units import (
     WEEKDAYS,
@@ -174,35 +174,31 @@ _NOT_A_CLOCK: Final = (
 )
 
 RULES: Final = (
-    Rule(
+    words_rule(
         ("day", "tmr", "tomorrow"),
-        whole_words(
-            r"(?P<name>day\s+before\s+yesterday|day\s+after\s+tomorrow"
-            r"|other\s+(?:day|night|evening|morning)|today|yesterday|tomorrow|tmrw?)"
-        ),
+        r"(?P<name>day\s+before\s+yesterday|day\s+after\s+tomorrow"
+        r"|other\s+(?:day|night|evening|morning)|today|yesterday|tomorrow|tmrw?)",
         _relative_day,
     ),
-    Rule(
+    words_rule(
         ("tonight", "tonite"),
-        whole_words(r"(?:(?P<half>early|late|later)\s+)?(?:tonight|tonite)"),
+        r"(?:(?P<half>early|late|later)\s+)?(?:tonight|tonite)",
         _part_of_day,
     ),
-    Rule(
+    words_rule(
         ("this ", "last ", "next "),
-        whole_words(
-            r"(?:(?P<half>early|late|earlier|later)\s+)?(?P<which>this|last|next)\s+"
-            r"(?:(?P<side>early|late)\s+)?(?P<part>morning|afternoon|evening|night)"
-        ),
+        r"(?:(?P<half>early|late|earlier|later)\s+)?(?P<which>this|last|next)\s+"
+        r"(?:(?P<side>early|late)\s+)?(?P<part>morning|afternoon|evening|night)",
         _part_of_day,
     ),
-    Rule(
+    words_rule(
         ("day",),
-        whole_words(r"(?P<which>this|current|next|following|previous|last)\s+day"),
+        r"(?P<which>this|current|next|following|previous|last)\s+day",
         _next_or_last_day,
     ),
-    Rule(
+    words_rule(
         _WEEKDAY_CUES,
-        whole_words(rf"(?<!\ba )(?:(?P<which>{DIRECTION})\s+)?(?P<weekday>{WEEKDAY})\.?"),
+        rf"(?<!\ba )(?:(?P<which>{DIRECTION})\s+)?(?P<weekday>{WEEKDAY})\.?",
         _weekday,
     ),
     Rule(
@@ -214,40 +210,36 @@ RULES: Final = (
         _weekday_date,
         dated=True,
     ),
-    Rule(
+    words_rule(
         ("after next",),
-        whole_words(rf"(?P<weekday>{WEEKDAY})\s+after\s+next"),
+        rf"(?P<weekday>{WEEKDAY})\s+after\s+next",
         _weekday_after_next,
     ),
-    Rule(
+    words_rule(
         ("before last",),
-        whole_words(rf"(?P<weekday>{WEEKDAY})\s+before\s+last"),
+        rf"(?P<weekday>{WEEKDAY})\s+before\s+last",
         _weekday_before_last,
     ),
-    Rule(
+    words_rule(
         ("week", "fortnight"),
-        whole_words(
-            r"(?P<amount>an?|\d+|(?:a )?couple(?: of)?)\s+(?P<unit>week|fortnight)s?,?\s+"
-            rf"(?:on\s+|this\s+|come\s+)*(?P<day>{WEEKDAY}|today|tomorrow)"
-        ),
+        r"(?P<amount>an?|\d+|(?:a )?couple(?: of)?)\s+(?P<unit>week|fortnight)s?,?\s+"
+        rf"(?:on\s+|this\s+|come\s+)*(?P<day>{WEEKDAY}|today|tomorrow)",
         _weeks_after,
     ),
-    Rule(
+    words_rule(
         ("week", "fortnight"),
-        whole_words(
-            rf"(?P<day>{_FULL_WEEKDAY}|today|tomorrow)\s+(?:(?P<amount>\d+)\s+)?"
-            r"(?P<unit>week|fortnight)(?!\s+(?:of\b|\d))"
-        ),
+        rf"(?P<day>{_FULL_WEEKDAY}|today|tomorrow)\s+(?:(?P<amount>\d+)\s+)?"
+        r"(?P<unit>week|fortnight)(?!\s+(?:of\b|\d))",
         _weeks_after,
     ),
-    Rule(
+    words_rule(
         (" ago",),
-        whole_words(rf"(?P<amount>{COUNT})\s+(?P<weekday>{_FULL_WEEKDAY})s?\s+ago"),
+        rf"(?P<amount>{COUNT})\s+(?P<weekday>{_FULL_WEEKDAY})s?\s+ago",
         _weekdays_ago,
     ),
-    Rule(
+    words_rule(
         _WEEKDAY_CUES,
-        whole_words(rf"(?P<number>\d{ORDINAL})\s+(?P<weekday>{WEEKDAY})(?!\s+(?:of|in)\s)"),
+        rf"(?P<number>\d{ORDINAL})\s+(?P<weekday>{WEEKDAY})(?!\s+(?:of|in)\s)",
         _nth_weekday_of_month,
     ),
 )

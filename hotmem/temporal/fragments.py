@@ -92,9 +92,11 @@ class Rule:
                 yield meaning
 
 
-def whole_words(body: str) -> re.Pattern[str]:
-    """Compile a pattern that matches between word boundaries."""
-    return re.compile(rf"(?<!\w)(?:{body})(?!\w)")
+def words_rule(
+    cues: tuple[str, ...], body: str, interpret: Interpretation, *, dated: bool = False
+) -> Rule:
+    """A rule whose pattern matches between word boundaries."""
+    return Rule(cues, re.compile(rf"(?<!\w)(?:{body})(?!\w)"), interpret, dated)
 
 
 def preceded_by(words: str) -> str:

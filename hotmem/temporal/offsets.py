@@ -6,10 +6,9 @@ from typing import Final
 
 from hotmem.temporal.fragments import (
     DURATION,
-    Rule,
     parse_direction,
     parse_duration,
-    whole_words,
+    words_rule,
 )
 from hotmem.temporal.units import CLOCK_UNITS, Granularity, Reference, Span, midnight, unit_span
 
@@ -76,44 +75,42 @@ _UNIT_CUES: Final = (
 _LAST_OR_NEXT: Final = r"last|past|previous|preceding|next|coming|following|upcoming"
 
 RULES: Final = (
-    Rule(
+    words_rule(
         ("ago", "back", "earlier"),
-        whole_words(rf"(?P<amount>{DURATION})\s+(?:ago|back|earlier)"),
+        rf"(?P<amount>{DURATION})\s+(?:ago|back|earlier)",
         _ago,
     ),
-    Rule(
+    words_rule(
         ("ago",),
-        whole_words(rf"(?P<amount>{DURATION})\s+ago\s+(?P<day>today|yesterday)"),
+        rf"(?P<amount>{DURATION})\s+ago\s+(?P<day>today|yesterday)",
         _days_ago,
     ),
-    Rule(("in ",), whole_words(rf"in\s+(?:less\s+than|under)\s+(?P<amount>{DURATION})"), _within),
-    Rule(
+    words_rule(("in ",), rf"in\s+(?:less\s+than|under)\s+(?P<amount>{DURATION})", _within),
+    words_rule(
         ("in ",),
-        whole_words(rf"in\s+(?:about\s+|around\s+)?(?P<amount>{DURATION})(?:'s?\s+time)?"),
+        rf"in\s+(?:about\s+|around\s+)?(?P<amount>{DURATION})(?:'s?\s+time)?",
         _in,
     ),
-    Rule(
+    words_rule(
         ("from now", "later", "hence"),
-        whole_words(rf"(?P<amount>{DURATION})\s+(?:from\s+now|later|hence)"),
+        rf"(?P<amount>{DURATION})\s+(?:from\s+now|later|hence)",
         _in,
     ),
-    Rule(
+    words_rule(
         ("within",),
-        whole_words(rf"within\s+(?:the\s+)?(?:next\s+|coming\s+)?(?P<amount>{DURATION})"),
+        rf"within\s+(?:the\s+)?(?:next\s+|coming\s+)?(?P<amount>{DURATION})",
         _within,
     ),
-    Rule(
+    words_rule(
         _UNIT_CUES,
-        whole_words(rf"(?P<which>{_LAST_OR_NEXT})\s+(?P<amount>(?!an?\s){DURATION})(?!\s+of)"),
+        rf"(?P<which>{_LAST_OR_NEXT})\s+(?P<amount>(?!an?\s){DURATION})(?!\s+of)",
         _last_or_next,
     ),
-    Rule(
+    words_rule(
         _UNIT_CUES,
-        whole_words(
-            r"(?P<count>\d+)\s+(?P<which>last|past|next|coming|upcoming)\s+"
-            r"(?P<unit>seconds|minutes|hours|days|weeks|months|years|decades)"
-        ),
+        r"(?P<count>\d+)\s+(?P<which>last|past|next|coming|upcoming)\s+"
+        r"(?P<unit>seconds|minutes|hours|days|weeks|months|years|decades)",
         _last_or_next,
     ),
-    Rule(("future",), whole_words(rf"(?P<amount>{DURATION})\s+in(?:to)?\s+the\s+future"), _future),
+    words_rule(("future",), rf"(?P<amount>{DURATION})\s+in(?:to)?\s+the\s+future", _future),
 )

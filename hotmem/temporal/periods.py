@@ -14,11 +14,10 @@ from hotmem.temporal.fragments import (
     YEAR,
     Clock,
     Fragment,
-    Rule,
     parse_count,
     parse_direction,
     preceded_by,
-    whole_words,
+    words_rule,
 )
 from hotmem.temporal.units import (
     CLOCK_UNITS,
@@ -112,45 +111,39 @@ _AFTER_OF: Final = preceded_by(
 _PERIOD: Final = r"week|weekend|fortnight|month|quarter|year|decade"
 
 RULES: Final = (
-    Rule(
+    words_rule(
         ("week ",),
-        whole_words(rf"week\s+(?P<number>\d\d?)(?!\w|:)(?:\s+(?:of\s+)?(?P<year>{YEAR}))?"),
+        rf"week\s+(?P<number>\d\d?)(?!\w|:)(?:\s+(?:of\s+)?(?P<year>{YEAR}))?",
         _week_number,
     ),
-    Rule(
+    words_rule(
         ("week", "month", "quarter", "year", "decade", "fortnight", "hour", "minute", "second"),
-        whole_words(
-            rf"(?P<which>{DIRECTION})\s+(?:(?:calendar|whole|very)\s+)?"
-            rf"(?P<unit>{_PERIOD}|hour|minute|(?:working|work|business)\s*week)"
-            r"(?!\s+before|'s\s+time)"
-        ),
+        rf"(?P<which>{DIRECTION})\s+(?:(?:calendar|whole|very)\s+)?"
+        rf"(?P<unit>{_PERIOD}|hour|minute|(?:working|work|business)\s*week)"
+        r"(?!\s+before|'s\s+time)",
         _relative_unit,
     ),
-    Rule((" ago",), whole_words(rf"(?P<amount>{COUNT})\s+weekends?\s+ago"), _weekends_ago),
-    Rule(
+    words_rule((" ago",), rf"(?P<amount>{COUNT})\s+weekends?\s+ago", _weekends_ago),
+    words_rule(
         ("of ", "in the ", "for the "),
-        whole_words(rf"{_AFTER_OF}(?P<unit>day|week|month|quarter|year)"),
+        rf"{_AFTER_OF}(?P<unit>day|week|month|quarter|year)",
         _current_after_the,
     ),
-    Rule(("weekend",), whole_words(r"(?:the|at|on|over)\s+(?:the\s+)?weekend"), _this_weekend),
-    Rule(("same ",), whole_words(rf"same\s+(?P<unit>{_PERIOD})"), _current),
-    Rule(
+    words_rule(("weekend",), r"(?:the|at|on|over)\s+(?:the\s+)?weekend", _this_weekend),
+    words_rule(("same ",), rf"same\s+(?P<unit>{_PERIOD})", _current),
+    words_rule(
         ("next", "last"),
-        whole_words(
-            r"(?P<unit>week|month|year)\s+(?P<side>after|before)\s+(?:the\s+)?(?:next|last)"
-        ),
+        r"(?P<unit>week|month|year)\s+(?P<side>after|before)\s+(?:the\s+)?(?:next|last)",
         _after_next,
     ),
-    Rule((" to date",), whole_words(r"(?P<unit>year|month|week)\s+to\s+date"), _to_date),
-    Rule(
+    words_rule((" to date",), r"(?P<unit>year|month|week)\s+to\s+date", _to_date),
+    words_rule(
         ("rest", "remain"),
-        whole_words(
-            r"(?:rest|remaining|remainder)\s+of\s+(?:(?:the|my|our|this)\s+)?(?:current\s+)?"
-            r"(?P<unit>day|week|month|quarter|year)"
-        ),
+        r"(?:rest|remaining|remainder)\s+of\s+(?:(?:the|my|our|this)\s+)?(?:current\s+)?"
+        r"(?P<unit>day|week|month|quarter|year)",
         _rest,
     ),
-    Rule(("end of", "eod"), whole_words(r"end\s+of\s+(?:the\s+|this\s+)?day|eod"), _end_of_day),
+    words_rule(("end of", "eod"), r"end\s+of\s+(?:the\s+|this\s+)?day|eod", _end_of_day),
 )
 
 

@@ -18,7 +18,7 @@ from hotmem.temporal.fragments import (
     parse_month,
     parse_year,
     preceded_by,
-    whole_words,
+    words_rule,
 )
 from hotmem.temporal.units import (
     SEASONS,
@@ -136,78 +136,70 @@ RULES: Final = (
         ),
         _years,
     ),
-    Rule(("year ",), whole_words(r"year\s+(?:of\s+)?(?P<year>\d{3,4})"), _year),
+    words_rule(("year ",), r"year\s+(?:of\s+)?(?P<year>\d{3,4})", _year),
     Rule(("'",), re.compile(r"(?<=[nfe] )(?P<year>'\d\d)(?![\w'])"), _short_year),
-    Rule(
+    words_rule(
         ("cy", "calendar"),
-        whole_words(r"(?:cy|calendar\s+year)\s*(?P<year>\d{4}|\d\d)"),
+        r"(?:cy|calendar\s+year)\s*(?P<year>\d{4}|\d\d)",
         _short_year,
     ),
-    Rule(
+    words_rule(
         ("0",),
-        whole_words(
-            r"(?P<decade>(?:1[5-9]|20)\d0"
-            rf"|{preceded_by('the|the early|the mid|the late')}'?\d0|'\d0)\s?'?s"
-        ),
+        r"(?P<decade>(?:1[5-9]|20)\d0"
+        rf"|{preceded_by('the|the early|the mid|the late')}'?\d0|'\d0)\s?'?s",
         _decade,
     ),
-    Rule(
+    words_rule(
         ("century",),
-        whole_words(r"(?P<number>[1-9]|1\d|2[01])(?:st|nd|rd|th)\s+century"),
+        r"(?P<number>[1-9]|1\d|2[01])(?:st|nd|rd|th)\s+century",
         _century,
     ),
-    Rule(_SEASON_CUES, whole_words(rf"(?P<which>{DIRECTION})\s+(?P<season>{_SEASON})"), _season),
-    Rule(
+    words_rule(_SEASON_CUES, rf"(?P<which>{DIRECTION})\s+(?P<season>{_SEASON})", _season),
+    words_rule(
         _SEASON_CUES,
-        whole_words(
-            rf"(?:in|during|over|since|until)\s+(?:the\s+)?(?P<season>{_SEASON})"
-            rf"(?:\s+(?:of\s+)?(?P<year>{YEAR}))?"
-        ),
+        rf"(?:in|during|over|since|until)\s+(?:the\s+)?(?P<season>{_SEASON})"
+        rf"(?:\s+(?:of\s+)?(?P<year>{YEAR}))?",
         _season,
     ),
-    Rule(
+    words_rule(
         _SEASON_CUES,
-        whole_words(rf"{preceded_by('early|late|mid')}(?P<season>{_SEASON})"),
+        rf"{preceded_by('early|late|mid')}(?P<season>{_SEASON})",
         _season,
     ),
-    Rule(
+    words_rule(
         _SEASON_CUES,
-        whole_words(rf"(?P<season>{_SEASON})\s+(?:of\s+)?(?P<year>{YEAR}|'\d\d)"),
+        rf"(?P<season>{_SEASON})\s+(?:of\s+)?(?P<year>{YEAR}|'\d\d)",
         _season,
     ),
-    Rule(
+    words_rule(
         (" ago",),
-        whole_words(rf"(?P<amount>{COUNT})\s+(?P<season>{_SEASON})s?\s+ago"),
+        rf"(?P<amount>{COUNT})\s+(?P<season>{_SEASON})s?\s+ago",
         _seasons_ago,
     ),
-    Rule(
+    words_rule(
         ("q",),
-        whole_words(rf"q(?P<number>[1-4])(?:(?:\s+of)?\s+|[-/])?(?P<year>{YEAR})?"),
+        rf"q(?P<number>[1-4])(?:(?:\s+of)?\s+|[-/])?(?P<year>{YEAR})?",
         _quarter,
     ),
-    Rule(
+    words_rule(
         ("q",),
-        whole_words(rf"q(?P<number>[1-4])\s+(?:of\s+)?(?P<which>{DIRECTION})\s+year"),
+        rf"q(?P<number>[1-4])\s+(?:of\s+)?(?P<which>{DIRECTION})\s+year",
         _quarter,
     ),
-    Rule(("q",), whole_words(rf"(?P<year>{YEAR})[\s/-]*q(?P<number>[1-4])"), _quarter),
-    Rule(
+    words_rule(("q",), rf"(?P<year>{YEAR})[\s/-]*q(?P<number>[1-4])", _quarter),
+    words_rule(
         ("quarter",),
-        whole_words(
-            r"(?P<number>[1-4])(?:st|nd|rd|th)\s+quarter(?:\s+(?:of\s+|in\s+)?"
-            rf"(?:(?:the\s+year\s+)?(?P<year>{YEAR})|(?:the|(?P<which>{DIRECTION}))\s+year))?"
-        ),
+        r"(?P<number>[1-4])(?:st|nd|rd|th)\s+quarter(?:\s+(?:of\s+|in\s+)?"
+        rf"(?:(?:the\s+year\s+)?(?P<year>{YEAR})|(?:the|(?P<which>{DIRECTION}))\s+year))?",
         _quarter,
     ),
-    Rule(
+    words_rule(
         ("year",),
-        whole_words(
-            rf"(?P<which>{DIRECTION})\s+year(?:'s)?\s+(?P<number>[1-4])(?:st|nd|rd|th)\s+quarter"
-        ),
+        rf"(?P<which>{DIRECTION})\s+year(?:'s)?\s+(?P<number>[1-4])(?:st|nd|rd|th)\s+quarter",
         _quarter,
     ),
-    Rule(("h1", "h2"), whole_words(rf"h(?P<number>[12])(?:\s+of)?\s+(?P<year>{YEAR})"), _half_year),
-    Rule(("h1", "h2"), whole_words(rf"(?P<year>{YEAR})\s*h(?P<number>[12])"), _half_year),
+    words_rule(("h1", "h2"), rf"h(?P<number>[12])(?:\s+of)?\s+(?P<year>{YEAR})", _half_year),
+    words_rule(("h1", "h2"), rf"(?P<year>{YEAR})\s*h(?P<number>[12])", _half_year),
 )
 
 
@@ -268,16 +260,14 @@ _AFTER_PREPOSITION: Final = preceded_by(
 _MONTH_NUMBER: Final = r"(?P<month>1[0-2]|0?[1-9])"
 
 MONTH_RULES: Final = (
-    Rule(
+    words_rule(
         MONTH_CUES,
-        whole_words(
-            rf"(?P<month>{MONTH})\.?(?:\s*,\s*|\s*-\s*|\s+)(?:of\s+|in\s+)?(?P<year>{YEAR}|'\d\d)"
-        ),
+        rf"(?P<month>{MONTH})\.?(?:\s*,\s*|\s*-\s*|\s+)(?:of\s+|in\s+)?(?P<year>{YEAR}|'\d\d)",
         _month_of_year,
     ),
-    Rule(
+    words_rule(
         MONTH_CUES,
-        whole_words(rf"(?P<year>{YEAR})\s*[,/-]?\s*(?P<month>{MONTH})"),
+        rf"(?P<year>{YEAR})\s*[,/-]?\s*(?P<month>{MONTH})",
         _month_of_year,
     ),
     Rule(
@@ -292,36 +282,32 @@ MONTH_RULES: Final = (
         re.compile(rf"(?<![\w/.:-])(?<!- ){_MONTH_NUMBER}\s*[/-]\s*(?P<year>{YEAR})(?![\w/-])"),
         _month_number,
     ),
-    Rule(
+    words_rule(
         MONTH_CUES,
-        whole_words(
-            r"(?<!this )(?<!last )(?<!next )(?:(?:from|between)\s+)?"
-            rf"(?:(?P<before>{YEAR})\s+)?(?P<first>{MONTH})\.?\s*(?:to|-|until|till|through|(?<=\s)and)\s*"
-            rf"(?P<last>{MONTH})(?!\.?,?\s*\d\d?(?!\d))"
-            rf"(?:[\s,]+(?:of\s+|in\s+)?(?P<year>{YEAR}))?"
-        ),
+        r"(?<!this )(?<!last )(?<!next )(?:(?:from|between)\s+)?"
+        rf"(?:(?P<before>{YEAR})\s+)?(?P<first>{MONTH})\.?\s*(?:to|-|until|till|through|(?<=\s)and)\s*"
+        rf"(?P<last>{MONTH})(?!\.?,?\s*\d\d?(?!\d))"
+        rf"(?:[\s,]+(?:of\s+|in\s+)?(?P<year>{YEAR}))?",
         _months,
     ),
-    Rule(
+    words_rule(
         MONTH_CUES,
-        whole_words(rf"(?P<month>{MONTH})\s+(?:of\s+)?(?P<which>{DIRECTION})\s+year"),
+        rf"(?P<month>{MONTH})\s+(?:of\s+)?(?P<which>{DIRECTION})\s+year",
         _month_of_relative_year,
     ),
-    Rule(
+    words_rule(
         MONTH_CUES,
-        whole_words(
-            rf"(?:(?P<which>{DIRECTION})\s+)?(?P<month>(?!(?:{_WORDLIKE_MONTH})\b){MONTH})\.?"
-        ),
+        rf"(?:(?P<which>{DIRECTION})\s+)?(?P<month>(?!(?:{_WORDLIKE_MONTH})\b){MONTH})\.?",
         _month,
     ),
-    Rule(
+    words_rule(
         _WORDLIKE_CUES,
-        whole_words(rf"{_AFTER_PREPOSITION}(?P<month>{_WORDLIKE_MONTH})"),
+        rf"{_AFTER_PREPOSITION}(?P<month>{_WORDLIKE_MONTH})",
         _month,
     ),
-    Rule(
+    words_rule(
         _WORDLIKE_CUES,
-        whole_words(rf"(?P<which>{DIRECTION})\s+(?P<month>{_WORDLIKE_MONTH})"),
+        rf"(?P<which>{DIRECTION})\s+(?P<month>{_WORDLIKE_MONTH})",
         _month,
     ),
 )
