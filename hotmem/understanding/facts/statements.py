@@ -319,7 +319,8 @@ def rewrite(text: str, replaced: Iterable[tuple[int, int, str]]) -> RewrittenTex
             last = stop
     if not segments:
         return None
-    return RewrittenText((*segments, Segment(text[last:], last, len(text))))
+    kept = (segment for segment in segments if segment.text)
+    return RewrittenText((*kept, Segment(text[last:], last, len(text))))
 
 
 _NAMES: Final = frozenset({"NOUN", "PROPN", "NUM"})
