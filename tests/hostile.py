@@ -2,28 +2,19 @@
 
 import re
 import unicodedata
+from pathlib import Path
 
 from hypothesis import strategies as st
 
-from hotmem.text.escaping import ANGLE_BRACKET_TOKENS, SQUARE_BRACKET_NAMES, TURN_ROLES
+from hotmem.text.escaping import SQUARE_BRACKET_NAMES, TURN_ROLES
+
+ANGLE_BRACKET_TOKENS = Path(__file__).with_name("control_tokens.txt").read_text("utf-8").split()
+"""Control tokens in angle brackets, a family of language models in each line of the file."""
 
 BETWEEN = (
-    "",
-    " ",
-    "\u200b",
-    "\u200d",
-    "\u2060",
-    "\u00ad",
-    "\ufe0f",
-    "\u034f",
-    "\U000e0041",
-    "\u202e",
-    "\n",
-    "\u2028",
-    "\t",
-    "\u3000",
-    "\u0301",
-)
+    "", " ", "\u200b", "\u200d", "\u2060", "\u00ad", "\ufe0f", "\u034f", "\U000e0041", "\u202e",
+    "\n", "\u2028", "\t", "\u3000", "\u0301",
+)  # fmt: skip
 """Characters that attackers put between two letters to evade a filter."""
 
 PIECES = (

@@ -10,38 +10,6 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, Final
 
-ANGLE_BRACKET_TOKENS: Final = (
-    # ChatML, Qwen, Phi, Kimi
-    "<|im_start|>", "<|im_end|>", "<|im_sep|>", "<|im_middle|>", "<|im_user|>", "<|im_assistant|>",
-    "<|im_system|>",
-    # Llama 3
-    "<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>",
-    "<|eot_id|>", "<|eom_id|>", "<|python_tag|>",
-    "<|header_start|>", "<|header_end|>", "<|eot|>",  # Llama 4
-    "<s>", "</s>", "<<SYS>>", "<</SYS>>", "<unk>", "<pad>", "<mask>",  # Llama 2, Mistral, encoders
-    # Gemma
-    "<start_of_turn>", "<end_of_turn>", "<bos>", "<eos>", "<start_function_call>",
-    "<end_function_call>",
-    # Phi, GLM, Zephyr, Falcon
-    "<|user|>", "<|assistant|>", "<|system|>", "<|end|>", "<|tool|>", "<|observation|>",
-    "<|start|>", "<|message|>", "<|channel|>", "<|call|>", "<|return|>", "<|constrain|>",  # gpt-oss
-    # GPT, StarCoder, LFM
-    "<|endoftext|>", "<|endofprompt|>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>",
-    "<|startoftext|>",
-    # DeepSeek
-    "<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>",
-    "<｜tool▁calls▁begin｜>",
-    # Command R
-    "<|START_OF_TURN_TOKEN|>", "<|END_OF_TURN_TOKEN|>", "<|USER_TOKEN|>", "<|CHATBOT_TOKEN|>",
-    "<BOS_TOKEN>", "<EOS_TOKEN>",
-    # reasoning, tools
-    "<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>",
-    "<tools>", "<function_calls>",
-    # others
-    "<extra_id_0>", "<extra_id_1>", "<|reserved_special_token_0|>", "<reserved_106>", "<Human>",
-    "<Assistant>", "<human>:", "<bot>:",
-)  # fmt: skip
-
 SQUARE_BRACKET_NAMES: Final = (
     # Mistral
     "INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "TOOL_CONTENT",
@@ -57,18 +25,9 @@ SQUARE_BRACKET_NAMES: Final = (
 """Names of tokens in square brackets; the closing token has a slash."""
 
 TURN_ROLES: Final = (
-    "human",
-    "assistant",
-    "system",
-    "user",
-    "developer",
-    "instruction",
-    "instructions",
-    "response",
-    "question",
-    "answer",
-    "tool",
-)
+    "human", "assistant", "system", "user", "developer", "instruction", "instructions", "response",
+    "question", "answer", "tool",
+)  # fmt: skip
 """Words that start a turn in plain-text prompt formats: "Human: ...", "### Instruction: ..."."""
 
 
@@ -94,31 +53,14 @@ class _Drops(dict[int, int | None]):
     """Translation table for `str.translate` that drops invisible characters, filled on demand."""
 
     def __missing__(self, code: int) -> int | None:
-        invisible = code in _INVISIBLE or unicodedata.category(chr(code)) in (
-            "Cc",
-            "Cf",
-            "Co",
-            "Cs",
-        )
+        hidden = unicodedata.category(chr(code)) in ("Cc", "Cf", "Co", "Cs")
+        invisible = code in _INVISIBLE or hidden
         self[code] = None if invisible else code
         return self[code]
 
 
 _DROPPED: Final = _Drops()
-_BRACKETS: Final = str.maketrans(
-    {
-        "＜": "‹",
-        "﹤": "‹",
-        "＞": "›",
-        "﹥": "›",
-        "（": "[",
-        "﹙": "[",
-        "）": "]",
-        "﹚": "]",
-        "［": "[",
-        "］": "]",
-    }
-)
+_BRACKETS: Final = str.maketrans("＜﹤＞﹥（﹙）﹚［］", "‹‹››[[]][]")
 _HARMLESS: Final = re.compile(r"[ -'*-9;=-Z\\-~]*")
 """Text that escaping does not change, as most text is; the fast path."""
 
@@ -132,7 +74,7 @@ _FENCED: Final = re.compile(r" {4}|[\"`~]{3}")
 _SPACES: Final = re.compile(r"\s+")
 _BREAK: Final = re.compile(r"[\t\r\n\v\f\x1c-\x1f\x85\u2028\u2029]")
 _TAG: Final = re.compile(r"<(?!\s*$|[\d=-]|\s+(?![/|｜!?<\s]|memory))", re.IGNORECASE)
-"""The start of a tag or a token; not "2 < 3", "<3" and "<-"."""
+"""The start of a tag or of a control token, "<|im_start|>"; not "2 < 3", "<3" and "<-"."""
 
 _PARENTHESIS: Final = re.compile(r"\(([^()]*)(\)?)")
 _LIKE_MARKS: Final = re.compile(r"\b(?:high|medium|low|until)\b|[^\x00-\x7f‹›·–]", re.IGNORECASE)

@@ -21,7 +21,6 @@ from rich.text import Text
 from hotmem.cli import console
 from hotmem.core.logs import log
 from hotmem.text.escaping import (
-    ANGLE_BRACKET_TOKENS,
     SQUARE_BRACKET_NAMES,
     TURN_ROLES,
     escape_for_display,
@@ -31,7 +30,7 @@ from hotmem.text.escaping import (
     format_json,
 )
 from hotmem.text.names import normalize_name
-from tests.hostile import BETWEEN, control_tokens, hostile, invisible
+from tests.hostile import ANGLE_BRACKET_TOKENS, BETWEEN, control_tokens, hostile, invisible
 from tests.tables import tables
 
 CASES = tables(__file__)
