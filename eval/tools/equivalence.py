@@ -23,7 +23,7 @@ from hotmem.consolidation.equivalence import (
 from hotmem.models import Encoder
 
 PAIRS: Final = Path(__file__).with_name("pairs.tsv")
-COEFFICIENTS: Final = Path(equivalence.__file__).with_name("model.json")
+COEFFICIENTS: Final = Path(equivalence.__file__).with_name("equivalence_model.json")
 
 STRENGTH: Final = 0.3
 """Inverse of the L2 penalty on standardised features, chosen by cross-validation."""
