@@ -120,16 +120,15 @@ def _parse_number(words: Sequence[str], place: int) -> Numeral | None:
     if words[place] in PLURALS:
         return None
     numeral = parse_digits(words, place) or parse_numeral(words, place, _PRICE_HALVES)
-    return None if numeral and _is_pronoun(words[place], numeral) else numeral
+    return _unless_pronoun(words[place], numeral)
 
 
 def _parse_below_hundred(words: Sequence[str], place: int) -> Numeral | None:
-    numeral = parse_below_hundred(words, place)
-    return None if numeral and _is_pronoun(words[place], numeral) else numeral
+    return _unless_pronoun(words[place], parse_below_hundred(words, place))
 
 
-def _is_pronoun(word: str, numeral: Numeral) -> bool:
-    return word == "one" and numeral.value == 1
+def _unless_pronoun(word: str, numeral: Numeral | None) -> Numeral | None:
+    return None if numeral and word == "one" and numeral.value == 1 else numeral
 
 
 SPEAKER: Final = "speaker"
