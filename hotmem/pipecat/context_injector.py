@@ -12,52 +12,41 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from hotmem.core.threads import run_off_loop
 from hotmem.pipecat.context import Redaction, inject_blocks, visible_texts
 from hotmem.pipecat.recall_session import RecallResult, RecallSession
-from hotmem.pipecat.session_settings import MemoryHandle, ReportFailure, SessionSettings
+from hotmem.pipecat.session_settings import Conversation, ConversationPart
 from hotmem.pipecat.session_start import SessionStart
 from hotmem.pipecat.turn_state import TurnState, is_command_outcome
 from hotmem.pipecat.voice_commands import retention_notice
 from hotmem.types import ContextBlock
-from hotmem.understanding.turn_retention import TurnRetention
 
 ReportOpening: TypeAlias = Callable[[ContextBlock], Awaitable[None]]
 ReportRecall: TypeAlias = Callable[[RecallResult, float], Awaitable[None]]
 
 
-class ContextInjector:
+class ContextInjector(ConversationPart):
     """Injects the blocks of one conversation into copies of its context.
 
     Args:
-        handle: The memory.
-        settings: The conversation.
-        retention: The user's turns, with the notice for those that are not stored.
+        conversation: The conversation.
         recalls: The recalls.
         session_start: The opening block.
         report_opening: Reports an opening block that is injected for the first time.
         report_recall: Reports a recall whose block is injected for the first time, and when it
             started, by `time.perf_counter()`.
-        report_failure: Reports failures.
     """
 
     def __init__(
         self,
-        handle: MemoryHandle,
-        settings: SessionSettings,
-        *,
-        retention: TurnRetention,
+        conversation: Conversation,
         recalls: RecallSession,
         session_start: SessionStart,
         report_opening: ReportOpening,
         report_recall: ReportRecall,
-        report_failure: ReportFailure,
     ) -> None:
-        self._handle = handle
-        self._settings = settings
-        self._retention = retention
+        super().__init__(conversation)
         self._recalls = recalls
         self._session_start = session_start
         self._report_opening = report_opening
         self._report_recall = report_recall
-        self._report_failure = report_failure
         self._redaction = Redaction()
 
     async def inject(self, frame: LLMContextFrame) -> LLMContextFrame:

@@ -38,6 +38,7 @@ from hotmem.pipecat.context_injector import ContextInjector
 from hotmem.pipecat.realtime import RealtimeDelivery
 from hotmem.pipecat.recall_session import RecallResult, RecallSession
 from hotmem.pipecat.session_settings import (
+    Conversation,
     Guests,
     MemoryHandle,
     SessionSettings,
@@ -181,60 +182,29 @@ class HotMemProcessor(FrameProcessor):
         self._opening_task: asyncio.Task[None] | None = None
         self._queue = WriteQueue(self._report_failure, handle.is_blocked)
         retention = TurnRetention(CommandFinder(lambda: handle.encoder))
+        shared = Conversation(handle, settings, retention, self.create_task, self._report_failure)
         self._commands = VoiceCommands(settings.user_id, settings.session_id, retention)
-        self._session_start = SessionStart(handle, settings, self.create_task, self._report_failure)
+        self._session_start = SessionStart(shared)
         self._recalls = RecallSession(
-            handle,
-            settings,
-            retention=retention,
-            commands=self._commands,
-            session_start=self._session_start,
-            create_task=self.create_task,
-            report_failure=self._report_failure,
-            drain_writes=self._queue.drain,
+            shared, self._commands, self._session_start, self._queue.drain
         )
         self._injector = ContextInjector(
-            handle,
-            settings,
-            retention=retention,
-            recalls=self._recalls,
-            session_start=self._session_start,
-            report_opening=self._report_opening,
-            report_recall=self._report_recall,
-            report_failure=self._report_failure,
+            shared, self._recalls, self._session_start, self._report_opening, self._report_recall
         )
         self._writer = TurnWriter(
-            handle,
-            settings,
-            retention=retention,
-            commands=self._commands,
-            session_start=self._session_start,
-            queue=self._queue,
-            emit_event=self._call_event_handler,
-            report_failure=self._report_failure,
+            shared, self._commands, self._session_start, self._queue, self._call_event_handler
         )
-        self._shutdown = Shutdown(
-            handle,
-            settings,
-            recalls=self._recalls,
-            session_start=self._session_start,
-            queue=self._queue,
-            report_failure=self._report_failure,
-        )
+        self._shutdown = Shutdown(shared, self._recalls, self._session_start, self._queue)
         self._is_realtime = self._recalls.realtime = bool(realtime)
         self._detects_realtime = realtime is None
         self._held_replies: list[LLMContextAssistantTurnFrame] = []
         self._realtime = RealtimeDelivery(
-            handle,
-            settings,
-            retention=retention,
-            commands=self._commands,
-            recalls=self._recalls,
-            session_start=self._session_start,
-            injector=self._injector,
-            create_task=self.create_task,
-            push=self.push_frame,
-            report_failure=self._report_failure,
+            shared,
+            self._commands,
+            self._recalls,
+            self._session_start,
+            self._injector,
+            self.push_frame,
         )
         self.after_model = AfterModel(partial(self._inject, upstream=True), self._realtime.observe)
         for event in EVENTS:

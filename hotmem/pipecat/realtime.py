@@ -28,13 +28,12 @@ from hotmem.core.logs import log
 from hotmem.pipecat.context import insert_messages, message_role
 from hotmem.pipecat.context_injector import ContextInjector
 from hotmem.pipecat.recall_session import RecallResult, RecallSession
-from hotmem.pipecat.session_settings import CreateTask, MemoryHandle, ReportFailure, SessionSettings
+from hotmem.pipecat.session_settings import Conversation, ConversationPart
 from hotmem.pipecat.session_start import SessionStart
 from hotmem.pipecat.transcript import MemoryAppendFrame
 from hotmem.pipecat.turn_state import TurnState, is_command_outcome, now_ms, parse_time
 from hotmem.pipecat.voice_commands import VoiceCommands, retention_notice
 from hotmem.types import ContextBlock
-from hotmem.understanding.turn_retention import TurnRetention
 
 GRACE_S: Final = 0.1
 """Seconds after the end of a response before a block is appended: its text is still on the way
@@ -76,49 +75,35 @@ class _Offer:
         return self.turn is not None and not self.is_outcome
 
 
-class RealtimeDelivery:
+class RealtimeDelivery(ConversationPart):
     """Gives a speech-to-speech service the memory of one conversation.
 
     Args:
-        handle: The memory.
-        settings: The conversation.
-        retention: The user's turns.
+        conversation: The conversation.
         commands: Voice commands.
         recalls: The recalls.
         session_start: The opening block.
         injector: Redacts contexts, and reports the blocks that are delivered.
-        create_task: Creates tasks.
         push: Pushes an append frame to the service.
-        report_failure: Reports failures.
     """
 
     def __init__(
         self,
-        handle: MemoryHandle,
-        settings: SessionSettings,
-        *,
-        retention: TurnRetention,
+        conversation: Conversation,
         commands: VoiceCommands,
         recalls: RecallSession,
         session_start: SessionStart,
         injector: ContextInjector,
-        create_task: CreateTask,
         push: PushAppended,
-        report_failure: ReportFailure,
     ) -> None:
+        super().__init__(conversation)
         self._was_heard = False
         self._appends = True
-        self._handle = handle
-        self._session_id = settings.session_id
-        self._deadline_s = settings.deadline_ms / 1000
-        self._retention = retention
         self._commands = commands
         self._recalls = recalls
         self._session_start = session_start
         self._injector = injector
-        self._create_task = create_task
         self._push = push
-        self._report_failure = report_failure
         self._offers: list[_Offer] = []
         self._pushed: list[tuple[datetime, ContextBlock]] = []
         self._outcome_at: datetime | None = None
@@ -181,7 +166,7 @@ class RealtimeDelivery:
             await self._recall(frame.context, upstream=upstream)
         except Exception as error:  # the frame continues
             await self._report_failure("context", error)
-        timeout_s = self._deadline_s if first else 0.0
+        timeout_s = self._settings.deadline_ms / 1000 if first else 0.0
         opening = await self._injector.opening(None, timeout_s)
         context = await self._injector.redact(frame.context)
         if first:
@@ -222,7 +207,7 @@ class RealtimeDelivery:
     async def close(self) -> None:
         """Cancel the tasks, and log if no transcript has come."""
         if not self._was_heard:
-            log.warning("no transcript of the user", session_id=self._session_id)
+            log.warning("no transcript of the user", session_id=self._settings.session_id)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

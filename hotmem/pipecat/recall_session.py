@@ -22,11 +22,9 @@ from hotmem.pipecat.context import (
 from hotmem.pipecat.session_settings import (
     LONG_DEADLINE_MS,
     UNNAMED,
-    CreateTask,
+    Conversation,
+    ConversationPart,
     Guests,
-    MemoryHandle,
-    ReportFailure,
-    SessionSettings,
 )
 from hotmem.pipecat.session_start import SessionStart
 from hotmem.pipecat.telemetry import log_deadline_missed
@@ -42,7 +40,6 @@ from hotmem.pipecat.turn_state import (
 )
 from hotmem.pipecat.voice_commands import CommandRequest, VoiceCommands
 from hotmem.types import ContextBlock, Item
-from hotmem.understanding.turn_retention import TurnRetention
 
 BEFORE_ANY_REPLY: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -55,17 +52,13 @@ class RecallResult:
     timing: RecallTiming
 
 
-class RecallSession:
+class RecallSession(ConversationPart):
     """Recalls of one conversation.
 
     Args:
-        handle: The memory.
-        settings: The conversation.
-        retention: The user's turns.
+        conversation: The conversation.
         commands: Voice commands.
         session_start: The opening block.
-        create_task: Creates the tasks of recalls.
-        report_failure: Reports failures.
         drain_writes: Waits until every write so far is done, before a command deletes.
 
     Attributes:
@@ -76,25 +69,16 @@ class RecallSession:
 
     def __init__(
         self,
-        handle: MemoryHandle,
-        settings: SessionSettings,
-        *,
-        retention: TurnRetention,
+        conversation: Conversation,
         commands: VoiceCommands,
         session_start: SessionStart,
-        create_task: CreateTask,
-        report_failure: ReportFailure,
         drain_writes: Callable[[], Awaitable[None]],
     ) -> None:
+        super().__init__(conversation)
         self.deadlines_missed = 0
         self.realtime = False
-        self._handle = handle
-        self._settings = settings
-        self._retention = retention
         self._commands = commands
         self._session_start = session_start
-        self._create_task = create_task
-        self._report_failure = report_failure
         self._drain_writes = drain_writes
         self._prefetch = Prefetch()
         self._turns: deque[TurnState] = deque(maxlen=2)

@@ -17,6 +17,7 @@ from hotmem.models import Encoder
 from hotmem.options import MIN_TOKENS, Options
 from hotmem.settings import Settings
 from hotmem.text.validation import validate_id, validate_name
+from hotmem.understanding.turn_retention import TurnRetention
 
 MEMORY_SHARE: Final = 0.95
 """Share of the deadline that the memory gets, so that a partial block still arrives in time."""
@@ -226,3 +227,37 @@ class CreateTask(Protocol):
     def __call__(self, coroutine: Coroutine[Any, Any, T], name: str, /) -> asyncio.Task[T]:
         """Create the task."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What the parts of a processor share.
+
+    Attributes:
+        handle: The memory.
+        settings: The settings of the conversation.
+        retention: The user's turns, and which of them are stored.
+        create_task: Creates tasks.
+        report_failure: Reports failures.
+    """
+
+    handle: MemoryHandle
+    settings: SessionSettings
+    retention: TurnRetention
+    create_task: CreateTask
+    report_failure: ReportFailure
+
+
+class ConversationPart:
+    """A part of a processor.
+
+    Args:
+        conversation: The conversation.
+    """
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._handle = conversation.handle
+        self._settings = conversation.settings
+        self._retention = conversation.retention
+        self._create_task = conversation.create_task
+        self._report_failure = conversation.report_failure

@@ -10,13 +10,7 @@ from contextlib import suppress
 from typing import Final
 
 from hotmem.memory import Memory
-from hotmem.pipecat.session_settings import (
-    CreateTask,
-    Guests,
-    MemoryHandle,
-    ReportFailure,
-    SessionSettings,
-)
+from hotmem.pipecat.session_settings import Conversation, ConversationPart, Guests
 from hotmem.pipecat.turn_state import TurnState
 from hotmem.types import ContextBlock, Item
 
@@ -30,27 +24,15 @@ SETTLE_TIMEOUT_S: Final = 10.0
 """Seconds to wait for background work before the opening block is made again."""
 
 
-class SessionStart:
+class SessionStart(ConversationPart):
     """The opening block of one conversation, made in a task.
 
     Args:
-        handle: The memory.
-        settings: The conversation.
-        create_task: Creates the task.
-        report_failure: Reports failures.
+        conversation: The conversation.
     """
 
-    def __init__(
-        self,
-        handle: MemoryHandle,
-        settings: SessionSettings,
-        create_task: CreateTask,
-        report_failure: ReportFailure,
-    ) -> None:
-        self._handle = handle
-        self._settings = settings
-        self._create_task = create_task
-        self._report_failure = report_failure
+    def __init__(self, conversation: Conversation) -> None:
+        super().__init__(conversation)
         self._ready = asyncio.Event()
         self._opening: ContextBlock | None = None
         self._instructions: ContextBlock | None = None

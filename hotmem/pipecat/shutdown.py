@@ -9,7 +9,7 @@ from hotmem.errors import DeadlineExceeded, HotMemError, StoreLocked
 from hotmem.memory import Memory
 from hotmem.options import BackgroundMode
 from hotmem.pipecat.recall_session import RecallSession
-from hotmem.pipecat.session_settings import MemoryHandle, ReportFailure, SessionSettings
+from hotmem.pipecat.session_settings import Conversation, ConversationPart
 from hotmem.pipecat.session_start import SessionStart
 from hotmem.pipecat.turn_writer import WriteQueue
 
@@ -24,34 +24,27 @@ FindLock: TypeAlias = Callable[[], StoreLocked | None]
 """The error of a write that waits for another program's lock, if one does."""
 
 
-class Shutdown:
+class Shutdown(ConversationPart):
     """Ends a conversation; every step runs, whatever failed before it.
 
     Args:
-        handle: The memory.
-        settings: The conversation.
+        conversation: The conversation.
         recalls: The recalls.
         session_start: The opening block.
         queue: The write queue.
-        report_failure: Reports failures.
     """
 
     def __init__(
         self,
-        handle: MemoryHandle,
-        settings: SessionSettings,
-        *,
+        conversation: Conversation,
         recalls: RecallSession,
         session_start: SessionStart,
         queue: WriteQueue,
-        report_failure: ReportFailure,
     ) -> None:
-        self._handle = handle
-        self._settings = settings
+        super().__init__(conversation)
         self._recalls = recalls
         self._session_start = session_start
         self._queue = queue
-        self._report_failure = report_failure
 
     async def run(self, cancel_writer: Callable[[], Awaitable[None]]) -> None:
         """End the conversation.

@@ -13,14 +13,18 @@ from hotmem.core.validation import counted
 from hotmem.errors import HotMemError, SpoolFull, StoreError, StoreReadOnly
 from hotmem.memory import Memory
 from hotmem.pipecat.context import collapse_spaces
-from hotmem.pipecat.session_settings import EmitEvent, MemoryHandle, ReportFailure, SessionSettings
+from hotmem.pipecat.session_settings import (
+    Conversation,
+    ConversationPart,
+    EmitEvent,
+    ReportFailure,
+)
 from hotmem.pipecat.session_start import SessionStart
 from hotmem.pipecat.transcript import SpeakerSegment
 from hotmem.pipecat.turn_state import TurnState
 from hotmem.pipecat.voice_commands import VoiceCommands, retention_notice
 from hotmem.storage.spool import Removal
 from hotmem.types import ContextBlock, Role, Turn
-from hotmem.understanding.turn_retention import TurnRetention
 
 DELAY_S: Final = 0.03
 """Seconds that the first write after a pause waits, as it would compete with the context frame of
@@ -118,18 +122,15 @@ class WriteQueue:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-class TurnWriter:
+class TurnWriter(ConversationPart):
     """Queues the writes of one conversation.
 
     Args:
-        handle: The memory.
-        settings: The conversation.
-        retention: Which turns are stored.
+        conversation: The conversation.
         commands: Voice commands.
         session_start: The opening block, made again after each stored user turn.
         queue: The write queue.
         emit_event: Calls event handlers.
-        report_failure: Reports failures.
 
     Attributes:
         spooled: Number of turns that had to be spooled, as the memory file could not be written.
@@ -138,26 +139,19 @@ class TurnWriter:
 
     def __init__(
         self,
-        handle: MemoryHandle,
-        settings: SessionSettings,
-        *,
-        retention: TurnRetention,
+        conversation: Conversation,
         commands: VoiceCommands,
         session_start: SessionStart,
         queue: WriteQueue,
         emit_event: EmitEvent,
-        report_failure: ReportFailure,
     ) -> None:
+        super().__init__(conversation)
         self.spooled = 0
         self.lost = 0
-        self._handle = handle
-        self._settings = settings
-        self._retention = retention
         self._commands = commands
         self._session_start = session_start
         self._queue = queue
         self._emit_event = emit_event
-        self._report_failure = report_failure
         self._last_spooled_id = ""
         self._named = False
         self._first_loss: HotMemError | None = None

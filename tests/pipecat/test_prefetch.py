@@ -8,7 +8,7 @@ import pytest
 
 from hotmem import Memory
 from hotmem.pipecat.recall_session import RecallSession
-from hotmem.pipecat.session_settings import MemoryHandle, SessionSettings
+from hotmem.pipecat.session_settings import Conversation, MemoryHandle, SessionSettings
 from hotmem.pipecat.session_start import SessionStart
 from hotmem.pipecat.turn_state import SETTLE_TIME, Prefetch, RecallRequest, RecallTask
 from hotmem.pipecat.voice_commands import VoiceCommands
@@ -156,16 +156,9 @@ def recall_session(memory: Memory) -> RecallSession:
     handle = MemoryHandle(memory)
     settings = SessionSettings("daniel", "thursday", PATIENT_MS, None, lambda: THURSDAY)
     retention = TurnRetention()
-    return RecallSession(
-        handle,
-        settings,
-        retention=retention,
-        commands=VoiceCommands("daniel", "thursday", retention),
-        session_start=SessionStart(handle, settings, create_task, report_failure),
-        create_task=create_task,
-        report_failure=report_failure,
-        drain_writes=drain_writes,
-    )
+    shared = Conversation(handle, settings, retention, create_task, report_failure)
+    commands = VoiceCommands("daniel", "thursday", retention)
+    return RecallSession(shared, commands, SessionStart(shared), drain_writes)
 
 
 async def test_a_late_block_is_not_used_after_a_deletion(memory: Memory) -> None:
