@@ -15,8 +15,8 @@ from hotmem.session_start.material import (
     Line,
     Material,
     SessionStartRequest,
-    load_material,
     name_lines,
+    read_material,
     reading_order,
     render_lines,
 )
@@ -49,7 +49,8 @@ async def compose_session_start(
     user = await storage.database.read_all(queries.users.find, request.user_id)
     if user is None:
         return _block(request, Trace(reason=NOTHING_KNOWN))
-    material = await load_material(storage, user, tuple(RELATION_ORDER), request)
+    relations = tuple(RELATION_ORDER)
+    material = await storage.database.read(read_material, user, relations, request)
     return await asyncio.to_thread(_compose, material, language, count)
 
 

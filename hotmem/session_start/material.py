@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Final, NamedTuple
 
 from hotmem.block.rendering import render_session_start
 from hotmem.ranking.relevance import confidence, mark
-from hotmem.storage import Storage, queries
+from hotmem.storage import queries
+from hotmem.storage.database import Connection
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.text.timezones import to_zone
 from hotmem.types import Evidence, EvidenceKind, Interval, Item, Layer, UserKey
-from hotmem.types.sessions import DatedWords, MemoryCandidate, SessionFacts
+from hotmem.types.sessions import MemoryCandidate, SessionFacts
 from hotmem.understanding.facts.instructions.safety import (
     capitalize_words,
     preferred_name,
@@ -139,22 +140,22 @@ class Material:
         )
 
 
-async def load_material(
-    storage: Storage, user: UserKey, relations: Sequence[str], request: SessionStartRequest
+def read_material(
+    conn: Connection, user: UserKey, relations: Sequence[str], request: SessionStartRequest
 ) -> Material:
-    """Load what is stored of a user.
+    """Read what is stored of a user.
 
     Args:
-        storage: The store.
+        conn: A connection.
         user: The user.
         relations: The relations of lasting facts.
         request: The request.
     """
     if request.rules_only:
-        stored = await storage.database.read(queries.sessions.read_rules, user, request.at)
+        stored = queries.sessions.read_rules(conn, user, request.at)
     else:
-        stored = await storage.database.read(
-            queries.sessions.read,
+        stored = queries.sessions.read(
+            conn,
             user,
             relations,
             UNNAMED_SPEAKER,
@@ -166,38 +167,9 @@ async def load_material(
         key for dated in stored.dated for key in dated.memories
     }
     passages = [dated.passage for dated in stored.dated if not dated.memories]
-    found = await storage.database.read(
-        queries.evidence.load,
-        user,
-        {EvidenceKind.MEMORY: sorted(memories), EvidenceKind.PASSAGE: passages},
-    )
-    evidence = {(one.kind, one.key): one for one in found}
-    return Material(request, _without_forgotten(stored, evidence), evidence)
-
-
-def _without_forgotten(
-    stored: SessionFacts, evidence: Mapping[tuple[EvidenceKind, int], Evidence]
-) -> SessionFacts:
-    """Leave out what was forgotten between the two reads."""
-
-    def remaining(rows: Sequence[MemoryCandidate]) -> tuple[MemoryCandidate, ...]:
-        return tuple(row for row in rows if (EvidenceKind.MEMORY, row.key) in evidence)
-
-    def with_memories(dated: DatedWords) -> DatedWords:
-        keys = (key for key in dated.memories if (EvidenceKind.MEMORY, key) in evidence)
-        return dated._replace(memories=tuple(keys))
-
-    return replace(
-        stored,
-        rules=remaining(stored.rules),
-        facts=remaining(stored.facts),
-        notes=remaining(stored.notes),
-        dated=tuple(
-            dated
-            for dated in map(with_memories, stored.dated)
-            if dated.memories or (EvidenceKind.PASSAGE, dated.passage) in evidence
-        ),
-    )
+    keys = {EvidenceKind.MEMORY: sorted(memories), EvidenceKind.PASSAGE: passages}
+    found = queries.evidence.load(conn, user, keys)
+    return Material(request, stored, {(one.kind, one.key): one for one in found})
 
 
 STATES_NAME: Final = re.compile(
