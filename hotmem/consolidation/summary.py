@@ -164,6 +164,10 @@ _OPEN_LOOP: Final = re.compile(
     r"don['’]?t forget|to ?do list|not sure (?:yet )?(?:if|whether|what|how|when))\b",
     re.IGNORECASE,
 )
+_UNKNOWN: Final = re.compile(
+    r"\bi (?:don['’]?t|do not) (?:know|have)\b|\bi['’]?m not sure\b|\bi have no idea\b",
+    re.IGNORECASE,
+)
 _NOT_OPEN_LOOP: Final = re.compile(
     r"\b(?:don['’]?t|do not|never|no need to|stop) remind(?:ing)? me\b"
     r"|\bremind\s+me\s+(?:again\s+)?(?:what|when|where|who|whose|which|how|whether|why)\b"
@@ -239,11 +243,12 @@ def summarise(
         narrative, key=lambda one: (_fits_title(reported(one).text), one.score), default=None
     )
     own = [one for one in candidates if turns[one.turn].role is Role.USER]
-    decisions = [one for one in own if _is_decision(one)]
+    decisions = [one for one in own if _says(one, _DECISION, _NOT_DECISION)]
     loops = [
         one
         for one in own
-        if _is_open_loop(one) or (one.question and _is_unanswered(one, turns, docs))
+        if _says(one, _OPEN_LOOP, _NOT_OPEN_LOOP)
+        or (one.question and _is_unanswered(one, turns, docs))
     ]
     return SessionSummary(
         topics=top_topics(
@@ -392,20 +397,10 @@ def _is_redundant(one: _Candidate, other: _Candidate) -> bool:
     )
 
 
-def _is_decision(candidate: _Candidate) -> bool:
-    return (
-        not candidate.question
-        and bool(_DECISION.search(candidate.sent.text))
-        and not _NOT_DECISION.search(candidate.sent.text)
-    )
-
-
-def _is_open_loop(candidate: _Candidate) -> bool:
-    return (
-        not candidate.question
-        and bool(_OPEN_LOOP.search(candidate.sent.text))
-        and not _NOT_OPEN_LOOP.search(candidate.sent.text)
-    )
+def _says(candidate: _Candidate, wanted: re.Pattern[str], other: re.Pattern[str]) -> bool:
+    """Whether a statement matches a pattern, and not the one of what only sounds alike."""
+    text = candidate.sent.text
+    return not (candidate.question or other.search(text)) and wanted.search(text) is not None
 
 
 def _is_unanswered(question: _Candidate, turns: Sequence[Turn], docs: Sequence[Doc]) -> bool:
@@ -420,11 +415,4 @@ def _is_unanswered(question: _Candidate, turns: Sequence[Turn], docs: Sequence[D
     )
     if following is None:
         return True
-    reply = docs[following].text
-    return bool(
-        re.search(
-            r"\bi (?:don['’]?t|do not) (?:know|have)\b|\bi['’]?m not sure\b|\bi have no idea\b",
-            reply,
-            re.IGNORECASE,
-        )
-    )
+    return _UNKNOWN.search(docs[following].text) is not None
