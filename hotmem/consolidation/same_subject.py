@@ -13,7 +13,14 @@ from typing import Final, TypeAlias
 from hotmem.text.word_sets import wordlist
 from hotmem.types import KnownSubjects
 from hotmem.types.understanding import Doc, Span, Token
-from hotmem.understanding.animate_nouns import ANIMATE, ELDERS, SHARED_ROLES, UNIQUE_ROLES
+from hotmem.understanding.animate_nouns import (
+    ANIMATE,
+    ELDERS,
+    FEMALE,
+    MALE,
+    SHARED_ROLES,
+    UNIQUE_ROLES,
+)
 from hotmem.understanding.facts.relations import COMPLEMENTS, HAS
 from hotmem.understanding.facts.third_person import SECOND_PERSON, to_third_person
 from hotmem.understanding.query.entities import PERSON_NOUNS, is_time
@@ -262,17 +269,9 @@ def _plurals(noun: str) -> Iterator[str]:
 REACH: Final = 2
 """Number of turns before a sentence's own in which an antecedent is looked for."""
 
-FEMININE: Final = wordlist(
-    "mum mom mummy mommy grandma granny gran daughter girl sister wife girlfriend fiancée mother "
-    "aunt niece granddaughter grandmother stepsister stepmother woman lady"
-)
-MASCULINE: Final = wordlist(
-    "dad daddy grandpa granddad grandad son boy brother husband boyfriend fiancé father uncle "
-    "nephew grandson grandfather stepson stepbrother stepfather man guy"
-)
 _EXCLUDED: Final = {
-    **dict.fromkeys(wordlist("he him his himself"), FEMININE),
-    **dict.fromkeys(wordlist("she her hers herself"), MASCULINE),
+    **dict.fromkeys(wordlist("he him his himself"), FEMALE | {"woman", "lady"}),
+    **dict.fromkeys(wordlist("she her hers herself"), MALE | {"man", "guy"}),
 }
 """Nouns that a pronoun cannot refer to."""
 
