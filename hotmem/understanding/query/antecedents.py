@@ -9,7 +9,6 @@ from importlib.resources import files
 from math import exp, log
 from typing import Final, Self
 
-from hotmem.text.stemming import terms
 from hotmem.text.word_sets import wordlist
 from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.animate_nouns import FEMALE, MALE
@@ -19,6 +18,7 @@ from hotmem.understanding.query.entities import (
     MAX_TOKENS,
     Mention,
     MentionType,
+    content_stems,
     find_heads,
     is_place,
     is_time,
@@ -259,9 +259,7 @@ class Question:
             doc=doc,
             ambiguous=ambiguous,
             words=words,
-            stems=frozenset(
-                stem for token in doc if not token.is_stop for stem in terms(token.text)
-            ),
+            stems=content_stems(doc),
             ordinal=next(
                 (ORDINALS[token.lower_] for token in doc if token.lower_ in ORDINALS), None
             )
@@ -320,10 +318,7 @@ class Candidates:
     def of(cls, question: Question, turns: Sequence[RecentTurn]) -> Self:
         """Find the candidates in the turns before a question."""
         found = find_antecedents(turns)
-        stems = [
-            {stem for token in turn.doc if not token.is_stop for stem in terms(token.text)}
-            for turn in turns
-        ]
+        stems = [content_stems(turn.doc) for turn in turns]
         return cls(
             question=question,
             turns=turns,
@@ -427,12 +422,7 @@ class Candidates:
         return (
             last is not None
             and last.is_short
-            and any(
-                stem in one.mention.words
-                for token in last.doc
-                if not token.is_stop
-                for stem in terms(token.text)
-            )
+            and not one.mention.words.isdisjoint(content_stems(last.doc))
         )
 
     def _of_person(self, one: Antecedent) -> dict[str, float]:

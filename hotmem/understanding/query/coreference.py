@@ -36,6 +36,7 @@ from hotmem.understanding.query.entities import (
     MAX_TOKENS,
     Mention,
     MentionType,
+    content_stems,
     find_mentions,
     is_place,
     is_time,
@@ -78,8 +79,6 @@ def expand(doc: Doc, ambiguous: Sequence[str], recent: Sequence[RecentTurn]) -> 
 
 def resolve_by_rules(doc: Doc, ambiguous: Sequence[str], recent: Sequence[Doc]) -> tuple[str, ...]:
     """Find the phrases by rules alone; arguments and result as of `expand`."""
-    if not needs_context(doc, ambiguous):
-        return ()
     discourse = _Discourse()
     for turn in recent[-MAX_TURNS:]:
         discourse.add(turn)
@@ -136,9 +135,7 @@ class _Content:
     @classmethod
     def of(cls, doc: Doc, ambiguous: Sequence[str]) -> Self:
         return cls(
-            words=frozenset(
-                stem for token in doc if not token.is_stop for stem in terms(token.text)
-            ),
+            words=content_stems(doc),
             placed=any(is_place(token) for token in doc) or bool(PLACES.intersection(ambiguous)),
             timed=any(is_time(token) and not _is_demonstrative(token) for token in doc),
             fragment=bool(ambiguous)

@@ -213,6 +213,11 @@ def find_heads(doc: Doc) -> Iterator[tuple[Token, list[Token]]]:
             yield token, _phrase(token)
 
 
+def content_stems(doc: Doc) -> frozenset[str]:
+    """The stems of a text's words that are no function words."""
+    return frozenset(stem for token in doc if not token.is_stop for stem in terms(token.text))
+
+
 def is_time(token: Token) -> bool:
     """Whether a word is part of a time expression."""
     return token.lower_ in _TIME_WORDS or token.ent_type_ in ("DATE", "TIME")
