@@ -12,7 +12,7 @@ from typing import Final, Self
 from hotmem.text.word_sets import wordlist
 from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.animate_nouns import FEMALE, MALE
-from hotmem.understanding.query.ambiguity import PLURALS, SINGULAR_PEOPLE, WEATHER_TOPICS
+from hotmem.understanding.query.ambiguity import PLURALS, SINGULAR_PEOPLE
 from hotmem.understanding.query.cues import is_question
 from hotmem.understanding.query.entities import (
     MAX_TOKENS,
@@ -20,8 +20,6 @@ from hotmem.understanding.query.entities import (
     MentionType,
     content_stems,
     find_heads,
-    is_place,
-    is_time,
     make_mention,
 )
 
@@ -37,11 +35,6 @@ class RecentTurn:
 
     doc: Doc
     by_user: bool
-
-    @property
-    def is_short(self) -> bool:
-        """Whether it is as short as an answer: "the mantel one"."""
-        return len(self.doc) <= MAX_ANSWER_TOKENS
 
 
 MAX_ANSWER_TOKENS: Final = 6
@@ -83,11 +76,6 @@ class Antecedent:
     def heads(self) -> tuple[Token, ...]:
         """Its heads, latest first."""
         return (self.token, *self.earlier)
-
-    @property
-    def preposition(self) -> str:
-        """The preposition before it, lower case; empty if there is none."""
-        return _preposition(self.token)
 
     @property
     def is_complement(self) -> bool:
@@ -167,7 +155,7 @@ def _heads(turn: RecentTurn, *, asked: bool) -> Iterator[tuple[Token, list[Token
             yield token, nouns[token.i]
         elif asked and token.pos_ in ("VERB", "ADJ") and not token.is_stop and token.is_alpha:
             yield token, [token]
-    if not nouns and turn.by_user and turn.is_short and not asked:
+    if not nouns and turn.by_user and len(turn.doc) <= MAX_ANSWER_TOKENS and not asked:
         words = [token for token in turn.doc if not token.is_punct]
         if any(not token.is_stop or token.like_num for token in words) and len(words) > 1:
             yield next(token for token in turn.doc if token.dep_ == "ROOT"), words
@@ -346,7 +334,6 @@ class Candidates:
                     **self._by_sort(one, sorts, circumstances),
                     **self._of_person(one),
                     **self._of_list(one),
-                    **self._of_last_question(one),
                 }.items()
                 if value
             }
@@ -358,7 +345,7 @@ class Candidates:
     ) -> dict[str, float]:
         general = {"": 1.0, **self._properties(one), **circumstances}
         found = {f"{sort}*{name}": value for sort in sorts for name, value in general.items()}
-        return {"bias": 1.0, "answer": self._is_in_answer(one), **found}
+        return {"bias": 1.0, **found}
 
     def _properties(self, one: Antecedent) -> dict[str, float]:
         mention, back = one.mention, len(self.turns) - 1 - one.turn
@@ -416,15 +403,6 @@ class Candidates:
             "only_asked": has_only_asked(self.turns),
         }
 
-    def _is_in_answer(self, one: Antecedent) -> bool:
-        """Whether the user's last turn is an answer that names it: "the mantel one"."""
-        last = next((turn for turn in reversed(self.turns) if turn.by_user), None)
-        return (
-            last is not None
-            and last.is_short
-            and not one.mention.words.isdisjoint(content_stems(last.doc))
-        )
-
     def _of_person(self, one: Antecedent) -> dict[str, float]:
         he, she = (bool(self.question.words & words) for words in (_HE, _SHE))
         if not he and not she:
@@ -463,36 +441,6 @@ class Candidates:
             found |= {"focused": focused[place], "left": not focused[place]}
         for sort in question.sorts:
             found |= {f"{sort},listed": 1.0, f"{sort},listed_last": place == len(listed) - 1}
-        return found
-
-    def _of_last_question(self, one: Antecedent) -> dict[str, float]:
-        question, kind = self.question, one.mention.type
-        ahead = any(token.lemma_.lower() in WEATHER_TOPICS for token in question.doc)
-        found: dict[str, float] = {}
-        if ahead:
-            found = {"weather,place": kind is MentionType.PLACE}
-        if not question.elliptical:
-            return found
-        asked = {token.lower_ for token in question.doc if token.dep_ == "prep"}
-        same = one.preposition in asked
-        found |= {
-            "same_preposition": same,
-            "both_times": kind is MentionType.TIME and any(map(is_time, question.doc)),
-            "both_places": kind is MentionType.PLACE and any(map(is_place, question.doc)),
-        }
-        if one.in_last_question and not one.predicate:
-            nouns = [other for other in self.all if other.in_last_question and not other.predicate]
-            fragment = "phrase" if asked else "noun"
-            found |= {
-                f"last_question,{fragment}": 1.0,
-                f"last_question,{fragment},same_preposition": same,
-                f"last_question,{fragment},preposition": bool(one.preposition),
-                f"last_question,{fragment},object": one.token.dep_ in ("dobj", "attr"),
-                f"last_question,{fragment},subject": one.token.dep_ in ("nsubj", "nsubjpass"),
-                f"last_question,{fragment},first": nouns[0] is one,
-                f"last_question,{fragment},last": nouns[-1] is one,
-                f"last_question,{fragment},alone": len(nouns) == 1,
-            }
         return found
 
 
