@@ -181,10 +181,7 @@ async def test_a_window_is_read_through_an_index(
     await (await planned(database, LetterEncoder(), language)).database.close()
     values = dict.fromkeys(("user", "start", "end", "longest", "earliest", "limit", "most"), 1)
     with closing(connect(database)) as conn:
-        for sql in (
-            event_times.of_kind(event_times.IN_WINDOW, kind),
-            searches.ROWS[kind],
-        ):
+        for sql in (event_times.of_kind(event_times.IN_WINDOW, kind), searches.ROWS[kind]):
             plan = [row[3] for row in conn.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
             assert any(step.startswith("SEARCH") and "(user_key=? AND" in step for step in plan), (
                 plan
