@@ -83,10 +83,7 @@ PARTS: Final = {
             "pyproject.toml", "constraints.txt", "requirements.txt", "Makefile",
             "hotmem/__init__.py", "hotmem/models/",
         ),
-        files=(
-            "tests/models/test_preparation.py", "tests/packaging/test_extras.py",
-            "tests/packaging/test_prepare.py", "tests/packaging/test_wheel.py",
-        ),
+        files=("tests/packaging/test_extras.py", "tests/packaging/test_wheel.py"),
     ),
 }  # fmt: skip
 

@@ -28,7 +28,7 @@ async def test_messages_are_in_order(memory: Memory) -> None:
     await tell(memory)
     found = await memory.search_contextual("What kind of bread did I bake?", user_id="ana")
     assert (found.sessions[0].session_id, found.fallback) == ("bread", False)
-    assert tuple(message.content for message in found.sessions[0].messages) == SESSIONS[1][1:]
+    assert [message.content for message in found.sessions[0].messages] == SESSIONS[1][1:]
     assert as_json(found)["sessions"][0]["messages"][0]["at"].startswith("20")
     assert found.lines == () and found.text == ""
 
