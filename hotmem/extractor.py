@@ -18,6 +18,7 @@ from hotmem.types import (
     ExtractionBatch,
     ExtractionOutcome,
     ExtractionResult,
+    JobKind,
     Role,
     Statement,
     Turn,
@@ -82,8 +83,11 @@ class FactExtractor:
         """Stores the facts of an answer that the turns support, and how many there were."""
         result, facts = await self._read(batch, answer, usage)
         stored = await self._database.write(
-            queries.extractions.complete,
+            queries.claims.finish,
             batch.user,
+            self._context.worker_id,
+            JobKind.EXTRACTION,
+            queries.extractions.complete,
             batch,
             result,
             facts,

@@ -1,7 +1,7 @@
 """Runs jobs of the worker under leases, counts failures and retries what was set aside."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
@@ -20,6 +20,7 @@ from hotmem.errors import (
     StoreUnusable,
 )
 from hotmem.options import BackgroundOptions
+from hotmem.remember import WriteContext
 from hotmem.storage import queries, steps
 from hotmem.storage.database import Database
 from hotmem.storage.queries.jobs import LEASE_S
@@ -50,15 +51,16 @@ class JobRunner:
     """Runs jobs so that one that fails does not hold up the others.
 
     Args:
-        database: The database.
+        context: The live parts of the write path.
         options: Tries and pauses.
         priority: Lets recalls go first.
     """
 
     def __init__(
-        self, database: Database, options: BackgroundOptions, priority: ForegroundPriority
+        self, context: WriteContext, options: BackgroundOptions, priority: ForegroundPriority
     ) -> None:
-        self._database = database
+        self._context = context
+        self._database = context.storage.database
         self._options = options
         self._priority = priority
         self._retried: int | None = 0
@@ -73,8 +75,9 @@ class JobRunner:
         kind: JobKind,
         jobs: Sequence[T],
         key: Callable[[T], int | str],
-        run: Callable[[Sequence[T]], Awaitable[Any]],
-        user: UserKey | None = None,
+        run: Callable[[Sequence[T], bool], Awaitable[Any]],
+        *,
+        last: bool = True,
     ) -> None:
         """Runs some jobs at once; if that fails, each half, until the job that fails is alone.
 
@@ -82,31 +85,41 @@ class JobRunner:
             kind: Kind of job.
             jobs: Jobs whose leases this worker has.
             key: The key of a job's row.
-            run: Runs some of them.
-            user: The user, needed for a category only (`job_failures.record`).
+            run: Runs some of them. Its second argument tells whether they are the last, whose
+                result releases the leases of the kind.
+            last: Whether these are the last.
 
         Raises:
             StoreError: If no job can run, as the database cannot be written.
         """
         try:
-            await run(jobs)
+            await run(jobs, last)
         except DATABASE_ERRORS:
             raise
         except Exception as error:  # a job that fails must not hold up the others
             if len(jobs) == 1:
-                await self._count_failure(kind, key(jobs[0]), error, user)
+                await self.count_failure(kind, key(jobs[0]), error, last=last)
                 return
             middle = len(jobs) // 2
-            for half in (jobs[:middle], jobs[middle:]):
+            for half, ends in ((jobs[:middle], False), (jobs[middle:], last)):
                 await self._priority.wait_idle()
-                await self.attempt(kind, half, key, run, user)
+                await self.attempt(kind, half, key, run, last=ends)
 
-    async def _count_failure(
-        self, kind: JobKind, key: int | str, error: Exception, user: UserKey | None
+    async def count_failure(
+        self,
+        kind: JobKind,
+        key: int | str,
+        error: Exception,
+        user: UserKey | None = None,
+        *,
+        last: bool = True,
     ) -> None:
         """Counts a failed try; the job pauses, or is set aside after its last try."""
         log.warning("job failed", kind=kind, key=key, error=type(error).__name__)
         await self._database.write_all(
+            queries.claims.finish_all,
+            self._context.worker_id if last else None,
+            kind,
             queries.job_failures.record,
             kind,
             key,
@@ -130,6 +143,8 @@ class JobRunner:
         return bool(given)
 
 
+Answered = TypeVar("Answered")
+
 RENEW_S: Final = LEASE_S / 3
 """Seconds between two renewals while jobs run."""
 
@@ -138,35 +153,27 @@ RENEWALS: Final = 45
 
 
 class WorkerLeases:
-    """The leases that one worker has of jobs of some kinds.
+    """The leases of one worker.
 
     Args:
         database: The database.
         owner: Identifies the worker.
-        kinds: The kinds.
     """
 
-    def __init__(self, database: Database, owner: str, kinds: Iterable[JobKind]) -> None:
+    def __init__(self, database: Database, owner: str) -> None:
         self._database = database
         self._owner = owner
-        self._kinds = kinds
-        self._may_have_any = False
+        self._taking: asyncio.Future[Any] | None = None
 
-    async def taken(self, taking: Awaitable[T]) -> T:
-        """The result of a write that may take leases."""
-        self._may_have_any = True
-        return await taking
+    async def taken(self, taking: Awaitable[Answered]) -> Answered:
+        """The result of a write that takes leases.
 
-    async def release(self) -> None:
-        """Releases the leases.
-
-        Writes run one after the other, so those are released too that a write takes which goes on
-        after its caller was cancelled.
+        The write goes on if the caller is cancelled, and `close` waits for it: leases taken later
+        would be released by nobody.
         """
-        if self._may_have_any:
-            with suppress(StoreError):
-                await self._database.write_all(queries.jobs.release, self._owner, self._kinds)
-                self._may_have_any = False
+        future = asyncio.ensure_future(taking)
+        self._taking = future
+        return await asyncio.shield(future)
 
     @asynccontextmanager
     async def renewed(self) -> AsyncIterator[None]:
@@ -197,6 +204,14 @@ class WorkerLeases:
         with suppress(StoreError):
             for owner in await self._database.read_all(queries.jobs.owners):
                 if has_died(owner):
-                    await self._database.write_all(queries.jobs.release, owner)
+                    await self._database.write_all(queries.jobs.release_all, owner)
                     released = True
         return released
+
+    async def close(self) -> None:
+        """Releases the leases of the worker, which has stopped."""
+        if self._taking is not None:
+            await asyncio.gather(self._taking, return_exceptions=True)
+        with suppress(StoreError):
+            if await self._database.read_all(queries.jobs.any_leased, self._owner):
+                await self._database.write_all(queries.jobs.release_all, self._owner)

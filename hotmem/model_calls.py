@@ -87,8 +87,11 @@ class SummaryWriter:
         turns = [turn for _, turn in batch.turns]
         summary, result = await asyncio.to_thread(self._read, turns, answer, usage)
         stored = await self._database.write(
-            queries.sessions.complete,
+            queries.claims.finish,
             batch.user,
+            self._context.worker_id,
+            JobKind.EXTRACTION,
+            queries.sessions.complete,
             batch,
             result,
             summary,
@@ -123,6 +126,9 @@ LONGEST_PAUSE_S: Final = 3600.0
 SPENT_CHECK_S: Final = 600.0
 """Seconds between two looks whether the day's budget is free again."""
 
+CHECK_S: Final = 30.0
+"""Seconds between two looks for sessions that nothing signals."""
+
 
 class ModelJob(Protocol):
     """One kind of call: which sessions wait for it, what is sent, what becomes of the answer.
@@ -154,7 +160,7 @@ class ModelJob(Protocol):
     async def store(
         self, batch: ExtractionBatch, answer: str, usage: ExtractionResult
     ) -> tuple[ExtractionResult, int]:
-        """Stores what the answer says and the turns support.
+        """Stores what the answer says and the turns support, and releases the lease.
 
         Args:
             batch: The turns that were sent.
@@ -168,7 +174,7 @@ class ModelJob(Protocol):
 
 
 class ModelCalls:
-    """Makes the calls, one after the other, in a task of its own.
+    """The task that makes the calls.
 
     Args:
         context: The live parts of the write path.
@@ -185,6 +191,7 @@ class ModelCalls:
         stored: Callable[[], None],
     ) -> None:
         self._database = context.storage.database
+        self._worker_id = context.worker_id
         self._budget = Budget(options.daily_calls, options.daily_tokens, options.session_calls)
         self._stored = stored
         self._endpoint = ChatEndpoint(options) if options.model else None
@@ -192,12 +199,64 @@ class ModelCalls:
             FactExtractor(context, options, priority): bool(options.model),
             SummaryWriter(context, priority): bool(options.model) and options.summaries,
         }
-        self._leases = WorkerLeases(self._database, context.worker_id, [JobKind.EXTRACTION])
+        self._leases = WorkerLeases(self._database, context.worker_id)
+        self._wanted = asyncio.Event()
+        self._settled = asyncio.Event()
         self._failures = 0
         self._resumes_at = 0.0
         self._task: asyncio.Task[None] | None = None
 
-    async def discard(self) -> None:
+    def start(self) -> None:
+        """Starts the task; without a model it only ends the waiting of what waits."""
+        self._wanted.set()
+        self._task = asyncio.create_task(self._run(), name="hotmem-model-calls")
+
+    def wake(self) -> None:
+        """Signals that there may be something to send."""
+        if self._endpoint is not None:
+            self._settled.clear()
+            self._wanted.set()
+
+    async def settle(self) -> None:
+        """Returns when no session is due, or none may be sent for now."""
+        self.wake()
+        if self._task is not None:
+            await self._settled.wait()
+
+    async def close(self) -> None:
+        """Cancels a call that is being made, and closes the connections."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            await self._leases.close()
+        self._settled.set()
+        if self._endpoint is not None:
+            await self._endpoint.close()
+
+    async def _run(self) -> None:
+        await self._discard()
+        if self._endpoint is None:
+            self._settled.set()
+            return
+        while True:
+            self._wanted.clear()
+            try:
+                more = await self._run_once(self._endpoint)
+            except Exception as error:  # background jobs must not end the process
+                log.error("model calls failed", error=type(error).__name__)
+                self._pause(lasting=False)
+                more = False
+            if more:
+                continue
+            if not self._wanted.is_set():
+                self._settled.set()
+            try:
+                async with asyncio.timeout(CHECK_S):
+                    await self._wanted.wait()
+            except TimeoutError:
+                self._settled.clear()
+
+    async def _discard(self) -> None:
         """Ends the waiting for jobs that are off: what was said until now is not sent later."""
         try:
             for job, on in self._jobs.items():
@@ -205,35 +264,6 @@ class ModelCalls:
                     await job.discard()
         except StoreError as error:
             log.warning("model calls not turned off", error=type(error).__name__)
-
-    def start(self) -> None:
-        """Starts to make the calls that are due, beside the caller, unless that goes on already."""
-        if self._endpoint is not None and (self._task is None or self._task.done()):
-            self._task = asyncio.create_task(self._run(self._endpoint), name="hotmem-model-calls")
-
-    async def settle(self) -> None:
-        """Returns when no session is due, or none may be sent for now."""
-        for _ in range(2):  # the task that goes on may have looked before the latest job
-            self.start()
-            if self._task is not None:
-                await asyncio.wait([self._task])
-
-    async def close(self) -> None:
-        """Cancels a call that is being made, and closes the connections."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-            await self._leases.release()
-        if self._endpoint is not None:
-            await self._endpoint.close()
-
-    async def _run(self, endpoint: ChatEndpoint) -> None:
-        try:
-            while await self._run_once(endpoint):
-                pass
-        except Exception as error:  # background jobs must not end the process
-            log.error("model calls failed", error=type(error).__name__)
-            self._pause(lasting=False)
 
     async def _run_once(self, endpoint: ChatEndpoint) -> bool:
         """Makes one call; False if no session is due, or none may be sent."""
@@ -251,7 +281,6 @@ class ModelCalls:
             if claim.batch is not None:
                 async with self._leases.renewed():
                     await self._call(endpoint, job, claim.batch)
-                await self._leases.release()
             if claim.more:
                 return True
         return False
@@ -265,8 +294,7 @@ class ModelCalls:
             answer = await endpoint.complete(job.write_prompt(turns), job.answer_tokens)
         except EndpointFailed as failure:
             self._pause(lasting=failure.lasting)
-            failed = ExtractionResult(ExtractionOutcome.FAILED, prompt)
-            await self._database.write(queries.model_calls.complete, batch.user, batch.call, failed)
+            await self._fail(batch, ExtractionResult(ExtractionOutcome.FAILED, prompt))
             count_model_call(job.name, ExtractionOutcome.FAILED, prompt, 0)
             log.warning(f"{job.name} call failed", reason=failure.reason, turns=len(turns))
             return
@@ -285,6 +313,18 @@ class ModelCalls:
         )
         if stored:
             self._stored()
+
+    async def _fail(self, batch: ExtractionBatch, result: ExtractionResult) -> None:
+        """Completes the record of a call without an answer; its turns still wait."""
+        await self._database.write(
+            queries.claims.finish,
+            batch.user,
+            self._worker_id,
+            JobKind.EXTRACTION,
+            queries.model_calls.complete,
+            batch.call,
+            result,
+        )
 
     def _pause(self, *, lasting: bool) -> None:
         """Makes no call for a while, longer after each failure."""

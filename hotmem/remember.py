@@ -37,6 +37,7 @@ from hotmem.text.stemming import terms
 from hotmem.types import (
     Correction,
     EvidenceKind,
+    JobKind,
     Profile,
     QueryVectors,
     Revision,
@@ -109,17 +110,28 @@ async def embed_rows(
     rows: Sequence[WaitingText],
     *,
     anew: bool = False,
+    last: bool = True,
 ) -> None:
     """Stores vectors and token signs of some rows of one kind (`anew`: see `embedding.put`)."""
     texts = [text for _, _, text in rows]
     kind = rows[0][0]
     vectors, signs = await asyncio.to_thread(_encode, context.encoder, kind, texts)
     await context.storage.database.write_all(
-        queries.embedding.put, context.encoder_id, rows, vectors, signs, anew=anew
+        queries.claims.finish_all,
+        context.worker_id if last else None,
+        JobKind(kind),
+        queries.embedding.put,
+        context.encoder_id,
+        rows,
+        vectors,
+        signs,
+        anew=anew,
     )
 
 
-async def understand_turns(context: WriteContext, waiting: Sequence[tuple[int, Turn]]) -> None:
+async def understand_turns(
+    context: WriteContext, waiting: Sequence[tuple[int, Turn]], *, last: bool = True
+) -> None:
     """Stores what some turns state, and what it confirms, corrects, ends or puts in doubt.
 
     They are parsed together and stored one by one, as a turn may change what the one before it
@@ -135,9 +147,14 @@ async def understand_turns(context: WriteContext, waiting: Sequence[tuple[int, T
         if context.extracts
         else queries.understandings.store_all
     )
-    for (key, turn), understanding in zip(waiting, understandings, strict=True):
+    for place, ((key, turn), understanding) in enumerate(
+        zip(waiting, understandings, strict=True), 1
+    ):
         revision = await _revision(context, key, turn, understanding)
         await context.storage.database.write_all(
+            queries.claims.finish_all,
+            context.worker_id if last and place == len(waiting) else None,
+            JobKind.TURN,
             store,
             {key: understanding},
             find_supersession,
@@ -245,12 +262,22 @@ async def summarise_session(context: WriteContext, session: DueSession) -> None:
     database = context.storage.database
     seen = await database.read(queries.sessions.unsummarised, session.user, session.key)
     if seen is None:
-        await database.write(queries.sessions.done, session.user, session.key)
+        await database.write(
+            queries.claims.finish,
+            session.user,
+            context.worker_id,
+            JobKind.SESSION,
+            queries.sessions.done,
+            session.key,
+        )
         return
     summary, topics = await asyncio.to_thread(_summary, context.reader, seen)
     await database.write(
-        queries.sessions.put,
+        queries.claims.finish,
         session.user,
+        context.worker_id,
+        JobKind.SESSION,
+        queries.sessions.put,
         seen,
         summary,
         topics,

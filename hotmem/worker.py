@@ -79,8 +79,8 @@ class Worker:
         self._retention = retention
         self._priority = priority
         self._served = UserRotation()
-        self._leases = WorkerLeases(self._database, context.worker_id, queries.claims.CLAIMED)
-        self._runner = JobRunner(self._database, options, priority)
+        self._leases = WorkerLeases(self._database, context.worker_id)
+        self._runner = JobRunner(context, options, priority)
         self._model_calls = ModelCalls(context, extraction, priority, self.wake)
         self._namer = TopicNamer(context, extraction, priority)
         self._evolving = asyncio.Lock()
@@ -95,6 +95,7 @@ class Worker:
         """Starts the task; jobs that an earlier process left are done first."""
         self._wanted.set()
         self._task = asyncio.create_task(self._run(), name="hotmem-worker")
+        self._model_calls.start()
 
     def wake(self) -> None:
         """Signals that there are jobs."""
@@ -164,28 +165,26 @@ class Worker:
 
     async def close(self) -> None:
         """Stops after the current job and releases the leases; other jobs stay in the database."""
+        await self._model_calls.close()
+        await self._namer.close()
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-            await self._leases.release()
-        await self._model_calls.close()
-        await self._namer.close()
+            await self._leases.close()
         self._settled.set()
 
     async def _run(self) -> None:
-        await self._model_calls.discard()
         await self._leases.release_dead()
         while True:
             self._wanted.clear()
             await self._priority.wait_idle()
             async with self._leases.renewed():
                 more = await self._run_round()
-            self._model_calls.start()
             if await self._leases.release_dead() or more:
                 continue
-            await self._leases.release()
             if not self._wanted.is_set() and not self._resumes_at:
                 self._settled.set()
+            self._model_calls.wake()
             try:
                 async with asyncio.timeout(self._pause_s()):
                     await self._wanted.wait()
@@ -250,18 +249,13 @@ class Worker:
             )
         )
 
-    async def _take(self, kind: JobKind, user: UserKey) -> bool:
-        """Takes the lease of a user's jobs of a kind; False if another worker has it."""
-        take, worker = queries.jobs.take, self._context.worker_id
-        return bool(await self._leases.taken(self._database.write_all(take, worker, kind, [user])))
-
     async def _embed(self, waiting: Sequence[WaitingText]) -> bool:
         for kind, group in groupby(waiting, key=lambda row: row[0]):
             await self._runner.attempt(
                 JobKind(kind),
                 list(group),
                 lambda row: row[1],
-                lambda rows: embed_rows(self._context, rows),
+                lambda rows, last: embed_rows(self._context, rows, last=last),
             )
         return bool(waiting)
 
@@ -295,7 +289,13 @@ class Worker:
             )
             keys = [key for _, key, _ in rows]
             await self._database.write_all(
-                queries.embedding.skip, self._context.encoder_id, rows[0][0], keys
+                queries.claims.finish_all,
+                self._context.worker_id,
+                JobKind(rows[0][0]),
+                queries.embedding.skip,
+                self._context.encoder_id,
+                rows[0][0],
+                keys,
             )
         return True
 
@@ -306,7 +306,7 @@ class Worker:
                 JobKind.TURN,
                 waiting,
                 lambda turn: turn[0],
-                lambda turns: understand_turns(self._context, turns),
+                lambda turns, last: understand_turns(self._context, turns, last=last),
             )
         return bool(waiting)
 
@@ -317,23 +317,32 @@ class Worker:
                 JobKind.IMPORT,
                 [found],
                 lambda found: found.key,
-                lambda _: steps.roll_back_imports(self._database, WRITE_S),
+                lambda *_: steps.roll_back_imports(self._database, WRITE_S),
             )
         return found is not None
 
     async def _summarise(self, now: datetime, *, thorough: bool) -> bool:
         session = await steps.session_due(
-            self._database, self._served, now, self._options.idle_s, thorough=thorough
+            self._database,
+            self._served,
+            now,
+            self._options.idle_s,
+            thorough=thorough,
         )
-        if session is None or not await self._take(JobKind.SESSION, session.user):
+        if session is None:
             return False
-        await self._runner.attempt(
-            JobKind.SESSION,
-            [session],
-            lambda session: session.key,
-            lambda sessions: summarise_session(self._context, sessions[0]),
-        )
-        return True
+        claim = queries.claims.claim_session
+        if await self._leases.taken(
+            self._database.write(claim, session.user, self._context.worker_id, session.key)
+        ):
+            await self._runner.attempt(
+                JobKind.SESSION,
+                [session],
+                lambda session: session.key,
+                lambda sessions, _: summarise_session(self._context, sessions[0]),
+            )
+            return True
+        return False
 
     async def _evolve(self, now: datetime) -> bool:
         """Evolves a category that is due."""
@@ -346,16 +355,30 @@ class Worker:
             timedelta(seconds=self._evolution.every_s),
             self._evolution.cluster_size,
         )
-        if found is None or not await self._take(JobKind.CATEGORY, found[0]):
+        if found is None:
             self._evolution_checked_at = now
             return False
         user, category = found
-
-        async def run(categories: Sequence[Category]) -> None:
-            await self.evolve(user, categories)
-            await self._database.write(queries.job_failures.clear, user, JobKind.CATEGORY, category)
-
-        await self._runner.attempt(JobKind.CATEGORY, [category], str, run, user)
+        claim = queries.claims.claim_category
+        if not await self._leases.taken(self._database.write(claim, user, self._context.worker_id)):
+            self._evolution_checked_at = now
+            return False
+        try:
+            await self.evolve(user, [category])
+        except DATABASE_ERRORS:
+            raise
+        except Exception as error:  # a category that cannot evolve must not hold up the others
+            await self._runner.count_failure(JobKind.CATEGORY, category, error, user)
+        else:
+            await self._database.write(
+                queries.claims.finish,
+                user,
+                self._context.worker_id,
+                JobKind.CATEGORY,
+                queries.job_failures.clear,
+                JobKind.CATEGORY,
+                category,
+            )
         return True
 
     async def _apply_retention(self, now: datetime) -> bool:

@@ -217,7 +217,7 @@ def test_a_lease_keeps_other_workers_away_until_it_expires(database: Path) -> No
             assert not jobs.is_waiting(conn, JobKind.TURN, "third")
             pass_time(conn, jobs.LEASE_S)
             assert claimed("third") == [1, 2, 3]
-            jobs.release(conn, "third")
+            jobs.release_all(conn, "third")
             assert claimed(second) == [1, 2, 3]
     finally:
         asyncio.run(opened.close())
@@ -415,7 +415,7 @@ async def test_settle_does_not_miss_what_another_worker_releases(
 
         async def released() -> bool:
             await look()
-            await memory.runtime.database.write_all(jobs.release, other)
+            await memory.runtime.database.write_all(jobs.release_all, other)
             return True
 
         settled.wait = released  # type: ignore[method-assign, assignment]  # spied on
@@ -427,7 +427,7 @@ async def test_a_claim_that_is_cancelled_leaves_no_lease(
     database: Path, language: Language
 ) -> None:
     async with Memory.open(database, background(BackgroundMode.OFF)) as memory:
-        own = WorkerLeases(memory.runtime.database, "own", [JobKind.TURN, JobKind.PASSAGE])
+        own = WorkerLeases(memory.runtime.database, "own")
         begun, going = threading.Event(), threading.Event()
 
         def claim(conn: Connection) -> None:
@@ -438,7 +438,7 @@ async def test_a_claim_that_is_cancelled_leaves_no_lease(
         claiming = asyncio.create_task(own.taken(memory.runtime.database.write_all(claim)))
         await asyncio.to_thread(begun.wait, 5)
         claiming.cancel()
-        closing_leases = asyncio.create_task(own.release())
+        closing_leases = asyncio.create_task(own.close())
         await asyncio.sleep(0.05)
         going.set()
         await closing_leases

@@ -1,15 +1,18 @@
-"""Claims jobs for one worker."""
+"""Claims jobs for one worker and finishes them, each in one transaction."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import embedding, jobs, reembedding, turns
 from hotmem.storage.queries.index_entries import TABLES
 from hotmem.types import EvidenceKind, JobKind, Turn, UserKey
 
-CLAIMED: Final = tuple(kind for kind in JobKind if kind is not JobKind.EXTRACTION)
-"""Kinds whose leases a worker has until it claims again, or pauses."""
+P = ParamSpec("P")
+T = TypeVar("T")
+
+EMBEDDED: Final = (JobKind.PASSAGE, JobKind.MEMORY, JobKind.SUMMARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ def any_waiting(conn: Connection, encoder: str, worker: str) -> bool:
     if jobs.is_waiting(conn, JobKind.TURN, worker):
         return True
     return not embedding.superseded(conn, encoder) and any(
-        jobs.is_waiting(conn, kind, worker) for kind in jobs.EMBEDDED
+        jobs.is_waiting(conn, kind, worker) for kind in EMBEDDED
     )
 
 
@@ -42,7 +45,7 @@ def claim(
     max_texts: int,
     max_turns: int,
 ) -> Claimed:
-    """Takes the leases of some jobs, users in turn, in place of those that the worker had.
+    """Takes the leases of some jobs, users in turn.
 
     Args:
         conn: The writer, within a transaction.
@@ -52,7 +55,6 @@ def claim(
         max_texts: Texts to embed at most.
         max_turns: Turns to understand at most.
     """
-    jobs.release(conn, worker, CLAIMED)
     return Claimed(
         embedding.waiting(conn, encoder, max_texts, rotation, worker),
         turns.waiting(conn, rotation, max_turns, worker),
@@ -75,4 +77,54 @@ def claim_again(
     kind, key, _ = rows[0]
     sql = f"SELECT user_key FROM {TABLES[kind]} WHERE id = ?"
     user = UserKey(conn.execute(sql, (key,)).fetchone()[0])
-    return rows if jobs.take(conn, worker, JobKind(kind), [user]) else None
+    return rows if _claim_one(conn, user, worker, JobKind(kind)) else None
+
+
+def claim_session(conn: Connection, user: UserKey, worker: str, session: int) -> bool:
+    """Takes the lease of summarising a session; False if it is taken or the session is deleted."""
+    there = conn.execute(
+        "SELECT 1 FROM sessions WHERE id = ? AND user_key = ?", (session, user)
+    ).fetchone()
+    return there is not None and _claim_one(conn, user, worker, JobKind.SESSION)
+
+
+def claim_category(conn: Connection, user: UserKey, worker: str) -> bool:
+    """Takes the lease of evolving a user's categories; False if another worker has it."""
+    return _claim_one(conn, user, worker, JobKind.CATEGORY)
+
+
+def finish(
+    conn: Connection,
+    user: UserKey,
+    owner: str,
+    kind: JobKind,
+    store: Callable[Concatenate[Connection, UserKey, P], T],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> T:
+    """Stores the result of a user's job and releases its lease."""
+    result = store(conn, user, *args, **kwargs)
+    jobs.release(conn, user, owner, kind)
+    return result
+
+
+def finish_all(
+    conn: Connection,
+    owner: str | None,
+    kind: JobKind,
+    store: Callable[Concatenate[Connection, P], T],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> T:
+    """Stores the result of jobs of several users and releases all leases of the kind.
+
+    None are released without an owner, while there are more of the jobs that were claimed.
+    """
+    result = store(conn, *args, **kwargs)
+    if owner is not None:
+        jobs.release_kind(conn, owner, kind)
+    return result
+
+
+def _claim_one(conn: Connection, user: UserKey, worker: str, kind: JobKind) -> bool:
+    return bool(jobs.take(conn, worker, kind, [user]))

@@ -6,14 +6,22 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries.jobs import QUEUES, Queue
+from hotmem.storage.queries.jobs import QUEUES
 from hotmem.storage.queries.times import BEHIND, from_stored, to_stored
 from hotmem.storage.queries.users import lock_users
 from hotmem.text.validation import ascii_lower
 from hotmem.types import EvidenceKind, FailedJob, JobKind, LocatedRow, UserKey
 
-IMPORTS: Final = Queue("imports", "id", "TRUE")
-"""Imports that are rolled back, whose rows have no mark while their job pauses."""
+HELD: Final = {work: (queue.table, queue.key) for work, queue in QUEUES.items()} | {
+    JobKind.SESSION: ("sessions", "id")
+}
+"""Tables whose rows are marked while their job pauses, and their keys. Categories and imports are
+few and have no mark."""
+
+
+UNDONE: Final = {JobKind.TURN: "TRUE", JobKind.SESSION: "summary_due <> 0"}
+"""Conditions of rows whose job no other worker has done meanwhile; the rest wait for a vector."""
+
 
 NOT_HELD: Final = """NOT EXISTS (SELECT 1 FROM failures f WHERE f.kind = '{work}' AND f.key = {key}
     AND f.user_key = {user} AND f.again_at IS DISTINCT FROM 0)"""
@@ -66,17 +74,16 @@ def record(
         now: The wall clock.
         user: The user, needed for a category only; None reads the user from the row.
     """
-    queue = QUEUES.get(work, IMPORTS)
+    table, column = HELD.get(work, ("imports", "id"))
     if user is None:
-        sql = f"SELECT user_key FROM {queue.table} WHERE {queue.key} = ?"
-        row = conn.execute(sql, (key,)).fetchone()
+        row = conn.execute(f"SELECT user_key FROM {table} WHERE {column} = ?", (key,)).fetchone()
         if row is None:
             return
         user = UserKey(row[0])
     conn.lock_user(user)
-    if work in QUEUES:
-        sql = f"""UPDATE {queue.table} SET held = 1 WHERE {queue.key} = ? AND user_key = ?
-                  AND {queue.undone} RETURNING user_key"""
+    if work in HELD:
+        sql = f"""UPDATE {table} SET held = 1 WHERE {column} = ? AND user_key = ?
+                  AND {UNDONE.get(work, "vector IS NULL")} RETURNING user_key"""
         if conn.execute(sql, (key, user)).fetchone() is None:
             return
     of_piece = {"work": work, "key": str(key), "user": user}
@@ -209,8 +216,10 @@ def _release(conn: Connection, which: str, values: Sequence[int]) -> int:
     ).fetchall()
     lock_users(conn, [UserKey(user) for _, _, user in pieces])
     for kind, key, user in pieces:
-        if queue := QUEUES.get(JobKind(kind)):
-            conn.execute(f"UPDATE {queue.table} SET held = 0 WHERE {queue.key} = ?", (int(key),))
+        work = JobKind(kind)
+        if work in HELD:
+            table, column = HELD[work]
+            conn.execute(f"UPDATE {table} SET held = 0 WHERE {column} = ?", (int(key),))
         conn.execute(
             "UPDATE failures SET again_at = 0 WHERE kind = ? AND key = ? AND user_key = ?",
             (kind, key, user),

@@ -40,17 +40,16 @@ EXPIRY: Final = f"clock() + {round(LEASE_S * 1e6)}"
 def take(conn: Connection, worker: str, kind: JobKind, users: Iterable[UserKey]) -> set[UserKey]:
     """Takes or extends leases of users, in ascending order; returns the users it got.
 
-    Another worker may have taken one since it was free (`is_free`), or the user may be gone.
+    Another worker may have taken one since it was free (`is_free`).
     """
     taken = set()
     for user in sorted(set(users)):
         row = conn.execute(
-            f"""INSERT INTO leases (kind, user_key, owner, expires_at)
-                SELECT ?, id, ?, {EXPIRY} FROM users WHERE id = ?
+            f"""INSERT INTO leases (kind, user_key, owner, expires_at) VALUES (?, ?, ?, {EXPIRY})
                 ON CONFLICT (kind, user_key) DO UPDATE
                 SET owner = excluded.owner, expires_at = excluded.expires_at
                 WHERE leases.owner = excluded.owner OR NOT ({VALID}) RETURNING user_key""",
-            (kind, worker, user),
+            (kind, user, worker),
         ).fetchone()
         if row is not None:
             taken.add(user)
@@ -62,9 +61,20 @@ def renew(conn: Connection, worker: str) -> None:
     conn.execute(f"UPDATE leases SET expires_at = {EXPIRY} WHERE owner = ?", (worker,))
 
 
-def release(conn: Connection, owner: str, kinds: Iterable[JobKind] = JobKind) -> None:
-    """Releases a worker's leases, of jobs of any kind or of some."""
-    conn.execute("DELETE FROM leases WHERE owner = ? AND kind = ANY(?)", (owner, [*kinds]))
+def release(conn: Connection, user: UserKey, owner: str, kind: JobKind) -> None:
+    """Releases a worker's lease of a user's jobs of a kind."""
+    sql = "DELETE FROM leases WHERE kind = ? AND user_key = ? AND owner = ?"
+    conn.execute(sql, (kind, user, owner))
+
+
+def release_kind(conn: Connection, owner: str, kind: JobKind) -> None:
+    """Releases a worker's leases of all users' jobs of a kind."""
+    conn.execute("DELETE FROM leases WHERE kind = ? AND owner = ?", (kind, owner))
+
+
+def any_leased(conn: Connection, owner: str) -> bool:
+    """Whether a worker has leases."""
+    return conn.execute("SELECT 1 FROM leases WHERE owner = ?", (owner,)).fetchone() is not None
 
 
 def owners(conn: Connection) -> list[str]:
@@ -78,6 +88,11 @@ def any_other(conn: Connection, worker: str) -> bool:
     return conn.execute(sql, (worker,)).fetchone() is not None
 
 
+def release_all(conn: Connection, owner: str) -> None:
+    """Releases all leases of a worker that stops."""
+    conn.execute("DELETE FROM leases WHERE owner = ?", (owner,))
+
+
 def is_free(conn: Connection, user: UserKey, worker: str, kind: JobKind) -> bool:
     """Whether no other worker has the lease of a user's jobs of a kind."""
     sql = f"SELECT 1 FROM leases WHERE kind = ? AND user_key = ? AND owner <> ? AND {VALID}"
@@ -85,16 +100,11 @@ def is_free(conn: Connection, user: UserKey, worker: str, kind: JobKind) -> bool
 
 
 class Queue(NamedTuple):
-    """A queue of jobs: a table, its key, and the condition of rows whose job is not done."""
+    """A queue of jobs: a table, its key, and the condition on which a row waits."""
 
     table: str
     key: str
-    undone: str
-
-    @property
-    def waits(self) -> str:
-        """The condition of rows that wait: `held` ones failed."""
-        return f"{self.undone} AND held = 0"
+    waits: str
 
 
 WHEN_IDLE: Final = 1
@@ -103,22 +113,17 @@ ended."""
 WHEN_ENDED: Final = 2
 
 
-EMBEDDED: Final = (JobKind.PASSAGE, JobKind.MEMORY, JobKind.SUMMARY)
-"""Kinds of rows that are embedded."""
-
-WITHOUT_VECTOR: Final = """vector IS NULL
+EMBEDDED: Final = """vector IS NULL AND held = 0
     AND id > coalesce((SELECT upto FROM former_vectors WHERE kind = '{kind}'), 0)"""
 """Condition of rows that wait to be embedded. While rows wait to be embedded again, none up to the
 last of those does."""
 
 QUEUES: Final = {
-    JobKind.TURN: Queue("pending_turns", "turn", "TRUE"),
-    JobKind.PASSAGE: Queue("passages", "id", WITHOUT_VECTOR.format(kind=JobKind.PASSAGE)),
-    JobKind.MEMORY: Queue("memories", "id", WITHOUT_VECTOR.format(kind=JobKind.MEMORY)),
-    JobKind.SUMMARY: Queue("summaries", "id", WITHOUT_VECTOR.format(kind=JobKind.SUMMARY)),
-    JobKind.SESSION: Queue("sessions", "id", f"summary_due = {WHEN_ENDED}"),
+    JobKind.TURN: Queue("pending_turns", "turn", "held = 0"),
+    JobKind.PASSAGE: Queue("passages", "id", EMBEDDED.format(kind=JobKind.PASSAGE)),
+    JobKind.MEMORY: Queue("memories", "id", EMBEDDED.format(kind=JobKind.MEMORY)),
+    JobKind.SUMMARY: Queue("summaries", "id", EMBEDDED.format(kind=JobKind.SUMMARY)),
 }
-"""Categories and imports are few and have none."""
 
 
 PROMOTED: Final = 256
@@ -130,6 +135,8 @@ them."""
 
 IDLE: Final = f"summary_due = {WHEN_IDLE} AND held = 0 AND (touched_at <= ? OR touched_at > ?)"
 """Condition of sessions that are idle, or dated after the clock."""
+ENDED: Final = f"summary_due = {WHEN_ENDED} AND held = 0"
+"""Condition of sessions that have ended and wait for a summary."""
 
 
 LAST: Final = 2**62
@@ -282,11 +289,10 @@ def next_session(conn: Connection, rotation: UserRotation) -> tuple[DueSession |
         The session, if one was found, and whether there are more users to search.
     """
     last = JobKind.SESSION, "user_key"
-    ended = QUEUES[JobKind.SESSION].waits
     begun = user = rotation.latest[last]
     for _ in range(USERS_SEEN):
         row = conn.execute(
-            f"""SELECT user_key FROM sessions WHERE {ended} AND user_key > ? ORDER BY user_key
+            f"""SELECT user_key FROM sessions WHERE {ENDED} AND user_key > ? ORDER BY user_key
                 LIMIT 1""",
             (user,),
         ).fetchone()
@@ -295,7 +301,7 @@ def next_session(conn: Connection, rotation: UserRotation) -> tuple[DueSession |
             return None, begun > 0
         rotation.latest[last] = user = row[0]
         found = conn.execute(
-            f"""SELECT s.id FROM sessions s WHERE {ended} AND user_key = ?
+            f"""SELECT s.id FROM sessions s WHERE {ENDED} AND user_key = ?
                     AND NOT EXISTS (SELECT 1 FROM passages p WHERE p.session = s.id
                         AND p.vector IS NULL AND p.held = 0)
                     AND NOT EXISTS (SELECT 1 FROM former_vectors f WHERE f.kind = 'passage'
@@ -314,17 +320,19 @@ def waiting_counts(conn: Connection) -> dict[JobKind, int]:
         work: f"SELECT count(*) FROM {queue.table} WHERE {queue.waits}"
         for work, queue in QUEUES.items()
     }
+    counts[JobKind.SESSION] = f"SELECT count(*) FROM sessions WHERE {ENDED}"
     counts[JobKind.IMPORT] = "SELECT count(*) FROM imports WHERE state IN ('failed', 'undone')"
     return {work: conn.execute(sql).fetchone()[0] for work, sql in counts.items()}
 
 
 def any_of(conn: Connection, user: UserKey) -> bool:
     """Whether a job of a user waits that is not set aside."""
-    waits = " UNION ALL ".join(
+    waits = [
         f"SELECT 1 FROM {queue.table} WHERE user_key = :user AND {queue.waits}"
         for queue in QUEUES.values()
-    )
-    found = conn.execute(f"{waits} LIMIT 1", {"user": user})
+    ]
+    ended = f"SELECT 1 FROM sessions WHERE user_key = :user AND {ENDED}"
+    found = conn.execute(" UNION ALL ".join((*waits, ended)) + " LIMIT 1", {"user": user})
     return found.fetchone() is not None
 
 
@@ -339,6 +347,7 @@ def oldest_turn(conn: Connection) -> datetime | None:
 
 def embedding_kinds(rotation: UserRotation) -> Iterator[JobKind]:
     """The kinds of embedding jobs, rotated by one with each call."""
+    works = (JobKind.PASSAGE, JobKind.MEMORY, JobKind.SUMMARY)
     first = rotation.first
-    rotation.first = (first + 1) % len(EMBEDDED)
-    return iter((*EMBEDDED[first:], *EMBEDDED[:first]))
+    rotation.first = (first + 1) % len(works)
+    return iter((*works[first:], *works[:first]))

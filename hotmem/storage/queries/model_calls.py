@@ -78,8 +78,8 @@ def claim(
         settle: Ends the waiting of a session's turns, which no day's budget would suffice for.
     """
     kind = JobKind.EXTRACTION
-    found = next((one for one in due if jobs.take(conn, worker, kind, [one[0]])), None)
-    if found is None:
+    found = next((one for one in due if jobs.is_free(conn, one[0], worker, kind)), None)
+    if found is None or not jobs.take(conn, worker, kind, [found[0]]):
         return Claim(None, more=False)
     user, session = found
     conn.lock_user(user)
@@ -90,7 +90,7 @@ def claim(
         batch = []
     call = begin(conn, user, session, budget, prompt, answer, now) if batch else None
     if call is None:
-        jobs.release(conn, worker, [kind])
+        jobs.release(conn, user, worker, kind)
         return Claim(None, more=not batch)
     return Claim(ExtractionBatch(user, session, call, tuple(batch)), more=True)
 

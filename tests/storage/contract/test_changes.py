@@ -19,6 +19,7 @@ from hotmem.text.tag_words import tag_key
 from hotmem.types import (
     Category,
     EvidenceKind,
+    JobKind,
     Kind,
     NewMemory,
     QueryVectors,
@@ -65,8 +66,9 @@ async def test_rows_are_embedded_again_by_one_worker(database: Database) -> None
     rows = await database.write_all(claim, first, 9)
     assert rows and await database.write_all(claim, other, 9) is None
     kind, keys = rows[0][0], [key for _, key, _ in rows]
-    await database.write_all(queries.embedding.skip, SECOND_ENCODER, kind, keys)
-    await database.write_all(queries.jobs.release, first)
+    finish, skip = queries.claims.finish_all, queries.embedding.skip
+    encoder = SECOND_ENCODER
+    await database.write_all(finish, first, JobKind(kind), skip, encoder, kind, keys)
     assert await database.write_all(claim, other, 9) == []
 
 

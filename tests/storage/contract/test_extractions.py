@@ -15,6 +15,7 @@ from hotmem.types import (
     ExtractionCosts,
     ExtractionOutcome,
     ExtractionResult,
+    JobKind,
     Kind,
     Statement,
     Turn,
@@ -64,8 +65,11 @@ async def finished(
 ) -> int:
     assert claim.batch is not None
     return await database.write(
-        queries.extractions.complete,
+        queries.claims.finish,
         user,
+        FIRST,
+        JobKind.EXTRACTION,
+        queries.extractions.complete,
         claim.batch,
         ANSWERED,
         facts,
@@ -178,8 +182,11 @@ async def test_a_call_without_an_answer_is_made_again_a_few_times(
         claim = await claimed(database)
         assert claim.batch is not None
         await database.write(
-            queries.model_calls.complete,
+            queries.claims.finish,
             ana,
+            FIRST,
+            JobKind.EXTRACTION,
+            queries.model_calls.complete,
             claim.batch.call,
             FAILED,
         )

@@ -3,6 +3,8 @@
 import asyncio
 from datetime import timedelta
 
+import pytest
+
 from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
@@ -12,8 +14,11 @@ from tests.storage.contract.story import (
     ENCODER,
     NOW,
     embed,
+    memories_of,
+    note,
     pass_time,
     say,
+    turn,
     understand,
 )
 
@@ -247,8 +252,9 @@ async def test_a_lease_keeps_other_workers_from_a_users_jobs(database: Database)
     assert not await database.read_all(queries.jobs.is_waiting, JobKind.PASSAGE, OTHER)
     assert sorted(await database.read_all(queries.jobs.owners)) == [FIRST, OTHER]
     assert await database.read_all(queries.jobs.any_other, FIRST)
-    await database.write_all(queries.jobs.release, FIRST)
-    assert await database.read_all(queries.jobs.owners) == [OTHER]
+    assert await database.read_all(queries.jobs.any_leased, FIRST)
+    await database.write_all(queries.jobs.release_all, FIRST)
+    assert not await database.read_all(queries.jobs.any_leased, FIRST)
     again = await database.write_all(claim, ENCODER, UserRotation(), OTHER, 99, 99)
     assert len(again.texts) == 8 and len(again.turns) == 8
 
@@ -285,11 +291,12 @@ async def test_a_lease_is_extended_by_its_owner(database: Database, ana: UserKey
     await database.write_all(pass_time, LEASE_S / 2)
     assert not await database.read(queries.jobs.is_free, ana, OTHER, JobKind.TURN)
     assert await database.read(queries.jobs.is_free, ana, OTHER, JobKind.PASSAGE)
-    await database.write_all(queries.jobs.release, FIRST, [JobKind.PASSAGE])
-    await database.write_all(queries.jobs.release, OTHER, [JobKind.TURN])
-    assert not await database.read(queries.jobs.is_free, ana, OTHER, JobKind.TURN)
-    await database.write_all(queries.jobs.release, FIRST, [JobKind.TURN])
-    assert await database.read(queries.jobs.is_free, ana, OTHER, JobKind.TURN)
+    await database.write_all(queries.jobs.release_kind, FIRST, JobKind.PASSAGE)
+    await database.write(queries.jobs.release, ana, FIRST, JobKind.PASSAGE)
+    assert await database.read_all(queries.jobs.any_leased, FIRST)
+    await database.write_all(queries.jobs.release_kind, OTHER, JobKind.TURN)
+    await database.write(queries.jobs.release, ana, OTHER, JobKind.TURN)
+    assert await database.read_all(queries.jobs.any_leased, FIRST)
 
 
 async def test_a_renewal_extends_leases_and_takes_none_back(
@@ -300,40 +307,56 @@ async def test_a_renewal_extends_leases_and_takes_none_back(
     await database.write_all(queries.jobs.take, OTHER, JobKind.TURN, [ben])
     await database.write_all(queries.jobs.renew, FIRST)
     assert not await database.read(queries.jobs.is_free, ana, "third", JobKind.TURN)
-    await database.write_all(queries.jobs.release, OTHER)
+    await database.write_all(queries.jobs.release_all, OTHER)
     assert await database.read(queries.jobs.is_free, ben, "third", JobKind.TURN)
 
 
-async def test_a_claim_releases_what_the_worker_had(
+async def test_a_finished_job_of_one_user_leaves_the_leases_of_others(
     database: Database, ana: UserKey, ben: UserKey
 ) -> None:
+    def store(conn: Connection, user: UserKey, text: str) -> UserKey:
+        note(conn, text, user)
+        return user
+
     await database.write_all(queries.jobs.take, FIRST, JobKind.SESSION, [ana, ben])
-    await database.write_all(queries.jobs.take, FIRST, JobKind.EXTRACTION, [ana])
-    await database.write_all(queries.jobs.take, OTHER, JobKind.MEMORY, [ben])
+    finish = queries.claims.finish
+    assert await database.write(finish, ana, FIRST, JobKind.SESSION, store, "It leaks.") == ana
+    assert await database.read(memories_of, ana) == ["It leaks."]
+    assert await database.read(queries.jobs.is_free, ana, OTHER, JobKind.SESSION)
+    assert not await database.read(queries.jobs.is_free, ben, OTHER, JobKind.SESSION)
+
+
+async def test_finished_jobs_release_their_leases(database: Database) -> None:
     await database.write_all(say, "Remark.")
     await database.write_all(queries.claims.claim, ENCODER, UserRotation(), FIRST, 9, 9)
-    for user, kind, free in (
-        (ana, JobKind.SESSION, True),
-        (ben, JobKind.SESSION, True),
-        (ana, JobKind.TURN, False),
-        (ana, JobKind.PASSAGE, False),
-        (ben, JobKind.MEMORY, False),
-        (ana, JobKind.EXTRACTION, False),
-    ):
-        assert await database.read(queries.jobs.is_free, user, "third", kind) is free
+    finish = queries.claims.finish_all
+    said = turn("More.", name="t2")
+    stored = await database.write_all(finish, FIRST, JobKind.TURN, queries.turns.add, said, now=NOW)
+    assert stored and await database.read_all(queries.jobs.any_leased, FIRST)
+    with pytest.raises(ZeroDivisionError):
+        await database.write_all(finish, FIRST, JobKind.PASSAGE, lambda conn: 1 // 0)
+    assert await database.read_all(queries.jobs.any_leased, FIRST), "rolled back"
+    await database.write_all(finish, FIRST, JobKind.PASSAGE, embed)
+    assert not await database.read_all(queries.jobs.any_leased, FIRST)
 
 
-async def test_a_lease_is_of_one_worker_and_one_kind(
-    database: Database, ana: UserKey, ben: UserKey
+async def test_sessions_and_categories_are_claimed_by_one_worker(
+    database: Database, ana: UserKey
 ) -> None:
-    take = queries.jobs.take
-    assert await database.write_all(take, FIRST, JobKind.SESSION, [ana]) == {ana}
-    assert await database.write_all(take, FIRST, JobKind.SESSION, [ana]) == {ana}
-    assert await database.write_all(take, OTHER, JobKind.SESSION, [ana, ben]) == {ben}
-    assert await database.write_all(take, FIRST, JobKind.SESSION, [UserKey(99)]) == set()
-    assert await database.write_all(take, OTHER, JobKind.CATEGORY, [ana]) == {ana}
+    await database.write_all(say, "Remark.")
+    await database.write_all(embed)
+    await database.write(queries.sessions.end, ana, "harbour")
+    session, _ = await database.read_all(queries.jobs.next_session, UserRotation())
+    assert session is not None
+    claim_session, claim_category = queries.claims.claim_session, queries.claims.claim_category
+    assert await database.write(claim_session, ana, FIRST, session.key)
+    assert await database.write(claim_session, ana, FIRST, session.key)
+    assert not await database.write(claim_session, ana, OTHER, session.key)
+    assert not await database.write(claim_session, ana, FIRST, 99)
+    assert await database.write(claim_category, ana, FIRST)
+    assert not await database.write(claim_category, ana, OTHER)
     await database.write_all(pass_time, LEASE_S)
-    assert await database.write_all(take, FIRST, JobKind.CATEGORY, [ana]) == {ana}
+    assert await database.write(claim_category, ana, OTHER)
 
 
 async def test_kinds_of_rows_to_embed_take_turns() -> None:

@@ -13,6 +13,7 @@ from hotmem.types import (
     ExtractionCosts,
     ExtractionOutcome,
     ExtractionResult,
+    JobKind,
     SessionSummary,
     SummarySentence,
     Topic,
@@ -87,8 +88,11 @@ async def finished(
     database: Database, user: UserKey, batch: ExtractionBatch, summary: SessionSummary | None
 ) -> int:
     return await database.write(
-        queries.sessions.complete,
+        queries.claims.finish,
         user,
+        FIRST,
+        JobKind.EXTRACTION,
+        queries.sessions.complete,
         batch,
         ANSWERED,
         summary,
@@ -239,8 +243,11 @@ async def test_a_call_without_an_answer_is_made_again_a_few_times(
     for _ in range(MAX_TRIES):
         batch = await batch_of(database)
         await database.write(
-            queries.model_calls.complete,
+            queries.claims.finish,
             ana,
+            FIRST,
+            JobKind.EXTRACTION,
+            queries.model_calls.complete,
             batch.call,
             FAILED,
         )

@@ -57,7 +57,7 @@ async def test_a_worker_with_a_wrong_clock_neither_takes_over_nor_erases(
             assert (await waiting(wrong))[JobKind.TURN] == 1
             assert await database.read_all(queries.jobs.owners) == ["elsewhere/1/x"]
             assert await database.read(queries.deletions.latest, ana) is not None
-            await database.write_all(queries.jobs.release, "elsewhere/1/x")
+            await database.write_all(queries.jobs.release_all, "elsewhere/1/x")
             await wrong.settle()
             assert [known.text for known in await memory.memories("ana")]
 
