@@ -157,6 +157,40 @@ async def evolve(database: Database, user: UserKey) -> str | None:
     return await database.write(queries.evolutions.adopt, user, draft, "a test", NOW)
 
 
+async def test_live_subcategories(database: Database, ana: UserKey, ben: UserKey) -> None:
+    for text in ("The Heron likes fish.", "The ferry costs two euros."):
+        await database.write_all(note, text, ana)
+    await evolve(database, ana)
+    assert await database.read(queries.evolutions.live, ben, Category.CONTEXTS) == {}
+    found = await database.read(queries.evolutions.live, ana, Category.CONTEXTS)
+    assert list(found) == ["heron", "ferry"]
+    for one in found.values():
+        mean = await database.read(queries.evolutions.mean_vector, ana, one.members)
+        assert mean is not None and one.centroid is not None and np.allclose(mean, one.centroid)
+    assert await database.read(queries.evolutions.mean_vector, ben, found["ferry"].members) is None
+
+
+def put_sentences(conn: Connection, user: UserKey) -> list[str]:
+    """Store two sentences of a summary, one of a turn that is gone; return those stored."""
+    turn, session = conn.execute(
+        "SELECT id, session FROM turns WHERE user_key = ?", (user,)
+    ).fetchone()
+    conn.execute(
+        "INSERT INTO summaries (id, user_key, topics, text) VALUES (?, ?, '[]', '')",
+        (session, user),
+    )
+    told = [SummarySentence("It rained.", "harbour-0"), SummarySentence("It hailed.", "gone")]
+    keys = {"harbour-0": turn, "gone": None}
+    queries.sessions.put_sentences(conn, session, "narrative", told, keys)
+    rows = conn.execute("SELECT text FROM summary_sentences WHERE summary = ?", (session,))
+    return [text for (text,) in rows.fetchall()]
+
+
+async def test_a_sentence_without_its_turn_is_left_out(database: Database, ana: UserKey) -> None:
+    await database.write_all(say, "It rained all day.")
+    assert await database.write(put_sentences, ana) == ["It rained."]
+
+
 async def test_evolutions_of_a_category(database: Database, ana: UserKey, ben: UserKey) -> None:
     for user in (ana, ben):
         await database.write_all(note, "The Heron likes fish.", user)

@@ -170,6 +170,21 @@ async def test_a_repetition_is_undone_with_its_turn(
     assert await records(database, ben) == theirs
 
 
+async def test_sources_that_go_are_counted(database: Database, ana: UserKey, ben: UserKey) -> None:
+    for session in ("first", "second"):
+        await database.write_all(say, "I live in Leith.", session=session)
+        await database.write_all(move, "Leith")
+    (before,) = (await records(database, ana)).values()
+    key = await database.read(key_of, ana, before.id)
+    await database.write(queries.effects.count_sources_gone, ben, [(key, 1)])
+    assert (await records(database, ana))[before.text] == before
+    await database.write(queries.effects.count_sources_gone, ana, [(key, 1)])
+    assert (before.confirmations, (await records(database, ana))[before.text].confirmations) == (
+        1,
+        0,
+    )
+
+
 @pytest.mark.parametrize("by_memory", [True, False])
 async def test_a_doubt_goes_with_its_cause_and_is_restored_with_it(
     storage: Storage, ana: UserKey, by_memory: bool
