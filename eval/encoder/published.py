@@ -127,5 +127,9 @@ def published_folder() -> Path:
             (whole / name).write_text(json.dumps(content), "utf-8")
         shutil.copyfile(FOLDER / "tokenizer.json", whole / "tokenizer.json")
         save_file(published_tensors(), whole / "model.safetensors")
-        whole.rename(folder)
+        try:
+            whole.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # as another process has made it meanwhile
+                raise
     return folder
