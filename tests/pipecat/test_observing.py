@@ -68,16 +68,19 @@ async def test_recall_timing_adds_up(memory: Memory) -> None:
     for timing in timings:
         assert list(timing.stages_ms) == ["query", "layers", "evidence", "context"]
         assert timing.prefetch_ms + timing.waited_ms >= sum(timing.stages_ms.values())
-    # The least of five: other processes on the machine only add to a wait.
-    least_ms = [
+    # The rest is taking turns with other work, in proportion to the speed of the machine. The
+    # least of five: other processes on the machine only add to a wait.
+    unexplained = [
         min(
-            (timing.waited_ms, max(sum(timing.stages_ms.values()) - timing.prefetch_ms, 0))
+            (timing.waited_ms - max(stages_ms - timing.prefetch_ms, 0) - 10) / stages_ms
             for timing in timings[first::2]
+            if (stages_ms := sum(timing.stages_ms.values()))
         )
         for first in (0, 1)
     ]
-    assert all(waited < explained + 10 for waited, explained in least_ms)
-    assert least_ms[0] > least_ms[1]
+    assert max(unexplained) < 0.1
+    waited_ms = [min(timing.waited_ms for timing in timings[first::2]) for first in (0, 1)]
+    assert waited_ms[0] > waited_ms[1]
 
 
 async def test_metrics_frames_have_the_wait_of_context_frames(memory: Memory) -> None:
