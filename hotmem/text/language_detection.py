@@ -6,10 +6,9 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Final
 
-from hotmem.text.function_words import FUNCTION_WORDS, SHARED_WORDS
 from hotmem.text.languages import ENGLISH
 from hotmem.text.stemming import words
-from hotmem.text.word_sets import STOP_WORDS, wordlist
+from hotmem.text.word_sets import FUNCTION_WORDS, SHARED_WORDS, STOP_WORDS, wordlist
 
 UNDETERMINED: Final = "und"
 """ISO 639-2's code of a language that is not known."""

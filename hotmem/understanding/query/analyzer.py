@@ -5,10 +5,9 @@ from datetime import datetime
 from typing import Final
 
 from hotmem.temporal import find_interval
-from hotmem.text.function_words import FUNCTION_WORDS
 from hotmem.text.names import normalize_name
 from hotmem.text.stemming import words
-from hotmem.text.word_sets import wordlist
+from hotmem.text.word_sets import FUNCTION_WORDS, wordlist
 from hotmem.types import Analysis, Complexity, Intent, Layer, Vector
 from hotmem.types.understanding import Doc, Span, Token
 from hotmem.understanding.query.ambiguity import find_ambiguous
