@@ -16,8 +16,8 @@ detection, which else starts with its telemetry on.
 from typing import TYPE_CHECKING
 
 from hotmem.block.rendering import MEMORY_GUIDE
+from hotmem.core import __version__
 from hotmem.core.logs import disable_telemetry
-from hotmem.core.version import __version__
 from hotmem.errors import (
     DeadlineExceeded,
     DeletionChanged,

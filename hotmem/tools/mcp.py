@@ -21,10 +21,9 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hotmem.block.rendering import NOTES, render_notice
-from hotmem.core import local_server
+from hotmem.core import __version__, local_server
 from hotmem.core.location import Location, ServerUrl
 from hotmem.core.logs import log
-from hotmem.core.version import __version__
 from hotmem.errors import HotMemError, InvalidInput
 from hotmem.memory import Memory
 from hotmem.operations.results import acting
