@@ -397,7 +397,7 @@ async def test_a_late_block_is_injected_after_a_tool_call(database: Path, memory
     ) as slow:
         down, _ = await run_test(
             daniels(slow, deadline_ms=100),
-            frames_to_send=[asking(QUESTION), SleepFrame(1.0), asking(QUESTION), SleepFrame(0.2)],
+            frames_to_send=[asking(QUESTION), SleepFrame(3.0), asking(QUESTION), SleepFrame(0.2)],
         )
     assert [
         len(blocks(messages(frame))) for frame in down if isinstance(frame, LLMContextFrame)
