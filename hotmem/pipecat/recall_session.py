@@ -31,10 +31,10 @@ from hotmem.pipecat.telemetry import log_deadline_missed
 from hotmem.pipecat.transcript import SpeakerSegment, speech_key
 from hotmem.pipecat.turn_state import (
     Prefetch,
-    RecallRequest,
     RecallTask,
     RecallTiming,
     TurnState,
+    Utterance,
     find_replied_turn,
     now_ms,
 )
@@ -98,7 +98,7 @@ class RecallSession(ConversationPart):
         memory = self._handle.current
         if memory is None or (memory.options.rewriting.model and not paused):
             return  # a rewriting model may be remote, and is not called with half a sentence
-        request = RecallRequest(
+        request = Utterance(
             collapse_spaces(transcript),
             () if self._context is None else visible_texts(self._context),
             self._ended_turns + 1,
@@ -177,7 +177,7 @@ class RecallSession(ConversationPart):
         if not self._turns or self._turns[-1].message != message:
             guest = UNNAMED if speculative and self._settings.in_room else self._guest
             seen = visible_besides(context, message)
-            request = RecallRequest(message.text, seen, message.turn, guest)
+            request = Utterance(message.text, seen, message.turn, guest)
             self._append(self._start_turn(memory, message, request, speculative=speculative))
         else:
             self.resume_reply()
@@ -278,7 +278,7 @@ class RecallSession(ConversationPart):
         self._turns.append(turn)
 
     def _start_turn(
-        self, memory: Memory, message: UserMessage, request: RecallRequest, *, speculative: bool
+        self, memory: Memory, message: UserMessage, request: Utterance, *, speculative: bool
     ) -> TurnState:
         """Start the recall of a turn, or take over the prefetched one."""
         prefetched = self._prefetch.take(request)
@@ -311,7 +311,7 @@ class RecallSession(ConversationPart):
     async def _answer(
         self,
         memory: Memory,
-        request: RecallRequest,
+        request: Utterance,
         prefetched: RecallTask | None,
         *,
         speculative: bool,
@@ -326,12 +326,12 @@ class RecallSession(ConversationPart):
             return await self._recall(memory, request, self._recall_ms)
         return self._as_answer(block, request)
 
-    def _as_answer(self, block: ContextBlock, request: RecallRequest) -> ContextBlock:
+    def _as_answer(self, block: ContextBlock, request: Utterance) -> ContextBlock:
         """A prefetched block, with the final transcript as its query."""
         return replace(block, query=request.text, at=self._settings.clock())
 
     async def _execute_command(
-        self, memory: Memory, request: RecallRequest, items: Sequence[Item]
+        self, memory: Memory, request: Utterance, items: Sequence[Item]
     ) -> ContextBlock | None:
         try:
             if self._commands.handles(request.text):
@@ -345,7 +345,7 @@ class RecallSession(ConversationPart):
             return None
 
     async def _recall(
-        self, memory: Memory, request: RecallRequest, deadline_ms: float
+        self, memory: Memory, request: Utterance, deadline_ms: float
     ) -> ContextBlock | None:
         settings = self._settings
         if request.guest is not None and settings.guests is Guests.NONE:

@@ -40,7 +40,7 @@ speech does not start a recall with every transcript."""
 
 
 @dataclass(frozen=True, slots=True)
-class RecallRequest:
+class Utterance:
     """An utterance to recall memories for.
 
     Attributes:
@@ -71,7 +71,7 @@ class PrefetchedRecall:
         started_at: When it started, by `time.perf_counter()`.
     """
 
-    request: RecallRequest
+    request: Utterance
     task: RecallTask
     started_at: float = field(default_factory=perf_counter)
 
@@ -84,14 +84,14 @@ class Prefetch:
     """
 
     def __init__(self) -> None:
-        self._scheduled: RecallRequest | None = None
+        self._scheduled: Utterance | None = None
         self._running: PrefetchedRecall | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._heard_at = 0.0
         self._longest_gap = 0.0
 
     def schedule(
-        self, request: RecallRequest, recall: Callable[[], RecallTask], *, immediately: bool
+        self, request: Utterance, recall: Callable[[], RecallTask], *, immediately: bool
     ) -> None:
         """Schedule a recall for a transcript, in place of any earlier one.
 
@@ -111,7 +111,7 @@ class Prefetch:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(settle_s, self._start, request, recall)
 
-    def take(self, request: RecallRequest) -> PrefetchedRecall | None:
+    def take(self, request: Utterance) -> PrefetchedRecall | None:
         """Remove and return the recall for a request, running or done; cancel any other."""
         prefetched = self._running
         if prefetched is not None and prefetched.request.key == request.key:
@@ -129,7 +129,7 @@ class Prefetch:
             self._running.task.cancel()
             self._running = None
 
-    def _settle_s(self, request: RecallRequest) -> float:
+    def _settle_s(self, request: Utterance) -> float:
         """Seconds to wait for more words, from the pace of the transcripts so far."""
         now, before = perf_counter(), self._heard_at
         self._heard_at = now
@@ -139,7 +139,7 @@ class Prefetch:
         self._longest_gap = max(self._longest_gap, now - before)
         return min(max(PAUSE_FACTOR * self._longest_gap, SETTLE_TIME.minimum), SETTLE_TIME.maximum)
 
-    def _start(self, request: RecallRequest, recall: Callable[[], RecallTask]) -> None:
+    def _start(self, request: Utterance, recall: Callable[[], RecallTask]) -> None:
         """Start a recall unless one for the same words is running or the text has no words."""
         self._cancel_timer()
         running = self._running
@@ -204,7 +204,7 @@ class TurnState:
     """
 
     message: UserMessage
-    request: RecallRequest
+    request: Utterance
     recall: RecallTask
     started_at: float
     speculative: bool = False

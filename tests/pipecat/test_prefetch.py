@@ -10,7 +10,7 @@ from hotmem import Memory
 from hotmem.pipecat.recall_session import RecallSession
 from hotmem.pipecat.session_settings import Conversation, MemoryHandle, SessionSettings
 from hotmem.pipecat.session_start import SessionStart
-from hotmem.pipecat.turn_state import SETTLE_TIME, Prefetch, RecallRequest, RecallTask
+from hotmem.pipecat.turn_state import SETTLE_TIME, Prefetch, RecallTask, Utterance
 from hotmem.pipecat.voice_commands import VoiceCommands
 from hotmem.types import ContextBlock
 from hotmem.understanding.turn_retention import TurnRetention
@@ -31,7 +31,7 @@ class Recalls:
         self, prefetch: Prefetch, text: str, *, immediately: bool = False, turn: int = 0
     ) -> None:
         prefetch.schedule(
-            RecallRequest(text, turn=turn), lambda: self._start(text), immediately=immediately
+            Utterance(text, turn=turn), lambda: self._start(text), immediately=immediately
         )
 
     def _start(self, text: str) -> RecallTask:
@@ -64,7 +64,7 @@ async def test_immediate_prefetch_cancels_the_earlier_one() -> None:
     await asyncio.sleep(0)
     assert recalls.started == ["What is my dog", "What is my dog called?"]
     assert [task.cancelled() for task in recalls.tasks] == [True, False]
-    taken = prefetch.take(RecallRequest("What is my dog called"))
+    taken = prefetch.take(Utterance("What is my dog called"))
     assert taken is not None and taken.task is recalls.tasks[1]
     prefetch.stop()
 
@@ -72,13 +72,13 @@ async def test_immediate_prefetch_cancels_the_earlier_one() -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        RecallRequest("What is my dog"),
-        RecallRequest("What is my dog called?", ("new message",)),
-        RecallRequest("What is my dog called?", turn=1),
+        Utterance("What is my dog"),
+        Utterance("What is my dog called?", ("new message",)),
+        Utterance("What is my dog called?", turn=1),
     ],
 )
 async def test_other_words_context_or_turn_cancel_the_prefetch(
-    asked: RecallRequest,
+    asked: Utterance,
 ) -> None:
     recalls, prefetch = Recalls(), Prefetch()
     recalls.schedule(prefetch, "What is my dog called?", immediately=True)
@@ -90,8 +90,8 @@ async def test_other_words_context_or_turn_cancel_the_prefetch(
 async def test_a_taken_prefetch_continues_whatever_is_heard_next(clock: VirtualClock) -> None:
     recalls, prefetch = Recalls(), Prefetch()
     recalls.schedule(prefetch, "What is my dog called?", immediately=True)
-    assert prefetch.take(RecallRequest("What is my dog called?")) is not None
-    assert prefetch.take(RecallRequest("What is my dog called?")) is None, "taken only once"
+    assert prefetch.take(Utterance("What is my dog called?")) is not None
+    assert prefetch.take(Utterance("What is my dog called?")) is None, "taken only once"
     recalls.schedule(prefetch, "And my cat?", turn=1)
     await asyncio.sleep(SETTLE_TIME.first)
     assert recalls.started == ["What is my dog called?", "And my cat?"]

@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 from hotmem.pipecat.context import UserMessage
-from hotmem.pipecat.turn_state import RecallRequest, TurnState, find_replied_turn, now_ms
+from hotmem.pipecat.turn_state import TurnState, Utterance, find_replied_turn, now_ms
 from hotmem.types import ContextBlock
 
 EIGHT = datetime(2026, 3, 5, 8, tzinfo=UTC)
@@ -19,7 +19,7 @@ async def test_a_reply_belongs_to_the_latest_turn_before_it() -> None:
     turns = [
         TurnState(
             UserMessage(number, number, "?"),
-            RecallRequest("?"),
+            Utterance("?"),
             task,
             0.0,
             asked_at=EIGHT + timedelta(seconds=10 * number),
