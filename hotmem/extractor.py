@@ -6,12 +6,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from hotmem.consolidation.same_subject import find_same_subjects
-from hotmem.consolidation.supersession import find_supersession
 from hotmem.core.metrics import count_facts
 from hotmem.core.threads import ForegroundPriority
 from hotmem.options import ExtractionOptions
 from hotmem.remember import WriteContext, other_owner
+from hotmem.revision.storing import store_facts
 from hotmem.storage import queries
 from hotmem.storage.queries.model_calls import Budget, Claim, Cost
 from hotmem.types import (
@@ -87,12 +86,10 @@ class FactExtractor:
             batch.user,
             self._context.worker_id,
             JobKind.EXTRACTION,
-            queries.extractions.complete,
+            store_facts,
             batch,
             result,
             facts,
-            find_supersession,
-            find_same_subjects,
         )
         count_facts(stored, result.dropped)
         return result, stored

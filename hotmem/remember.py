@@ -16,21 +16,19 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.consolidation.same_subject import find_same_subjects
 from hotmem.consolidation.summary import count_topics, render_summary, summarise
-from hotmem.consolidation.supersession import (
-    about_another,
-    apply_correction,
-    find_candidates,
-    find_supersession,
-    is_as_corrected,
-    is_near,
-    revise,
-)
 from hotmem.core.logs import log
 from hotmem.errors import StoreError
 from hotmem.models import Encoder, encode_tokens
 from hotmem.retrieval.context import FormerEncoder
+from hotmem.revision.storing import store_understanding
+from hotmem.revision.supersession import (
+    about_another,
+    find_candidates,
+    is_as_corrected,
+    is_near,
+    revise,
+)
 from hotmem.storage import Storage, queries
 from hotmem.storage.queries.jobs import DueSession
 from hotmem.text.stemming import terms
@@ -142,11 +140,6 @@ async def understand_turns(
     owners = [await other_owner(context.storage, turn) for turn in turns]
     contexts = [await _context(context.storage, key, turn) for key, turn in waiting]
     understandings = await asyncio.to_thread(context.reader.read, turns, profiles, owners, contexts)
-    store = (
-        queries.extractions.store_and_enqueue
-        if context.extracts
-        else queries.understandings.store_all
-    )
     for place, ((key, turn), understanding) in enumerate(
         zip(waiting, understandings, strict=True), 1
     ):
@@ -155,12 +148,11 @@ async def understand_turns(
             queries.claims.finish_all,
             context.worker_id if last and place == len(waiting) else None,
             JobKind.TURN,
-            store,
-            {key: understanding},
-            find_supersession,
-            apply_correction,
-            find_same_subjects,
-            {key: revision},
+            store_understanding,
+            key,
+            understanding,
+            revision,
+            to_model=context.extracts,
         )
 
 

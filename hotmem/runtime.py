@@ -32,7 +32,7 @@ from hotmem.storage.copying import check_finished
 from hotmem.storage.database import Database
 from hotmem.storage.spool import Record, Spool, path_of
 from hotmem.understanding.turn_reader import TurnReader
-from hotmem.worker import Worker, WorkerThreads
+from hotmem.worker import MemoryThreads, Worker
 
 SETTLE_CHECK_S: Final = 0.2
 """Seconds between two looks whether another process has done all jobs."""
@@ -91,7 +91,7 @@ class Runtime:
     recall: RecallContext
     write: WriteContext
     worker: Worker
-    threads: WorkerThreads
+    threads: MemoryThreads
     spool: Spool
     background: BackgroundMode
     shared: bool
@@ -224,7 +224,7 @@ async def open_runtime(
     here = options.background.mode is BackgroundMode.HERE
     extraction = options.extraction if here else ExtractionOptions()
     worker = Worker(write, options.background, options.evolution, extraction, retention, priority)
-    threads = WorkerThreads.open(networked=rewriter is not None)
+    threads = MemoryThreads.open(networked=rewriter is not None)
     return Runtime(
         storage,
         recall,

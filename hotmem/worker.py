@@ -398,7 +398,7 @@ for each other's parses."""
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerThreads:
+class MemoryThreads:
     """One thread for recalls and searches, one for direct writes.
 
     No recall queues behind a write.
@@ -408,7 +408,7 @@ class WorkerThreads:
     storing: LoopThread
 
     @classmethod
-    def open(cls, *, networked: bool) -> "WorkerThreads":
+    def open(cls, *, networked: bool) -> "MemoryThreads":
         """Start both threads.
 
         Args:

@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 
 from eval.bench.baseline import BaselineSearch
 from eval.bench.synthetic import SESSION_TURNS, START, USER, SyntheticConversations
-from hotmem.consolidation.same_subject import find_same_subjects
 from hotmem.consolidation.summary import render_summary
-from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.models import Encoder, Language, encode_tokens
 from hotmem.models.encoder import Vectors, unit_rows
+from hotmem.revision.storing import store_understanding
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import jobs, sessions, turns, understandings, users
+from hotmem.storage.queries import jobs, sessions, turns, users
 from hotmem.storage.search import vectors
 from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.sqlite.migrations import migrate
@@ -268,9 +267,7 @@ def write_batch(
     for (key, _), understanding in zip(
         waiting, reading.understandings([turn for _, turn in waiting]), strict=True
     ):
-        understandings.store(
-            conn, key, understanding, find_supersession, apply_correction, find_same_subjects
-        )
+        store_understanding(conn, key, understanding)
     first = users.find(conn, USER)
     _embed(conn, reading, floor, nearest, [turn.user_id for turn in batch], first)
     for (user_id, session_id), _ in groupby(

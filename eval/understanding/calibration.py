@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from eval.understanding.data import HOLDS, LabelledPair, LabelledTurn
 from eval.understanding.measure import STILL, UNRELATED, compare_all, read_all
 from hotmem.models import Encoder, Language
-from hotmem.models.reader import EFFECTS, OUTDATING, Reader, Settings
+from hotmem.models.reader import EFFECTS, OUTDATING, Reader, ReaderLimits
 
 FALSE_ENDINGS: Final = 1 / 400
 """Most statements that still hold and are ended, as a share of all that still hold. The aim is one
@@ -38,7 +38,7 @@ def fitted(
     natural: Sequence[LabelledPair],
     language: Language,
     encoder: Encoder,
-) -> Settings:
+) -> ReaderLimits:
     """Return the settings with the most recall within the limits above.
 
     Args:
@@ -67,7 +67,7 @@ def fitted(
             strict=True,
         )
     )
-    return Settings(float(temperature), _precise(kept, holds), 0.5, ended, marked)
+    return ReaderLimits(float(temperature), _precise(kept, holds), 0.5, ended, marked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from eval.understanding.measure import (
 )
 from hotmem.models import load_language
 from hotmem.models.encoders import OnnxEncoder
-from hotmem.models.reader import SETTINGS, Reader, Settings
+from hotmem.models.reader import SETTINGS, Reader, ReaderLimits
 
 SHIPPED: Final = Path(__file__).parents[1] / "encoder" / "trained" / "reader-1.npz"
 """The training's result that the shipped reader was exported from."""
@@ -75,7 +75,9 @@ def train(
 
     Takes twenty minutes on two cores.
     """
-    from eval.understanding.training import Settings as Training  # torch takes seconds to import
+    from eval.understanding.training import (
+        ReaderLimits as Training,  # torch takes seconds to import
+    )
     from eval.understanding.training import trained
 
     began = time.perf_counter()
@@ -110,9 +112,9 @@ def fit_limits(
     print(f"{out}: {_fit_limits(tensors, out, limit)}")
 
 
-def _fit_limits(tensors: dict[str, np.ndarray], out: Path, limit: int | None) -> Settings:
+def _fit_limits(tensors: dict[str, np.ndarray], out: Path, limit: int | None) -> ReaderLimits:
     """Write a reader with settings fitted on the batch for it, and return them."""
-    _save(tensors, Settings(1.0, 0.0, 0.0, 0.0, 1.0), out)
+    _save(tensors, ReaderLimits(1.0, 0.0, 0.0, 0.0, 1.0), out)
     settings = fitted(
         _loaded(out),
         some(data.turns(data.CALIBRATION), limit),
@@ -125,7 +127,7 @@ def _fit_limits(tensors: dict[str, np.ndarray], out: Path, limit: int | None) ->
     return settings
 
 
-def _save(tensors: dict[str, np.ndarray], settings: Settings, out: Path) -> None:
+def _save(tensors: dict[str, np.ndarray], settings: ReaderLimits, out: Path) -> None:
     values = {
         f"{SETTINGS}{name}": np.array([value], dtype=np.float32)
         for name, value in settings._asdict().items()

@@ -7,9 +7,9 @@ from typing import Final
 
 from eval.statistics import Estimate, bootstrap
 from eval.understanding.data import HOLDS, LabelledPair, LabelledTurn, Part
-from hotmem.consolidation.supersession import is_near
 from hotmem.models import Encoder, Language
 from hotmem.models.reader import OUTDATING, Effects, Reader, TurnPart, TurnReading
+from hotmem.revision.supersession import is_near
 from hotmem.types.understanding import Doc
 from hotmem.understanding.named_subjects import (
     confirmed_effects,

@@ -15,9 +15,9 @@ from typing import Final
 import numpy as np
 
 from hotmem.consolidation.reported_speech import ReportedSentence, is_question, report
-from hotmem.consolidation.same_subject import find_antecedents, find_listener
 from hotmem.core.vector_math import matmul
 from hotmem.models.encoder import Vectors
+from hotmem.revision.same_subject import find_antecedents, find_listener
 from hotmem.text.stemming import terms
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Role, SessionSummary, SummarySentence, Topic, Turn

@@ -57,8 +57,8 @@ MAX_GAP: Final = 1
 _Array: TypeAlias = NDArray[np.float32]
 
 
-class Settings(NamedTuple):
-    """Settings fitted on turns and pairs that were not trained on.
+class ReaderLimits(NamedTuple):
+    """Limits fitted on turns and pairs that were not trained on.
 
     Attributes:
         temperature: Divides the scores of effects, so that probabilities are calibrated.
@@ -146,7 +146,7 @@ class Reader:
             for name, value in tensors.items()
             if name.startswith(HEADS)
         }
-        self.settings = Settings(
+        self.settings = ReaderLimits(
             **{
                 name.removeprefix(SETTINGS): float(value[0])
                 for name, value in tensors.items()

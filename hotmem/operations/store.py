@@ -25,8 +25,6 @@ from hotmem.consolidation.equivalence import (
     differs_in_one_word,
     equivalence_probability,
 )
-from hotmem.consolidation.same_subject import find_same_subjects
-from hotmem.consolidation.supersession import find_supersession
 from hotmem.consolidation.tagging import MIN_COSINE, same_meaning
 from hotmem.core.vector_math import matmul
 from hotmem.models import encode_tokens
@@ -45,6 +43,7 @@ from hotmem.operations.results import (
 from hotmem.recall import RecallContext
 from hotmem.remember import WriteContext, find_revision
 from hotmem.retrieval.query import NOBODY
+from hotmem.revision.storing import store_note
 from hotmem.storage import queries
 from hotmem.storage.search.searches import VectorSearch
 from hotmem.text.language_detection import is_english
@@ -174,7 +173,7 @@ async def store_statement(
     read = await asyncio.to_thread(write.reader.read_note, content, speaker, now)
     revision = await find_revision(write, user, content, read.named, speaker=speaker)
     stored = await write.storage.database.write_all(
-        queries.embedding.store_memory,
+        store_note,
         encoder_id,
         user_id,
         replace(memory, states=read.statements),
@@ -183,8 +182,6 @@ async def store_statement(
         now,
         _reason(classification, metadata),
         revision,
-        find_supersession,
-        find_same_subjects,
     )
     conflicts = tuple(_conflict(stored.id, one) for one in stored.revised)
     contradicted = {one.id for one in stored.revised}

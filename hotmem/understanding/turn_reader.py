@@ -9,7 +9,7 @@ from typing import Final, Self
 
 from hotmem.core.threads import ForegroundPriority
 from hotmem.models import Encoder, Language
-from hotmem.models.reader import Effects, Reader, Settings, TurnReading
+from hotmem.models.reader import Effects, Reader, ReaderLimits, TurnReading
 from hotmem.text.language_detection import is_english
 from hotmem.text.languages import ENGLISH
 from hotmem.text.passages import join_spans, truncate, truncated_spans
@@ -101,7 +101,7 @@ class TurnReader:
         self._priority = priority
         self._reader = reader
         self._expected = expected
-        self.limits = reader.settings if reader else Settings()
+        self.limits = reader.settings if reader else ReaderLimits()
 
     def read(
         self,

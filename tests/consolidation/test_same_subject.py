@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.consolidation.same_subject import find_same_subjects
+from hotmem.revision.same_subject import find_same_subjects
 from hotmem.types import KnownSubjects
 from tests.tables import named_rows, tables
 

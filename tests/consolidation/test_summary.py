@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from hotmem.consolidation.reported_speech import MAX_WORDS, is_question, report
-from hotmem.consolidation.same_subject import find_antecedents
 from hotmem.consolidation.summary import (
     MAX_SENTENCES,
     MAX_TITLE_WORDS,
@@ -18,6 +17,7 @@ from hotmem.consolidation.summary import (
     summarise,
 )
 from hotmem.models import CachedEncoder, Language
+from hotmem.revision.same_subject import find_antecedents
 from hotmem.types import Role, SessionSummary, Turn
 from tests.tables import tables
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.consolidation.supersession import apply_correction, find_supersession
+from hotmem.revision.supersession import find_corrected, find_supersession
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Category,
@@ -175,7 +175,7 @@ def test_what_had_put_a_confirmed_memory_in_doubt_is_in_doubt() -> None:
 
 def test_named_mistake_is_corrected() -> None:
     dog = known("Paola", 1, "is called")
-    amended = apply_correction(Correction("Paola", "Potola", 3, 20), [known("Porto", 2), dog])
+    amended = find_corrected(Correction("Paola", "Potola", 3, 20), [known("Porto", 2), dog])
     assert amended is not None
     old, new = amended
     assert old is dog
@@ -194,12 +194,12 @@ def test_corrected_fact_still_changes_with_time() -> None:
         known("Siemens", 1, "works at"),
         replace(known("Siemens", 1, "works at"), changes=True),
     ):
-        amended = apply_correction(Correction("Siemens", "Bosch", 0, 5), [old])
+        amended = find_corrected(Correction("Siemens", "Bosch", 0, 5), [old])
         assert amended is not None and amended[1].changes is old.changes
 
 
 def test_latest_memory_with_the_mistake_is_corrected() -> None:
-    amended = apply_correction(
+    amended = find_corrected(
         Correction("porto", "Lisbon", 0, 5), [known("Porto", 5, "works in"), known("Porto", 1)]
     )
     assert (
@@ -210,51 +210,51 @@ def test_latest_memory_with_the_mistake_is_corrected() -> None:
 
 
 def test_mistakes_are_whole_words() -> None:
-    assert apply_correction(Correction("Port", "Lisbon", 0, 5), [known("Porto", 1)]) is None
-    assert apply_correction(Correction("C++", "Rust", 0, 5), [known("C++", 1, LIKES)]) is not None
+    assert find_corrected(Correction("Port", "Lisbon", 0, 5), [known("Porto", 1)]) is None
+    assert find_corrected(Correction("C++", "Rust", 0, 5), [known("C++", 1, LIKES)]) is not None
 
 
 def test_unnamed_mistake_is_the_last_of_its_relation() -> None:
     memories = [known("tea", 3, LIKES), known("Porto", 2), known("Braga", 1)]
-    amended = apply_correction(Correction("", "Lisbon", 0, 5, LIVES), memories)
+    amended = find_corrected(Correction("", "Lisbon", 0, 5, LIVES), memories)
     assert (
         amended is not None
         and amended[0].object == "Porto"
         and amended[1].text == "Ana lives in Lisbon."
     )
-    assert apply_correction(Correction("", "Porto", 0, 5, LIVES), memories[:2]) is None, (
+    assert find_corrected(Correction("", "Porto", 0, 5, LIVES), memories[:2]) is None, (
         "what holds already is no mistake"
     )
-    assert apply_correction(Correction("", "Lisbon", 0, 5), memories) is None
-    assert apply_correction(Correction("", "Lisbon", 0, 5, LIVES), []) is None
+    assert find_corrected(Correction("", "Lisbon", 0, 5), memories) is None
+    assert find_corrected(Correction("", "Lisbon", 0, 5, LIVES), []) is None
 
 
 def test_corrected_count_of_the_same_thing() -> None:
     kids, cats = known("two kids", 1, "has"), known("two cats", 2, "has")
-    old, new = apply_correction(Correction("", "three kids", 0, 5), [cats, kids]) or pytest.fail(
+    old, new = find_corrected(Correction("", "three kids", 0, 5), [cats, kids]) or pytest.fail(
         "not understood"
     )
     assert (old, new.text) == (kids, "Ana has three kids.")
-    assert apply_correction(Correction("", "three kids", 0, 5), [known("kids", 1, "has")]) is None
+    assert find_corrected(Correction("", "three kids", 0, 5), [known("kids", 1, "has")]) is None
 
 
 def test_corrected_day_replaces_the_latest_planned_one() -> None:
     vet = known("pick up Milo on 2026-11-23 (Monday) at 17:00", 3, "has to")
     past, later = known("moved in the week of 2020-03-02", 4, "did"), known("Porto", 5)
     assert START.date() < date(2026, 11, 23)
-    old, new = apply_correction(
+    old, new = find_corrected(
         Correction("", "2026-11-26 (Thursday)", 0, 5, "is on"), [later, past, vet]
     ) or pytest.fail("not understood")
     assert (old, new.object) == (vet, "pick up Milo on 2026-11-26 (Thursday) at 17:00")
     assert new.text == "Ana has to pick up Milo on 2026-11-26 (Thursday) at 17:00."
-    assert apply_correction(Correction("", "2026-11-23 (Monday)", 0, 5, "is on"), [vet]) is None, (
+    assert find_corrected(Correction("", "2026-11-23 (Monday)", 0, 5, "is on"), [vet]) is None, (
         "it says the same"
     )
 
 
 @given(st.text(max_size=30), st.text(min_size=1, max_size=30), st.text(max_size=30))
 def test_any_correction_is_accepted(wrong: str, right: str, value: str) -> None:
-    amended = apply_correction(Correction(wrong, right, 0, 1, LIVES), [known(value, 1)])
+    amended = find_corrected(Correction(wrong, right, 0, 1, LIVES), [known(value, 1)])
     assert amended is None or isinstance(amended[1], Statement)
 
 

@@ -14,8 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hotmem.consolidation.same_subject import find_same_subjects
-from hotmem.consolidation.supersession import apply_correction, find_supersession
+from hotmem.revision.storing import store_understanding
 from hotmem.storage import queries
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.jobs import UserRotation
@@ -65,14 +64,7 @@ def told(conn: Connection, *statements: Statement) -> dict[str, MemoryRecord]:
         turn = said(statement.text, user=user_id, minutes=at // timedelta(minutes=1))
         queries.turns.add(conn, turn, START + at)
         ((key, _),) = queries.turns.waiting(conn, UserRotation(), 9)
-        queries.understandings.store(
-            conn,
-            key,
-            Understanding((statement,)),
-            find_supersession,
-            apply_correction,
-            find_same_subjects,
-        )
+        store_understanding(conn, key, Understanding((statement,)))
     user = queries.users.find(conn, user_id)
     assert user is not None
     return {one.text: one for _, one in queries.export_rows.memories(conn, user, 0, 99, 2**62)}

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem import Memory
-from hotmem.consolidation.same_subject import find_same_subjects
-from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.models import Language
+from hotmem.revision.storing import store_understanding
 from hotmem.storage import Storage, open_storage, queries
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.types import Statement, StoredMemory, Understanding
@@ -52,13 +51,7 @@ async def learnt(storage: Storage, statements: list[Statement]) -> list[StoredMe
             queries.turns.add, said(statement.text, minutes=number * 24 * 60), START
         )
         ((key, _),) = await storage.database.read_all(queries.turns.waiting, SERVED, 1)
-        await storage.database.write_all(
-            queries.understandings.store_all,
-            {key: Understanding((statement,))},
-            find_supersession,
-            apply_correction,
-            find_same_subjects,
-        )
+        await storage.database.write_all(store_understanding, key, Understanding((statement,)))
     user = await storage.database.read_all(queries.users.find, "ana")
     assert user is not None
     return await storage.database.read(queries.memories.of_user, user, START, past=True)

@@ -9,6 +9,7 @@ import pytest
 from hotmem import Memory
 from hotmem.errors import DeadlineExceeded
 from hotmem.models import Language, encode_tokens
+from hotmem.retrieval.layers import LAYER_SEARCHES
 from hotmem.retrieval.layers.base import LayerSearch
 from hotmem.retrieval.layers.facts import Facts
 from hotmem.retrieval.layers.semantic import Semantic
@@ -18,8 +19,6 @@ from hotmem.storage import Storage, open_storage, queries, steps
 from hotmem.types import Analysis, Complexity, EvidenceKind, Hit, Intent, Layer, Query, UserKey
 from tests.conversation import START, said
 from tests.letters import LetterEncoder
-
-LAYERS = (Facts, Sessions, Semantic, Verbatim)
 
 TOLD = {
     "ana": (
@@ -78,7 +77,7 @@ async def texts(storage: Storage, user: UserKey, hits: list[Hit]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", LAYER_SEARCHES)
 class TestEveryLayer:
     async def test_finds_the_users_own_rows_only(
         self, kind: type[Facts], storage: Storage, ana: UserKey

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem import Memory, Options
-from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.models import Language
 from hotmem.options import BackgroundOptions
+from hotmem.revision.storing import store_understanding
 from hotmem.storage import open_storage, queries, steps
 from hotmem.storage.queries.index_entries import to_bits
 from hotmem.storage.queries.jobs import UserRotation
@@ -398,13 +398,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
         list(encoder.encode([text])),
         [NO_SIGNS],
     )
-    await storage.database.write_all(
-        queries.understandings.store_all,
-        {key: understanding},
-        find_supersession,
-        apply_correction,
-        queries.understandings.match_exact,
-    )
+    await storage.database.write_all(store_understanding, key, understanding)
     await storage.database.write(queries.sessions.put, user, seen, summary, {}, turn.text)
 
     ben = await storage.database.read_all(queries.users.find, "ben")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hotmem.consolidation.supersession import apply_correction, find_supersession
+from hotmem.revision.storing import store_understanding
 from hotmem.storage import queries
 from hotmem.storage.queries.imports import ImportSession
 from hotmem.storage.queries.jobs import UserRotation
@@ -33,13 +33,8 @@ def store_turn(conn: Connection) -> None:
 
 def store_facts(conn: Connection) -> None:
     waiting = queries.turns.waiting(conn, UserRotation(), 9)
-    queries.understandings.store_all(
-        conn,
-        {key: Understanding() for key, _ in waiting},
-        find_supersession,
-        apply_correction,
-        queries.understandings.match_exact,
-    )
+    for key, _ in waiting:
+        store_understanding(conn, key, Understanding())
 
 
 def fail(conn: Connection) -> None:

@@ -36,11 +36,11 @@ from hotmem.storage.queries import (
     reembedding,
     retention,
     sessions,
+    statements,
     subcategories,
     tags,
     times,
     turns,
-    understandings,
     undoing,
     users,
 )

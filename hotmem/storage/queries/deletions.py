@@ -1,4 +1,4 @@
-"""Deletions that can be restored until their retention period is over.
+"""Deletions that can be restored until their grace period is over.
 
 The rows are kept as data that no search reaches.
 
@@ -561,7 +561,7 @@ def has_misdated(conn: Connection, now: datetime) -> bool:
 
 
 def redate(conn: Connection, now: datetime) -> None:
-    """Restarts the retention period of deletions made while the clock was wrong."""
+    """Restarts the grace period of deletions made while the clock was wrong."""
     moment = to_stored(now)
     _lock_owners(conn, MISDATED, FIRST, moment + BEHIND)
     conn.execute(
@@ -571,7 +571,7 @@ def redate(conn: Connection, now: datetime) -> None:
 
 
 def any_due(conn: Connection, now: datetime) -> bool:
-    """Whether the retention period of a deletion is over."""
+    """Whether the grace period of a deletion is over."""
     return (
         conn.execute(
             "SELECT 1 FROM deletions WHERE erase_at <= ? LIMIT 1", (to_stored(now),)

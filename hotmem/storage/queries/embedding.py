@@ -14,18 +14,14 @@ from hotmem.storage.queries import (
     jobs,
     new_memories,
     reembedding,
-    sessions,
     users,
 )
 from hotmem.storage.queries.index_entries import TABLES
-from hotmem.storage.queries.understandings import MatchSubjects, Supersede
 from hotmem.storage.queries.users import lock_owners
 from hotmem.storage.search import vectors
 from hotmem.types import (
     EvidenceKind,
-    InsertedMemory,
     NewMemory,
-    Revision,
     SignBits,
     Vector,
 )
@@ -128,23 +124,3 @@ def insert_memory(
         without = replace(memory, tag_vectors={})
         return new_memories.insert(conn, user, without, None, signs, now, reason)
     return new_memories.insert(conn, user, memory, vector, signs, now, reason)
-
-
-def store_memory(
-    conn: Connection,
-    encoder: str,
-    user_id: str,
-    memory: NewMemory,
-    vector: Vector,
-    signs: SignBits,
-    now: datetime,
-    reason: str,
-    revision: Revision,
-    revise: Supersede,
-    identify: MatchSubjects,
-) -> InsertedMemory:
-    """Stores a memory explicitly; ends, or puts in doubt, what it contradicts."""
-    name = insert_memory(conn, encoder, user_id, memory, vector, signs, now, reason)
-    user = users.ensure(conn, user_id)
-    speaker = sessions.speaker(conn, user)
-    return new_memories.supersede(conn, user, name, memory, revision, speaker, revise, identify)

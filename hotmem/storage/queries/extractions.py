@@ -8,28 +8,23 @@ A turn waits from when it has been understood here, so that it has been read in 
 forgotten turn waits no longer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Final
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import model_calls, turns, understandings
-from hotmem.storage.queries.memories import current_subjects, related
+from hotmem.storage.queries import model_calls, turns
+from hotmem.storage.queries.memories import current_subjects
 from hotmem.storage.queries.model_calls import SESSIONS_SEEN, Batch, Budget, Claim, Cost
-from hotmem.storage.queries.times import from_stored
-from hotmem.storage.queries.users import lock_owners, lock_users
+from hotmem.storage.queries.users import lock_users
 from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
-    ExtractionBatch,
-    ExtractionResult,
-    Revision,
     Role,
     Statement,
     Turn,
-    Understanding,
     UserKey,
 )
 from hotmem.understanding.kept_sentences import STATES
@@ -62,49 +57,34 @@ NEVER: Final = 2**31
 """More turns of a session than any has: it is due only when it has ended."""
 
 
-def enqueue(conn: Connection, stated: Mapping[int, Understanding]) -> None:
-    """Lets turns wait that are about to be stored as understood; imported ones do not.
+def enqueue(conn: Connection, turn: int, *, jest: bool) -> None:
+    """Lets a turn wait that is about to be stored as understood; an imported one does not.
 
-    A session whose first turn is among them may be sent as a whole later. What a turn takes back as
-    a joke does not wait.
+    A session whose first turn it is may be sent as a whole later. The turn that it takes back as a
+    joke (`jest`) does not wait.
     """
     conn.execute(
         """INSERT INTO pending_extractions (turn, user_key, session)
            SELECT t.id, t.user_key, t.session FROM pending_turns p
            JOIN turns t ON t.user_key = p.user_key AND t.id = p.turn
-           WHERE p.turn = ANY(?) AND p.import IS NULL ON CONFLICT DO NOTHING""",
-        ([*stated],),
+           WHERE p.turn = ? AND p.import IS NULL ON CONFLICT DO NOTHING""",
+        (turn,),
     )
     conn.execute(
         """UPDATE sessions SET sendable = 1 WHERE id IN (
-               SELECT p.session FROM pending_extractions p WHERE p.turn = ANY(?)
+               SELECT p.session FROM pending_extractions p WHERE p.turn = ?
                AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = p.session
                    AND +t.user_key = p.user_key AND t.id < p.turn))""",
-        ([*stated],),
+        (turn,),
     )
-    for turn, understanding in stated.items():
-        if understanding.jest:
-            conn.execute(
-                """DELETE FROM pending_extractions WHERE turn = (
-                       SELECT max(t.id) FROM turns n JOIN turns t ON t.user_key = n.user_key
-                           AND t.session = n.session AND t.role = n.role AND t.id < n.id
-                       WHERE n.id = ?)""",
-                (turn,),
-            )
-
-
-def store_and_enqueue(
-    conn: Connection,
-    stated: Mapping[int, Understanding],
-    revise: understandings.Supersede,
-    amend: understandings.ApplyCorrection,
-    identify: understandings.MatchSubjects,
-    revisions: Mapping[int, Revision] = understandings.NO_REVISIONS,
-) -> None:
-    """Stores understandings (`understandings.store_all`); their turns wait to be sent."""
-    lock_owners(conn, "turns", stated)
-    enqueue(conn, stated)
-    understandings.store_all(conn, stated, revise, amend, identify, revisions)
+    if jest:
+        conn.execute(
+            """DELETE FROM pending_extractions WHERE turn = (
+                   SELECT max(t.id) FROM turns n JOIN turns t ON t.user_key = n.user_key
+                       AND t.session = n.session AND t.role = n.role AND t.id < n.id
+                   WHERE n.id = ?)""",
+            (turn,),
+        )
 
 
 def any_waiting(conn: Connection) -> bool:
@@ -159,7 +139,7 @@ def claim(
         now,
         cost,
         partial(_sendable, budget),
-        lambda conn, user, _, batch: _settle(conn, user, batch),
+        lambda conn, user, _, batch: settle(conn, user, batch),
     )
     if found.batch is None:
         return found
@@ -171,42 +151,15 @@ def claim(
     return found._replace(batch=replace(found.batch, subjects=current_subjects(conn, user)))
 
 
-def complete(
-    conn: Connection,
-    user: UserKey,
-    batch: ExtractionBatch,
-    result: ExtractionResult,
-    facts: Sequence[tuple[int, Statement]],
-    revise: understandings.Supersede,
-    identify: understandings.MatchSubjects,
-) -> int:
-    """Stores the facts of a call, by turn, and completes its record; its turns wait no longer.
-
-    Facts of a turn that was forgotten meanwhile, or corrected, are dropped, and those that were
-    known from the same turn.
-
-    Returns:
-        Number of facts stored.
-    """
-    conn.lock_user(user)
-    sent = [key for key, _ in batch.turns]
-    waiting = {
-        key
-        for (key,) in conn.execute(
-            """SELECT p.turn FROM pending_extractions p WHERE p.user_key = ? AND p.turn = ANY(?)
-               AND NOT EXISTS (SELECT 1 FROM correction_counts c
-                   WHERE c.turn = p.turn AND c.times > 0)""",
-            (user, sent),
-        ).fetchall()
-    }
-    stored = sum(
-        _store(conn, user, turn, statement, revise, identify)
-        for turn, statement in facts
-        if turn in waiting
+def uncorrected(conn: Connection, user: UserKey, turns: Sequence[int]) -> set[int]:
+    """Those of the turns that still wait, and were not corrected meanwhile."""
+    rows = conn.execute(
+        """SELECT p.turn FROM pending_extractions p WHERE p.user_key = ? AND p.turn = ANY(?)
+           AND NOT EXISTS (SELECT 1 FROM correction_counts c
+               WHERE c.turn = p.turn AND c.times > 0)""",
+        (user, [*turns]),
     )
-    _settle(conn, user, batch.turns)
-    model_calls.complete(conn, user, batch.call, result, facts=stored)
-    return stored
+    return {turn for (turn,) in rows.fetchall()}
 
 
 def _due(conn: Connection, every_turns: int, limit: int) -> list[tuple[UserKey, int]]:
@@ -241,14 +194,14 @@ def _sendable(budget: Budget, conn: Connection, user: UserKey, session: int) -> 
         if room < 0:
             break
         found.append((key, turn))
-    _settle(conn, user, long)
+    settle(conn, user, long)
     if any(turn.role == Role.USER for _, turn in found):
         return found
-    _settle(conn, user, found)
+    settle(conn, user, found)
     return []
 
 
-def _settle(conn: Connection, user: UserKey, batch: Sequence[tuple[int, Turn]]) -> None:
+def settle(conn: Connection, user: UserKey, batch: Sequence[tuple[int, Turn]]) -> None:
     """Lets turns wait no longer."""
     conn.execute(
         "DELETE FROM pending_extractions WHERE user_key = ? AND turn = ANY(?)",
@@ -256,33 +209,7 @@ def _settle(conn: Connection, user: UserKey, batch: Sequence[tuple[int, Turn]]) 
     )
 
 
-def _store(
-    conn: Connection,
-    user: UserKey,
-    turn: int,
-    statement: Statement,
-    revise: understandings.Supersede,
-    identify: understandings.MatchSubjects,
-) -> bool:
-    """Stores a fact, unless it was known from its turn or has ended since; whether it was."""
-    spoken_at, order_time, speaker = conn.execute(
-        "SELECT spoken_at, order_time, speaker FROM turns WHERE user_key = ? AND id = ?",
-        (user, turn),
-    ).fetchone()
-    said = understandings.StatementTime(from_stored(spoken_at), from_stored(order_time))
-    if _is_known(conn, user, turn, statement) or any(
-        normalize_value(memory.object) == normalize_value(statement.object)
-        and memory.negated == statement.negated
-        and memory.valid_until is not None
-        and memory.valid_until >= said.said_at
-        for memory in related(conn, user, statement, said.order_time)
-    ):
-        return False
-    understandings.add_statement(conn, user, turn, statement, said, speaker, revise, identify)
-    return True
-
-
-def _is_known(conn: Connection, user: UserKey, turn: int, statement: Statement) -> bool:
+def is_known(conn: Connection, user: UserKey, turn: int, statement: Statement) -> bool:
     """Whether a memory from the turn says the same: the value, or all words of the statement.
 
     A sentence that is kept as it was said has the words, but not the relation.

@@ -17,9 +17,7 @@ from hotmem.storage.queries import (
     times,
 )
 from hotmem.storage.queries.decisions import record
-from hotmem.storage.queries.effects import apply_effects
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.queries.understandings import MatchSubjects, Supersede, find_effect
 from hotmem.storage.queries.users import ensure_entities
 from hotmem.storage.search import vectors
 from hotmem.text.validation import normalize_value
@@ -27,12 +25,9 @@ from hotmem.types import (
     Category,
     DecisionAction,
     EvidenceKind,
-    InsertedMemory,
     Kind,
     MemoryMetadata,
     NewMemory,
-    RevisedMemory,
-    Revision,
     SignBits,
     UserKey,
     Vector,
@@ -101,55 +96,13 @@ def insert(
     return name
 
 
-def supersede(
-    conn: Connection,
-    user: UserKey,
-    name: str,
-    note: NewMemory,
-    revision: Revision,
-    speaker: str | None,
-    revise: Supersede,
-    identify: MatchSubjects,
-) -> InsertedMemory:
-    """Ends, or puts in doubt, what a new memory contradicts, as if it had been said.
-
-    Args:
-        conn: The writer, within a transaction.
-        user: The user.
-        name: Id of the new memory.
-        note: The new memory.
-        revision: What its words do to stored memories.
-        speaker: The user's name.
-        revise: Decides what a fact does.
-        identify: Finds the stored subjects that a fact is about.
-    """
-    key, place, said = conn.execute(
+def said(conn: Connection, user: UserKey, name: str) -> tuple[int, datetime, datetime]:
+    """A memory's row number, its position in the order of statements, and when it was stored."""
+    key, order_time, said_at = conn.execute(
         "SELECT id, order_time, said_at FROM memories WHERE user_key = ? AND public_id = ?",
         (user, name),
     ).fetchone()
-    found = [
-        find_effect(conn, user, one, from_stored(place), speaker, revise, identify, name)
-        for one in note.states
-    ]
-    effects = [
-        *((one.reason, one.ends, one.doubts) for one in found),
-        (revision.reason, revision.ends, revision.doubts),
-    ]
-    settled = {one.confirms for one in found}
-    revised: list[RevisedMemory] = []
-    for reason, ends, doubts in effects:
-        revised += apply_effects(
-            conn,
-            user,
-            memory=key,
-            turn=None,
-            said_at=from_stored(said),
-            reason=reason,
-            ends=[one for one in ends if one not in settled],
-            doubts=[one for one in doubts if one not in settled],
-        )
-        settled |= {one.id for one in revised}
-    return InsertedMemory(name, tuple(revised))
+    return key, from_stored(order_time), from_stored(said_at)
 
 
 def confirm(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from hotmem.consolidation.supersession import apply_correction, find_supersession
+from hotmem.revision.storing import store_understanding
 from hotmem.storage import queries
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.jobs import UserRotation
@@ -128,7 +128,7 @@ def understand(
         )
         times = () if tells_of is None else (EventTime(0, len(said.text), tells_of),)
         read = Understanding((statement,), entities=tuple(entities), event_times=times)
-        queries.understandings.store(conn, key, read, find_supersession, apply_correction)
+        store_understanding(conn, key, read)
     return len(waiting)
 
 
@@ -144,7 +144,7 @@ def move(conn: Connection, place: str | None) -> None:
     ((key, said),) = queries.turns.waiting(conn, UserRotation(), 1)
     statements = () if place is None else (lives_in(place, len(said.text)),)
     read = Understanding(statements)
-    queries.understandings.store(conn, key, read, find_supersession, apply_correction)
+    store_understanding(conn, key, read)
 
 
 def passages(conn: Connection, user: UserKey) -> list[int]:

@@ -3,14 +3,13 @@
 from datetime import timedelta
 from typing import Final
 
-from hotmem.consolidation.same_subject import find_same_subjects
-from hotmem.consolidation.supersession import find_supersession
+from hotmem.revision.storing import find_effect, store_note
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.types import Category, JobKind, Kind, NewMemory, Revision, UserKey
 from hotmem.understanding.facts.relations import LIVES_IN
 from tests.letters import NO_SIGNS, LetterEncoder
-from tests.storage.contract.story import NOW, note
+from tests.storage.contract.story import ENCODER, NOW, note
 
 DAY: Final = timedelta(days=1)
 TEXT: Final = "Skipper lives in Oban."
@@ -34,30 +33,25 @@ async def test_open_conflicts_and_latest_memories(
     database: Database, ana: UserKey, ben: UserKey
 ) -> None:
     old = await database.write_all(note, "Skipper lives in Leith.", ana)
-    new = await database.write_all(note, TEXT, ana)
     await database.write_all(note, "Ben lives in Bath.", ben)
     assert await database.read(queries.advice.open_conflicts, ana, 9) == []
+
+    def contradict(conn: Connection) -> str:
+        new = NewMemory(TEXT, Kind.FACT, Category.CONTEXTS, 3)
+        vector = LetterEncoder().encode([TEXT])[0]
+        doubts = Revision(doubts=(old,), reason="a test")
+        stored = store_note(conn, ENCODER, "ana", new, vector, NO_SIGNS, NOW, "a test", doubts)
+        return stored.id
+
+    other = await database.write_all(note, "Skipper rows.", ana)
     compared = await database.read(queries.advice.latest, ana, 9)
-    assert compared.ids == (new, old) and compared.vectors.shape == (2, LetterEncoder.dimension)
-
-    def doubt(conn: Connection, user: UserKey) -> None:
-        queries.new_memories.supersede(
-            conn,
-            user,
-            new,
-            NewMemory(TEXT, Kind.FACT, Category.CONTEXTS, 3),
-            Revision(doubts=(old,), reason="a test"),
-            None,
-            find_supersession,
-            find_same_subjects,
-        )
-
-    await database.write(doubt, ana)
+    assert compared.ids == (other, old) and compared.vectors.shape == (2, LetterEncoder.dimension)
+    new = await database.write_all(contradict)
     (conflict,) = await database.read(queries.advice.open_conflicts, ana, 9)
     assert (conflict.id, conflict.text, conflict.by) == (old, "Skipper lives in Leith.", TEXT)
     assert (conflict.said_at, conflict.at) == (NOW, NOW)
     assert await database.read(queries.advice.open_conflicts, ben, 9) == []
-    assert (await database.read(queries.advice.latest, ana, 9)).ids == (new,)
+    assert (await database.read(queries.advice.latest, ana, 9)).ids == (new, other)
 
 
 async def test_a_statement_has_no_effect_on_its_own_memory(
@@ -68,10 +62,9 @@ async def test_a_statement_has_no_effect_on_its_own_memory(
         return queries.new_memories.insert(conn, user, new, None, NO_SIGNS, NOW, "a test")
 
     name = await database.write(store, ana)
-    find = queries.understandings.find_effect
-    given = FACT, NOW + DAY, None, find_supersession, find_same_subjects
-    assert (await database.read(find, ana, *given)).confirms == name
-    assert (await database.read(find, ana, *given, name)).confirms is None
+    given = FACT, NOW + DAY, None
+    assert (await database.read(find_effect, ana, *given)).confirms == name
+    assert (await database.read(find_effect, ana, *given, name)).confirms is None
 
 
 async def test_reminders_growth_and_unused_memories(

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from hotmem.consolidation.supersession import apply_correction, find_supersession
+from hotmem.revision.storing import store_understanding
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import UserRotation
@@ -58,7 +58,7 @@ def tell(conn: Connection, user: str, told: Sequence[Statement], without: int | 
         queries.turns.add(conn, turn(TEXT, user=user, at=at, name=f"t{number}"), at)
         ((key, _),) = queries.turns.waiting(conn, UserRotation(), 1)
         read = Understanding((statement,))
-        queries.understandings.store(conn, key, read, find_supersession, apply_correction)
+        store_understanding(conn, key, read)
 
 
 def stored(conn: Connection, user: UserKey) -> list[tuple[Any, ...]]:

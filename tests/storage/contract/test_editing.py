@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 import pytest
 
-from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.errors import InvalidInput
+from hotmem.revision.storing import store_understanding
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.edits import Wording
@@ -114,11 +114,7 @@ def correct(conn: Connection, wrong: str, right: str, *, jest: bool = False) -> 
     ((key, said),) = queries.turns.waiting(conn, UserRotation(), 1)
     corrections = () if jest else (Correction(wrong, right, 0, len(said.text)),)
     read = Understanding((), corrections=corrections, jest=jest)
-    queries.understandings.store_all(conn, {key: read}, find_supersession, apply_correction, _same)
-
-
-def _same(subject: str, known: object, *, denies: bool) -> tuple[str, ...]:
-    return (subject,)
+    store_understanding(conn, key, read)
 
 
 async def test_corrections_are_counted_at_their_turns(database: Database, ana: UserKey) -> None:

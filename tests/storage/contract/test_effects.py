@@ -6,8 +6,7 @@ from typing import Final
 
 import pytest
 
-from hotmem.consolidation.same_subject import find_same_subjects
-from hotmem.consolidation.supersession import find_supersession
+from hotmem.revision.storing import store_note
 from hotmem.storage import Storage, queries
 from hotmem.storage.database import Connection, Database
 from hotmem.types import (
@@ -257,7 +256,7 @@ async def test_a_stored_fact_supersedes_as_if_it_had_been_said(
         text = f"Skipper lives in {place}."
         fact = replace(lives_in(place, len(text)), hedged=not certain)
         new = NewMemory(text, Kind.FACT, Category.CONTEXTS, 3, states=(fact,))
-        return queries.embedding.store_memory(
+        return store_note(
             conn,
             ENCODER,
             "ana",
@@ -267,8 +266,6 @@ async def test_a_stored_fact_supersedes_as_if_it_had_been_said(
             at,
             "a test",
             revision,
-            find_supersession,
-            find_same_subjects,
         )
 
     boat = await database.write_all(note, "The boat is in Leith.", ana)

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from hotmem.consolidation.same_subject import find_same_subjects
-from hotmem.consolidation.supersession import apply_correction, find_supersession
+from hotmem.revision.storing import store_facts, store_statement, store_understanding
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.extractions import MAX_TRIES, MAX_TURN_CHARACTERS
@@ -37,10 +36,8 @@ def cost(turns: Sequence[Turn]) -> tuple[int, int]:
 def understand_all(conn: Connection, *jests: str) -> None:
     """Store that nothing was read of the turns that wait; those named take the one before back."""
     waiting = queries.turns.waiting(conn, UserRotation(), 100)
-    stated = {key: Understanding(jest=said.text in jests) for key, said in waiting}
-    queries.extractions.store_and_enqueue(
-        conn, stated, find_supersession, apply_correction, find_same_subjects
-    )
+    for key, said in waiting:
+        store_understanding(conn, key, Understanding(jest=said.text in jests), to_model=True)
 
 
 async def spoken(database: Database, *texts: str, ended: bool = True) -> None:
@@ -69,12 +66,10 @@ async def finished(
         user,
         FIRST,
         JobKind.EXTRACTION,
-        queries.extractions.complete,
+        store_facts,
         claim.batch,
         ANSWERED,
         facts,
-        find_supersession,
-        find_same_subjects,
     )
 
 
@@ -107,10 +102,7 @@ async def test_an_ended_session_waits_for_its_turns_to_be_understood(
     def first_only(conn: Connection) -> None:
         say(conn, "One.", "Two.")
         first = queries.turns.waiting(conn, UserRotation(), 1)[0][0]
-        stated = {first: Understanding()}
-        queries.extractions.store_and_enqueue(
-            conn, stated, find_supersession, apply_correction, find_same_subjects
-        )
+        store_understanding(conn, first, Understanding(), to_model=True)
 
     await database.write_all(first_only)
     await database.write(queries.sessions.end, ana, "harbour")
@@ -147,11 +139,8 @@ async def test_a_fact_that_has_ended_since_is_not_stored_again(
     (first, _), (second, _) = claim.batch.turns
 
     def end(conn: Connection) -> None:
-        said = queries.understandings.StatementTime(NOW, NOW)
-        store = queries.understandings.add_statement
-        others = (find_supersession, find_same_subjects)
         conn.lock_user(ana)
-        store(conn, ana, second, owns("a boat"), said, "Skipper", *others)
+        store_statement(conn, queries.statements.said(conn, ana, second), owns("a boat"))
         conn.execute(
             "UPDATE memories SET valid_until = ? WHERE user_key = ?",
             (queries.times.to_stored(NOW + timedelta(minutes=1)), ana),
@@ -225,7 +214,7 @@ async def test_what_the_budget_never_allows_waits_no_longer(
 
 async def test_nothing_waits_once_it_is_discarded(database: Database, ana: UserKey) -> None:
     await database.write_all(say, "One.")
-    await database.write_all(queries.extractions.enqueue, {1: Understanding()})
+    await database.write_all(queries.extractions.enqueue, 1, jest=False)
     assert await database.read_all(queries.extractions.any_waiting)
     await database.write_all(queries.extractions.discard)
     assert not await database.read_all(queries.extractions.any_waiting)

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from hotmem.consolidation.supersession import apply_correction, find_supersession
+from hotmem.revision.storing import store_understanding
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import LEASE_S, UserRotation
@@ -62,13 +62,7 @@ async def test_users_are_served_in_turn_and_each_users_turns_in_order(database: 
         waiting = await database.read_all(queries.turns.waiting, served, 1)
         seen += turns_of(waiting)
         for key, _ in waiting:
-            await database.write_all(
-                queries.understandings.store_all,
-                {key: Understanding()},
-                find_supersession,
-                apply_correction,
-                queries.understandings.match_exact,
-            )
+            await database.write_all(store_understanding, key, Understanding())
     users = [text.split()[-1] for text in seen]
     assert users == ["ana.", "ben.", "cleo.", "ana.", "ben.", "ana.", "ana.", "ana."]
     of_ana = [text for text in seen if text.endswith("ana.")]

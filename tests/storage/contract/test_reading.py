@@ -3,7 +3,7 @@
 from datetime import timedelta
 from functools import partial
 
-from hotmem.consolidation.supersession import apply_correction, find_supersession
+from hotmem.revision.storing import store_understanding
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import UserRotation
@@ -26,7 +26,7 @@ def state_reminder(conn: Connection, text: str) -> None:
     kind, category = Kind.REMINDER, Category.REMINDERS
     stated = Statement(text, "Skipper", "has to", text, kind, category, 3, 0, len(said.text))
     read = Understanding((stated,))
-    queries.understandings.store(conn, key, read, find_supersession, apply_correction)
+    store_understanding(conn, key, read)
 
 
 def state_tide(conn: Connection) -> None:
@@ -35,7 +35,7 @@ def state_tide(conn: Connection) -> None:
     words = ("The tide turns at six.", "tide", "turns at", "six")
     stated = Statement(*words, Kind.FACT, Category.CONTEXTS, 3, 0, len(said.text))
     read = Understanding((stated,))
-    queries.understandings.store(conn, key, read, find_supersession, apply_correction)
+    store_understanding(conn, key, read)
 
 
 def of_kind(

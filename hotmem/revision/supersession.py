@@ -12,9 +12,9 @@ from datetime import date, datetime
 from difflib import SequenceMatcher
 from typing import Final
 
-from hotmem.consolidation.same_subject import is_any_of_several, is_identified, is_named
-from hotmem.models.reader import Effects, Settings
+from hotmem.models.reader import Effects, ReaderLimits
 from hotmem.retrieval.fusion import reciprocal_rank_fusion
+from hotmem.revision.same_subject import is_any_of_several, is_identified, is_named
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.memories import current_before
 from hotmem.storage.search.searches import IndexOf, LexicalSearch, VectorSearch, run
@@ -134,7 +134,7 @@ def _before(memories: Iterable[StoredMemory], order_time: datetime) -> tuple[str
     )
 
 
-def apply_correction(
+def find_corrected(
     correction: Correction, recent: Sequence[StoredMemory]
 ) -> tuple[StoredMemory, Statement] | None:
     """Find the memory that a correction applies to, and the corrected statement.
@@ -393,7 +393,7 @@ def is_as_corrected(memory: StoredMemory, corrections: Sequence[Correction]) -> 
 def revise(
     known: Sequence[StoredMemory],
     effects: Sequence[Effects],
-    limits: Settings,
+    limits: ReaderLimits,
     lasting: float = 1.0,
 ) -> Revision:
     """Decide what ends and what is possibly outdated.
