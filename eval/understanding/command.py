@@ -75,9 +75,7 @@ def train(
 
     Takes twenty minutes on two cores.
     """
-    from eval.understanding.training import (
-        ReaderLimits as Training,  # torch takes seconds to import
-    )
+    from eval.understanding.training import Settings as Training  # torch takes seconds to import
     from eval.understanding.training import trained
 
     began = time.perf_counter()

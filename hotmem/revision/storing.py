@@ -11,10 +11,10 @@ from datetime import datetime
 from typing import Final
 
 from hotmem.revision.same_subject import find_same_subjects
-from hotmem.revision.supersession import find_corrected, find_supersession
+from hotmem.revision.supersession import as_statement, find_corrected, find_supersession
 from hotmem.storage import queries
 from hotmem.storage.database import Connection
-from hotmem.storage.queries.effects import apply_effects, doubt_new
+from hotmem.storage.queries.effects import apply_effects, apply_later
 from hotmem.storage.queries.statements import SaidTurn
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
@@ -30,6 +30,7 @@ from hotmem.types import (
     Statement,
     Supersession,
     Understanding,
+    UndoResult,
     UserKey,
     Vector,
 )
@@ -108,7 +109,7 @@ def _correct(conn: Connection, said: SaidTurn, correction: Correction) -> int | 
             queries.statements.count_corrected_turns(conn, said.key, correction.wrong)
         return None
     old, statement = amended
-    memory = queries.statements.insert(conn, said, statement, None)
+    memory = queries.statements.insert(conn, said, statement)
     apply_effects(
         conn,
         said.user,
@@ -140,12 +141,8 @@ def store_statement(
     if effect.confirms:
         memory = queries.statements.confirm(conn, said, statement, effect.confirms)
     else:
-        memory = queries.statements.insert(conn, said, statement, effect.valid_until)
-        if effect.valid_until is not None:
-            action, link = DecisionAction.ENDED, (memory, None)
-            queries.decisions.record(conn, user, action, LATER_KNOWN, [link], effect.valid_until)
-    if effect.doubted_by is not None:
-        doubt_new(conn, user, memory, effect.doubted_by, DOUBTED_AT_ONCE)
+        memory = queries.statements.insert(conn, said, statement)
+    _apply_known(conn, user, memory, effect)
     apply_effects(
         conn,
         user,
@@ -157,6 +154,33 @@ def store_statement(
         doubts=effect.doubts,
     )
     return memory, effect.confirms
+
+
+def _apply_known(conn: Connection, user: UserKey, memory: int, effect: Supersession) -> None:
+    """Ends a memory, or puts it in doubt, by what was said later and is stored already."""
+    if effect.ended_by is not None:
+        apply_later(conn, user, memory, effect.ended_by, DecisionAction.ENDED, LATER_KNOWN)
+    if effect.doubted_by is not None:
+        apply_later(conn, user, memory, effect.doubted_by, DecisionAction.DOUBTED, DOUBTED_AT_ONCE)
+
+
+def undo(
+    conn: Connection, user: UserKey, decision: str, now: datetime, why: str | None = None
+) -> UndoResult:
+    """Undoes a decision (`queries.undoing.undo`).
+
+    What is shown again by it ends, or is in doubt, by what was said while it was hidden.
+    """
+    undone = queries.undoing.undo(conn, user, decision, now, why)
+    speaker = queries.sessions.speaker(conn, user)
+    for memory in queries.undoing.shown_again(conn, user, undone.decision):
+        if memory.current and memory.relation:
+            effect = find_effect(
+                conn, user, as_statement(memory), memory.order_time, speaker, memory.id
+            )
+            key = queries.decisions.unmerged_key(conn, user, memory.id)
+            _apply_known(conn, user, key, effect)
+    return undone
 
 
 def find_effect(

@@ -8,6 +8,7 @@ that "where did I live before?" can be answered.
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from difflib import SequenceMatcher
 from typing import Final
@@ -103,12 +104,15 @@ def find_supersession(
     if _is_mostly_another(statement, certain=certain):
         unsure = []
     later = next((one for one in unsure if one.order_time > order_time and one.current), None)
+    ending = min(
+        (memory for memory in sure if memory.order_time > order_time),
+        key=lambda memory: memory.said_at,
+        default=None,
+    )
     return Supersession(
         ends=_before(sure, order_time),
         doubts=_before(unsure, order_time),
-        valid_until=min(
-            (memory.said_at for memory in sure if memory.order_time > order_time), default=None
-        ),
+        ended_by=None if ending is None else ending.id,
         doubted_by=None if later is None else later.id,
         reason=HEDGED if unsure and statement.hedged else OTHER_SUBJECT if unsure else OTHER_VALUE,
     )
@@ -151,20 +155,34 @@ def find_corrected(
     )
     if old is None:
         return None
-    return old, Statement(
+    return old, replace(
+        as_statement(old),
         text=_substitute(old.text, wrong, correction.right),
         subject=_substitute(old.subject, wrong, correction.right),
-        relation=old.relation,
         object=_substitute(old.object, wrong, correction.right),
-        kind=old.kind,
-        category=old.category,
-        importance=old.importance,
         start=correction.start,
         stop=correction.stop,
         entities=(correction.right,) if correction.right[:1].isupper() else (),
-        negated=old.negated,
-        changes=old.changes,
-        single=old.single,
+        hedged=False,
+    )
+
+
+def as_statement(memory: StoredMemory) -> Statement:
+    """What a memory states, without the place where it was said."""
+    return Statement(
+        text=memory.text,
+        subject=memory.subject,
+        relation=memory.relation,
+        object=memory.object,
+        kind=memory.kind,
+        category=memory.category,
+        importance=memory.importance,
+        start=0,
+        stop=0,
+        hedged=memory.hedged,
+        negated=memory.negated,
+        changes=memory.changes,
+        single=memory.single,
     )
 
 

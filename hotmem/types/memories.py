@@ -244,15 +244,15 @@ class Supersession:
         confirms: The memory that it repeats, if any.
         ends: Memories that it ends.
         doubts: Memories that it makes possibly outdated.
-        valid_until: When the statement itself stopped being true, if a later one is stored already.
-        doubted_by: A memory of a later statement that makes it possibly outdated, if there is one.
+        ended_by: The memory of a later statement, stored already, that ends the new one.
+        doubted_by: The memory of one that makes it possibly outdated.
         reason: Why memories end or are in doubt, one sentence without words of theirs.
     """
 
     confirms: str | None = None
     ends: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
-    valid_until: datetime | None = None
+    ended_by: str | None = None
     doubted_by: str | None = None
     reason: str = field(default="", compare=False)
 

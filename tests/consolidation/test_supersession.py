@@ -85,10 +85,9 @@ def supersession(
     confirms: str | None = None,
     ends: Sequence[str] = (),
     doubts: Sequence[str] = (),
-    valid_until: int | None = None,
+    ended_by: str | None = None,
 ) -> Supersession:
-    until = None if valid_until is None else day(valid_until)
-    return Supersession(confirms, tuple(ends), tuple(doubts), until)
+    return Supersession(confirms, tuple(ends), tuple(doubts), ended_by)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +127,8 @@ def stored_after(spoken: list[tuple[str, int]]) -> dict[str, tuple[int, datetime
         assert revision.confirms is None
         for ended in revision.ends:
             memories[ended] = known(ended, (memories[ended].said_at - START).days, until=said)
-        until = None if revision.valid_until is None else (revision.valid_until - START).days
+        ending = None if revision.ended_by is None else memories[revision.ended_by]
+        until = None if ending is None else (ending.said_at - START).days
         memories[value] = known(value, said, until=until)
     return {
         value: ((memory.said_at - START).days, memory.valid_until)

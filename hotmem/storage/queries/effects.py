@@ -80,25 +80,32 @@ def apply_effects(
     return revised
 
 
-def doubt_new(conn: Connection, user: UserKey, memory: int, by: str, reason: str) -> None:
-    """Marks a new memory as possibly outdated because of another, and records the decision.
+def apply_later(
+    conn: Connection, user: UserKey, memory: int, by: str, action: DecisionAction, reason: str
+) -> None:
+    """Ends a memory, or puts it in doubt, because of one that is stored already.
 
     Args:
         conn: The writer, within a transaction.
         user: The user.
-        memory: Row number of the new memory.
+        memory: Row number of the memory.
         by: Id of the other memory.
+        action: Whether it ends or is in doubt; recorded as a decision.
         reason: Why, one sentence for the audit log, without words of memories.
     """
+    at, cause = (
+        ("valid_until", "superseded_by")
+        if action is DecisionAction.ENDED
+        else ("doubted_at", "doubted_by")
+    )
     row = conn.execute(
-        """UPDATE memories SET (doubted_at, doubted_by) = (SELECT o.said_at, o.id FROM memories o
+        f"""UPDATE memories SET ({at}, {cause}) = (SELECT o.said_at, o.id FROM memories o
                WHERE o.user_key = :user AND o.public_id = :by)
-           WHERE user_key = :user AND id = :memory RETURNING doubted_at, doubted_by""",
+           WHERE user_key = :user AND id = :memory RETURNING {at}, {cause}""",
         {"user": user, "memory": memory, "by": by},
     ).fetchone()
     if row is not None:
-        at, cause = row
-        record(conn, user, DecisionAction.DOUBTED, reason, [(memory, cause)], from_stored(at))
+        record(conn, user, action, reason, [(memory, row[1])], from_stored(row[0]))
 
 
 SAID_AGAIN: Final = "It was said again."
@@ -139,13 +146,17 @@ SAID_AFTER: Final = f"""
 """The memory that states the same as one, said when that had ended, unless a person changed it."""
 
 
-def take_out(conn: Connection, user: UserKey, memories: Sequence[int]) -> None:
-    """Takes back what memories, which are about to be deleted, ended or put in doubt.
+def take_out(conn: Connection, user: UserKey, memories: Sequence[int]) -> int:
+    """Takes back what memories, which are deleted or withdrawn, ended or put in doubt.
 
     What one of them ended holds again, as if it had never been said, or ends by what ended that
     one since. Where the same was said again meanwhile, that is a repetition.
+
+    Returns:
+        How many memories changed.
     """
     gone = [*memories]
+    changed = 0
     for key, valid_until, successor in conn.execute(
         SUCCEEDED, {"user": user, "keys": gone}
     ).fetchall():
@@ -154,11 +165,12 @@ def take_out(conn: Connection, user: UserKey, memories: Sequence[int]) -> None:
                 WHERE +user_key = ? AND superseded_by = ? AND id <> ALL(?) RETURNING id""",
             (valid_until, successor, user, key, gone),
         ).fetchall()
+        changed += len(ended)
         for (one,) in ended:
             if not _join_repetition(conn, user, one, gone) and successor is not None:
                 links, at = [(one, successor)], from_stored(valid_until)
                 record(conn, user, DecisionAction.ENDED, REMOVED, links, at)
-    clear_caused_doubts(conn, user, memories=memories)
+    return changed + clear_caused_doubts(conn, user, memories=memories)
 
 
 def _join_repetition(conn: Connection, user: UserKey, key: int, gone: Sequence[int]) -> bool:
@@ -221,12 +233,19 @@ def clear_caused_doubts(
     *,
     memories: Sequence[int] = (),
     turns: Sequence[int] = (),
-) -> None:
-    """Clears the doubts that memories or turns, which are about to be deleted, have caused."""
+) -> int:
+    """Clears the doubts that memories or turns, which are deleted or withdrawn, have caused.
+
+    Returns:
+        How many memories were in doubt.
+    """
+    cleared = 0
     for column, keys in (("doubted_by", memories), ("doubted_in", turns)):
         if keys:
-            conn.execute(
+            rows = conn.execute(
                 f"""UPDATE memories SET doubted_at = NULL, doubted_by = NULL, doubted_in = NULL
-                    WHERE +user_key = ? AND {column} = ANY(?)""",
+                    WHERE +user_key = ? AND {column} = ANY(?) RETURNING id""",
                 (user, [*keys]),
             )
+            cleared += len(rows.fetchall())
+    return cleared

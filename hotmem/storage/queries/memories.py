@@ -93,6 +93,11 @@ def of_user(
     return _select(conn, " AND ".join(where), values, turns=TURN_IDS)
 
 
+def named(conn: Connection, user: UserKey, name: str) -> list[StoredMemory]:
+    """The memory of an id, unless it is merged or withdrawn; without its turns."""
+    return _select(conn, "m.user_key = ? AND m.public_id = ?", (user, name), by=None)
+
+
 def ask_of_entities(
     conn: Connection, user: UserKey, names: Sequence[str], limit: int
 ) -> Pending[list[int]]:

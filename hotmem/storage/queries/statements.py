@@ -71,19 +71,13 @@ def put_mentions(
     event_times.put(conn, turn.user, turn.key, times)
 
 
-def insert(
-    conn: Connection, turn: SaidTurn, statement: Statement, valid_until: datetime | None
-) -> int:
-    """Stores a statement of a turn as a memory, which ended already at `valid_until` if given.
-
-    Returns:
-        The memory's row number.
-    """
+def insert(conn: Connection, turn: SaidTurn, statement: Statement) -> int:
+    """Stores a statement of a turn as a memory; returns its row number."""
     key: int = conn.execute(
         """INSERT INTO memories (user_key, public_id, text, subject, relation, object, value, kind,
                category, category_percent, importance, hedged, negated, changes,
-               single, said_at, order_time, valid_until)
-                   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+               single, said_at, order_time)
+                   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (
             turn.user,
             uuid4().hex,
@@ -102,7 +96,6 @@ def insert(
             statement.single,
             to_stored(turn.said_at),
             to_stored(turn.order_time),
-            None if valid_until is None else to_stored(valid_until),
         ),
     ).fetchone()[0]
     index_entries.add(conn, turn.user, EvidenceKind.MEMORY, key, 0, statement.text)

@@ -5,17 +5,27 @@ What deletes rows or needs a model (an edit, a repetition, tags, subcategories, 
 anew instead.
 """
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import cascade, decisions, effects, evolutions, imports, memory_states
+from hotmem.storage.queries import (
+    cascade,
+    decisions,
+    effects,
+    evolutions,
+    imports,
+    memories,
+    memory_states,
+)
 from hotmem.storage.queries.decisions import merge, merge_into, record, unmerge
 from hotmem.storage.queries.times import from_stored, short, to_stored
 from hotmem.types import (
     DecisionAction,
+    StoredMemory,
     UndoResult,
     UserKey,
 )
@@ -74,6 +84,21 @@ def undo(
     return undone
 
 
+def shown_again(conn: Connection, user: UserKey, decision: str) -> list[StoredMemory]:
+    """Memories that an undoing, or taking one back, has made visible again."""
+    shown: list[StoredMemory] = []
+    one = _find(conn, user, "public_id = ?", decision)
+    redone = one is not None and one.action is DecisionAction.REDONE
+    if one is not None and redone:
+        one = _find(conn, user, "id = ?", one.undoes)
+    if one is not None and one.changes is not None:
+        for name, fields in json.loads(one.changes).items():
+            before, after = fields.get("merged_into", (None, None))
+            if (before if redone else after) is None and before != after:
+                shown += memories.named(conn, user, name)
+    return shown
+
+
 def _find(conn: Connection, user: UserKey, where: str, value: object) -> _Row | None:
     row = conn.execute(
         f"""SELECT id, public_id, action, decided_at, undone_at, changes, undoes FROM decisions
@@ -87,19 +112,9 @@ def _find(conn: Connection, user: UserKey, where: str, value: object) -> _Row | 
 
 
 def _undo(
-    conn: Connection,
-    user: UserKey,
-    one: _Row,
-    now: datetime,
-    why: str | None = None,
-    *,
-    without: int | None = None,
+    conn: Connection, user: UserKey, one: _Row, now: datetime, why: str | None = None
 ) -> UndoResult:
-    """Undoes a decision that was not undone before, and records it.
-
-    If it is undone because the memory `without` is withdrawn, what that had ended ends by what
-    ended it in turn.
-    """
+    """Undoes a decision that was not undone before, and records it."""
     if one.action is DecisionAction.REDONE:
         raise InvalidInput(
             f"{one.name!r} took an undoing back. Undo the decision itself again instead."
@@ -112,7 +127,7 @@ def _undo(
     ).fetchall()
     keys = [key for link in links for key in link if key is not None]
     before = memory_states.of(conn, user, keys)
-    restored, removed = _revert(conn, user, one, links, now, without)
+    restored, removed = _revert(conn, user, one, links, now)
     after = memory_states.of(conn, user, keys)
     repeatable = one.action not in AGAIN and after.keys() == before.keys()
     changes = decisions.difference(before, after) if repeatable else {}
@@ -165,10 +180,7 @@ def _redo(conn: Connection, user: UserKey, undoing: _Row, now: datetime) -> Undo
     )
     restored = len(links)
     if one.action in (DecisionAction.READ, DecisionAction.FILED):
-        for effect in _effects(conn, user, links[0][0]):
-            follow = _find(conn, user, "undone_at IS NULL AND undoes = ?", effect.key)
-            if follow is not None and follow.decided_at == undoing.decided_at:
-                restored += _redo(conn, user, follow, now).restored
+        restored += _cause_again(conn, user, links[0][0], undoing.decided_at)
         _merge_into_repetition(conn, user, links[0][0], now)
     return UndoResult(restored, decision=name)
 
@@ -194,7 +206,6 @@ def _revert(
     one: _Row,
     links: Sequence[tuple[int, int | None]],
     now: datetime,
-    without: int | None,
 ) -> tuple[int, int]:
     """Reverts a decision; returns the number of restored and of removed rows."""
     keys = [key for key, _ in links]
@@ -214,7 +225,7 @@ def _revert(
             _undo_repetition(conn, user, keys[0], one.decided_at)
             return 1, 0
         case DecisionAction.ENDED | DecisionAction.DOUBTED:
-            return _undo_effect(conn, user, one.key, one.action, without), 0
+            return _undo_effect(conn, user, one.key, one.action), 0
         case DecisionAction.EVOLVED | DecisionAction.REGROUPED:
             return _restore_former_evolution(conn, user, one.key), 0
         case DecisionAction.TAGS_CONSOLIDATED:
@@ -229,33 +240,58 @@ def _revert(
             return _undo_merge(conn, user, links), 0
 
 
+CAUSED: Final = """action IN ('ended', 'doubted')
+    AND EXISTS (SELECT 1 FROM decision_memories x
+        WHERE x.decision = decisions.id AND x.into_memory = :key)"""
+"""Condition of decisions by which a memory ended others, or put them in doubt."""
+
+
 def _withdraw(conn: Connection, user: UserKey, key: int, now: datetime) -> int:
     """Withdraws a memory; what it ended or put in doubt is as without it. Returns how many are."""
+    values = {"user": user, "key": key, "now": to_stored(now)}
     changed = conn.execute(
         """SELECT 1 FROM memories WHERE user_key = :user AND (amends = :key
             OR (id = :key AND merged_into IS NOT NULL) OR (merged_into = :key AND id <> :key))""",
-        {"user": user, "key": key},
+        values,
     ).fetchone()
     if changed:
         raise InvalidInput(
             "The memory was edited or merged after this decision. Undo the later change first."
         )
-    caused = [one for one in _effects(conn, user, key) if one.undone_at is None]
-    restored = sum(_undo(conn, user, one, now, without=key).restored for one in caused)
+    conn.execute(
+        f"""UPDATE decisions SET undone_at = :now
+            WHERE user_key = :user AND undone_at IS NULL AND {CAUSED}""",
+        values,
+    )
     merge_into(conn, user, key, key)
-    return restored
+    return effects.take_out(conn, user, [key])
 
 
-def _effects(conn: Connection, user: UserKey, cause: int) -> list[_Row]:
-    """What a memory ended or put in doubt, latest first."""
-    keys = conn.execute(
-        """SELECT DISTINCT d.id FROM decision_memories x JOIN decisions d ON d.id = x.decision
-            WHERE x.into_memory = ? AND +d.user_key = ? AND d.action = ANY(?)
-            ORDER BY d.id DESC""",
-        (cause, user, [DecisionAction.ENDED, DecisionAction.DOUBTED]),
+def _cause_again(conn: Connection, user: UserKey, key: int, withdrawn_at: int) -> int:
+    """Ends, or puts in doubt, what a memory had until it was withdrawn; returns their number.
+
+    What was said again since stays.
+    """
+    values = {"user": user, "key": key, "now": withdrawn_at}
+    decisions_of = conn.execute(
+        f"""UPDATE decisions SET undone_at = NULL
+            WHERE user_key = :user AND undone_at = :now AND {CAUSED}
+            RETURNING id, action, decided_at""",
+        values,
     ).fetchall()
-    found = (_find(conn, user, "id = ?", key) for (key,) in keys)
-    return [one for one in found if one is not None]
+    changed = 0
+    for decision, action, at in decisions_of:
+        ended = action == DecisionAction.ENDED
+        when, cause = ("valid_until", "superseded_by") if ended else ("doubted_at", "doubted_by")
+        rows = conn.execute(
+            f"""UPDATE memories SET {when} = :at, {cause} = :key
+                WHERE user_key = :user AND said_at <= :at AND ({when} IS NULL OR {when} > :at)
+                    AND id IN (SELECT memory FROM decision_memories WHERE decision = :decision)
+                RETURNING id""",
+            {**values, "at": at, "decision": decision},
+        )
+        changed += len(rows.fetchall())
+    return changed
 
 
 def _unmerge_tags(conn: Connection, user: UserKey, decision: int) -> int:
@@ -268,30 +304,25 @@ def _unmerge_tags(conn: Connection, user: UserKey, decision: int) -> int:
     return len(tags)
 
 
-def _undo_effect(
-    conn: Connection, user: UserKey, decision: int, action: DecisionAction, without: int | None
-) -> int:
+def _undo_effect(conn: Connection, user: UserKey, decision: int, action: DecisionAction) -> int:
     """Restores memories that a decision ended or put in doubt; returns their number.
 
     Those that ended or became doubtful for another reason since stay as they are.
     """
     changed, held = (
-        (
-            f"""(valid_until, superseded_by) = (SELECT max({effects.ENDED_AT}),
-                max(m.superseded_by) FROM memories m WHERE m.id = :without)""",
-            "k.valid_until IS NOT NULL AND k.superseded_by",
-        )
+        ("valid_until = NULL, superseded_by = NULL", "valid_until IS NOT NULL AND superseded_by")
         if action is DecisionAction.ENDED
         else (
             "doubted_at = NULL, doubted_by = NULL, doubted_in = NULL",
-            "k.doubted_at IS NOT NULL AND k.doubted_by",
+            "doubted_at IS NOT NULL AND doubted_by",
         )
     )
     restored = conn.execute(
-        f"""UPDATE memories AS k SET {changed} WHERE k.user_key = :user AND EXISTS (
-                SELECT 1 FROM decision_memories x WHERE x.decision = :decision AND x.memory = k.id
+        f"""UPDATE memories SET {changed} WHERE user_key = :user AND EXISTS (
+                SELECT 1 FROM decision_memories x
+                WHERE x.decision = :decision AND x.memory = memories.id
                     AND {held} IS NOT DISTINCT FROM x.into_memory) RETURNING id""",
-        {"user": user, "decision": decision, "without": without},
+        {"user": user, "decision": decision},
     )
     return len(restored.fetchall())
 

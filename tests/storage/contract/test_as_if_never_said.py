@@ -1,13 +1,14 @@
 """What is forgotten or withdrawn leaves the memory as the same history without it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from random import Random
 from typing import Any, Final
 
 import pytest
 
-from hotmem.revision.storing import store_understanding
+from hotmem.revision import storing
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import UserRotation
@@ -49,16 +50,22 @@ def likes(thing: str, *, negated: bool) -> Statement:
     )
 
 
-def tell(conn: Connection, user: str, told: Sequence[Statement], without: int | None) -> None:
-    """Store turns an hour apart, and what each states; all but one."""
+def tell(
+    conn: Connection,
+    user: str,
+    told: Sequence[Statement],
+    without: Collection[int] = (),
+    unread: Collection[int] = (),
+) -> None:
+    """Store turns an hour apart, all but some, and what each of them but some states."""
     for number, statement in enumerate(told):
-        if number == without:
+        if number in without:
             continue
         at = NOW + timedelta(hours=number)
         queries.turns.add(conn, turn(TEXT, user=user, at=at, name=f"t{number}"), at)
         ((key, _),) = queries.turns.waiting(conn, UserRotation(), 1)
-        read = Understanding((statement,))
-        store_understanding(conn, key, read)
+        read = Understanding(() if number in unread else (statement,))
+        storing.store_understanding(conn, key, read)
 
 
 def stored(conn: Connection, user: UserKey) -> list[tuple[Any, ...]]:
@@ -69,8 +76,41 @@ def stored(conn: Connection, user: UserKey) -> list[tuple[Any, ...]]:
 async def test_a_forgotten_turn_was_never_said(database: Database, seed: int) -> None:
     told, gone = history(seed), seed % LENGTH
     ana, ben = [await database.write_all(user_key, name) for name in ("ana", "ben")]
-    await database.write_all(tell, "ana", told, None)
-    await database.write_all(tell, "ben", told, gone)
+    await database.write_all(tell, "ana", told)
+    await database.write_all(tell, "ben", told, {gone})
     await database.write(queries.forget.remove, ana, ForgetTurns((f"t{gone}",)))
     assert await database.read(stored, ana) == await database.read(stored, ben)
     assert not await database.read_all(queries.maintenance.faults)
+
+
+@pytest.mark.parametrize("seed", range(20))
+async def test_a_withdrawn_reading_was_never_made(database: Database, seed: int) -> None:
+    told = history(seed)
+    ana, ben = [await database.write_all(user_key, name) for name in ("ana", "ben")]
+    await database.write_all(tell, "ana", told)
+    known = await database.read(queries.memories.of_user, ana, NOW, past=True)
+    gone = known[seed % len(known)]
+    unread = {int(name.removeprefix("t")) for name in gone.turn_ids}
+    await database.write_all(tell, "ben", told, (), unread)
+    await database.write(storing.undo, ana, gone.id, NOW + timedelta(days=1))
+    assert await database.read(stored, ana) == await database.read(stored, ben)
+    assert not await database.read_all(queries.maintenance.faults)
+
+
+async def test_what_is_shown_again_ends_by_what_was_said_while_it_was_hidden(
+    database: Database,
+) -> None:
+    told = [lives_in("Leith", len(TEXT)), likes("tea", negated=False)]
+    ana = await database.write_all(user_key, "ana")
+    await database.write_all(tell, "ana", told)
+    tea, leith = await database.read(queries.memories.of_user, ana, NOW, past=True)
+    assert await database.read(queries.memories.named, ana, leith.id) == [
+        replace(leith, turn_ids=())
+    ]
+    merged = await database.write(queries.decisions.merge, ana, tea.id, [leith.id], "a test", NOW)
+    await database.write_all(tell, "ana", [*told, lives_in("Oban", len(TEXT))], (0, 1))
+    await database.write(storing.undo, ana, merged, NOW + timedelta(days=1))
+    found = await database.read(queries.memories.of_user, ana, NOW, past=True)
+    ended = {one.text: one.valid_until for one in found}
+    assert ended["Skipper lives in Leith."] == NOW + timedelta(hours=2)
+    assert ended["Skipper lives in Oban."] is None

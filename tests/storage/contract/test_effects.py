@@ -11,6 +11,7 @@ from hotmem.storage import Storage, queries
 from hotmem.storage.database import Connection, Database
 from hotmem.types import (
     Category,
+    DecisionAction,
     EvidenceKind,
     InsertedMemory,
     Kind,
@@ -230,10 +231,11 @@ async def test_a_memory_that_was_already_contradicted_is_in_doubt(
     second = await database.write_all(note, "The Lira is red.", ana)
 
     key = await database.read(key_of, ana, first)
-    mark = queries.effects.doubt_new
-    await database.write(mark, ben, key, second, "a test")
+    mark = queries.effects.apply_later
+    action = DecisionAction.DOUBTED
+    await database.write(mark, ben, key, second, action, "a test")
     assert (await records(database, ana))["The Lira is blue."].doubted_at is None
-    await database.write(mark, ana, key, second, "a test")
+    await database.write(mark, ana, key, second, action, "a test")
     found = (await records(database, ana))["The Lira is blue."]
     assert (found.doubted_at, found.doubted_by) == (NOW, second)
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 
 from hotmem.errors import InvalidInput
+from hotmem.revision import storing
 from hotmem.storage import Storage, queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.edits import Wording
@@ -39,7 +40,7 @@ async def listed(database: Database, user: UserKey, *actions: DecisionAction) ->
 
 
 async def undo(database: Database, user: UserKey, name: str, days: int = 1) -> UndoResult:
-    return await database.write(queries.undoing.undo, user, name, NOW + days * DAY)
+    return await database.write(storing.undo, user, name, NOW + days * DAY)
 
 
 async def refile(
@@ -123,7 +124,8 @@ async def test_a_doubt_that_was_settled_comes_back_with_its_cause(
     name = await database.write_all(note, LIRA, ana)
     cause = await database.write_all(note, "The Lira may be a boat.", ana)
     key = await database.read(queries.decisions.unmerged_key, ana, name)
-    await database.write(queries.effects.doubt_new, ana, key, cause, "a test")
+    doubted = DecisionAction.DOUBTED
+    await database.write(queries.effects.apply_later, ana, key, cause, doubted, "a test")
     before = await database.read(state, ana)
     settled = await refile(database, ana, name, {"doubted_at": None})
     assert (await database.read(state, ana))[LIRA].doubted_by is None
