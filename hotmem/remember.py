@@ -21,16 +21,19 @@ from hotmem.core.logs import log
 from hotmem.errors import StoreError
 from hotmem.models import Encoder, encode_tokens
 from hotmem.retrieval.context import FormerEncoder
-from hotmem.revision.storing import store_understanding
+from hotmem.retrieval.fusion import reciprocal_rank_fusion
 from hotmem.revision.supersession import (
     about_another,
-    find_candidates,
     is_as_corrected,
     is_near,
     revise,
 )
 from hotmem.storage import Storage, queries
+from hotmem.storage.database import Connection
 from hotmem.storage.queries.jobs import DueSession
+from hotmem.storage.queries.memories import current_before
+from hotmem.storage.readings import store_understanding
+from hotmem.storage.search.searches import IndexOf, LexicalSearch, VectorSearch, run
 from hotmem.text.stemming import terms
 from hotmem.types import (
     Correction,
@@ -60,6 +63,13 @@ MAX_PAUSE: Final = timedelta(seconds=90)
 
 NO_SIGNS: Final[SignBits] = np.empty((0, 0), dtype=np.uint8)
 """Token signs of summaries, which are not compared token by token."""
+
+NEAREST: Final = 10
+"""Memories by words and meaning that a turn is compared with."""
+
+LATEST: Final = 4
+"""Latest memories that it is compared with too, as they may not be embedded yet."""
+
 
 WaitingText = tuple[EvidenceKind, int, str]
 """A row that waits to be embedded: kind, row number, text."""
@@ -227,7 +237,7 @@ async def _candidates(
     vectors = await asyncio.to_thread(_query_vectors, context, text)
     engine = context.storage.engine
     found = await context.storage.database.read(
-        find_candidates, user, key, terms(text), vectors, engine.indexes(user)
+        _find_candidates, user, key, terms(text), vectors, engine.indexes(user)
     )
     known = [
         memory
@@ -239,6 +249,33 @@ async def _candidates(
     texts = [memory.text for memory in known]
     nearness = await asyncio.to_thread(context.encoder.encode, texts) if texts else ()
     return [one for one, row in zip(known, nearness, strict=True) if is_near(row, vectors.vector)]
+
+
+def _find_candidates(
+    conn: Connection,
+    user: UserKey,
+    turn: int | None,
+    terms: Sequence[str],
+    vectors: QueryVectors,
+    index_of: IndexOf,
+) -> list[StoredMemory]:
+    """Current memories from before a turn that it may change.
+
+    Args:
+        conn: A connection.
+        user: The user.
+        turn: Row number of the turn; None for what is stored without one.
+        terms: Its words.
+        vectors: Its embeddings.
+        index_of: The user's indexes.
+    """
+    searches = (
+        LexicalSearch(EvidenceKind.MEMORY, terms, NEAREST),
+        VectorSearch(EvidenceKind.MEMORY, vectors, NEAREST),
+    )
+    rankings = run(conn, user, searches, index_of)
+    ranked = reciprocal_rank_fusion([key for key, _ in ranking] for ranking in rankings)
+    return current_before(conn, user, turn, [key for key, _ in ranked[:NEAREST]], LATEST)
 
 
 def _query_vectors(context: WriteContext, text: str) -> QueryVectors:

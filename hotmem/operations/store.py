@@ -43,8 +43,8 @@ from hotmem.operations.results import (
 from hotmem.recall import RecallContext
 from hotmem.remember import WriteContext, find_revision
 from hotmem.retrieval.query import NOBODY
-from hotmem.revision.storing import store_note
 from hotmem.storage import queries
+from hotmem.storage.readings import store_note
 from hotmem.storage.search.searches import VectorSearch
 from hotmem.text.language_detection import is_english
 from hotmem.text.stemming import stems

@@ -14,22 +14,15 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from hotmem.models.reader import Effects, ReaderLimits
-from hotmem.retrieval.fusion import reciprocal_rank_fusion
 from hotmem.revision.same_subject import is_any_of_several, is_identified, is_named
-from hotmem.storage.database import Connection
-from hotmem.storage.queries.memories import current_before
-from hotmem.storage.search.searches import IndexOf, LexicalSearch, VectorSearch, run
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Correction,
-    EvidenceKind,
-    QueryVectors,
     Revision,
     Statement,
     StoredMemory,
     Supersession,
     Termination,
-    UserKey,
     Vector,
 )
 from hotmem.understanding.facts.relations import (
@@ -320,9 +313,6 @@ def _whole_words(words: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(words.strip())}(?!\w)", re.IGNORECASE)
 
 
-NEAREST: Final = 10
-"""Memories by words and meaning that a turn is compared with."""
-
 REASON: Final = "what was said later changes it"
 
 PERMANENT: Final = frozenset({ASKS.name, IS_CALLED.name, IS_FROM.name, BORN_IN.name, DID.name})
@@ -343,36 +333,6 @@ Of 534 pairs in eleven everyday talks that only such turns make, 7 are in doubt 
 of other turns, all of them falsely, and none from 0.7. Of what is over in batch `l` by such
 turns, 25 of 70 are in doubt instead of 41.
 """
-
-LATEST: Final = 4
-"""Latest memories that it is compared with too, as they may not be embedded yet."""
-
-
-def find_candidates(
-    conn: Connection,
-    user: UserKey,
-    turn: int | None,
-    terms: Sequence[str],
-    vectors: QueryVectors,
-    index_of: IndexOf,
-) -> list[StoredMemory]:
-    """Return current memories from before a turn that it may change.
-
-    Args:
-        conn: A connection.
-        user: The user.
-        turn: Row number of the turn; None for what is stored without one.
-        terms: Its words.
-        vectors: Its embeddings.
-        index_of: The user's indexes.
-    """
-    searches = (
-        LexicalSearch(EvidenceKind.MEMORY, terms, NEAREST),
-        VectorSearch(EvidenceKind.MEMORY, vectors, NEAREST),
-    )
-    rankings = run(conn, user, searches, index_of)
-    ranked = reciprocal_rank_fusion([key for key, _ in ranking] for ranking in rankings)
-    return current_before(conn, user, turn, [key for key, _ in ranked[:NEAREST]], LATEST)
 
 
 def is_near(memory: Vector, turn: Vector) -> bool:

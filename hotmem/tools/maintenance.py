@@ -19,7 +19,6 @@ from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
 from hotmem.operations.requests import Id, Request
 from hotmem.retrieval.query import NOBODY
-from hotmem.revision import storing
 from hotmem.storage import queries
 from hotmem.storage.database import Database
 from hotmem.text.validation import validate_text
@@ -271,7 +270,7 @@ async def undo_decision(memory: Memory, user_id: str, arguments: UndoArguments) 
             something else was changed since that must be undone first.
     """
     database, user = await find_user(memory, user_id)
-    undone = await database.write(storing.undo, user, arguments.decision, datetime.now(UTC))
+    undone = await database.write(queries.undoing.undo, user, arguments.decision, datetime.now(UTC))
     await memory.take_back()
     return undone
 

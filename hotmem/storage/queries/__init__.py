@@ -11,6 +11,7 @@ from hotmem.storage.queries import (
     decisions,
     deletion_marks,
     deletions,
+    derivation,
     edits,
     effects,
     embedding,

@@ -4,11 +4,12 @@ Triggers delete the index rows of every passage, memory and summary that goes. S
 freed bytes (`secure_delete`), and the full-text indexes are rewritten without the deleted words.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import decisions, deletion_marks, effects, subcategories
+from hotmem.storage.queries import decisions, deletion_marks, derivation, effects, subcategories
+from hotmem.storage.queries.effects import Group
 from hotmem.storage.queries.index_entries import WORDED
 from hotmem.storage.queries.jobs import WHEN_ENDED
 from hotmem.types import Category, UserKey
@@ -39,10 +40,18 @@ RECALLS_OF_TURNS: Final = """
 """Recalls whose query is the text of one of the turns, or whose block contained one."""
 
 
-def delete_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[str]:
+def delete_memories(
+    conn: Connection, user: UserKey, keys: Sequence[int], affected: Collection[Group] = ()
+) -> list[str]:
     """Deletes memories with everything that belongs to them alone, and the decisions about them.
 
-    What they ended or made doubtful is as if they had never been.
+    What is left is derived again, as if they had never been.
+
+    Args:
+        conn: The writer, within a transaction.
+        user: The user.
+        keys: Row numbers of the memories.
+        affected: More that has to be derived again.
 
     Returns:
         Public ids of the deleted memories, including those merged into them.
@@ -67,7 +76,7 @@ def delete_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> lis
                     WHERE r.user_key = :user AND u.memory = ANY(:names))""",
         values,
     )
-    effects.take_out(conn, user, deleted_keys)
+    groups = {*affected, *effects.take_out(conn, user, deleted_keys)}
     conn.execute(
         """DELETE FROM decisions WHERE +user_key = :user AND id IN (
                 SELECT decision FROM decision_memories WHERE memory = ANY(:keys)
@@ -75,6 +84,7 @@ def delete_memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> lis
         values,
     )
     conn.execute("DELETE FROM memories WHERE +user_key = :user AND id = ANY(:keys)", values)
+    derivation.rederive(conn, user, groups)
     conn.execute(
         """DELETE FROM tags WHERE user_key = :user AND
             NOT EXISTS (SELECT 1 FROM memory_tags x WHERE x.tag = tags.id)""",
@@ -142,10 +152,11 @@ def delete(
             NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id)""",
         (user, [key for key, _ in affected if key not in kept_keys]),
     )
-    effects.count_sources_gone(conn, user, affected)
+    groups = effects.count_sources_gone(conn, user, affected)
     for key in orphans:
         decisions.release_merged(conn, user, key)
-    deletion_marks.add(conn, user, "memory", delete_memories(conn, user, [*memories, *orphans]))
+    deleted = delete_memories(conn, user, [*memories, *orphans], groups)
+    deletion_marks.add(conn, user, "memory", deleted)
     subcategories.remove_stale_words(conn, user, categories)
     sessions = {"user": user, "sessions": sessions_of, "due": WHEN_ENDED}
     deletion_marks.add(

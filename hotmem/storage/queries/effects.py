@@ -7,7 +7,7 @@ from it (`doubted_in`). If the cause is deleted, the memory is no longer in doub
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.decisions import record
@@ -111,103 +111,56 @@ def apply_later(
 SAID_AGAIN: Final = "It was said again."
 """The reason recorded with a repetition."""
 
-SPOKEN: Final = (DecisionAction.ENDED, DecisionAction.DOUBTED, DecisionAction.REPEATED)
-"""Decisions that follow from what is said."""
+DERIVED: Final = "What was said before is gone, and this follows from the rest."
+"""The reason recorded with a memory that ends, or is in doubt, by what is left."""
 
-REMOVED: Final = "What had ended it is gone, and had ended in turn."
-"""The reason recorded with a memory that ends by what ended what had ended it."""
-
-ENDED_AT: Final = """CASE WHEN m.superseded_by IS NULL AND m.stored_at IS NOT NULL THEN NULL
-    ELSE m.valid_until END"""
-"""When something that was said ended a memory; not when it expires, as it was stored with."""
-
-SUCCEEDED: Final = f"""
-    WITH RECURSIVE after (id, valid_until, superseded_by) AS (
-        SELECT m.id, {ENDED_AT}, m.superseded_by FROM memories m
-            WHERE +m.user_key = :user AND m.id = ANY(:keys)
-        UNION SELECT a.id, {ENDED_AT}, m.superseded_by FROM after a JOIN memories m
-            ON m.id = a.superseded_by AND m.id = ANY(:keys))
-    SELECT id, valid_until, superseded_by FROM after
-        WHERE superseded_by IS NULL OR superseded_by <> ALL(:keys)"""
-"""For each of some memories, when it ended and by what that is not among them."""
+Group: TypeAlias = tuple[str, str, str]
+"""A relation, a subject in lower case, and a value, or "" for all: statements that may have an
+effect on each other. Of a relation with several values they have the same value, or one denies."""
 
 
-SAID_AFTER: Final = f"""
-    SELECT o.id, o.said_at FROM memories m JOIN memories o
-        ON o.user_key = m.user_key AND o.relation = m.relation AND o.value = m.value
-            AND lower(o.subject) = lower(m.subject) AND o.negated = m.negated
-    WHERE m.user_key = :user AND m.id = :key AND o.id > m.id AND o.id <> ALL(:gone)
-        AND m.relation <> '' AND o.merged_into IS NULL
-        AND o.stored_at IS NULL AND o.amends IS NULL
-        AND (o.id = m.superseded_by OR (m.superseded_by IS NULL AND o.valid_until IS NULL))
-        AND NOT EXISTS (SELECT 1 FROM decision_memories x JOIN decisions d ON d.id = x.decision
-            WHERE x.memory = o.id AND d.action NOT IN ({", ".join(map(repr, map(str, SPOKEN)))}))
-    ORDER BY o.id LIMIT 1"""
-"""The memory that states the same as one, said when that had ended, unless a person changed it."""
-
-
-def take_out(conn: Connection, user: UserKey, memories: Sequence[int]) -> int:
+def take_out(conn: Connection, user: UserKey, memories: Sequence[int]) -> set[Group]:
     """Takes back what memories, which are deleted or withdrawn, ended or put in doubt.
 
-    What one of them ended holds again, as if it had never been said, or ends by what ended that
-    one since. Where the same was said again meanwhile, that is a repetition.
-
     Returns:
-        How many memories changed.
+        What has to be derived again (`derive`).
     """
     gone = [*memories]
-    changed = 0
-    for key, valid_until, successor in conn.execute(
-        SUCCEEDED, {"user": user, "keys": gone}
-    ).fetchall():
-        ended = conn.execute(
-            """UPDATE memories SET valid_until = ?, superseded_by = ?
-                WHERE +user_key = ? AND superseded_by = ? AND id <> ALL(?) RETURNING id""",
-            (valid_until, successor, user, key, gone),
-        ).fetchall()
-        changed += len(ended)
-        for (one,) in ended:
-            if not _join_repetition(conn, user, one, gone) and successor is not None:
-                links, at = [(one, successor)], from_stored(valid_until)
-                record(conn, user, DecisionAction.ENDED, REMOVED, links, at)
-    return changed + clear_caused_doubts(conn, user, memories=memories)
+    freed = conn.execute(
+        """UPDATE memories SET valid_until = NULL, superseded_by = NULL
+            WHERE +user_key = ? AND superseded_by = ANY(?) RETURNING id""",
+        (user, gone),
+    ).fetchall()
+    clear_caused_doubts(conn, user, memories=gone)
+    return groups_of(conn, user, [*gone, *(key for (key,) in freed)])
 
 
-def _join_repetition(conn: Connection, user: UserKey, key: int, gone: Sequence[int]) -> bool:
-    """Joins a memory with the one that states the same since, if there is one."""
-    values = {"user": user, "key": key, "gone": gone}
-    row = conn.execute(SAID_AFTER, values).fetchone()
-    if row is None:
-        return False
-    values["twin"], said_at = row
-    conn.execute(
-        """UPDATE memories AS m SET valid_until = o.valid_until, superseded_by = o.superseded_by,
-               confirmations = m.confirmations + o.confirmations + 1, said_at = o.said_at,
-               order_time = o.order_time
-           FROM memories o WHERE +m.user_key = :user AND m.id = :key AND o.id = :twin""",
-        values,
+def groups_of(conn: Connection, user: UserKey, memories: Sequence[int]) -> set[Group]:
+    """The groups of memories that state a fact."""
+    rows = conn.execute(
+        """SELECT DISTINCT m.relation, lower(m.subject), CASE WHEN m.single <> 0 OR EXISTS (
+                SELECT 1 FROM memories n WHERE n.user_key = m.user_key AND n.relation = m.relation
+                    AND lower(n.subject) = lower(m.subject) AND n.negated <> 0)
+                THEN '' ELSE m.value END
+            FROM memories m
+            WHERE +m.user_key = ? AND m.id = ANY(?) AND m.relation <> ''""",
+        (user, [*memories]),
     )
-    conn.execute("UPDATE sources SET memory = :key WHERE memory = :twin", values)
-    for link in ("superseded_by", "doubted_by"):
-        conn.execute(
-            f"UPDATE memories SET {link} = :key WHERE +user_key = :user AND {link} = :twin", values
-        )
-    for link in ("memory", "into_memory"):
-        conn.execute(f"UPDATE decision_memories SET {link} = :key WHERE {link} = :twin", values)
-    conn.execute("DELETE FROM memories WHERE +user_key = :user AND id = :twin", values)
-    record(conn, user, DecisionAction.REPEATED, SAID_AGAIN, [(key, None)], from_stored(said_at))
-    return True
+    return {(relation, subject, value) for relation, subject, value in rows.fetchall()}
 
 
-def count_sources_gone(conn: Connection, user: UserKey, gone: Sequence[tuple[int, int]]) -> None:
-    """Counts how often memories were said, and when, without sources that are deleted.
-
-    What one of them ended holds until the first time that it is still said.
+def count_sources_gone(
+    conn: Connection, user: UserKey, gone: Sequence[tuple[int, int]]
+) -> set[Group]:
+    """Counts how often memories were said without sources that are deleted.
 
     Args:
         conn: The writer, within a transaction.
         user: The user.
         gone: Row numbers of memories, each with the number of its sources that are deleted.
+
+    Returns:
+        What has to be derived again.
     """
     conn.executemany(
         """UPDATE memories AS m SET confirmations = greatest(confirmations - ?, 0),
@@ -218,13 +171,7 @@ def count_sources_gone(conn: Connection, user: UserKey, gone: Sequence[tuple[int
            WHERE user_key = ? AND id = ?""",
         [(number, user, memory) for memory, number in gone],
     )
-    conn.execute(
-        """UPDATE memories AS m SET valid_until = coalesce((SELECT min(t.spoken_at) FROM sources x
-               JOIN turns t ON t.id = x.turn WHERE x.memory = m.superseded_by
-                   AND t.spoken_at > m.said_at), valid_until)
-           WHERE +user_key = ? AND superseded_by = ANY(?)""",
-        (user, [memory for memory, _ in gone]),
-    )
+    return groups_of(conn, user, [memory for memory, _ in gone])
 
 
 def clear_caused_doubts(
@@ -233,19 +180,12 @@ def clear_caused_doubts(
     *,
     memories: Sequence[int] = (),
     turns: Sequence[int] = (),
-) -> int:
-    """Clears the doubts that memories or turns, which are deleted or withdrawn, have caused.
-
-    Returns:
-        How many memories were in doubt.
-    """
-    cleared = 0
+) -> None:
+    """Clears the doubts that memories or turns, which are deleted or withdrawn, have caused."""
     for column, keys in (("doubted_by", memories), ("doubted_in", turns)):
         if keys:
-            rows = conn.execute(
+            conn.execute(
                 f"""UPDATE memories SET doubted_at = NULL, doubted_by = NULL, doubted_in = NULL
-                    WHERE +user_key = ? AND {column} = ANY(?) RETURNING id""",
+                    WHERE +user_key = ? AND {column} = ANY(?)""",
                 (user, [*keys]),
             )
-            cleared += len(rows.fetchall())
-    return cleared

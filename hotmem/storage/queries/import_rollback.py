@@ -1,13 +1,13 @@
 """Rolls an import back, a few rows at a time.
 
 Rows of the import are deleted and values it changed are restored; what was said since stays.
-Dependent rows are corrected: a memory merged into a deleted one is unmerged, one that it superseded
-holds again, and memories of the import that were said or stored again since stay as said then.
-Memories extracted from deleted turns alone are deleted too.
+A memory merged into a deleted one is unmerged, and memories of the import that were said or stored
+again since stay as said then. What is left is derived again (`derivation`), as if the import had
+never been.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import (
+    cascade,
     decisions,
     effects,
     imports,
@@ -24,6 +25,7 @@ from hotmem.storage.queries import (
     times,
 )
 from hotmem.storage.queries.cascade import column
+from hotmem.storage.queries.effects import Group
 from hotmem.storage.queries.imports import Import
 from hotmem.storage.queries.jobs import WHEN_ENDED
 from hotmem.types import Category, DecisionAction, JobKind, QualityRecord, UserKey
@@ -169,12 +171,12 @@ def _delete_turns(conn: Connection, one: RollbackState) -> bool:
     )
     effects.clear_caused_doubts(conn, one.user, turns=keys)
     conn.execute("DELETE FROM turns WHERE +user_key = ? AND id = ANY(?)", (one.user, keys))
-    effects.count_sources_gone(conn, one.user, affected)
+    groups = effects.count_sources_gone(conn, one.user, affected)
     sourceless = """SELECT id FROM memories WHERE +user_key = ? AND id = ANY(?)
         AND stored_at IS NULL AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = memories.id)
     """
     affected_keys = [memory for memory, _ in affected]
-    _delete_imported(conn, one, column(conn, sourceless, (one.user, affected_keys)))
+    _delete_imported(conn, one, column(conn, sourceless, (one.user, affected_keys)), groups)
     _delete_unmentioned(conn, one.user, entities)
     for session in sessions:
         _update_session(conn, one, session)
@@ -200,8 +202,10 @@ STEPS: Final = (_delete_memories, _delete_summaries, _delete_turns, _restore_cha
 any."""
 
 
-def _delete_imported(conn: Connection, one: RollbackState, keys: Sequence[int]) -> None:
-    """Deletes memories of the import, except those repeated since."""
+def _delete_imported(
+    conn: Connection, one: RollbackState, keys: Sequence[int], affected: Collection[Group] = ()
+) -> None:
+    """Deletes memories of the import, except those repeated since, and derives what is left."""
     kept = column(conn, REPEATED, {"user": one.user, "keys": list(keys), "import": one.key})
     conn.execute(DETACH_REPEATED, {"user": one.user, "keys": kept, "import": one.key})
     conn.execute(
@@ -209,70 +213,41 @@ def _delete_imported(conn: Connection, one: RollbackState, keys: Sequence[int]) 
                AND EXISTS (SELECT 1 FROM turns t WHERE t.id = sources.turn AND t.import = ?)""",
         (kept, one.key),
     )
-    deleted_keys = [key for key in keys if key not in kept]
-    deleted = {"user": one.user, "keys": deleted_keys}
+    deleted = [key for key in keys if key not in kept]
+    values = {"user": one.user, "keys": deleted}
     for key in column(
         conn,
         """SELECT id FROM memories WHERE +user_key = :user AND merged_into = ANY(:keys)
             AND id <> ALL(:keys)""",
-        deleted,
+        values,
     ):
         decisions.unmerge(conn, one.user, key)
     conn.execute(
-        "UPDATE memories SET amends = NULL WHERE +user_key = :user AND amends = ANY(:keys)", deleted
+        "UPDATE memories SET amends = NULL WHERE +user_key = :user AND amends = ANY(:keys)", values
     )
-    effects.take_out(conn, one.user, deleted_keys)
     conn.execute(
         f"""UPDATE memories SET confirmations = greatest(confirmations - 1, 0)
             WHERE +user_key = :user AND id IN (
                 SELECT x.into_memory FROM decision_memories x JOIN decisions d ON d.id = x.decision
                 WHERE x.memory = ANY(:keys) AND d.action = '{DecisionAction.MERGED}'
                     AND d.undone_at IS NULL)""",
-        deleted,
+        values,
     )
-    decided = column(
-        conn,
-        """SELECT decision FROM decision_memories WHERE memory = ANY(:keys)
-            UNION SELECT decision FROM decision_memories WHERE into_memory = ANY(:keys)""",
-        deleted,
-    )
-    tags = column(conn, "SELECT DISTINCT tag FROM memory_tags WHERE memory = ANY(:keys)", deleted)
     entities = column(
-        conn, "SELECT DISTINCT entity FROM memory_entities WHERE memory = ANY(:keys)", deleted
+        conn, "SELECT DISTINCT entity FROM memory_entities WHERE memory = ANY(:keys)", values
     )
-    conn.execute("DELETE FROM memories WHERE +user_key = :user AND id = ANY(:keys)", deleted)
-    _delete_unreferenced(
-        conn,
-        one.user,
-        "decisions",
-        decided,
-        "SELECT 1 FROM decision_memories x WHERE x.decision = decisions.id",
-    )
-    _delete_unreferenced(
-        conn,
-        one.user,
-        "tags",
-        tags,
-        """SELECT 1 FROM memory_tags x WHERE x.tag = tags.id
-            UNION ALL SELECT 1 FROM tags o WHERE o.merged_into = tags.id""",
-    )
+    groups = {*affected, *effects.groups_of(conn, one.user, kept)}
+    cascade.delete_memories(conn, one.user, deleted, groups)
     _delete_unmentioned(conn, one.user, entities)
 
 
 def _delete_unmentioned(conn: Connection, user: UserKey, entities: list[int]) -> None:
     """Deletes those of the entities that nothing mentions any more."""
-    mentioned = """SELECT 1 FROM turn_entities x WHERE x.entity = entities.id
-        UNION ALL SELECT 1 FROM memory_entities x WHERE x.entity = entities.id"""
-    _delete_unreferenced(conn, user, "entities", entities, mentioned)
-
-
-def _delete_unreferenced(
-    conn: Connection, user: UserKey, table: str, keys: list[int], needed: str
-) -> None:
-    """Deletes those rows of a table that nothing refers to."""
     conn.execute(
-        f"DELETE FROM {table} WHERE +user_key = ? AND id = ANY(?) AND NOT EXISTS ({needed})",
-        (user, keys),
+        """DELETE FROM entities WHERE +user_key = ? AND id = ANY(?)
+            AND NOT EXISTS (SELECT 1 FROM turn_entities x WHERE x.entity = entities.id)
+            AND NOT EXISTS (SELECT 1 FROM memory_entities x WHERE x.entity = entities.id)""",
+        (user, entities),
     )
 
 

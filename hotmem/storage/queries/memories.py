@@ -93,9 +93,17 @@ def of_user(
     return _select(conn, " AND ".join(where), values, turns=TURN_IDS)
 
 
-def named(conn: Connection, user: UserKey, name: str) -> list[StoredMemory]:
-    """The memory of an id, unless it is merged or withdrawn; without its turns."""
-    return _select(conn, "m.user_key = ? AND m.public_id = ?", (user, name), by=None)
+def of_group(
+    conn: Connection, user: UserKey, relation: str, subject: str, value: str
+) -> list[StoredMemory]:
+    """Memories of a relation and a subject, in lower case, and of a value unless it is empty.
+
+    They are without their turns.
+    """
+    where = "m.user_key = ? AND m.relation = ? AND lower(m.subject) = ?"
+    values = (user, relation, subject, value)[: 3 + bool(value)]
+    where += " AND m.value = ?" * bool(value)
+    return _select(conn, where, values, by="memories_by_relation")
 
 
 def ask_of_entities(

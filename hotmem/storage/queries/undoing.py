@@ -5,7 +5,6 @@ What deletes rows or needs a model (an edit, a repetition, tags, subcategories, 
 anew instead.
 """
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -15,17 +14,16 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries import (
     cascade,
     decisions,
+    derivation,
     effects,
     evolutions,
     imports,
-    memories,
     memory_states,
 )
 from hotmem.storage.queries.decisions import merge, merge_into, record, unmerge
 from hotmem.storage.queries.times import from_stored, short, to_stored
 from hotmem.types import (
     DecisionAction,
-    StoredMemory,
     UndoResult,
     UserKey,
 )
@@ -82,21 +80,6 @@ def undo(
     undone = _undo(conn, user, one, now, why)
     evolutions.assign_remaining(conn, user)
     return undone
-
-
-def shown_again(conn: Connection, user: UserKey, decision: str) -> list[StoredMemory]:
-    """Memories that an undoing, or taking one back, has made visible again."""
-    shown: list[StoredMemory] = []
-    one = _find(conn, user, "public_id = ?", decision)
-    redone = one is not None and one.action is DecisionAction.REDONE
-    if one is not None and redone:
-        one = _find(conn, user, "id = ?", one.undoes)
-    if one is not None and one.changes is not None:
-        for name, fields in json.loads(one.changes).items():
-            before, after = fields.get("merged_into", (None, None))
-            if (before if redone else after) is None and before != after:
-                shown += memories.named(conn, user, name)
-    return shown
 
 
 def _find(conn: Connection, user: UserKey, where: str, value: object) -> _Row | None:
@@ -158,7 +141,18 @@ def _redo(conn: Connection, user: UserKey, undoing: _Row, now: datetime) -> Undo
             f"{undoing.name!r} cannot be undone. "
             f"{again or 'edit_memory (`hotmem edit`) changes the memory.'}"
         )
-    memory_states.reverse(conn, user, undoing.changes, now)
+    links = conn.execute(
+        "SELECT memory, NULL FROM decision_memories WHERE decision = ?", (undoing.key,)
+    ).fetchall()
+    restored = len(links)
+    if one.action in (DecisionAction.READ, DecisionAction.FILED):
+        ((key, _),) = links
+        unmerge(conn, user, key)
+        restored += _cause_again(conn, user, key, undoing.decided_at)
+        if one.action is DecisionAction.FILED:
+            _merge_into_repetition(conn, user, key, now)
+    else:
+        memory_states.reverse(conn, user, undoing.changes, now)
     conn.execute(
         "UPDATE decisions SET undone_at = NULL WHERE id = ? AND user_key = ?", (one.key, user)
     )
@@ -166,9 +160,6 @@ def _redo(conn: Connection, user: UserKey, undoing: _Row, now: datetime) -> Undo
         "UPDATE decisions SET undone_at = ? WHERE id = ? AND user_key = ?",
         (to_stored(now), undoing.key, user),
     )
-    links = conn.execute(
-        "SELECT memory, NULL FROM decision_memories WHERE decision = ?", (undoing.key,)
-    ).fetchall()
     name = record(
         conn,
         user,
@@ -178,10 +169,6 @@ def _redo(conn: Connection, user: UserKey, undoing: _Row, now: datetime) -> Undo
         now,
         undoes=undoing.key,
     )
-    restored = len(links)
-    if one.action in (DecisionAction.READ, DecisionAction.FILED):
-        restored += _cause_again(conn, user, links[0][0], undoing.decided_at)
-        _merge_into_repetition(conn, user, links[0][0], now)
     return UndoResult(restored, decision=name)
 
 
@@ -216,10 +203,10 @@ def _revert(
             memory_states.reverse(conn, user, one.changes or "{}", now)
             return 1, 0
         case DecisionAction.ENDED if _is_correction(conn, user, links):
-            _undo_edit(conn, one.key, *links[0])
+            _undo_edit(conn, user, one.key, *links[0])
             return 1, 0
         case DecisionAction.EDITED:
-            _undo_edit(conn, one.key, *links[0])
+            _undo_edit(conn, user, one.key, *links[0])
             return 1, 0
         case DecisionAction.REPEATED:
             _undo_repetition(conn, user, keys[0], one.decided_at)
@@ -263,35 +250,31 @@ def _withdraw(conn: Connection, user: UserKey, key: int, now: datetime) -> int:
             WHERE user_key = :user AND undone_at IS NULL AND {CAUSED}""",
         values,
     )
+    (restored,) = conn.execute(
+        """SELECT count(*) FROM memories
+            WHERE user_key = :user AND (superseded_by = :key OR doubted_by = :key)""",
+        values,
+    ).fetchone()
+    groups = effects.take_out(conn, user, [key])
     merge_into(conn, user, key, key)
-    return effects.take_out(conn, user, [key])
+    derivation.rederive(conn, user, groups)
+    return int(restored)
 
 
 def _cause_again(conn: Connection, user: UserKey, key: int, withdrawn_at: int) -> int:
-    """Ends, or puts in doubt, what a memory had until it was withdrawn; returns their number.
-
-    What was said again since stays.
-    """
+    """Derives anew what a memory does that was withdrawn; returns how many memories change."""
     values = {"user": user, "key": key, "now": withdrawn_at}
-    decisions_of = conn.execute(
+    taken = conn.execute(
         f"""UPDATE decisions SET undone_at = NULL
-            WHERE user_key = :user AND undone_at = :now AND {CAUSED}
-            RETURNING id, action, decided_at""",
+            WHERE user_key = :user AND undone_at = :now AND {CAUSED} RETURNING id""",
         values,
     ).fetchall()
-    changed = 0
-    for decision, action, at in decisions_of:
-        ended = action == DecisionAction.ENDED
-        when, cause = ("valid_until", "superseded_by") if ended else ("doubted_at", "doubted_by")
-        rows = conn.execute(
-            f"""UPDATE memories SET {when} = :at, {cause} = :key
-                WHERE user_key = :user AND said_at <= :at AND ({when} IS NULL OR {when} > :at)
-                    AND id IN (SELECT memory FROM decision_memories WHERE decision = :decision)
-                RETURNING id""",
-            {**values, "at": at, "decision": decision},
-        )
-        changed += len(rows.fetchall())
-    return changed
+    targets = conn.execute(
+        "SELECT memory FROM decision_memories WHERE decision = ANY(?)",
+        ([decision for (decision,) in taken],),
+    ).fetchall()
+    groups = effects.groups_of(conn, user, [key, *(target for (target,) in targets)])
+    return derivation.rederive(conn, user, groups)
 
 
 def _unmerge_tags(conn: Connection, user: UserKey, decision: int) -> int:
@@ -353,44 +336,33 @@ def _undo_merge(conn: Connection, user: UserKey, links: Sequence[tuple[int, int 
             "UPDATE memories SET confirmations = greatest(confirmations - 1, 0) WHERE id = ?",
             (kept,),
         )
+    derivation.rederive(conn, user, effects.groups_of(conn, user, [key for key, _ in merged]))
     return len(merged)
 
 
 def _undo_repetition(conn: Connection, user: UserKey, key: int, said_at: int) -> None:
     """Detaches the turn that repeated a memory, unless it is the memory's only turn."""
+    values = {"user": user, "key": key, "at": said_at}
     conn.execute(
-        """UPDATE memories SET confirmations = greatest(confirmations - 1, 0)
-            WHERE id = ? AND +user_key = ?""",
-        (key, user),
+        """DELETE FROM sources WHERE memory = :key
+            AND turn IN (SELECT id FROM turns WHERE user_key = :user AND spoken_at = :at)
+            AND EXISTS (SELECT 1 FROM sources x JOIN turns t ON t.id = x.turn
+                WHERE x.memory = :key AND t.user_key = :user AND t.spoken_at <> :at)""",
+        values,
     )
-    spoken_at, order_time = conn.execute(
-        """SELECT max(t.spoken_at), max(t.order_time) FROM sources x JOIN turns t ON t.id = x.turn
-            WHERE x.memory = ? AND +t.user_key = ? AND t.spoken_at <> ?""",
-        (key, user, said_at),
-    ).fetchone()
-    if spoken_at is None:
-        return
-    conn.execute(
-        """DELETE FROM sources WHERE memory = ?
-            AND turn IN (SELECT id FROM turns WHERE user_key = ? AND spoken_at = ?)""",
-        (key, user, said_at),
-    )
-    conn.execute(
-        "UPDATE memories SET said_at = ?, order_time = ? WHERE id = ? AND +user_key = ?",
-        (spoken_at, order_time, key, user),
-    )
+    derivation.rederive(conn, user, effects.count_sources_gone(conn, user, [(key, 1)]))
 
 
-def _undo_edit(conn: Connection, decision: int, old: int, new: int | None) -> None:
+def _undo_edit(conn: Connection, user: UserKey, decision: int, old: int, new: int | None) -> None:
     """Restores a memory as it was before an edit, and deletes the edited one.
 
     Decisions about the edited one refer to the restored one.
     """
+    values = {"user": user, "old": old, "new": new}
     changed = conn.execute(
-        """SELECT 1 FROM memories WHERE (id = :new AND merged_into IS NOT NULL)
-            OR merged_into = :new
-            OR amends = :new""",
-        {"new": new},
+        """SELECT 1 FROM memories WHERE user_key = :user AND ((id = :new
+            AND merged_into IS NOT NULL) OR merged_into = :new OR amends = :new)""",
+        values,
     ).fetchone()
     if changed:
         raise InvalidInput(
@@ -399,21 +371,21 @@ def _undo_edit(conn: Connection, decision: int, old: int, new: int | None) -> No
     conn.execute(
         """UPDATE memories SET (valid_until, superseded_by) = (SELECT n.valid_until, n.superseded_by
            FROM memories n WHERE n.id = :new)
-           WHERE id = :old""",
-        {"old": old, "new": new},
+           WHERE user_key = :user AND id = :old""",
+        values,
     )
     for link in ("superseded_by", "doubted_by"):
         conn.execute(
-            f"UPDATE memories SET {link} = :old WHERE {link} = :new", {"old": old, "new": new}
+            f"UPDATE memories SET {link} = :old WHERE +user_key = :user AND {link} = :new", values
         )
     conn.execute("UPDATE decision_memories SET into_memory = NULL WHERE decision = ?", (decision,))
     conn.execute(
         """UPDATE decision_memories SET memory = :old WHERE memory = :new
             AND NOT EXISTS (SELECT 1 FROM decision_memories o
                 WHERE o.decision = decision_memories.decision AND o.memory = :old)""",
-        {"old": old, "new": new},
+        values,
     )
-    conn.execute("DELETE FROM memories WHERE id = ?", (new,))
+    conn.execute("DELETE FROM memories WHERE user_key = :user AND id = :new", values)
 
 
 def _restore_former_evolution(conn: Connection, user: UserKey, decision: int) -> int:

@@ -9,8 +9,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, Final
 
-from hotmem.revision import storing
-from hotmem.storage import queries
+from hotmem.storage import queries, readings
 
 UNCOVERED: Final = Path(__file__).with_name("uncovered.txt")
 """Functions that no contract test calls yet. Call one and remove it there; none may be added."""
@@ -54,7 +53,7 @@ def dotted(node: ast.expr) -> list[str]:
 def used_functions() -> set[Any]:
     """The query functions that the modules of the contract name, or the steps that they run."""
     used = set()
-    for path in (*Path(__file__).parent.glob("*.py"), Path(storing.__file__)):
+    for path in (*Path(__file__).parent.glob("*.py"), Path(readings.__file__)):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Attribute) and (names := dotted(node))[:1] == ["queries"]:
                 value: Any = queries

@@ -8,7 +8,6 @@ from typing import Any, Final
 import pytest
 
 from hotmem.errors import InvalidInput
-from hotmem.revision import storing
 from hotmem.storage import Storage, queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.edits import Wording
@@ -40,7 +39,7 @@ async def listed(database: Database, user: UserKey, *actions: DecisionAction) ->
 
 
 async def undo(database: Database, user: UserKey, name: str, days: int = 1) -> UndoResult:
-    return await database.write(storing.undo, user, name, NOW + days * DAY)
+    return await database.write(queries.undoing.undo, user, name, NOW + days * DAY)
 
 
 async def refile(

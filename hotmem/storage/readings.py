@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from hotmem.revision.same_subject import find_same_subjects
-from hotmem.revision.supersession import as_statement, find_corrected, find_supersession
+from hotmem.revision.supersession import find_corrected, find_supersession
 from hotmem.storage import queries
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.effects import apply_effects, apply_later
@@ -30,7 +30,6 @@ from hotmem.types import (
     Statement,
     Supersession,
     Understanding,
-    UndoResult,
     UserKey,
     Vector,
 )
@@ -162,25 +161,6 @@ def _apply_known(conn: Connection, user: UserKey, memory: int, effect: Supersess
         apply_later(conn, user, memory, effect.ended_by, DecisionAction.ENDED, LATER_KNOWN)
     if effect.doubted_by is not None:
         apply_later(conn, user, memory, effect.doubted_by, DecisionAction.DOUBTED, DOUBTED_AT_ONCE)
-
-
-def undo(
-    conn: Connection, user: UserKey, decision: str, now: datetime, why: str | None = None
-) -> UndoResult:
-    """Undoes a decision (`queries.undoing.undo`).
-
-    What is shown again by it ends, or is in doubt, by what was said while it was hidden.
-    """
-    undone = queries.undoing.undo(conn, user, decision, now, why)
-    speaker = queries.sessions.speaker(conn, user)
-    for memory in queries.undoing.shown_again(conn, user, undone.decision):
-        if memory.current and memory.relation:
-            effect = find_effect(
-                conn, user, as_statement(memory), memory.order_time, speaker, memory.id
-            )
-            key = queries.decisions.unmerged_key(conn, user, memory.id)
-            _apply_known(conn, user, key, effect)
-    return undone
 
 
 def find_effect(
