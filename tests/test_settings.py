@@ -152,12 +152,12 @@ def test_a_memory_opened_without_options_reads_the_environment(
         monkeypatch.setenv(f"{PREFIX}{name}", value)
     (tmp_path / ".env").write_text("HOTMEM_MAX_CONTEXT_TOKENS=77\n")
     memory = Memory.open()
-    assert memory.path == Path("mine.db")
-    assert (memory.options.recall.opening_tokens, memory.options.time_zone) == (
+    assert memory.runtime.location == Path("mine.db")
+    assert (memory.runtime.options.recall.opening_tokens, memory.runtime.options.time_zone) == (
         2,
         ZoneInfo("Asia/Tokyo"),
     )
-    assert memory.options.recall.max_tokens == Options().recall.max_tokens, (
+    assert memory.runtime.options.recall.max_tokens == Options().recall.max_tokens, (
         "the library reads no file"
     )
     assert Settings().max_context_tokens == 77, "programs do"
@@ -166,8 +166,10 @@ def test_a_memory_opened_without_options_reads_the_environment(
 def test_arguments_come_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOTMEM_OPENING_TOKENS", "2")
     monkeypatch.setenv("HOTMEM_MAX_CONTEXT_TOKENS", "300")
-    assert Memory.open("given.db").path == Path("given.db")
-    assert Memory.open("given.db", Options()).options == Options(), "options are taken as they are"
+    assert Memory.open("given.db").runtime.location == Path("given.db")
+    assert Memory.open("given.db", Options()).runtime.options == Options(), (
+        "options are taken as they are"
+    )
     overridden = Settings.from_environment(opening_tokens=9).options().recall
     assert (overridden.opening_tokens, overridden.max_tokens) == (9, 300)
 

@@ -154,7 +154,9 @@ async def _consolidated(memory: Memory, user_id: str, models: Models) -> UserTag
     before = [record async for record in _records(memory, user)]
     unused = timedelta(days=OptimizeTagsArguments().unused_days)
     now = max((one.stored_at or one.said_at for one in before), default=NOW)
-    done = await merge_tags(database, models.cached_encoder, memory.priority, user, unused, now)
+    done = await merge_tags(
+        database, models.cached_encoder, memory.runtime.priority, user, unused, now
+    )
     after = [record async for record in _records(memory, user)]
     return UserTags(
         words=[(*one.tags, *one.found_tags) for one in before],

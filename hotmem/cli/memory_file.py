@@ -140,13 +140,14 @@ async def check_user(memory: "Memory", user_id: str) -> None:
     known = await database.read_all(queries.users.names, MAX_USERS_LISTED + 1)
     if not known:
         raise InvalidInput(
-            f"{memory.location} is empty: no turn has been stored yet. "
+            f"{memory.runtime.location} is empty: no turn has been stored yet. "
             "Name another file with --database, or talk to a bot first."
         )
     listed = ", ".join(map(repr, known[:MAX_USERS_LISTED]))
     more = ", …" if len(known) > MAX_USERS_LISTED else ""
     raise InvalidInput(
-        f"{memory.location} has no user {user_id!r}. Name another with --user: {listed}{more}."
+        f"{memory.runtime.location} has no user {user_id!r}."
+        f" Name another with --user: {listed}{more}."
     )
 
 

@@ -112,8 +112,10 @@ async def find_advice(memory: Memory, user_id: str) -> tuple[Advice, ...]:
     conflicts = await database.read(queries.advice.open_conflicts, user, MAX_EACH)
     failed = await database.read(queries.advice.set_aside, user)
     latest = await database.read(queries.advice.latest, user, MAX_COMPARED)
-    pairs = await asyncio.to_thread(duplicates, latest, memory.priority.wait_idle_blocking)
-    grown = await database.read(queries.advice.grown, user, memory.options.evolution.cluster_size)
+    pairs = await asyncio.to_thread(duplicates, latest, memory.runtime.priority.wait_idle_blocking)
+    grown = await database.read(
+        queries.advice.grown, user, memory.runtime.options.evolution.cluster_size
+    )
     return (
         *map(_about_conflict, conflicts),
         *_about_failed(failed),
@@ -223,7 +225,7 @@ def _about_reminder(one: Evidence) -> Advice:
 async def _about_tags(memory: Memory, user: UserKey) -> list[Advice]:
     runtime = memory.runtime
     _, pairs = await find_mergeable_tags(
-        runtime.database, runtime.recall.encoder, memory.priority, user
+        runtime.database, runtime.recall.encoder, memory.runtime.priority, user
     )
     if not pairs:
         return []

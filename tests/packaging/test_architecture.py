@@ -31,8 +31,6 @@ LAYERS: Final = (
         *("extractor", "summary_writer", "model_calls", "topic_namer"),
         *("job_runner", "worker_leases", "worker", "worker_threads"),
     ),
-    ("runtime",),
-    ("facade",),
     ("settings", "memory"),
     ("tools",),
     ("cli", "inspector", "pipecat", "replay"),

@@ -83,7 +83,7 @@ async def page(site: Site, request: Request) -> Response:
         len(await site.memory.runtime.database.read(queries.layer_weights.over_time, rows.user, 2))
         > 1
     )
-    learns = site.memory.options.learning.moves_weights
+    learns = site.memory.runtime.options.learning.moves_weights
     return site.show(
         "learning.html",
         periods=periods,
