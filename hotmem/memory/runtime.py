@@ -102,7 +102,7 @@ class Runtime:
         self.location = location
         self.options = options
         self.priority = ForegroundPriority()
-        self.suppression = Suppression()
+        self.suppression = Suppression(lambda: self.database)
         self._encoder = encoder
         self._language = language
         self._parts: OpenParts | None = None

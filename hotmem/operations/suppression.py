@@ -6,7 +6,7 @@ process only, until the user says them again or the session ends. Names are comp
 """
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from hashlib import blake2b
 from threading import Lock
@@ -131,12 +131,16 @@ class SuppressedTexts:
 class Suppression:
     """What the user had forgotten or said off the record, and is not to come back.
 
+    Args:
+        database: Returns the open database.
+
     Attributes:
         forgotten: The words of forgotten turns and memories.
         version: Number of the latest deletion that this process knows of.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, database: Callable[[], Database]) -> None:
+        self._database = database
         self.forgotten = SuppressedTexts()
         self.version = 0
         self._off_record = SuppressedTexts()
@@ -158,13 +162,14 @@ class Suppression:
             return block
         return None
 
-    async def withhold(self, text: str, *, user_id: str, database: Database) -> None:
+    async def withhold(self, text: str, *, user_id: str) -> None:
         """Suppresses what was said off the record.
 
         No turn of the bot and no tool stores its words, unless they are stored already.
         """
         phrases = single_words(await run_off_loop(len(text), partial(whole_words, text)))
         self._off_record.add(user_id, phrases)
+        database = self._database()
         user = await database.read_all(queries.users.find, user_id)
         if user is not None:
             _, stored = await database.read(queries.forget.words_by_speaker, user)

@@ -174,13 +174,13 @@ class TurnWriter(ConversationPart):
             elif self._handle.retrying:
                 self._queue.put("remove turns", spool)
         self._commands.withhold_consent(collapse_spaces(text))
+        suppression = self._handle.memory.runtime.suppression
         if not self._retention.stores_turn:
             if memory is not None and retention_notice(self._retention):
-                self._queue.put("withhold", partial(self._withhold, memory, text))
+                self._queue.put("withhold", partial(suppression.withhold, text, user_id=user_id))
             return
         if memory is not None:
-            speaks_of = memory.runtime.suppression.speaks_of
-            await run_off_loop(len(text), partial(speaks_of, text, user_id=user_id))
+            await run_off_loop(len(text), partial(suppression.speaks_of, text, user_id=user_id))
         left = self._retention.restated
         for segment in segments:
             own = not self._settings.is_guest(segment.speaker)
@@ -300,13 +300,6 @@ class TurnWriter(ConversationPart):
 
     async def _spool_removal(self, memory: Memory, turn_ids: tuple[str, ...]) -> None:
         await memory.runtime.spool.put(Removal(self._settings.user_id, turn_ids))
-
-    async def _withhold(self, memory: Memory, text: str) -> None:
-        """Suppress what the user said off the record."""
-        runtime = memory.runtime
-        await runtime.suppression.withhold(
-            text, user_id=self._settings.user_id, database=runtime.database
-        )
 
     async def _give_feedback(
         self, memory: Memory, block: ContextBlock, reply: str, interrupted: bool

@@ -396,9 +396,5 @@ async def edit_subcategory(
         decision = await memory.subcategories.pin(
             user_id, category, name, pinned=bool(arguments.pinned)
         )
-    return SubcategoryChange(
-        decision,
-        tuple(
-            one for one in await memory.subcategories.of_user(user_id) if one.category == category
-        ),
-    )
+    known = await memory.subcategories.of_user(user_id)
+    return SubcategoryChange(decision, tuple(one for one in known if one.category == category))

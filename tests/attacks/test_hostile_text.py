@@ -82,9 +82,7 @@ CALLS: dict[str, Call] = {
         user_id="ana", entity=text[:MAX_ID_CHARACTERS], dry_run=True
     ),
     "feedback": _feedback,
-    "withhold": lambda memory, text: memory.runtime.suppression.withhold(
-        text, user_id="cy", database=memory.runtime.database
-    ),
+    "withhold": lambda memory, text: memory.runtime.suppression.withhold(text, user_id="cy"),
 }
 
 
