@@ -193,7 +193,7 @@ async def _scene(
     async with ingested(known, loaded, server) as stored:
         options = replace(Options(), learning=LearningOptions(weights=START_WEIGHTS))
         async with Memory.open(
-            stored.location, options, encoder=loaded.encoder, language=loaded.language
+            stored.runtime.location, options, encoder=loaded.encoder, language=loaded.language
         ) as memory:
             at = known.questions[0].asked_at
             clock = iter(at + timedelta(seconds=passed) for passed in range(100_000))
@@ -216,7 +216,7 @@ async def _scene(
 
 
 def _output(memory: Memory, user: str, command: Sequence[str]) -> dict[str, Any]:
-    location = memory.location
+    location = memory.runtime.location
     named = location.url if isinstance(location, ServerUrl) else str(location)
     given = (
         [*command] if command == ("--help",) else [*command, "--database", named, "--user", user]

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from hotmem.core.location import KeySource
 from hotmem.core.validation import Bounded, bounded, counted, validate_type
@@ -246,9 +246,6 @@ class RetentionRule(Bounded):
             memories and queries.
         user_id: Only this user; None covers all users.
     """
-
-    # A misspelt user_id in a rules file would otherwise apply the rule to all users.
-    __pydantic_config__ = ConfigDict(extra="forbid")
 
     days: int = bounded(MISSING, 1, 36_500, whole=True)
     category: Category | None = None

@@ -138,7 +138,7 @@ class Conversations:
             bot_name=BOT_NAME,
             deadline_ms=self._settings.recall_deadline_ms,
         )
-        names = await self._memory.vocabulary(self._user_id)
+        names = await self._memory.lookup.vocabulary(self._user_id)
         task = asyncio.create_task(converse(connection, processor, names), name="conversation")
         self._tasks.add(task)
         task.add_done_callback(self._on_done)

@@ -72,13 +72,13 @@ async def chat(
         async with running(bot):
             while line := (await asyncio.to_thread(sys.stdin.readline)).strip():
                 number += 1
-                before = await memory.weights(user_id)
+                before = await memory.learning.weights(user_id)
                 await queue_turn(line, user_id, bot)
                 exchange = await listener.next(REPLY_TIMEOUT_S)
                 if verbose:
                     screen.print(
                         display.exchange_panel(
-                            number, exchange, before, await memory.weights(user_id)
+                            number, exchange, before, await memory.learning.weights(user_id)
                         )
                     )
                 else:

@@ -4,7 +4,7 @@ from pipecat.processors.frame_processor import FrameProcessor
 from pydantic import SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from hotmem.core.variables import ENV_FILE, Variables
+from hotmem.settings import ENV_FILE, Variables
 from pipelines.responder import Responder
 
 

@@ -67,7 +67,7 @@ async def converse(database: Path | None, user_id: str, name: str | None, screen
     async with Memory.open(database or settings.database, settings.options()) as memory:
         inputs = [
             transport.input(),
-            await asyncio.to_thread(build_recogniser, await memory.vocabulary(user_id)),
+            await asyncio.to_thread(build_recogniser, await memory.lookup.vocabulary(user_id)),
         ]
         outputs = [*voice, transport.output()] if voice else []
         bot = build_bot(
@@ -86,11 +86,13 @@ async def converse(database: Path | None, user_id: str, name: str | None, screen
         number = 0
         async with running(bot):
             while True:
-                before = await memory.weights(user_id)
+                before = await memory.learning.weights(user_id)
                 exchange = await listener.next(None)
                 number += 1
                 screen.print(
-                    display.exchange_panel(number, exchange, before, await memory.weights(user_id))
+                    display.exchange_panel(
+                        number, exchange, before, await memory.learning.weights(user_id)
+                    )
                 )
 
 

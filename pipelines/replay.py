@@ -109,16 +109,21 @@ async def replay(
         bot = build_bot(
             processor,
             build_llm(model),
-            inputs=[await asyncio.to_thread(build_recogniser, await memory.vocabulary(user_id))],
+            inputs=[
+                await asyncio.to_thread(build_recogniser, await memory.lookup.vocabulary(user_id))
+            ],
         )
         listener = ExchangeListener(bot)
         async with running(bot):
             for utterance in session.utterances:
-                before = await memory.weights(user_id)
+                before = await memory.learning.weights(user_id)
                 exchanges.append(await speak(utterance, bot, listener))
                 screen.print(
                     display.exchange_panel(
-                        len(exchanges), exchanges[-1], before, await memory.weights(user_id)
+                        len(exchanges),
+                        exchanges[-1],
+                        before,
+                        await memory.learning.weights(user_id),
                     )
                 )
         await memory.settle()

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import cycle, islice
+from pathlib import Path
 
 from hotmem import Memory
 from hotmem.types import Role, Turn
@@ -34,6 +35,12 @@ def said(
 
 OpenMemory = Callable[..., Memory]
 """Opens a memory at a location with options, with the models of the tests."""
+
+
+def file_of(memory: Memory) -> Path:
+    """The file of a memory."""
+    assert isinstance(memory.runtime.location, Path)
+    return memory.runtime.location
 
 
 async def remember(memory: Memory, *turns: Turn | str, end: str | None = None) -> None:

@@ -18,7 +18,7 @@ from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.files import BackupArguments, backup_restore
 from hotmem.tools.registry import TOOLS, tool
 from hotmem.types import Action, Actor, AuditEntry
-from tests.conversation import OpenMemory, remember, said
+from tests.conversation import OpenMemory, file_of, remember, said
 
 WORDS = "Potola Oleander Ottoline walnuts"
 
@@ -38,9 +38,7 @@ async def populated(memory: Memory) -> AsyncIterator[Memory]:
 async def entries(memory: Memory, user: str | None = None) -> list[AuditEntry]:
     """Return all entries, oldest first."""
     return (
-        await memory.runtime.storage.database.read_all(
-            queries.retention.entries, user, None, None, 1000
-        )
+        await memory.runtime.database.read_all(queries.retention.entries, user, None, None, 1000)
     )[::-1]
 
 
@@ -99,7 +97,7 @@ async def test_searches_changes_exports_copies_and_deletions_are_logged_once_wit
         and found[-1].act.sessions == 0
     )
     assert [one.user_id for one in found] == ["ana"] * 6 + [None] + ["ana"] * 2
-    with closing(connect(populated.path, read_only=True)) as conn:
+    with closing(connect(file_of(populated), read_only=True)) as conn:
         rows = conn.execute("SELECT * FROM audit").fetchall()
     everything = " ".join(str(column) for row in rows for column in row)
     assert not [
@@ -119,7 +117,7 @@ async def test_one_anonymous_entry_is_left_of_an_erased_user(populated: Memory) 
         "everything",
         2,
     )
-    with closing(connect(populated.path, read_only=True)) as conn:
+    with closing(connect(file_of(populated), read_only=True)) as conn:
         assert conn.execute(
             "SELECT user_key FROM audit WHERE id = ?", (erased.number,)
         ).fetchone() == (None,)
@@ -148,7 +146,7 @@ async def test_the_command_shows_and_filters_entries(
     await populated.close()
 
     def run(*words: str) -> str:
-        done = CliRunner().invoke(app.app, ["audit", "-d", str(populated.path), *words])
+        done = CliRunner().invoke(app.app, ["audit", "-d", str(file_of(populated)), *words])
         assert done.exit_code == 0, done.output
         return done.output
 

@@ -38,7 +38,7 @@ from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.text.validation import MAX_ID_CHARACTERS, MAX_TEXT_CHARACTERS
 from hotmem.types import Layer, LayerOutcome, Role
-from tests.conversation import START, OpenMemory, remember, said
+from tests.conversation import START, OpenMemory, file_of, remember, said
 
 
 def texts(path: Path) -> list[str]:
@@ -266,10 +266,10 @@ async def test_invalid_ids_are_refused_everywhere(bad: str, memory: Memory) -> N
         lambda: memory.recall("Hello?", user_id=bad),
         lambda: memory.end_session(user_id=bad, session_id="monday"),
         lambda: memory.end_session(user_id="ana", session_id=bad),
-        lambda: memory.weights(bad),
+        lambda: memory.learning.weights(bad),
         lambda: memory.memories(bad),
-        lambda: memory.summary(user_id=bad, session_id="monday"),
-        lambda: memory.summary(user_id="ana", session_id=bad),
+        lambda: memory.lookup.summary(user_id=bad, session_id="monday"),
+        lambda: memory.lookup.summary(user_id="ana", session_id=bad),
         lambda: memory.forget(user_id=bad, everything=True),
         lambda: anext(aiter(memory.export(bad))),
     ]
@@ -285,7 +285,7 @@ async def test_invalid_ids_are_refused_everywhere(bad: str, memory: Memory) -> N
     for user, session in ((bad, "monday"), ("ana", bad)):
         with pytest.raises(InvalidInput):
             said("Hello.", user=user, session=session)
-    assert texts(memory.path) == ["My dog is called Potola."]
+    assert texts(file_of(memory)) == ["My dog is called Potola."]
 
 
 async def test_the_longest_id_can_be_used(memory: Memory) -> None:
@@ -334,7 +334,10 @@ async def test_forgetting_nothing_or_two_things_at_once_is_refused(memory: Memor
             lambda memory: memory.forget(user_id="ana", entity="Potola", grace=24),
             r"grace is int, not timedelta\. Pass timedelta\(hours=24\)",
         ),
-        (lambda memory: memory.quality("ana", since="2026-03-01"), "since is str, not date"),
+        (
+            lambda memory: memory.learning.quality("ana", since="2026-03-01"),
+            "since is str, not date",
+        ),
         (
             lambda memory: memory.store_memory("Hi.", user_id="ana", context="home"),
             "fields of StoreContext are str.*category, kind",
@@ -354,7 +357,7 @@ async def test_arguments_of_another_type_are_refused(
         await memory.feedback(block, 5)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match=fix):
         await call(memory)
-    assert texts(memory.path) == ["My dog is called Potola."]
+    assert texts(file_of(memory)) == ["My dog is called Potola."]
 
 
 async def test_an_import_takes_the_name_of_a_file(memory: Memory, tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from hotmem import Memory, Turn
+from hotmem.portability.importer import revert_imports
 from hotmem.storage import queries
 from hotmem.tools.files import ImportArguments, import_memories
-from tests.conversation import START, remember, said, turns_told
+from tests.conversation import START, file_of, remember, said, turns_told
 
 SECRET = "Xylomander"
 
@@ -52,7 +53,7 @@ async def test_usage_of_a_block_made_before_forgetting_is_not_recorded(memory: M
     opened = await memory.opening(user_id="ana", at=START + timedelta(days=1))
     assert before.items
     await memory.forget(user_id="ana", turn_ids=["t0", "t2"])
-    memory.speaks_of(
+    memory.runtime.suppression.speaks_of(
         SECRET, user_id="ana"
     )  # nothing withholds the words any more: the record alone is what keeps them out
     for block in (before, opened):
@@ -74,9 +75,9 @@ async def test_a_late_block_is_recorded_unless_something_was_forgotten_since(
         assert block.trace.late
         if then == "forgets":
             await memory.forget(user_id="ana", session_id="one")
-            memory.speaks_of(SECRET, user_id="ana")
+            memory.runtime.suppression.speaks_of(SECRET, user_id="ana")
         await memory.feedback(block, reply="I do not know.")
-    assert (await memory.quality("ana")).total().late == 1
+    assert (await memory.learning.quality("ana")).total().late == 1
     assert SECRET not in await _known(memory)
 
 
@@ -89,7 +90,7 @@ async def test_usage_of_a_deleted_user_is_not_recorded_for_a_new_user_of_the_sam
     )
     await memory.forget(user_id="ana", everything=True)
     await memory.remember(said("I like walnuts."))
-    memory.speaks_of(SECRET, user_id="ana")
+    memory.runtime.suppression.speaks_of(SECRET, user_id="ana")
     await memory.feedback(before, reply=before.items[0].text)
     assert SECRET not in await _known(memory)
 
@@ -107,7 +108,7 @@ async def test_a_forgotten_name_is_not_kept_as_that_of_the_user(memory: Memory) 
     await memory.set_user_name("ana", SECRET)
     await memory.remember(said(f"I am {SECRET}.", speaker=SECRET))
     await memory.forget(user_id="ana", entity=SECRET)
-    assert SECRET.lower() not in str(memory.path.read_bytes()).lower()
+    assert SECRET.lower() not in str(file_of(memory).read_bytes()).lower()
 
 
 async def test_importing_an_older_export_does_not_restore_forgotten_text(
@@ -122,9 +123,9 @@ async def test_importing_an_older_export_does_not_restore_forgotten_text(
     assert "with_forgotten" in next(iter(taken.left_out))
     await memory.settle()
     assert SECRET not in await _known(memory) and "yellow" in await _known(memory)
-    summary = await memory.summary(user_id="ana", session_id="two")
+    summary = await memory.lookup.summary(user_id="ana", session_id="two")
     assert summary is not None and SECRET not in repr(summary)
-    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
+    assert not await memory.runtime.database.read_all(queries.maintenance.faults)
 
 
 async def test_forgotten_text_can_be_imported_on_request(memory: Memory, tmp_path: Path) -> None:
@@ -165,15 +166,15 @@ async def test_repeating_an_undone_import_does_not_restore_forgotten_text(
     await memory.import_records(file, with_forgotten=True)
     await memory.settle()
     await memory.forget(user_id="ana", entity=SECRET)
-    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
+    user = await memory.runtime.database.read_all(queries.users.find, "ana")
     assert user is not None
     (done,) = [
         one
-        for one in await memory.runtime.storage.database.read(queries.decisions.of_user, user, -1)
+        for one in await memory.runtime.database.read(queries.decisions.of_user, user, -1)
         if one.action == "imported"
     ]
-    await memory.runtime.storage.database.write(queries.undoing.undo, user, done.id, START)
-    await memory.take_back()
+    await memory.runtime.database.write(queries.undoing.undo, user, done.id, START)
+    await revert_imports(memory.runtime.storage, memory.runtime.priority)
     await memory.import_records(file)
     assert SECRET not in await _known(memory) and "Porto" in await _known(memory)
 
@@ -186,7 +187,8 @@ async def test_a_block_read_before_forgetting_is_outdated(
         Turn("ana", "monday", "user", "My dog is called Rocky.", datetime(2026, 3, 2, tzinfo=UTC)),
     )
     before = await memory.recall("What is my dog called?", user_id="ana")
-    assert "Rocky" in before.text and not memory.outdated(before)
+    assert "Rocky" in before.text and memory.runtime.suppression.current(before) is before
     await memory.forget(user_id="ana", entity="Rocky")
-    assert memory.outdated(before)
-    assert not memory.outdated(await memory.recall("What is my dog called?", user_id="ana"))
+    assert memory.runtime.suppression.current(before) is None
+    after = await memory.recall("What is my dog called?", user_id="ana")
+    assert memory.runtime.suppression.current(after) is after

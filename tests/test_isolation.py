@@ -50,7 +50,7 @@ async def seen(memory: Memory, user: str) -> str:
     block = await memory.recall(
         QUESTION, user_id=user, session_id="monday", at=START + timedelta(days=1)
     )
-    summary = await memory.summary(user_id=user, session_id="monday")
+    summary = await memory.lookup.summary(user_id=user, session_id="monday")
     return "\n".join(
         [
             block.text,
@@ -85,7 +85,7 @@ async def kept_apart(
 
         block = await memory.recall(QUESTION, user_id=one, at=START + timedelta(days=1))
         await memory.feedback(block, reply="Potola, and you live in Porto.")
-        weights = await memory.weights(other)
+        weights = await memory.learning.weights(other)
         foreign = (await memory.memories(one))[0].id
         assert (await memory.forget(user_id=other, memory_id=foreign)).memories == 0
         assert (await memory.forget(user_id=other, entity="Potola")).turns == 0
@@ -97,7 +97,7 @@ async def kept_apart(
         await memory.settle()
         assert "Wilbur" not in await seen(memory, other)
         assert "Potola" in await seen(memory, one) and "Porto" in await seen(memory, one)
-        assert await memory.weights(other) == weights
+        assert await memory.learning.weights(other) == weights
 
         assert (await memory.forget(user_id=one, everything=True)).turns == 2
         await remember_facts(memory, other, "Wilbur", "Utrecht")

@@ -64,7 +64,7 @@ async def test_statements_are_found_and_nothing_is_invented(sample: Sample, open
             assert block.items
         assert found >= len(sample.questions) - 2
         assert not await memory.memories("ana", past=True)
-        summary = await memory.summary(user_id="ana", session_id="monday")
+        summary = await memory.lookup.summary(user_id="ana", session_id="monday")
         assert summary is None or not (summary.topics or summary.narrative)
         assert not await memory.runtime.database.read_all(names)
 
@@ -141,8 +141,8 @@ async def test_forgotten_words_are_withheld_in_another_language(open_in: Open) -
     async with open_in("de") as memory:
         await tell(memory, "Die Passwörter liegen im Tresor.", "Der Hund heißt Balu.")
         await memory.forget(user_id="ana", turn_ids=["t0"])
-        assert memory.hides("Die Passwörter sind im Tresor.", user_id="ana")
-        assert not memory.hides("Der Hund heißt Balu.", user_id="ana")
+        assert memory.runtime.suppression.hides("Die Passwörter sind im Tresor.", user_id="ana")
+        assert not memory.runtime.suppression.hides("Der Hund heißt Balu.", user_id="ana")
 
 
 async def test_another_language_is_refused_until_words_are_indexed_anew(open_in: Open) -> None:

@@ -36,7 +36,7 @@ def run(setup: str = "") -> tuple[str, str]:
 def test_nothing_goes_to_standard_output() -> None:
     out, err = run()
     assert out == ""
-    assert "hotmem.facade" in err and "forgotten turns=1" in err and "Potola" not in err
+    assert "hotmem.memory" in err and "forgotten turns=1" in err and "Potola" not in err
 
 
 def test_level_and_destination_are_set_by_the_application() -> None:

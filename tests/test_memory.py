@@ -12,7 +12,7 @@ from hotmem import HotMemError, InvalidInput, Layer, Memory, MemoryClosed, Optio
 from hotmem.models import CachedEncoder
 from hotmem.options import BackgroundOptions, LearningOptions, ModelOptions, RecallOptions
 from hotmem.types import START_WEIGHTS, EvidenceKind, ForgetResult, LayerOutcome
-from tests.conversation import START, OpenMemory, remember, said, turns_told
+from tests.conversation import START, OpenMemory, file_of, remember, said, turns_told
 
 LEARNING = Options()
 LATER = START + timedelta(days=3)
@@ -107,10 +107,10 @@ async def test_a_correction_takes_effect_at_once(memory: Memory) -> None:
 
 async def test_an_ended_session_is_summarised_again_when_it_grows(memory: Memory) -> None:
     await remember(memory, "We decided to take oak for the kitchen because Rui works with oak.")
-    assert await memory.summary(user_id="ana", session_id="monday") is None
+    assert await memory.lookup.summary(user_id="ana", session_id="monday") is None
     assert await memory.end_session(user_id="ana", session_id="monday")
     await memory.settle()
-    first = await memory.summary(user_id="ana", session_id="monday")
+    first = await memory.lookup.summary(user_id="ana", session_id="monday")
     assert first is not None and "oak" in " ".join(
         sentence.text for sentence in (*first.narrative, *first.decisions)
     )
@@ -120,7 +120,7 @@ async def test_an_ended_session_is_summarised_again_when_it_grows(memory: Memory
         said("We decided to paint the bathroom green because Marta likes green.", minutes=1),
         end="monday",
     )
-    second = await memory.summary(user_id="ana", session_id="monday")
+    second = await memory.lookup.summary(user_id="ana", session_id="monday")
     assert second is not None and "green" in " ".join(
         sentence.text for sentence in (*second.narrative, *second.decisions)
     )
@@ -142,7 +142,7 @@ async def test_an_unknown_session_cannot_be_ended(memory: Memory) -> None:
     assert not await memory.end_session(user_id="nobody", session_id="monday")
     await memory.remember(said("Hello there."))
     assert not await memory.end_session(user_id="ana", session_id="tuesday")
-    assert await memory.summary(user_id="nobody", session_id="monday") is None
+    assert await memory.lookup.summary(user_id="nobody", session_id="monday") is None
 
 
 async def test_idle_sessions_and_sessions_left_open_by_a_crash_are_summarised(
@@ -150,18 +150,18 @@ async def test_idle_sessions_and_sessions_left_open_by_a_crash_are_summarised(
 ) -> None:
     async with open_memory(database) as memory:
         await remember(memory, "We decided to take oak for the kitchen because Rui works with oak.")
-        assert await memory.summary(user_id="ana", session_id="monday") is None
+        assert await memory.lookup.summary(user_id="ana", session_id="monday") is None
     idle = Options(background=BackgroundOptions(idle_s=0.0))
     async with open_memory(database, idle) as memory:
         await memory.settle()
-        assert await memory.summary(user_id="ana", session_id="monday") is not None
+        assert await memory.lookup.summary(user_id="ana", session_id="monday") is not None
 
 
 async def test_usage_changes_the_weights_and_they_persist(
     database: Path, open_memory: OpenMemory
 ) -> None:
     async with open_memory(database, LEARNING) as memory:
-        assert await memory.weights("ana") == START_WEIGHTS
+        assert await memory.learning.weights("ana") == START_WEIGHTS
         await remember(
             memory,
             said("The code of the garage door is 4711.", name="code"),
@@ -183,8 +183,8 @@ async def test_usage_changes_the_weights_and_they_persist(
         again = await memory.feedback(block, reply="It is 4711!")
         assert again.weights == usage.weights, "the same reply teaches once"
     async with open_memory(database, LEARNING) as memory:
-        assert await memory.weights("ana") == usage.weights
-        assert await memory.weights("ben") == START_WEIGHTS
+        assert await memory.learning.weights("ana") == usage.weights
+        assert await memory.learning.weights("ben") == START_WEIGHTS
         assert (
             await memory.recall("What's my dog called?", user_id="ana", at=LATER)
         ).trace.weights != START_WEIGHTS
@@ -234,8 +234,8 @@ async def test_fixed_weights_replace_learned_ones(database: Path, open_memory: O
         block = await memory.recall("What is the code of the garage door?", user_id="ana", at=LATER)
         assert block.trace.weights.as_dict() == pytest.approx(fixed.as_dict())
         usage = await memory.feedback(block, reply="It is 4711!")
-        assert usage.used and usage.weights == fixed == await memory.weights("ana")
-        assert await memory.weights_over_time("ana") == []
+        assert usage.used and usage.weights == fixed == await memory.learning.weights("ana")
+        assert await memory.learning.history("ana") == []
         found = await memory.search_memory(
             "garage door", user_id="ana", options={"return_debug": True}
         )
@@ -258,7 +258,7 @@ async def test_only_the_layers_of_the_options_search(
 async def test_an_unknown_user_has_no_memory(memory: Memory) -> None:
     assert [line async for line in memory.export("nobody")] == []
     assert await memory.memories("nobody") == []
-    assert await memory.weights("nobody") == START_WEIGHTS
+    assert await memory.learning.weights("nobody") == START_WEIGHTS
     assert await memory.forget(user_id="nobody", everything=True) == ForgetResult(0, 0, 0)
 
 
@@ -284,11 +284,17 @@ async def test_a_closed_memory_raises(database: Path, open_memory: OpenMemory) -
 
 
 async def test_two_memories_share_one_file(memory: Memory, open_memory: OpenMemory) -> None:
-    async with open_memory(memory.path) as other:
+    async with open_memory(file_of(memory)) as other:
         await remember(memory, "My dog is called Potola.")
         assert (
             "Potola" in (await other.recall("What's my dog called?", user_id="ana", at=LATER)).text
         )
+
+
+def test_a_memory_has_few_public_names() -> None:
+    names = {*dir(Memory), *vars(Memory("memory.db", LEARNING))}
+    assert len([name for name in names if not name.startswith("_")]) <= 24
+    assert Memory.__bases__ == (object,)
 
 
 def test_every_public_name_exists_and_is_documented() -> None:
@@ -325,9 +331,9 @@ async def test_the_vocabulary_lists_speakers_and_the_most_frequent_names(memory:
     ):
         await memory.remember(said(text, name=f"turn-{number}"))
     await remember(memory, said("Zelda is my sister.", user="ben"))
-    assert await memory.vocabulary("ana") == ["Ana", "Tom", "Lisbon", "Petra"]
-    assert await memory.vocabulary("ana", limit=2) == ["Ana", "Tom"]
-    assert await memory.vocabulary("nobody") == []
+    assert await memory.lookup.vocabulary("ana") == ["Ana", "Tom", "Lisbon", "Petra"]
+    assert await memory.lookup.vocabulary("ana", limit=2) == ["Ana", "Tom"]
+    assert await memory.lookup.vocabulary("nobody") == []
 
 
 async def test_loaded_models_are_frozen_if_the_options_say_so(

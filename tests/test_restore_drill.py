@@ -14,7 +14,7 @@ from hotmem import Memory, Options, Turn
 from hotmem.core.location import EncryptionKey
 from hotmem.storage.sqlite import opening
 from hotmem.storage.sqlite.connection import connect
-from tests.conversation import OpenMemory, remember
+from tests.conversation import OpenMemory, file_of, remember
 
 DRILL = Path(__file__).parents[1] / "deploy" / "restore_drill.py"
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -50,19 +50,19 @@ async def test_a_restored_copy_is_equal_and_a_modified_one_is_not(
 ) -> None:
     (memory, secret), copy, restored = live, tmp_path / "copy.db", tmp_path / "restored.db"
     key = EncryptionKey(secret) if secret else None
-    with closing(connect(memory.path, key=key, read_only=True)) as conn:
+    with closing(connect(file_of(memory), key=key, read_only=True)) as conn:
         opening.backup(conn, copy, lambda *_: None)
     opening.restore(copy, restored, key)
-    code, output = drill(memory.path, restored, secret)
+    code, output = drill(file_of(memory), restored, secret)
     assert code == 0 and "the same as the live one" in output, output
 
     await remember(memory, Turn("ana", "s", "user", "And a dog.", NOON + timedelta(hours=1)))
-    code, output = drill(memory.path, restored, secret)
+    code, output = drill(file_of(memory), restored, secret)
     assert code == 1 and "turns" in output, output
 
     with closing(connect(restored, key=key)) as conn:
         conn.execute("UPDATE turns SET text = 'I have 9 cats.' WHERE text = 'I have 3 cats.'")
-    code, output = drill(memory.path, restored, secret)
+    code, output = drill(file_of(memory), restored, secret)
     assert code == 1 and "not the live one" in output and "turns" in output, output
 
 
@@ -71,5 +71,5 @@ async def test_a_file_that_is_no_database_is_reported(
 ) -> None:
     (memory, secret), other = live, tmp_path / "other.db"
     other.write_bytes(b"nothing")
-    code, output = drill(memory.path, other, secret)
+    code, output = drill(file_of(memory), other, secret)
     assert code == 1 and "Traceback" not in output, output

@@ -1,4 +1,4 @@
-"""Write the generated pages of docs/reference: `python -m website.reference`.
+"""Write the generated pages of docs/reference, and .env.example: `python -m website.reference`.
 
 They are committed, so that they can be read in the repository; a test says when they are outdated.
 """
@@ -7,15 +7,17 @@ import re
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Final, get_args
 
 from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
 from hotmem.cli.app import PANELS
-from hotmem.settings import PREFIX, Settings
+from hotmem.options import ExtractionOptions, RewriteOptions
+from hotmem.settings import PIPELINE_VARIABLES, PREFIX, Settings
 
-FOLDER: Final = Path(__file__).parents[1] / "docs" / "reference"
+ROOT: Final = Path(__file__).parents[1]
 
 NOTICE: Final = "<!-- Generated from the code by `python -m website.reference`. Do not edit. -->\n"
 
@@ -23,23 +25,40 @@ SECTIONS: Final = {
     "The memory file": ("database", "key", "spool_dir"),
     "The context block": (
         *("max_context_tokens", "opening_tokens", "recall_deadline_ms"),
-        *("semantic_threshold", "say_unknown", "verbatim_", "mark_symbols", "multilayer_"),
+        *("semantic_threshold", "verbatim_", "multilayer_"),
         "time_zone",
         "language",
     ),
-    "Learning": ("adaptive_learning", "usage_analytics", "weights"),
-    "Background work": ("background", "session_idle_s", "evolution", "gc_freeze"),
+    "Learning": ("adaptive_learning", "usage_analytics"),
+    "Background work": ("background",),
     "Memory tools": ("mcp_token",),
     "Privacy": ("forget_", "audit", "retention_"),
-    "Models": ("encoder", "relevance_model"),
-    "Rewriting by a language model": ("rewrite_",),
-    "Extraction by a language model": ("extraction_",),
+    "Models": ("encoder", "rewriting", "extraction"),
 }
 """Beginnings of the names of settings, by the heading they are listed under."""
 
 OTHERS: Final = "Others"
 
-WORDS: Final = {bool: "true or false", int: "whole number", float: "number", Path: "path"}
+EXAMPLE_HEAD: Final = (
+    "All settings with their defaults. Set variables in the environment, where they apply to every"
+    " memory that is opened, or copy this file to .env in the working directory, which the `hotmem`"
+    " command and the bots in pipelines/ read. Arguments in code take precedence. Generated from"
+    " hotmem/settings.py by `python -m website.reference`."
+)
+BOTS_HEAD: Final = (
+    "An OpenAI-compatible language model for the bots in pipelines/. Without one, a rule-based"
+    " responder answers."
+)
+"""Comments of the example."""
+
+WORDS: Final = {
+    bool: "true or false",
+    int: "whole number",
+    float: "number",
+    Path: "path",
+    RewriteOptions: "JSON",
+    ExtractionOptions: "JSON",
+}
 """What the values of a type are called."""
 
 
@@ -61,7 +80,8 @@ def settings_page() -> str:
             (
                 f"{NOTICE}\n# Settings",
                 "Settings are environment variables. [Tune the block](../guides/tuning.md) says"
-                " which ones are worth trying, and how code can override them.",
+                " which ones are worth trying, how code can override them, and how to set what has"
+                " no variable.",
                 *tables,
             )
         )
@@ -95,8 +115,22 @@ def commands_page() -> str:
     )
 
 
-PAGES: Final = {"settings.md": settings_page, "commands.md": commands_page}
-"""What makes each page."""
+def example() -> str:
+    """The example of a file .env, with all settings and their defaults."""
+    settings = (
+        f"{_comment(field.description or '')}\n{PREFIX}{name.upper()}={_plain(field.default)}"
+        for name, field in Settings.model_fields.items()
+    )
+    models = (f"{PREFIX}{name}=" for name in PIPELINE_VARIABLES)
+    return "\n".join((_comment(EXAMPLE_HEAD), "", *settings, "", _comment(BOTS_HEAD), *models, ""))
+
+
+PAGES: Final = {
+    "docs/reference/settings.md": settings_page,
+    "docs/reference/commands.md": commands_page,
+    ".env.example": example,
+}
+"""What makes each file."""
 
 
 def _summary(command: Callable[..., Any]) -> str:
@@ -112,11 +146,21 @@ def _section(name: str) -> str:
 
 
 def _default(value: object) -> str:
-    if value is None or value == "":
-        return "empty"
+    return f"`{plain}`" if (plain := _plain(value)) else "empty"
+
+
+def _plain(value: object) -> str:
+    """A default as the value of a variable."""
+    if value is None:
+        return ""
     if isinstance(value, bool):
-        return f"`{str(value).lower()}`"
-    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else f"{value}"
+
+
+def _comment(text: str) -> str:
+    """A text as a comment of several lines."""
+    return "\n".join(f"# {line}" for line in wrap(" ".join(text.split()), 98))
 
 
 def _values(field: FieldInfo) -> str:
@@ -148,7 +192,7 @@ def _cell(text: str) -> str:
 def main() -> None:
     """Write the pages."""
     for name, page in PAGES.items():
-        (FOLDER / name).write_text(page(), "utf-8")
+        (ROOT / name).write_text(page(), "utf-8")
 
 
 if __name__ == "__main__":

@@ -156,7 +156,7 @@ class _Upkeep:
             await optimize_tags(self._memory, USER, OptimizeTagsArguments())
             self.consolidated += 1
         else:
-            await self._memory.evolve(USER, category=category)
+            await self._memory.subcategories.evolve(USER, category=category)
             self.evolved += 1
 
     async def until(self, enough: Event) -> None:

@@ -98,7 +98,7 @@ def cases() -> list[NameCase]:
 async def resolve(case: NameCase, encoder: Encoder, language: Language) -> Resolved:
     """Ask and tell an utterance to a memory that knows the names."""
     async with temporary_memory(encoder=encoder, language=language) as memory:
-        database = memory.runtime.storage.database
+        database = memory.runtime.database
         user = await database.write_all(_know, case.known)
         block = await memory.recall(
             case.text, user_id=USER, session_id="asked", at=NOW, deadline_ms=DEADLINE_MS

@@ -123,11 +123,11 @@ async def measure(
     )
     async with temporary_memory(encoder=encoder, language=language) as memory:
         await _store(memory, encoder, first)
-        await memory.evolve(USER)
+        await memory.subcategories.evolve(USER)
         at_first = await _records(memory)
         await _store(memory, encoder, second)
         then = await _records(memory)
-        await memory.evolve(USER)
+        await memory.subcategories.evolve(USER)
         again = await _records(memory)
     told = {one.text: one for one in known}
     by_category = {
@@ -153,7 +153,7 @@ async def _store(memory: Memory, encoder: Encoder, told: Sequence[Statement]) ->
     for one, doc, reading in zip(told, docs, encode_tokens(encoder, texts), strict=True):
         tags = extract_tags(doc)
         note = NewMemory(one.text, Kind.FACT, Category(one.category), 3, found_tags=tags)
-        await memory.runtime.storage.database.write_all(
+        await memory.runtime.database.write_all(
             queries.embedding.insert_memory,
             memory.runtime.write.encoder_id,
             USER,
@@ -167,11 +167,11 @@ async def _store(memory: Memory, encoder: Encoder, told: Sequence[Statement]) ->
 
 async def _records(memory: Memory) -> list[MemoryRecord]:
     """Return all memories with their subcategories."""
-    user = await memory.runtime.storage.database.read_all(queries.users.find, USER)
+    user = await memory.runtime.database.read_all(queries.users.find, USER)
     assert user is not None
     return [
         record
-        for _, record in await memory.runtime.storage.database.read(
+        for _, record in await memory.runtime.database.read(
             queries.export_rows.memories, user, 0, ALL, 0
         )
     ]

@@ -171,7 +171,7 @@ async def summarise(
         await memory.settle()
         found, costs = [], []
         for one in given:
-            summary = await memory.summary(user_id=one.session, session_id=one.session)
+            summary = await memory.lookup.summary(user_id=one.session, session_id=one.session)
             found.append((one.session, summary or SessionSummary()))
             user = await database.read_all(queries.users.find, one.session)
             if user is not None:

@@ -149,12 +149,12 @@ def shown(memories: Sequence[MemoryRecord]) -> list[tuple[str, ...]]:
 
 async def _consolidated(memory: Memory, user_id: str, models: Models) -> UserTags:
     """Consolidate a user's tags at the time of the latest memory, and read those of each."""
-    database = memory.runtime.database
+    runtime, database = memory.runtime, memory.runtime.database
     user = await database.read_all(queries.users.find, user_id) or NOBODY
     before = [record async for record in _records(memory, user)]
     unused = timedelta(days=OptimizeTagsArguments().unused_days)
     now = max((one.stored_at or one.said_at for one in before), default=NOW)
-    done = await merge_tags(database, models.cached_encoder, memory.priority, user, unused, now)
+    done = await merge_tags(database, models.cached_encoder, runtime.priority, user, unused, now)
     after = [record async for record in _records(memory, user)]
     return UserTags(
         words=[(*one.tags, *one.found_tags) for one in before],

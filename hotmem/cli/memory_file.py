@@ -132,21 +132,20 @@ async def check_user(memory: "Memory", user_id: str) -> None:
         InvalidInput: If the user is unknown; the message lists known users.
     """
     from hotmem.storage import queries
-    from hotmem.text.validation import validate_id
 
-    database = memory.runtime.database
-    if await database.read_all(queries.users.find, validate_id(user_id, "user_id")) is not None:
+    runtime = memory.runtime
+    if await runtime.find_user(user_id) is not None:
         return
-    known = await database.read_all(queries.users.names, MAX_USERS_LISTED + 1)
+    known = await runtime.database.read_all(queries.users.names, MAX_USERS_LISTED + 1)
     if not known:
         raise InvalidInput(
-            f"{memory.location} is empty: no turn has been stored yet. "
+            f"{runtime.location} is empty: no turn has been stored yet. "
             "Name another file with --database, or talk to a bot first."
         )
     listed = ", ".join(map(repr, known[:MAX_USERS_LISTED]))
     more = ", …" if len(known) > MAX_USERS_LISTED else ""
     raise InvalidInput(
-        f"{memory.location} has no user {user_id!r}. Name another with --user: {listed}{more}."
+        f"{runtime.location} has no user {user_id!r}. Name another with --user: {listed}{more}."
     )
 
 

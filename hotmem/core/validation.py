@@ -4,7 +4,7 @@ from dataclasses import field, fields
 from datetime import date
 from math import inf, isfinite
 from types import UnionType
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 from hotmem.errors import InvalidInput
 
@@ -84,6 +84,10 @@ class Bounded:
     """
 
     __slots__ = ()
+
+    # A misspelt name in a file or variable would otherwise have no effect, such as the user_id of a
+    # retention rule, which would then apply to all users.
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
 
     def __post_init__(self) -> None:
         for one in fields(self):  # type: ignore[arg-type]  # every subclass is a dataclass

@@ -28,7 +28,8 @@ async def serve(memory: Memory, user_id: str, port: int, zone: tzinfo | None = N
     user = await memory.runtime.database.read_all(queries.users.find, user_id)
     if user is None:
         raise InvalidInput(
-            f"{memory.location} has no user {user_id!r}. Name another user or another memory."
+            f"{memory.runtime.location} has no user {user_id!r}."
+            " Name another user or another memory."
         )
     listening = local_server.local_port(port)
     spoken_in = await Inspection(memory.runtime.database, user).zone()

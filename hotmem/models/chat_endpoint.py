@@ -70,7 +70,7 @@ class ChatEndpoint:
             raise ExtraMissing(
                 "A model that extracts facts is configured, but the openai package is not "
                 'installed. Run: pip install "pipecat-hotmem[extraction]", or leave '
-                "HOTMEM_EXTRACTION_MODEL empty."
+                "HOTMEM_EXTRACTION empty."
             ) from error
 
         self._options = options

@@ -63,7 +63,7 @@ class Rewriter:
         except ExtraMissing as error:
             raise ExtraMissing(
                 "A rewriting model is configured, but the openai package is not installed. "
-                'Run: pip install "pipecat-hotmem[rewriting]", or leave HOTMEM_REWRITE_MODEL empty.'
+                'Run: pip install "pipecat-hotmem[rewriting]", or leave HOTMEM_REWRITING empty.'
             ) from error
         self._cache: TTLCache[tuple[str, ...], Rewrite] = TTLCache(CACHE_SIZE, CACHE_TTL_S)
 

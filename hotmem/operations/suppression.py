@@ -6,15 +6,20 @@ process only, until the user says them again or the session ends. Names are comp
 """
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from hashlib import blake2b
 from threading import Lock
 from typing import Final, TypeAlias
 
 from cachetools import FIFOCache
 
-from hotmem.text.names import split_unspaced
+from hotmem.core.threads import run_off_loop
+from hotmem.storage import queries
+from hotmem.storage.database import Database
+from hotmem.text.names import split_unspaced, whole_words
 from hotmem.text.stemming import STOP_STEMS, terms
+from hotmem.types import ContextBlock
 
 Phrase: TypeAlias = frozenset[str]
 """Stems; a text that contains all of them is suppressed."""
@@ -121,3 +126,69 @@ class SuppressedTexts:
     def _hash(self, text: str, context: bytes = b"") -> bytes:
         hashed = text.encode(errors="surrogatepass") + b"\0" + context
         return blake2b(hashed, key=self._key, digest_size=HASH_BYTES).digest()
+
+
+class Suppression:
+    """What the user had forgotten or said off the record, and is not to come back.
+
+    Args:
+        database: Returns the open database.
+
+    Attributes:
+        forgotten: The words of forgotten turns and memories.
+        version: Number of the latest deletion that this process knows of.
+    """
+
+    def __init__(self, database: Callable[[], Database]) -> None:
+        self._database = database
+        self.forgotten = SuppressedTexts()
+        self.version = 0
+        self._off_record = SuppressedTexts()
+
+    def hides(self, text: str, *, user_id: str) -> bool:
+        """Whether a text repeats what the user had forgotten: no language model is to see it."""
+        return self.forgotten.found(user_id, text)
+
+    def withholds(self, text: str, *, user_id: str) -> bool:
+        """Whether a text repeats what the user had forgotten or said off the record.
+
+        It counts for the rest of the session, until the user speaks of it again.
+        """
+        return self.hides(text, user_id=user_id) or self._off_record.found(user_id, text)
+
+    def current(self, block: ContextBlock | None) -> ContextBlock | None:
+        """The block; None if something was forgotten since it was made, which it may hold."""
+        if block is None or block.forget_version is None or block.forget_version >= self.version:
+            return block
+        return None
+
+    async def withhold(self, text: str, *, user_id: str) -> None:
+        """Suppresses what was said off the record.
+
+        No turn of the bot and no tool stores its words, unless they are stored already.
+        """
+        phrases = single_words(await run_off_loop(len(text), partial(whole_words, text)))
+        self._off_record.add(user_id, phrases)
+        database = self._database()
+        user = await database.read_all(queries.users.find, user_id)
+        if user is not None:
+            _, stored = await database.read(queries.forget.words_by_speaker, user)
+            self._off_record.drop(user_id, phrases & single_words(stored))
+
+    def speaks_of(self, text: str, *, user_id: str) -> None:
+        """Ends the suppression of what the user speaks of themselves.
+
+        `Memory.remember` calls it for every turn of the user.
+        """
+        self.forgotten.lift(user_id, text)
+        self._off_record.lift(user_id, text)
+
+    def clear(self, user_id: str) -> None:
+        """Ends the suppression of all that a user had forgotten or said off the record."""
+        self.forgotten.clear(user_id)
+        self._off_record.clear(user_id)
+
+
+def single_words(words: Iterable[str]) -> set[Phrase]:
+    """Each word as a phrase."""
+    return {frozenset({word}) for word in words}

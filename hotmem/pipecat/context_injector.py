@@ -96,7 +96,7 @@ class ContextInjector(ConversationPart):
         memory = self._handle.current
         if memory is None:
             return context
-        is_forgotten = partial(memory.hides, user_id=self._settings.user_id)
+        is_forgotten = partial(memory.runtime.suppression.hides, user_id=self._settings.user_id)
         return await run_off_loop(
             sum(map(len, visible_texts(context))),
             partial(self._redaction.redact, context, is_forgotten),

@@ -75,7 +75,8 @@ def _veiled(node: Any) -> Any:  # noqa: ANN401 - any part of a JSON answer
 def _handler(tool: Tool, memory: Memory, user_id: str) -> Any:  # noqa: ANN401 - pipecat's handlers have several forms
     async def handle(params: FunctionCallParams) -> None:
         try:
-            if memory.withholds(str(params.arguments.get("content", "")), user_id=user_id):
+            content = str(params.arguments.get("content", ""))
+            if memory.runtime.suppression.withholds(content, user_id=user_id):
                 raise InvalidInput(
                     "The user asked to forget this. It is kept only once they speak of it again."
                 )

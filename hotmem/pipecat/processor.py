@@ -166,9 +166,9 @@ class HotMemProcessor(FrameProcessor):
         self._settings = settings = SessionSettings(
             session_id=session_id or uuid4().hex,
             user_id=user_id,
-            deadline_ms=resolve_deadline_ms(deadline_ms, handle.memory.options),
+            deadline_ms=resolve_deadline_ms(deadline_ms, handle.memory.runtime.options),
             max_tokens=max_tokens,
-            clock=clock or handle.memory.options.now,
+            clock=clock or handle.memory.runtime.options.now,
             opening_tokens=opening_tokens,
             user_name=user_name,
             bot_name=bot_name,

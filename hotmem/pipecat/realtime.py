@@ -271,7 +271,9 @@ class RealtimeDelivery(ConversationPart):
 
     async def _give(self, offer: _Offer) -> None:
         block, memory = offer.block, self._handle.current
-        if block is not None and (memory is None or memory.outdated(block)):
+        if block is not None and (
+            memory is None or memory.runtime.suppression.current(block) is None
+        ):
             return
         respond = (
             offer.turn is not None

@@ -96,7 +96,7 @@ class RecallSession(ConversationPart):
                 time is better than a complete one too late.
         """
         memory = self._handle.current
-        if memory is None or (memory.options.rewriting.model and not paused):
+        if memory is None or (memory.runtime.options.rewriting.model and not paused):
             return  # a rewriting model may be remote, and is not called with half a sentence
         request = Utterance(
             collapse_spaces(transcript),
@@ -285,9 +285,9 @@ class RecallSession(ConversationPart):
         is_command = self._commands.handles(request.text)
         block = None
         if prefetched is not None and prefetched.task.done():
-            block = prefetched.task.result()
+            block = memory.runtime.suppression.current(prefetched.task.result())
         recall: RecallTask
-        if block is None or memory.outdated(block) or (not speculative and is_command):
+        if block is None or (not speculative and is_command):
             task = None if prefetched is None else prefetched.task
             recall = self._create_task(
                 self._answer(memory, request, task, speculative=speculative), "hotmem-recall"
@@ -322,7 +322,8 @@ class RecallSession(ConversationPart):
             if outcome is not None:
                 return outcome
         block = None if prefetched is None else await asyncio.shield(prefetched)
-        if block is None or memory.outdated(block):
+        block = memory.runtime.suppression.current(block)
+        if block is None:
             return await self._recall(memory, request, self._recall_ms)
         return self._as_answer(block, request)
 
@@ -336,7 +337,7 @@ class RecallSession(ConversationPart):
         try:
             if self._commands.handles(request.text):
                 await self._drain_writes()
-            max_tokens = self._settings.max_tokens or memory.options.recall.max_tokens
+            max_tokens = self._settings.max_tokens or memory.runtime.options.recall.max_tokens
             return await self._commands.execute(
                 CommandRequest(memory, request.text, self._settings.clock(), items, max_tokens)
             )
@@ -389,7 +390,7 @@ class RecallSession(ConversationPart):
         block = self._turns[0].late_block
         if self._turns[0].request.guest != self._turns[1].request.guest:
             return None
-        return None if block is None or memory.outdated(block) else block
+        return memory.runtime.suppression.current(block)
 
 
 def _cancel(turn: TurnState) -> None:

@@ -205,7 +205,7 @@ class MemoryHandle:
 
     def is_blocked(self) -> bool:
         """Whether a write waits for another program's lock."""
-        return self.current is not None and self.current.blocked() is not None
+        return self.current is not None and self.current.runtime.blocked() is not None
 
     def release(self) -> None:
         """Start no further work on the memory."""

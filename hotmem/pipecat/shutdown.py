@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Final, TypeAlias
+from typing import Final
 
-from hotmem.errors import DeadlineExceeded, HotMemError, StoreLocked
+from hotmem.errors import DeadlineExceeded, HotMemError
 from hotmem.memory import Memory
 from hotmem.options import BackgroundMode
 from hotmem.pipecat.recall_session import RecallSession
@@ -19,9 +19,6 @@ STEP_TIMEOUT_S: Final = 5.0
 SETTLE_TIMEOUT_S: Final = 1.0
 """Seconds of it to wait for background work on the last turns, so that a user who calls again at
 once is remembered."""
-
-FindLock: TypeAlias = Callable[[], StoreLocked | None]
-"""The error of a write that waits for another program's lock, if one does."""
 
 
 class Shutdown(ConversationPart):
@@ -53,34 +50,33 @@ class Shutdown(ConversationPart):
             cancel_writer: Cancels the task that runs the write queue.
         """
         memory = self._handle.current
-        find_lock: FindLock = _no_lock if memory is None else memory.blocked
         self._handle.release()
         self._recalls.stop_prefetch()
         if memory is not None:
-            await self._step("end of session", self._end_session(memory), find_lock)
+            await self._step("end of session", self._end_session(memory))
         else:  # it was never opened: what was said goes to the spool
-            await self._step("remember", self._queue.drain(), find_lock)
-        error = _timeout_error(find_lock())
+            await self._step("remember", self._queue.drain())
+        error = self._timeout_error()
         await cancel_writer()
         await self._queue.close()
         for write in self._queue.abandon():
             await self._report_failure(write.name, error)
             if write.fallback is not None:
-                await self._step(write.name, write.fallback(), find_lock)
+                await self._step(write.name, write.fallback())
         await self._recalls.close()
         await self._session_start.close()
         if self._handle.owned:
-            await self._step("close", self._handle.memory.close(), find_lock)
+            await self._step("close", self._handle.memory.close())
 
     async def _end_session(self, memory: Memory) -> None:
         settings = self._settings
         await self._queue.drain()
         await memory.end_session(user_id=settings.user_id, session_id=settings.session_id)
-        if self._handle.owned and memory.options.background.mode is BackgroundMode.HERE:
+        if self._handle.owned and memory.runtime.options.background.mode is BackgroundMode.HERE:
             with suppress(TimeoutError):  # the rest is done when the memory is opened next
                 await asyncio.wait_for(memory.settle(settings.user_id), SETTLE_TIMEOUT_S)
 
-    async def _step(self, name: str, work: Awaitable[object], find_lock: FindLock) -> None:
+    async def _step(self, name: str, work: Awaitable[object]) -> None:
         """Run a step within `STEP_TIMEOUT_S`, and report its failure."""
         task = asyncio.ensure_future(work)
         try:
@@ -89,20 +85,16 @@ class Shutdown(ConversationPart):
                 task.result()
                 return
             # Cancelling the step would also end its wait for the lock.
-            error = _timeout_error(find_lock())
+            error = self._timeout_error()
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             await self._report_failure(name, error)
         except Exception as error:  # the other steps must still run
             await self._report_failure(name, error)
 
-
-def _no_lock() -> None:
-    return None
-
-
-def _timeout_error(lock: StoreLocked | None) -> HotMemError:
-    return lock or DeadlineExceeded(
-        f"It did not finish within {STEP_TIMEOUT_S:.0f} s of the end of the pipeline and was"
-        " cancelled."
-    )
+    def _timeout_error(self) -> HotMemError:
+        """The error of a step that took too long: that of another program's lock, if one waits."""
+        return self._handle.memory.runtime.blocked() or DeadlineExceeded(
+            f"It did not finish within {STEP_TIMEOUT_S:.0f} s of the end of the pipeline and was"
+            " cancelled."
+        )

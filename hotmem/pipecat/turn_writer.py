@@ -168,18 +168,19 @@ class TurnWriter(ConversationPart):
         """
         memory, user_id = self._handle.current, self._settings.user_id
         if removed:
-            spool = partial(self._handle.memory.spool, Removal(user_id, removed))
+            spool = partial(self._spool_removal, self._handle.memory, removed)
             if memory is not None:
                 self._queue.put("remove turns", partial(self._remove, memory, removed), spool)
             elif self._handle.retrying:
                 self._queue.put("remove turns", spool)
         self._commands.withhold_consent(collapse_spaces(text))
+        suppression = self._handle.memory.runtime.suppression
         if not self._retention.stores_turn:
             if memory is not None and retention_notice(self._retention):
-                self._queue.put("withhold", partial(memory.withhold, text, user_id=user_id))
+                self._queue.put("withhold", partial(suppression.withhold, text, user_id=user_id))
             return
         if memory is not None:
-            await run_off_loop(len(text), partial(memory.speaks_of, text, user_id=user_id))
+            await run_off_loop(len(text), partial(suppression.speaks_of, text, user_id=user_id))
         left = self._retention.restated
         for segment in segments:
             own = not self._settings.is_guest(segment.speaker)
@@ -251,7 +252,7 @@ class TurnWriter(ConversationPart):
 
     async def _store(self, memory: Memory, turn: Turn) -> None:
         """Store a turn; spool it if the file cannot be written, or if earlier turns are spooled."""
-        if memory.spooled:
+        if memory.runtime.spooled:
             await self._spool(memory, turn)
             return
         try:
@@ -276,14 +277,15 @@ class TurnWriter(ConversationPart):
         if turn.id == self._last_spooled_id:
             return
         try:
-            await memory.spool(turn)
+            await memory.runtime.spool.put(turn)
         except (SpoolFull, StoreReadOnly) as error:
             await self._lose(error)
             return
         self._last_spooled_id = turn.id
         self.spooled += 1
         count_spooled(1)
-        log.warning("turn spooled", session_id=self._settings.session_id, spooled=memory.spooled)
+        spooled = memory.runtime.spooled
+        log.warning("turn spooled", session_id=self._settings.session_id, spooled=spooled)
         await self._emit_event("on_memory_spooled", turn)
 
     async def _remove(self, memory: Memory, turn_ids: tuple[str, ...]) -> None:
@@ -293,8 +295,11 @@ class TurnWriter(ConversationPart):
         except StoreReadOnly:
             raise
         except StoreError:
-            await memory.spool(Removal(self._settings.user_id, turn_ids))
+            await self._spool_removal(memory, turn_ids)
             raise
+
+    async def _spool_removal(self, memory: Memory, turn_ids: tuple[str, ...]) -> None:
+        await memory.runtime.spool.put(Removal(self._settings.user_id, turn_ids))
 
     async def _give_feedback(
         self, memory: Memory, block: ContextBlock, reply: str, interrupted: bool

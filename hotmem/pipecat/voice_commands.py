@@ -93,7 +93,7 @@ async def find_statements(
     """
     chosen: list[DescribedStatement] = []
     for part in described.parts:
-        found = await memory.find_described(part, user_id=user_id)
+        found = await memory.lookup.described(part, user_id=user_id)
         chosen += _meant(found, replace(described, about=part)) if found else []
     if not chosen:
         return None
@@ -554,7 +554,7 @@ class VoiceCommands:
         """Whether another speaker gives a command that only the user may give."""
         command = turn.by_others
         kind = None if command is None else command.kind
-        if kind is CommandKind.UNDO and await memory.restorable(self._user_id) is None:
+        if kind is CommandKind.UNDO and await memory.lookup.restorable(self._user_id) is None:
             kind = None
         return kind in USER_ONLY or (pending is not None and pending.is_confirmed_by(turn.others))
 
@@ -609,7 +609,7 @@ class VoiceCommands:
             return self._block(request, nothing_to_delete(target.description))
         description = target.description
         if "entity" in target.arguments:
-            near = await memory.find_described(target.topic, user_id=self._user_id)
+            near = await memory.lookup.described(target.topic, user_id=self._user_id)
             named = [one.text for one in near if found.ids.issuperset(one.turn_ids)][:MAX_QUOTES]
             description += f", such as {quoted(named)}" if named else ""
         question = deletion_question(description, found, _grace(memory))
@@ -622,7 +622,7 @@ class VoiceCommands:
 
         None if there is no deletion to undo.
         """
-        deletion = await request.memory.restorable(self._user_id)
+        deletion = await request.memory.lookup.restorable(self._user_id)
         if deletion is None:
             return None
         turns = self._retention.number - (self._deleted_in or 0)
@@ -656,4 +656,4 @@ class VoiceCommands:
 
 def _grace(memory: Memory) -> timedelta | None:
     """How long the user's own deletions can be undone; None if they cannot."""
-    return timedelta(seconds=memory.options.forgetting.grace_s) or None
+    return timedelta(seconds=memory.runtime.options.forgetting.grace_s) or None

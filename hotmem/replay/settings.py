@@ -15,9 +15,7 @@ COMPARABLE: Final = (
     "multilayer_retrieval",
     "semantic_threshold",
     "verbatim_context_window",
-    "mark_symbols",
     "encoder",
-    "relevance_model",
 )
 """Settings that affect the content of a block."""
 
@@ -58,8 +56,8 @@ class Setting:
 
     def _advice_for(self, change: str) -> str:
         if change.startswith("weights="):
-            values = ",".join(f"{weight:g}" for weight in self.weights.as_dict().values())
-            return f"{PREFIX}WEIGHTS={values}"
+            values = ", ".join(f"{weight:g}" for weight in self.weights.as_dict().values())
+            return f"# in Python: LearningOptions(weights=Weights({values}))"
         if change.startswith("layers="):
             layers = ", ".join(f"Layer.{layer.name}" for layer in self.options.recall.layers)
             return f"# in Python: RecallOptions(layers=({layers},))"
@@ -100,7 +98,7 @@ def settings(named: Iterable[str], learned: Weights) -> list[Setting]:
         InvalidInput: If a change is invalid; the message names it.
     """
     options = Settings().options()
-    now = Setting(NOW, _offline(options), options.learning.weights or learned)
+    now = Setting(NOW, _offline(options), learned)
     others = [_changed(now, learned, text) for text in named or _defaults(now)]
     return [
         now,
@@ -164,15 +162,12 @@ def _parts(text: str) -> list[str]:
 
 
 def _offline(options: Options) -> Options:
-    """Return the options without a remote rewriting model, fixed weights and embedding cache.
+    """Return the options without a remote rewriting model and embedding cache.
 
     Without the cache, the latency includes the embedding of each question.
     """
-    learning, models = (
-        replace(options.learning, weights=None),
-        replace(options.models, embeddings_cached=0),
-    )
-    return replace(options, rewriting=RewriteOptions(), learning=learning, models=models)
+    models = replace(options.models, embeddings_cached=0)
+    return replace(options, rewriting=RewriteOptions(), models=models)
 
 
 def _weights(value: str, learned: Weights) -> Weights:

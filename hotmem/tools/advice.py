@@ -105,15 +105,16 @@ async def find_advice(memory: Memory, user_id: str) -> tuple[Advice, ...]:
     Raises:
         StoreError: If the database cannot be read.
     """
-    database, now = memory.runtime.database, datetime.now(UTC)
+    runtime, now = memory.runtime, datetime.now(UTC)
+    database = runtime.database
     user = await database.read_all(queries.users.find, user_id) or NOBODY
     if user == NOBODY:
         return ()
     conflicts = await database.read(queries.advice.open_conflicts, user, MAX_EACH)
     failed = await database.read(queries.advice.set_aside, user)
     latest = await database.read(queries.advice.latest, user, MAX_COMPARED)
-    pairs = await asyncio.to_thread(duplicates, latest, memory.priority.wait_idle_blocking)
-    grown = await database.read(queries.advice.grown, user, memory.options.evolution.cluster_size)
+    pairs = await asyncio.to_thread(duplicates, latest, runtime.priority.wait_idle_blocking)
+    grown = await database.read(queries.advice.grown, user, runtime.options.evolution.cluster_size)
     return (
         *map(_about_conflict, conflicts),
         *_about_failed(failed),
@@ -223,7 +224,7 @@ def _about_reminder(one: Evidence) -> Advice:
 async def _about_tags(memory: Memory, user: UserKey) -> list[Advice]:
     runtime = memory.runtime
     _, pairs = await find_mergeable_tags(
-        runtime.database, runtime.recall.encoder, memory.priority, user
+        runtime.database, runtime.recall.encoder, runtime.priority, user
     )
     if not pairs:
         return []

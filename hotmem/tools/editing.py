@@ -252,7 +252,7 @@ async def optimize_tags(
     return await merge_tags(
         database,
         memory.runtime.recall.encoder,
-        memory.priority,
+        memory.runtime.priority,
         user,
         timedelta(days=arguments.unused_days),
         datetime.now(UTC),
@@ -387,16 +387,14 @@ async def edit_subcategory(
             "pinned (--pin, --unpin)."
         )
     if arguments.new_name is not None:
-        decision = await memory.rename_subcategory(user_id, category, name, arguments.new_name)
+        decision = await memory.subcategories.rename(user_id, category, name, arguments.new_name)
     elif arguments.merge:
-        decision = await memory.merge_subcategories(user_id, category, name, arguments.merge)
+        decision = await memory.subcategories.merge(user_id, category, name, arguments.merge)
     elif arguments.split:
-        decision = await memory.split_subcategory(user_id, category, name)
+        decision = await memory.subcategories.split(user_id, category, name)
     else:
-        decision = await memory.pin_subcategory(
+        decision = await memory.subcategories.pin(
             user_id, category, name, pinned=bool(arguments.pinned)
         )
-    return SubcategoryChange(
-        decision,
-        tuple(one for one in await memory.subcategories(user_id) if one.category == category),
-    )
+    known = await memory.subcategories.of_user(user_id)
+    return SubcategoryChange(decision, tuple(one for one in known if one.category == category))

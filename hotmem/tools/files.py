@@ -201,10 +201,10 @@ async def backup_restore(
         if arguments.target is None:
             raise InvalidInput("target is missing. Pass the memory file to create.")
         created = Path(arguments.target)
-        key = await asyncio.to_thread(EncryptionKey.from_source, memory.options.key)
+        key = await asyncio.to_thread(EncryptionKey.from_source, memory.runtime.options.key)
         await asyncio.to_thread(opening.restore, Path(arguments.file), created, key)
     size = (await asyncio.to_thread(created.stat)).st_size
-    return BackupResult(str(created), size, memory.options.key is not None)
+    return BackupResult(str(created), size, memory.runtime.options.key is not None)
 
 
 BOT_NAMES: Final = ("assistant", "bot", "ai")

@@ -18,6 +18,7 @@ from hotmem.core.validation import validate_order
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
 from hotmem.operations.requests import Id, Request
+from hotmem.portability import importer
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
 from hotmem.storage.database import Database
@@ -238,12 +239,13 @@ async def evolve_categories(
     memory: Memory, user_id: str, arguments: EvolveArguments
 ) -> EvolutionReport:
     """Rebuild the subcategories of each category from its memories. It can be undone."""
-    return EvolutionReport(tuple(await memory.evolve(user_id, category=arguments.category)))
+    found = await memory.subcategories.evolve(user_id, category=arguments.category)
+    return EvolutionReport(tuple(found))
 
 
 async def memory_subcategories(memory: Memory, user_id: str, _: NoArguments) -> Subcategories:
     """List the subcategories of each category with their keywords, size and example memories."""
-    return Subcategories(tuple(await memory.subcategories(user_id)))
+    return Subcategories(tuple(await memory.subcategories.of_user(user_id)))
 
 
 async def memory_decisions(
@@ -271,7 +273,8 @@ async def undo_decision(memory: Memory, user_id: str, arguments: UndoArguments) 
     """
     database, user = await find_user(memory, user_id)
     undone = await database.write(queries.undoing.undo, user, arguments.decision, datetime.now(UTC))
-    await memory.take_back()
+    await importer.revert_imports(memory.runtime.storage, memory.runtime.priority)
+    memory.runtime.worker.wake()
     return undone
 
 

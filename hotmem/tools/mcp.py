@@ -113,7 +113,7 @@ def create_server(
             or in the working directory, created when it is used.
         offered: Tools to offer.
     """
-    folder = folder or default_folder(memory.location)
+    folder = folder or default_folder(memory.runtime.location)
 
     async def listed(_: object, __: object) -> types.ListToolsResult:
         return types.ListToolsResult(

@@ -97,7 +97,7 @@ async def memory_quality(
     Also their tokens, and how often nothing was known.
     """
     since = datetime.now(UTC).date() - timedelta(days=arguments.days - 1)
-    found = await memory.quality(user_id, since=since)
+    found = await memory.learning.quality(user_id, since=since)
     return QualityReport(
         since,
         QualityFigures.of(found.total()),

@@ -18,7 +18,7 @@ from hotmem.storage.queries.times import to_stored
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.diagnosis import diagnosed
 from hotmem.storage.sqlite.migrations import migrate
-from tests.conversation import OpenMemory, remember
+from tests.conversation import OpenMemory, file_of, remember
 
 RIGHT = datetime(2026, 11, 2, 12, tzinfo=UTC)
 AHEAD = datetime(2036, 11, 2, 12, tzinfo=UTC)
@@ -57,7 +57,7 @@ async def ana(
     tmp_path: Path, open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Memory]:
     """A memory that uses the test's clock."""
-    monkeypatch.setattr("hotmem.memory.datetime", Clock)
+    monkeypatch.setattr("hotmem.memory.memory.datetime", Clock)
     async with open_memory(tmp_path / "memory.db", Options()) as memory:
         yield memory
 
@@ -160,7 +160,7 @@ async def test_a_wrong_clock_is_logged(ana: Memory, warnings: list[str]) -> None
 async def test_hotmem_doctor_reports_a_wrong_clock(ana: Memory) -> None:
     await say(ana, RIGHT, "I live in Boston.")
     await say(ana, UNSET, "I like tea.")
-    found = await asyncio.to_thread(diagnosed, ana.path, None, 3)
+    found = await asyncio.to_thread(diagnosed, file_of(ana), None, 3)
     assert [one.fact for one in found.findings if one.about in ("clock", "spool")] == [
         "3 turns wait in the spool",
         "1 turn was said while the clock was wrong by more than a day; the order is kept, "
@@ -204,7 +204,7 @@ async def test_turns_stored_before_the_clock_was_set_are_not_removed_by_retentio
     options = Options(retention=(RetentionRule(days=30),))
     path = tmp_path / "memory.db"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hotmem.memory.datetime", Clock)
+        patch.setattr("hotmem.memory.memory.datetime", Clock)
         async with open_memory(path, Options()) as memory:
             await say(memory, UNSET, "I am allergic to penicillin.")
             await say(memory, UNSET + timedelta(minutes=1), "I like tea.")

@@ -82,7 +82,7 @@ CALLS: dict[str, Call] = {
         user_id="ana", entity=text[:MAX_ID_CHARACTERS], dry_run=True
     ),
     "feedback": _feedback,
-    "withhold": lambda memory, text: memory.withhold(text, user_id="cy"),
+    "withhold": lambda memory, text: memory.runtime.suppression.withhold(text, user_id="cy"),
 }
 
 
@@ -230,7 +230,7 @@ async def test_a_sentence_among_hostile_characters_is_understood_and_quoted(know
 
 
 async def _user(memory: Memory, user_id: str) -> UserKey:
-    found = await memory.runtime.storage.database.read_all(queries.users.find, user_id)
+    found = await memory.runtime.database.read_all(queries.users.find, user_id)
     assert found is not None
     return found
 

@@ -88,5 +88,5 @@ async def test_names_in_other_scripts_are_forgotten(database: Path, language: La
             await memory.remember(said(text))
         for name in ("王小明", "田中", "민수"):
             assert (await memory.forget(user_id="ana", entity=name)).turns == 1
-            assert memory.hides(f"「{name}」", user_id="ana")
+            assert memory.runtime.suppression.hides(f"「{name}」", user_id="ana")
         assert not await turns_told(memory)

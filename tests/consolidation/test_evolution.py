@@ -70,7 +70,7 @@ async def store(memory: Memory, *texts: str, category: Category = Category.LEARN
         for text, doc in zip(texts, memory.runtime.recall.language.parse(texts), strict=True)
     ]
     return [
-        await memory.runtime.storage.database.write_all(
+        await memory.runtime.database.write_all(
             queries.embedding.insert_memory,
             memory.runtime.write.encoder_id,
             "ana",
@@ -88,16 +88,16 @@ async def evolved(memory: Memory) -> None:
     """Store statements on three topics and evolve the category learnings."""
     for topic in TAUGHT:
         await store(memory, *statements(topic)[:12])
-    await memory.evolve("ana")
+    await memory.subcategories.evolve("ana")
 
 
 async def placed(memory: Memory) -> dict[str, str | None]:
     """The subcategory of each memory, by its text."""
-    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
+    user = await memory.runtime.database.read_all(queries.users.find, "ana")
     assert user is not None
     return {
         record.text: record.subcategory
-        for _, record in await memory.runtime.storage.database.read(
+        for _, record in await memory.runtime.database.read(
             queries.export_rows.memories, user, 0, 10_000, 10**9
         )
     }
@@ -263,7 +263,7 @@ def test_name_is_kept_while_most_members_stay() -> None:
 
 async def test_topics_become_subcategories_and_new_memories_are_placed(memory: Memory) -> None:
     await evolved(memory)
-    parts = await memory.subcategories("ana")
+    parts = await memory.subcategories.of_user("ana")
     assert 3 <= len(parts) <= MOST and {part.category for part in parts} == {Category.LEARNINGS}
     assert 30 <= sum(part.memories for part in parts) <= 36
     assert all(
@@ -278,7 +278,7 @@ async def test_topics_become_subcategories_and_new_memories_are_placed(memory: M
     where = await placed(memory)
     at_home = [where[text] for text in statements("plant care")[:12]]
     assert at_home.count(None) <= 2 and sum(where[text] in at_home for text in fresh) >= 8
-    assert plants in {part.name for part in await memory.subcategories("ana")}
+    assert plants in {part.name for part in await memory.subcategories.of_user("ana")}
     found = await memory.search_memory(fresh[0], user_id="ana")
     assert found.results[0].subcategory == where[fresh[0]]
     assert (await memory_stats(memory, "ana", NoArguments())).by_subcategory[Category.LEARNINGS][
@@ -292,7 +292,7 @@ async def test_facts_are_placed_when_they_are_embedded(memory: Memory) -> None:
     for number, text in enumerate(f"{fruit} {sports}".split()):
         await memory.remember(said(f"I like {text}.", minutes=number))
     await memory.settle()
-    await memory.evolve("ana")
+    await memory.subcategories.evolve("ana")
     await remember(memory, said("I like apricots.", minutes=20))
     where = await placed(memory)
     assert where["Ana likes apricots."] == where["Ana likes plums."] is not None
@@ -301,7 +301,7 @@ async def test_facts_are_placed_when_they_are_embedded(memory: Memory) -> None:
 
 async def test_names_stay_and_an_evolution_is_undone(memory: Memory) -> None:
     await evolved(memory)
-    before, where = await memory.subcategories("ana"), await placed(memory)
+    before, where = await memory.subcategories.of_user("ana"), await placed(memory)
     await store(memory, *statements("cooking tricks")[:15])
     (learnings,) = [
         one
@@ -310,7 +310,7 @@ async def test_names_stay_and_an_evolution_is_undone(memory: Memory) -> None:
         ).categories
         if one.decision
     ]
-    after = {part.name: part for part in await memory.subcategories("ana")}
+    after = {part.name: part for part in await memory.subcategories.of_user("ana")}
     assert learnings.memories == 51 and set(learnings.subcategories) == set(after) and learnings.new
     stayed = [part for part in before if part.name in after]
     assert 2 * len(stayed) >= len(before) and all(
@@ -325,13 +325,13 @@ async def test_names_stay_and_an_evolution_is_undone(memory: Memory) -> None:
     assert (await undo_decision(memory, "ana", UndoArguments(decision=latest.id))).restored == len(
         before
     )
-    assert {part.name for part in await memory.subcategories("ana")} == {
+    assert {part.name for part in await memory.subcategories.of_user("ana")} == {
         part.name for part in before
     }
     returned = await placed(memory)
     assert {text: returned[text] for text in where} == where
     assert (await undo_decision(memory, "ana", UndoArguments(decision=first.id))).restored == 0
-    assert await memory.subcategories("ana") == []
+    assert await memory.subcategories.of_user("ana") == []
     with pytest.raises(InvalidInput, match="undone on"):
         await undo_decision(memory, "ana", UndoArguments(decision=first.id))
     assert (await validate_storage(memory, "ana", NoArguments())).sound
@@ -344,7 +344,7 @@ async def test_an_evolution_followed_by_another_cannot_be_undone(memory: Memory)
         for one in (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
         if one.action == "evolved"
     ]
-    await memory.evolve("ana", category=Category.LEARNINGS)
+    await memory.subcategories.evolve("ana", category=Category.LEARNINGS)
     with pytest.raises(InvalidInput, match="evolved since"):
         await undo_decision(memory, "ana", UndoArguments(decision=first))
 
@@ -357,12 +357,12 @@ async def test_forgotten_words_are_removed(database: Path, memory: Memory) -> No
         *(f"Xylomander: {text}" for text in plants[:6]),
         *plants[6:],
     )
-    await memory.evolve("ana")
+    await memory.subcategories.evolve("ana")
     await store(memory, *statements("personal finance")[:12])
-    await memory.evolve("ana")
-    assert any("xylomander" in part.keywords for part in await memory.subcategories("ana"))
+    await memory.subcategories.evolve("ana")
+    assert any("xylomander" in part.keywords for part in await memory.subcategories.of_user("ana"))
     await memory.forget(user_id="ana", entity="Xylomander")
-    parts = await memory.subcategories("ana")
+    parts = await memory.subcategories.of_user("ana")
     assert parts and all(part.memories for part in parts)
     assert not [
         part
@@ -401,7 +401,9 @@ async def test_export_includes_subcategories(
         await second.settle()
         kept = [line for line in lines if record_type(line) not in SKIPPED_TYPES]
         assert [line async for line in second.export("ana")] == kept
-        assert await second.subcategories("ana") == await memory.subcategories("ana")
+        assert await second.subcategories.of_user("ana") == await memory.subcategories.of_user(
+            "ana"
+        )
         fresh = statements("plant care")[20:25]
         await store(second, *fresh)
         await store(memory, *fresh)
@@ -428,7 +430,7 @@ async def test_evolution_is_scheduled_by_time_and_growth(
         assert await evolutions(memory) == 0
     async with open_memory(database, options) as memory:
         await memory.settle()
-        parts = await memory.subcategories("ana")
+        parts = await memory.subcategories.of_user("ana")
         assert parts
         times = await evolutions(memory)
         await store(memory, "The basil wants water from below.")
@@ -438,48 +440,47 @@ async def test_evolution_is_scheduled_by_time_and_growth(
 
 async def test_one_topic_or_few_memories_give_no_subcategories(memory: Memory) -> None:
     await store(memory, *statements("plant care")[:4])
-    (learnings,) = [one for one in await memory.evolve("ana") if one.memories]
+    (learnings,) = [one for one in await memory.subcategories.evolve("ana") if one.memories]
     assert (learnings.subcategories, learnings.new, learnings.decision) == ((), (), None)
-    assert await memory.evolve("nobody") == []
+    assert await memory.subcategories.evolve("nobody") == []
 
 
 async def test_forgetting_during_an_evolution(
     memory: Memory, topics: dict[Category, Topics]
 ) -> None:
     await evolved(memory)
-    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
+    user = await memory.runtime.database.read_all(queries.users.find, "ana")
     assert user is not None
     ids = await store(
         memory, *(f"Xylomander: {text}" for text in statements("cooking tricks")[:10])
     )
-    members = await memory.runtime.storage.database.read(
+    members = await memory.runtime.database.read(
         queries.evolutions.members, user, Category.LEARNINGS, 2000
     )
     drafts = draft_subcategories(members, topics[Category.LEARNINGS], EvolutionOptions(), START)
     assert any("xylomander" in one.keywords for one in drafts.subcategories)
-    draft = await memory.runtime.storage.database.write(
+    draft = await memory.runtime.database.write(
         queries.evolutions.draft, user, Category.LEARNINGS, drafts, members, START
     )
     assert draft is not None
-    before = await memory.subcategories("ana")
+    before = await memory.subcategories.of_user("ana")
     await memory.forget(user_id="ana", memory_id=ids[0])
     assert (
-        await memory.runtime.storage.database.write(queries.evolutions.assign_batch, user, draft, 0)
-        is None
+        await memory.runtime.database.write(queries.evolutions.assign_batch, user, draft, 0) is None
     )
     assert (
-        await memory.runtime.storage.database.write(
+        await memory.runtime.database.write(
             queries.evolutions.adopt, user, draft, "too late", START
         )
         is None
     )
     assert (
-        await memory.runtime.storage.database.write(
+        await memory.runtime.database.write(
             queries.evolutions.draft, user, Category.LEARNINGS, drafts, members, START
         )
         is None
     )
-    assert {part.name for part in await memory.subcategories("ana")} == {
+    assert {part.name for part in await memory.subcategories.of_user("ana")} == {
         part.name for part in before
     }
 
@@ -493,4 +494,4 @@ async def test_tools(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="'contexts'"):
         await tool("evolve_categories").call(memory, "ana", {"category": "songs"})
     with pytest.raises(InvalidInput, match="contexts, projects"):
-        await memory.evolve("ana", category="songs")  # type: ignore[arg-type]
+        await memory.subcategories.evolve("ana", category="songs")  # type: ignore[arg-type]

@@ -188,7 +188,7 @@ async def test_early_decisions_stay_in_the_summary_of_a_long_session(
     await remember(
         memory, said(900, "Rui from Porto brings the oak for the kitchen on the ferry."), end="long"
     )
-    summary = await memory.summary(user_id="ana", session_id="long")
+    summary = await memory.lookup.summary(user_id="ana", session_id="long")
     assert summary is not None
     assert [sentence.turn_id for sentence in summary.decisions] == ["t0"]
     assert "t900" in {sentence.turn_id for sentence in summary.narrative}

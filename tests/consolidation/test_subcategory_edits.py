@@ -13,7 +13,7 @@ OWN = Category.LEARNINGS
 
 async def names(memory: Memory) -> dict[str, int]:
     """Number of memories of each subcategory."""
-    return {one.name: one.memories for one in await memory.subcategories("ana")}
+    return {one.name: one.memories for one in await memory.subcategories.of_user("ana")}
 
 
 async def test_what_a_person_renamed_and_merged_stays(memory: Memory) -> None:
@@ -31,7 +31,7 @@ async def test_what_a_person_renamed_and_merged_stays(memory: Memory) -> None:
     before, where = await names(memory), await placed(memory)
     assert set(before) == {"Window sill", into}
     await store(memory, *statements("cooking tricks")[:15])
-    await memory.evolve("ana", category=OWN)
+    await memory.subcategories.evolve("ana", category=OWN)
     after, now = await names(memory), await placed(memory)
     assert set(before) < set(after)
     assert {text: now[text] for text, name in where.items() if name} == {
@@ -42,10 +42,10 @@ async def test_what_a_person_renamed_and_merged_stays(memory: Memory) -> None:
 async def test_a_subcategory_is_split_by_topic(memory: Memory) -> None:
     await evolved(memory)
     first, *others = await names(memory)
-    await memory.merge_subcategories("ana", OWN, first, others)
+    await memory.subcategories.merge("ana", OWN, first, others)
     (merged,) = (await names(memory)).values()
-    decision = await memory.split_subcategory("ana", OWN, first)
-    parts = await memory.subcategories("ana")
+    decision = await memory.subcategories.split("ana", OWN, first)
+    parts = await memory.subcategories.of_user("ana")
     assert 2 <= len(parts) <= 3 and all(part.pinned for part in parts)
     assert merged - 3 <= sum(part.memories for part in parts) <= 36
     await undo_decision(memory, "ana", UndoArguments(decision=decision))
@@ -54,12 +54,12 @@ async def test_a_subcategory_is_split_by_topic(memory: Memory) -> None:
 
 async def test_one_topic_is_not_split(memory: Memory) -> None:
     await store(memory, *statements("plant care")[:8], *statements("personal finance")[:8])
-    await memory.evolve("ana", category=OWN)
-    small = min(await memory.subcategories("ana"), key=lambda one: one.memories)
+    await memory.subcategories.evolve("ana", category=OWN)
+    small = min(await memory.subcategories.of_user("ana"), key=lambda one: one.memories)
     with pytest.raises(InvalidInput, match="No two topics"):
         for _ in range(5):
-            await memory.split_subcategory("ana", OWN, small.name)
-            small = min(await memory.subcategories("ana"), key=lambda one: one.memories)
+            await memory.subcategories.split("ana", OWN, small.name)
+            small = min(await memory.subcategories.of_user("ana"), key=lambda one: one.memories)
 
 
 async def test_invalid_changes_are_refused(memory: Memory) -> None:
@@ -71,15 +71,15 @@ async def test_invalid_changes_are_refused(memory: Memory) -> None:
             await edit.call(memory, "ana", own | change)
     with pytest.raises(InvalidInput, match="new_name"):
         await edit.call(memory, "ana", own | {"new_name": " "})
-    await memory.rename_subcategory("ana", OWN, first, " two\n\twords ")
+    await memory.subcategories.rename("ana", OWN, first, " two\n\twords ")
     first = "two words"
     assert first in await names(memory)
     for user, name in (("ana", "songs"), ("nobody", first)):
         with pytest.raises(InvalidInput, match="has no subcategory"):
-            await memory.pin_subcategory(user, OWN, name)
+            await memory.subcategories.pin(user, OWN, name)
         with pytest.raises(InvalidInput, match="has no subcategory"):
-            await memory.split_subcategory(user, OWN, name)
+            await memory.subcategories.split(user, OWN, name)
     with pytest.raises(InvalidInput, match="contexts, projects"):
-        await memory.rename_subcategory("ana", "songs", first, "x")  # type: ignore[arg-type]
-    await memory.pin_subcategory("ana", OWN, first)
-    assert [one.name for one in await memory.subcategories("ana") if one.pinned] == [first]
+        await memory.subcategories.rename("ana", "songs", first, "x")  # type: ignore[arg-type]
+    await memory.subcategories.pin("ana", OWN, first)
+    assert [one.name for one in await memory.subcategories.of_user("ana") if one.pinned] == [first]

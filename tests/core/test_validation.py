@@ -60,9 +60,9 @@ async def test_an_invalid_deadline_is_rejected(memory: Memory, value: float) -> 
 
 async def test_an_invalid_limit_is_rejected(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="limit is -1"):
-        await memory.vocabulary("ana", limit=-1)
+        await memory.lookup.vocabulary("ana", limit=-1)
     with pytest.raises(InvalidInput, match="limit is nan"):
-        await memory.weights_over_time("ana", limit=nan)  # type: ignore[arg-type]
+        await memory.learning.history("ana", limit=nan)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

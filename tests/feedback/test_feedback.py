@@ -64,8 +64,8 @@ async def test_recall_is_identical_after_feedback_without_learning(
         after = await memory.recall(ASKED, user_id="ana", session_id="thursday", at=LATER)
         assert (after.text, after.items) == (before.text, before.items)
         assert (
-            await memory.weights("ana") == START_WEIGHTS
-            and await memory.weights_over_time("ana") == []
+            await memory.learning.weights("ana") == START_WEIGHTS
+            and await memory.learning.history("ana") == []
         )
 
 
@@ -76,17 +76,22 @@ async def test_weights_can_be_listed_frozen_and_reset(
         block = await remembered(memory)
         for _ in range(3):
             usage = await memory.feedback(again(block), reply="She's called Potola!")
-        steps = await memory.weights_over_time("ana")
+        steps = await memory.learning.history("ana")
         assert [step.version for step in steps] == [3, 2, 1]
-        assert steps[0].weights == usage.weights == await memory.weights("ana") != START_WEIGHTS
+        assert (
+            steps[0].weights
+            == usage.weights
+            == await memory.learning.weights("ana")
+            != START_WEIGHTS
+        )
     async with open_memory(database, FROZEN) as memory:
         assert (
             await memory.feedback(again(block), reply="She's called Potola!")
         ).weights == usage.weights, "frozen is not forgotten"
-        begin = await memory.reset_weights("ana")
-        assert await memory.weights("ana") == begin
-        assert (await memory.weights_over_time("ana"))[0].reason == "reset"
-        assert await memory.weights_over_time("nobody") == []
+        begin = await memory.learning.reset("ana")
+        assert await memory.learning.weights("ana") == begin
+        assert (await memory.learning.history("ana"))[0].reason == "reset"
+        assert await memory.learning.history("nobody") == []
 
 
 async def test_concurrent_updates_lose_no_step(database: Path, open_memory: OpenMemory) -> None:
@@ -102,7 +107,7 @@ async def test_concurrent_updates_lose_no_step(database: Path, open_memory: Open
                 for _ in range(10)
             )
         )
-        assert sorted(step.version for step in await one.weights_over_time("ana")) == list(
+        assert sorted(step.version for step in await one.learning.history("ana")) == list(
             range(1, 21)
         )
 
@@ -144,12 +149,10 @@ async def test_updates_of_two_processes_lose_no_step(memory: Memory, database: P
     for process in both:
         await asyncio.to_thread(process.join)
     assert [process.exitcode for process in both] == [0, 0]
-    assert [step.version for step in await memory.weights_over_time("ana")] == list(
-        range(30, 0, -1)
-    )
-    assert (await memory.weights("ana")).facts == pytest.approx(MAX_WEIGHT - 0.5 * 0.9**30), (
-        "each step began where the one before ended"
-    )
+    assert [step.version for step in await memory.learning.history("ana")] == list(range(30, 0, -1))
+    assert (await memory.learning.weights("ana")).facts == pytest.approx(
+        MAX_WEIGHT - 0.5 * 0.9**30
+    ), "each step began where the one before ended"
 
 
 async def test_clock_jumps_do_not_change_learning(memory: Memory) -> None:
@@ -175,7 +178,7 @@ async def test_clock_jumps_do_not_change_learning(memory: Memory) -> None:
             lambda: True,
             interrupted=False,
         )
-    assert [step.version for step in await memory.weights_over_time("ana")] == [3, 2, 1]
+    assert [step.version for step in await memory.learning.history("ana")] == [3, 2, 1]
 
 
 @pytest.mark.parametrize("nonsense", ["1e300", "-5", "'heavy'", "9e999"])
@@ -235,21 +238,21 @@ async def test_manually_written_state_is_validated(
 
 async def test_rollback_resets_intent_offsets(memory: Memory) -> None:
     await remembered(memory)
-    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
+    user = await memory.runtime.database.read_all(queries.users.find, "ana")
     assert user is not None
     moved = LearningState(intent=(0.1, 0.0, 0.0, 0.0), precision=(1.0,) * 25, version=1)
-    await memory.runtime.storage.database.write(
+    await memory.runtime.database.write(
         queries.layer_weights.learn, user, Intent.FACT, lambda _: moved, LATER
     )
-    assert (await memory.runtime.storage.database.read(queries.users.profile, user, ())).moved == {
+    assert (await memory.runtime.database.read(queries.users.profile, user, ())).moved == {
         Intent.FACT: (0.1, 0.0, 0.0, 0.0)
     }
-    await memory.runtime.storage.database.write(
+    await memory.runtime.database.write(
         queries.layer_weights.learn,
         user,
         Intent.FACT,
         lambda before: replace(before, precision=(), version=2),
         LATER,
     )
-    assert (await memory.runtime.storage.database.read(queries.users.profile, user, ())).moved == {}
-    assert (await memory.weights_over_time("ana"))[0].reason == "back to the last good ones"
+    assert (await memory.runtime.database.read(queries.users.profile, user, ())).moved == {}
+    assert (await memory.learning.history("ana"))[0].reason == "back to the last good ones"

@@ -30,7 +30,7 @@ from hotmem.types import (
     Tally,
     Trace,
 )
-from tests.conversation import START, OpenMemory, said
+from tests.conversation import START, OpenMemory, file_of, said
 
 LATER = START + timedelta(days=3)
 TIMES = st.lists(st.floats(0.3, 60_000), min_size=1, max_size=50)
@@ -89,7 +89,7 @@ def test_ratios_of_empty_tallies_are_none() -> None:
 async def test_a_reply_adds_to_its_day_intent_and_layers(memory: Memory) -> None:
     block = await remembered(memory)
     usage = await memory.feedback(block, reply="She's called Potola!")
-    found = await memory.quality("ana")
+    found = await memory.learning.quality("ana")
     whole = found.total()
     assert list(found.by_day()) == [LATER.date()] and list(found.by_intent()) == [Intent.FACT]
     assert (whole.turns, whole.given, whole.used, whole.helped) == (
@@ -122,7 +122,7 @@ async def test_possibly_related_counts_as_unknown(
     await memory.feedback(
         replace(block, trace=replace(block.trace, known=known)), reply="I am not sure."
     )
-    found = await memory.quality("ana")
+    found = await memory.learning.quality("ana")
     assert found.total().given and found.total().empty == counts
     assert found.total(block.items[0].layer).empty == 0, "the layer found something"
 
@@ -130,16 +130,16 @@ async def test_possibly_related_counts_as_unknown(
 async def test_visible_memories_do_not_count_as_unknown(memory: Memory) -> None:
     block = await remembered(memory)
     await memory.feedback(replace(block, items=(), text=""), reply="Potola.")
-    assert (await memory.quality("ana")).total().empty == 0
+    assert (await memory.learning.quality("ana")).total().empty == 0
 
 
 async def test_a_block_counts_once_and_an_unheard_reply_not_at_all(memory: Memory) -> None:
     block = await remembered(memory)
     await memory.feedback(block, reply="She's called Potola!")
-    before = await memory.quality("ana")
+    before = await memory.learning.quality("ana")
     await memory.feedback(block, reply="She's called Potola!")
     await memory.feedback(replace(block, id="unheard"), reply="", interrupted=True)
-    assert await memory.quality("ana") == before
+    assert await memory.learning.quality("ana") == before
 
 
 async def test_unknown_answers_count_and_small_talk_does_not(memory: Memory) -> None:
@@ -148,7 +148,7 @@ async def test_unknown_answers_count_and_small_talk_does_not(memory: Memory) -> 
         block = await memory.recall(question, user_id="ana", at=LATER)
         assert not block.items
         await memory.feedback(block, reply="I do not know.")
-    total = (await memory.quality("ana")).total()
+    total = (await memory.learning.quality("ana")).total()
     assert (total.turns, total.empty, total.nothing_known, total.precision) == (1, 1, 1.0, None)
 
 
@@ -156,7 +156,7 @@ async def test_a_late_block_counts_as_late(memory: Memory) -> None:
     await remembered(memory)
     late = await memory.recall("What is my dog called?", user_id="ana", at=LATER, deadline_ms=0)
     await memory.feedback(late, reply="I do not know.")
-    found = await memory.quality("ana")
+    found = await memory.learning.quality("ana")
     assert found.total().late == 1 and list(found.by_intent()) == [None]
 
 
@@ -166,7 +166,7 @@ async def test_a_late_block_counts_as_late(memory: Memory) -> None:
 )
 async def test_any_reply_is_counted(memory: Memory, reply: str) -> None:
     usage = await memory.feedback(await remembered(memory), reply=reply)
-    total = (await memory.quality("ana")).total()
+    total = (await memory.learning.quality("ana")).total()
     assert total.turns == 1 and total.used == len(usage.used)
 
 
@@ -174,32 +174,32 @@ async def test_recording_can_be_disabled(database: Path, open_memory: OpenMemory
     options = Options(learning=LearningOptions(analytics=False))
     async with open_memory(database, options) as memory:
         await memory.feedback(await remembered(memory), reply="She's called Potola!")
-        assert await memory.quality("ana") == Quality()
+        assert await memory.learning.quality("ana") == Quality()
 
 
 async def test_concurrent_writers_lose_no_turn(memory: Memory, open_memory: OpenMemory) -> None:
     block = await remembered(memory)
-    async with open_memory(memory.path) as other:
+    async with open_memory(file_of(memory)) as other:
         replies = [
             one.feedback(replace(block, id=f"{number}"), reply="Potola!")
             for number in range(10)
             for one in (memory, other)
         ]
         await asyncio.gather(*replies)
-    assert (await memory.quality("ana")).total().turns == 10
+    assert (await memory.learning.quality("ana")).total().turns == 10
 
 
 async def test_export_includes_it_and_forgetting_removes_it(
     memory: Memory, tmp_path: Path, open_memory: OpenMemory
 ) -> None:
     await memory.feedback(await remembered(memory), reply="She's called Potola!")
-    before, file = await memory.quality("ana"), tmp_path / "export.jsonl"
+    before, file = await memory.learning.quality("ana"), tmp_path / "export.jsonl"
     lines = [line async for line in memory.export("ana")]
     await asyncio.to_thread(file.write_text, "\n".join(lines), "utf-8")
     async with open_memory(tmp_path / "second.db") as second:
         for _ in range(2):
             await second.import_records(file)
-            assert await second.quality("ana") == before
+            assert await second.learning.quality("ana") == before
         spoilt = next(line for line in lines if '"quality"' in line).replace(
             '"turns": 1', '"turns": -1'
         )
@@ -207,8 +207,8 @@ async def test_export_includes_it_and_forgetting_removes_it(
         with pytest.raises(InvalidInput, match=r"tally\.turns"):
             await second.import_records(file)
     await memory.forget(user_id="ana", everything=True)
-    assert await memory.quality("ana") == Quality()
-    with closing(connect(memory.path, read_only=True)) as conn:
+    assert await memory.learning.quality("ana") == Quality()
+    with closing(connect(file_of(memory), read_only=True)) as conn:
         assert conn.execute("SELECT count(*) FROM quality").fetchone()[0] == 0
 
 
@@ -218,18 +218,18 @@ async def test_a_question_is_forgotten_with_its_turn(memory: Memory) -> None:
     await memory.remember(said(question, session="thursday", minutes=4000))
     await memory.feedback(await memory.recall(question, user_id="ana", at=LATER), reply="Potola!")
     await memory.forget(user_id="ana", session_id="thursday")
-    with closing(connect(memory.path, read_only=True)) as conn:
+    with closing(connect(file_of(memory), read_only=True)) as conn:
         assert conn.execute("SELECT count(*) FROM recalls").fetchone()[0] == 0
 
 
 async def test_number_of_days_is_bounded(memory: Memory) -> None:
     await remembered(memory)
-    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
+    user = await memory.runtime.database.read_all(queries.users.find, "ana")
     assert user is not None
     days = [
         date(2020, 1, 1) + timedelta(days=number) for number in range(0, 2 * quality.MOST_DAYS, 2)
     ]
-    with closing(connect(memory.path)) as conn:
+    with closing(connect(file_of(memory))) as conn:
         conn.execute("BEGIN")
         for day in (*days, date.max, date.min):
             quality.add(
@@ -242,11 +242,11 @@ async def test_number_of_days_is_bounded(memory: Memory) -> None:
                 ],
             )
         conn.execute("COMMIT")
-    found = await memory.quality("ana")
+    found = await memory.learning.quality("ana")
     kept = list(found.by_day())
     assert kept == [*days[1:], date.max]
     assert found.total().turns == len(kept) * (len(Intent) + 1)
-    part = await memory.quality("ana", since=days[3], until=days[5])
+    part = await memory.learning.quality("ana", since=days[3], until=days[5])
     assert list(part.by_day(Layer.FACTS)) == days[3:6]
 
 
@@ -256,13 +256,13 @@ async def test_item_records_expire(memory: Memory, monkeypatch: pytest.MonkeyPat
     block = await remembered(memory)
     for number in range(30):
         await memory.feedback(replace(block, id=f"{number}"), reply="Potola!")
-    with closing(connect(memory.path, read_only=True)) as conn:
+    with closing(connect(file_of(memory), read_only=True)) as conn:
         names = [row[0] for row in conn.execute("SELECT public_id FROM recalls ORDER BY id")]
         assert conn.execute("SELECT count(DISTINCT recall) FROM recall_items").fetchone()[0] == len(
             names
         )
     assert names[-5:] == ["25", "26", "27", "28", "29"] and len(names) <= 8
-    assert (await memory.quality("ana")).total().turns == 30
+    assert (await memory.learning.quality("ana")).total().turns == 30
 
 
 async def test_tool(memory: Memory) -> None:

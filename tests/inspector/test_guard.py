@@ -73,7 +73,7 @@ async def test_no_form_reaches_another_user(pages: Pages, memory: Memory) -> Non
     assert ben is not None
     (decision,) = [
         one.id
-        for one in await memory.runtime.storage.database.read(
+        for one in await memory.runtime.database.read(
             queries.decisions.of_user,
             ben,
             10,

@@ -251,8 +251,8 @@ async def test_topics_are_renamed_merged_and_pinned(pages: Pages, memory: Memory
     assert "None yet" in text(await pages.get("/subcategories"))
     for topic in ("plant care", "personal finance"):
         await store(memory, *statements(topic)[:12])
-    await memory.evolve("ana")
-    first, second, *_ = [one.name for one in await memory.subcategories("ana")]
+    await memory.subcategories.evolve("ana")
+    first, second, *_ = [one.name for one in await memory.subcategories.of_user("ana")]
     assert first in text(await pages.get("/subcategories"))
 
     async def change(name: str, change: str, **fields: str) -> str:
@@ -263,10 +263,10 @@ async def test_topics_are_renamed_merged_and_pinned(pages: Pages, memory: Memory
     assert "Saved." in await change(first, "rename", new_name="My <plants>")
     assert "My <plants>" in text(await pages.get("/subcategories"))
     assert "pinned" in await change(second, "pin")
-    assert sum(one.pinned for one in await memory.subcategories("ana")) == 2
+    assert sum(one.pinned for one in await memory.subcategories.of_user("ana")) == 2
     await change(second, "unpin")
     await change(second, "merge", into="My <plants>")
-    assert second not in [one.name for one in await memory.subcategories("ana")]
+    assert second not in [one.name for one in await memory.subcategories.of_user("ana")]
     assert "subcategories changed" in text(await pages.get("/changes"))
     assert (await pages.post("/subcategories", change="x")).status_code == 404
     assert (await pages.post("/subcategories", change="pin", category="x")).status_code == 400

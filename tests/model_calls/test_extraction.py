@@ -370,7 +370,7 @@ def test_the_worker_command_makes_the_calls(location: Location, chat: ChatServer
     asyncio.run(remember())
     run = warm.run(
         ["-m", "hotmem.cli.app", "worker", "--once", "--database", address(location)],
-        os.environ | {"HOTMEM_EXTRACTION_MODEL": "bot", "HOTMEM_EXTRACTION_BASE_URL": chat.url},
+        os.environ | {"HOTMEM_EXTRACTION__MODEL": "bot", "HOTMEM_EXTRACTION__BASE_URL": chat.url},
     )
     assert run.returncode == 0, run.stderr
     assert [turn["text"] for turn in chat.turns(0)] == [NOTICED]

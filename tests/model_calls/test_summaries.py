@@ -70,7 +70,7 @@ def conversation(session: str = "s") -> tuple[Turn, Turn]:
 
 
 async def summary_of(memory: Memory, session: str = "s") -> SessionSummary:
-    found = await memory.summary(user_id="ana", session_id=session)
+    found = await memory.lookup.summary(user_id="ana", session_id=session)
     assert found is not None
     return found
 

@@ -47,11 +47,11 @@ async def evolved(
     async with Memory.open(database, options, encoder=encoder, language=language) as memory:
         for topic in ("plant care", "personal finance"):
             await store(memory, *statements(topic)[:12])
-        await memory.evolve("ana", category=Category.LEARNINGS)
-        first = {one.name: one.keywords for one in await memory.subcategories("ana")}
-        await memory.evolve("ana", category=Category.LEARNINGS)
-        second = {one.name for one in await memory.subcategories("ana")}
-        stats = await memory.runtime.storage.database.read_all(_calls)
+        await memory.subcategories.evolve("ana", category=Category.LEARNINGS)
+        first = {one.name: one.keywords for one in await memory.subcategories.of_user("ana")}
+        await memory.subcategories.evolve("ana", category=Category.LEARNINGS)
+        second = {one.name for one in await memory.subcategories.of_user("ana")}
+        stats = await memory.runtime.database.read_all(_calls)
     return first, " ".join(sorted(first)), " ".join(sorted(second)), stats
 
 

@@ -41,7 +41,7 @@ async def test_sessions_are_related_by_theme_and_have_titles(memory: Memory) -> 
     }
     assert related["login"] == ["auth"]
     assert related.get("bread", []) == []
-    summary = await memory.summary(user_id="ana", session_id="auth")
+    summary = await memory.lookup.summary(user_id="ana", session_id="auth")
     assert summary is not None and summary.title is not None
     others = [other for one in found.sessions for other in one.related]
     (title,) = {other.title for other in others if other.session_id == "auth"}

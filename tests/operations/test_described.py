@@ -39,7 +39,7 @@ async def test_the_statement_that_is_described_is_first(
     memory: Memory, description: str, text: str
 ) -> None:
     texts = await tell(memory, *TOLD)
-    first, second = (await memory.find_described(description, user_id="ana"))[:2]
+    first, second = (await memory.lookup.described(description, user_id="ana"))[:2]
     assert [texts[turn] for turn in first.turn_ids] == [text]
     assert first.complete and first.fit > second.fit + 0.05
 
@@ -47,30 +47,30 @@ async def test_the_statement_that_is_described_is_first(
 async def test_a_statement_that_was_repeated_has_all_its_turns(memory: Memory) -> None:
     repeated = ("My dog is called Rex.", "I live in Graz.", "My dog is called Rex, you know.")
     texts = await tell(memory, *repeated)
-    first, *_ = await memory.find_described("my dog is called Rex", user_id="ana")
+    first, *_ = await memory.lookup.described("my dog is called Rex", user_id="ana")
     assert {texts[turn] for turn in first.turn_ids} == {repeated[0], repeated[2]}
 
 
 async def test_other_facts_of_the_same_turn_bring_no_turns(memory: Memory) -> None:
     texts = await tell(memory, TOLD[4], "My dog is called Rex.")
-    first, *_ = await memory.find_described("I live in Graz", user_id="ana")
+    first, *_ = await memory.lookup.described("I live in Graz", user_id="ana")
     assert {texts[turn] for turn in first.turn_ids} == {TOLD[4]}
 
 
 async def test_a_stored_statement_has_no_turns(memory: Memory) -> None:
     stored = await memory.store_memory("The key is under the flowerpot.", user_id="ana")
-    (found,) = await memory.find_described("where the key is", user_id="ana")
+    (found,) = await memory.lookup.described("where the key is", user_id="ana")
     assert (found.memory_id, found.turn_ids) == (stored.id, ())
 
 
 async def test_only_the_nearest_statements_are_read(memory: Memory) -> None:
     await tell(memory, *(f"I have {number} postcards from Utrecht." for number in range(3, 60)))
-    found = await memory.find_described("the postcards", user_id="ana")
+    found = await memory.lookup.described("the postcards", user_id="ana")
     assert 0 < len(found) <= 4 * NEAREST
 
 
 async def test_an_unknown_user_has_said_nothing(memory: Memory) -> None:
-    assert await memory.find_described("my knee", user_id="nobody") == ()
+    assert await memory.lookup.described("my knee", user_id="nobody") == ()
 
 
 def test_somebody_else_lowers_the_fit() -> None:

@@ -31,7 +31,7 @@ async def by_hand(path: Path) -> None:
         await memory.feedback(block, reply="She's called Potola!")
         await memory.store_memory("The boiler's serial number is 44 B 19.", user_id="ana")
         assert (await memory.search_memory("boiler", user_id="ana")).results
-        await memory.evolve("ana")
+        await memory.subcategories.evolve("ana")
         assert (await memory.forget(user_id="ana", everything=True)).turns == 1
 
 

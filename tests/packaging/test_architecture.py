@@ -29,8 +29,6 @@ LAYERS: Final = (
     ("recall", "remember"),
     ("operations",),
     ("extractor", "model_calls", "topic_namer", "job_runner", "worker"),
-    ("runtime",),
-    ("facade",),
     ("settings", "memory"),
     ("tools",),
     ("cli", "inspector", "pipecat", "replay"),

@@ -145,4 +145,4 @@ async def test_the_last_reply_is_stored_and_the_session_ends(
         await asyncio.sleep(0.8)
     await memory.settle()
     assert [role for role, _ in turns_in(database)] == ["user", "assistant"]
-    assert await memory.summary(user_id="daniel", session_id="thursday") is not None
+    assert await memory.lookup.summary(user_id="daniel", session_id="thursday") is not None

@@ -170,5 +170,5 @@ async def test_quality_counts_recalls_without_results(memory: Memory) -> None:
             SleepFrame(0.3),
         ]
     await run_test(processor, frames_to_send=frames)
-    total = (await memory.quality("daniel")).total()
+    total = (await memory.learning.quality("daniel")).total()
     assert (total.turns, total.empty) == (1, 1) and usages == []

@@ -71,8 +71,8 @@ async def test_what_recall_needs_is_loaded_before_the_user_speaks(
     memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch, opening_tokens: int | None
 ) -> None:
     await taught(memory)
-    async with Memory.open(database, memory.options) as fresh:
-        key = await fresh.runtime.storage.database.read_all(queries.users.find, "annie")
+    async with Memory.open(database, memory.runtime.options) as fresh:
+        key = await fresh.runtime.database.read_all(queries.users.find, "annie")
         assert key is not None
         index = fresh.runtime.storage.engine._indexes.index(EvidenceKind.PASSAGE, key)
         assert not index.loaded

@@ -25,8 +25,8 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_defaults_come_from_the_environment() -> None:
     processor = HotMemProcessor(user_id="ana")
-    assert processor._handle.owned and processor._handle.memory.path == Path("mine.db")
-    assert processor._handle.memory.options.recall.opening_tokens == 2
+    assert processor._handle.owned and processor._handle.memory.runtime.location == Path("mine.db")
+    assert processor._handle.memory.runtime.options.recall.opening_tokens == 2
     assert processor._settings.deadline_ms == 80
     assert processor._settings.clock().tzinfo == ZoneInfo("Asia/Tokyo")
 
@@ -36,8 +36,8 @@ def test_arguments_take_precedence() -> None:
     processor = HotMemProcessor(
         "other.db", user_id="ana", deadline_ms=0, clock=lambda: at, options=Options()
     )
-    assert processor._handle.owned and processor._handle.memory.path == Path("other.db")
-    assert processor._handle.memory.options == Options()
+    assert processor._handle.owned and processor._handle.memory.runtime.location == Path("other.db")
+    assert processor._handle.memory.runtime.options == Options()
     assert processor._settings.deadline_ms == 0
     assert processor._settings.clock() == at
 

@@ -29,7 +29,7 @@ from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.turn_state import RecallTiming
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.types import ContextBlock
-from tests.conversation import remember
+from tests.conversation import file_of, remember
 from tests.logs import captured_logs
 from tests.pipecat.daniel import MONDAY, THURSDAY, TOLD, asking, blocks, daniels, tell
 from tests.pipecat.failing import Breaking, Raising, Slow
@@ -86,7 +86,7 @@ async def test_a_different_final_transcript_starts_another_recall(memory: Memory
         await bot.speak(*GROWING, final="Where does my sister live?", pause_s=0.4)
         await bot.reply()
     assert "Boston" in blocks(bot.model.shown[0])[0]
-    assert turns_in(memory.path)[len(TOLD)] == ("user", "Where does my sister live?")
+    assert turns_in(file_of(memory))[len(TOLD)] == ("user", "Where does my sister live?")
 
 
 async def test_several_final_transcripts_are_one_utterance(memory: Memory) -> None:

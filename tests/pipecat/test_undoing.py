@@ -46,7 +46,7 @@ async def test_a_recent_deletion_is_undone_without_confirmation(
     assert "were deleted, and can be brought back until" in done and "undo that" in done
     assert "are there again" in undone
     assert before and boston(database)[: len(before)] == before
-    assert await memory.restorable("daniel") is None
+    assert await memory.lookup.restorable("daniel") is None
 
 
 async def test_undo_in_a_later_session_needs_confirmation(memory: Memory, database: Path) -> None:

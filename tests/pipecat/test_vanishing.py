@@ -177,7 +177,7 @@ async def test_a_lock_during_a_call_is_reported_with_its_holder(
     assert [words for _, words in turns_in(database)][-2:] == [
         "I have a cat.",
         "Now it can be written.",
-    ] and not memory.spooled
+    ] and not memory.runtime.spooled
 
 
 async def test_a_lock_that_outlasts_the_call_is_reported_for_every_turn(

@@ -294,8 +294,8 @@ async def test_off_the_record_the_llm_tools_store_nothing(memory: Memory) -> Non
         await bot.exchange("I have cancer. Please don't save that.")
         await memory.settle()
         await bot.exchange("Tell me a joke.")
-        assert memory.withholds("The user has cancer.", user_id="daniel")
-        assert not memory.hides("The user has cancer.", user_id="daniel")
+        assert memory.runtime.suppression.withholds("The user has cancer.", user_id="daniel")
+        assert not memory.runtime.suppression.hides("The user has cancer.", user_id="daniel")
 
 
 async def in_a_room(memory: Memory, *said: tuple[str, str]) -> list[list[dict[str, str]]]:
@@ -564,7 +564,7 @@ async def test_the_next_session_may_mention_forgotten_content(
     memory: Memory, database: Path
 ) -> None:
     await forget_marlow(memory, ["Done."])
-    assert not memory.withholds("Marlow", user_id="daniel")
+    assert not memory.runtime.suppression.withholds("Marlow", user_id="daniel")
 
 
 async def test_a_yes_to_another_question_deletes_nothing(memory: Memory, database: Path) -> None:

@@ -40,7 +40,7 @@ async def test_the_demo_recognises_remembers_and_recalls(
     screen = Console(file=StringIO(), width=100)
     async with open_memory(tmp_path / "memory.db") as memory:
         exchanges = await replay(load_sessions(DEMO), memory, "daniel", screen)
-        weights = await memory.weights("daniel")
+        weights = await memory.learning.weights("daniel")
         is_current = {
             stored.text: stored.current for stored in await memory.memories("daniel", past=True)
         }

@@ -42,7 +42,7 @@ from hotmem.types import (
     SourceSpan,
     UserRecord,
 )
-from tests.conversation import START, OpenMemory, remember, said
+from tests.conversation import START, OpenMemory, file_of, remember, said
 from tests.victim import import_until_killed
 from tests.warm import CONTEXT
 
@@ -161,13 +161,13 @@ async def test_a_failed_import_leaves_the_store_unchanged(
     await add_conversation(other)
     await here_before(memory)
     await memory.settle()
-    before = await asyncio.to_thread(contents, memory.path)
+    before = await asyncio.to_thread(contents, file_of(memory))
     file = await spoilt(other, tmp_path / "spoilt.jsonl")
     with pytest.raises(InvalidInput, match="day"):
         await memory.import_records(file)
-    assert await asyncio.to_thread(contents, memory.path) == before
+    assert await asyncio.to_thread(contents, file_of(memory)) == before
     await memory.settle()
-    assert await asyncio.to_thread(contents, memory.path) == before
+    assert await asyncio.to_thread(contents, file_of(memory)) == before
     assert (await validate_storage(memory, "ana", NoArguments())).sound
 
 
@@ -176,10 +176,10 @@ async def test_a_failed_import_leaves_no_new_user(
     memory: Memory, other: Memory, tmp_path: Path
 ) -> None:
     await add_conversation(other)
-    before = await asyncio.to_thread(contents, memory.path)
+    before = await asyncio.to_thread(contents, file_of(memory))
     with pytest.raises(InvalidInput, match="day"):
         await memory.import_records(await spoilt(other, tmp_path / "spoilt.jsonl"))
-    assert await asyncio.to_thread(contents, memory.path) == before
+    assert await asyncio.to_thread(contents, file_of(memory)) == before
 
 
 @pytest.mark.usefixtures("slow")
@@ -189,7 +189,7 @@ async def test_an_undone_import_leaves_the_store_unchanged(
     await add_conversation(other)
     await here_before(memory)
     await memory.settle()
-    before = await asyncio.to_thread(contents, memory.path, without=(*OF_IMPORTS, "decisions"))
+    before = await asyncio.to_thread(contents, file_of(memory), without=(*OF_IMPORTS, "decisions"))
     await exported(other, tmp_path / "ana.jsonl")
     result = await memory.import_records(tmp_path / "ana.jsonl")
     await memory.settle()
@@ -205,7 +205,7 @@ async def test_an_undone_import_leaves_the_store_unchanged(
     undone = await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
     assert (undone.restored, undone.removed) == (0, result.turns + result.memories)
     await memory.settle()
-    after = await asyncio.to_thread(contents, memory.path, without=(*OF_IMPORTS, "decisions"))
+    after = await asyncio.to_thread(contents, file_of(memory), without=(*OF_IMPORTS, "decisions"))
     assert after == before
     with pytest.raises(InvalidInput, match="was undone on"):
         await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
@@ -305,7 +305,7 @@ async def test_an_import_stopped_by_a_full_disk_is_reverted_later(
     await asyncio.to_thread(
         file.write_text, "\n".join(turn_line(number) for number in range(3000)), "utf-8"
     )
-    database = memory.runtime.storage.database
+    database = memory.runtime.database
     assert isinstance(database, SqliteDatabase) and database._writer is not None
     writer = database._writer
     writer.execute(
@@ -322,21 +322,21 @@ async def test_an_interrupted_undo_is_finished_on_the_next_open(
     memory: Memory, other: Memory, tmp_path: Path, open_memory: OpenMemory
 ) -> None:
     await add_conversation(other)
-    before = await asyncio.to_thread(contents, memory.path)
+    before = await asyncio.to_thread(contents, file_of(memory))
     file = await spoilt(other, tmp_path / "spoilt.jsonl")
     incoming = hotmem_source(file)
-    taking = await memory.runtime.storage.database.read_all(
+    taking = await memory.runtime.database.read_all(
         queries.imported_records.start, incoming.source, incoming.form, with_forgotten=False
     )
     portion = taking.next_batch(incoming.records, 5) or []
-    await memory.runtime.storage.database.write_all(
+    await memory.runtime.database.write_all(
         queries.imported_records.import_records, taking, portion, datetime.now(UTC), 1.0
     )
-    await memory.runtime.storage.database.write_all(queries.imports.abort, incoming.source)
+    await memory.runtime.database.write_all(queries.imports.abort, incoming.source)
     await memory.close()
-    async with open_memory(memory.path) as again:
+    async with open_memory(file_of(memory)) as again:
         await again.settle()
-        assert await asyncio.to_thread(contents, memory.path) == before
+        assert await asyncio.to_thread(contents, file_of(memory)) == before
 
 
 async def test_an_unfinished_import_can_be_undone(memory: Memory, tmp_path: Path) -> None:
@@ -344,7 +344,7 @@ async def test_an_unfinished_import_can_be_undone(memory: Memory, tmp_path: Path
     await begun(storage, tmp_path)
     await remember(memory, said("My dog is called Potola.", name="live"))
     assert [one.text for one in await memory.memories("ana")] == ["Ana's dog is called Potola."]
-    with closing(connect(memory.path, read_only=True)) as conn:
+    with closing(connect(file_of(memory), read_only=True)) as conn:
         assert (
             conn.execute("SELECT count(*) FROM passages WHERE vector NOT NULL").fetchone()[0] == 1
         )
@@ -366,7 +366,7 @@ async def test_one_import_at_a_time_for_each_user(memory: Memory, tmp_path: Path
     (unfinished,) = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
     with pytest.raises(InvalidInput, match=f"undo it: {unfinished.id}"):
         await memory.import_records(file)
-    assert await memory.runtime.storage.database.read_all(queries.users.find, "ben") is None
+    assert await memory.runtime.database.read_all(queries.users.find, "ben") is None
     assert (await memory.import_records(tmp_path / "ten.jsonl")).turns == 10
     assert (await memory.import_records(file)).turns == 8
     decision = (await memory_decisions(memory, "ben", DecisionsArguments())).decisions[0]
@@ -379,7 +379,7 @@ async def test_one_import_at_a_time_for_each_user(memory: Memory, tmp_path: Path
 async def test_deleting_a_user_deletes_the_import(memory: Memory, tmp_path: Path) -> None:
     await begun(memory.runtime.storage, tmp_path)
     await memory.forget(user_id="ana", everything=True)
-    with closing(connect(memory.path, read_only=True)) as conn:
+    with closing(connect(file_of(memory), read_only=True)) as conn:
         assert [
             conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
             for table in (*OF_IMPORTS, "turns", "passages", "pending_turns")
@@ -484,7 +484,7 @@ async def test_parts_of_a_summary_are_imported_and_unknown_ones_ignored(
     file = tmp_path / "summary.jsonl"
     file.write_text("\n".join(lines), "utf-8")
     await memory.import_records(file)
-    summary = await memory.summary(user_id="ana", session_id="s0")
+    summary = await memory.lookup.summary(user_id="ana", session_id="s0")
     assert summary is not None and summary.title is not None
     assert summary.title.text == "The ferry is late"
     assert [one.text for one in summary.narrative] == ["The ferry is late."]
@@ -550,13 +550,10 @@ async def begun(storage: Storage, folder: Path) -> None:
 
 
 async def turns(memory: Memory) -> list[Any]:
-    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
+    user = await memory.runtime.database.read_all(queries.users.find, "ana")
     assert user is not None
     return [
-        turn
-        for _, turn in await memory.runtime.storage.database.read(
-            queries.turns.of_user, user, 0, 1000
-        )
+        turn for _, turn in await memory.runtime.database.read(queries.turns.of_user, user, 0, 1000)
     ]
 
 

@@ -27,7 +27,7 @@ from hotmem.tools.maintenance import (
     validate_storage,
 )
 from hotmem.types import ExportedTurn, Intent, IntentOffset, Role, Turn
-from tests.conversation import START, OpenMemory, life, remember, said
+from tests.conversation import START, OpenMemory, file_of, life, remember, said
 
 LATER = START + timedelta(days=151)
 
@@ -151,7 +151,7 @@ async def test_an_imported_memory_answers_as_before(
             (item.memory_id, item.turn_ids, item.mark) for item in theirs.items
         ]
     assert await second.memories("ana", past=True) == await memory.memories("ana", past=True)
-    assert await second.weights("ana") == await memory.weights("ana")
+    assert await second.learning.weights("ana") == await memory.learning.weights("ana")
     moved = [await one.runtime.database.read_all(offsets_of, "ana") for one in (memory, second)]
     assert moved[0] == moved[1] != {}, "the weights by intent, without which it answers otherwise"
     again = [line async for line in second.export("ana")]
@@ -203,7 +203,7 @@ async def test_turns_without_an_export_are_processed(second: Memory, tmp_path: P
     await second.import_records(file)
     await second.settle()
     assert [known.text for known in await second.memories("ana")] == ["Ana's dog is called Potola."]
-    assert await second.summary(user_id="ana", session_id="monday") is not None
+    assert await second.lookup.summary(user_id="ana", session_id="monday") is not None
 
 
 def without(kind: str) -> Callable[[list[str]], list[str]]:
@@ -331,7 +331,7 @@ async def test_the_order_of_memories_is_exported_as_told_at(memory: Memory) -> N
 async def test_a_deleted_user_has_an_empty_export(memory: Memory) -> None:
     await memory.forget(user_id="ana", everything=True)
     assert [line async for line in memory.export("ana")] == []
-    with connect(memory.path) as conn:
+    with connect(file_of(memory)) as conn:
         assert conn.execute("SELECT count(*) FROM tags").fetchone()[0] == 0
         assert conn.execute("SELECT count(*) FROM decisions").fetchone()[0] == 0
 

@@ -14,7 +14,7 @@ from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
 from hotmem.tools.files import export_subject
 from hotmem.tools.registry import tool
-from tests.conversation import remember, said
+from tests.conversation import file_of, remember, said
 
 OF_NOBODY = {"meta", "former_vectors"}
 """Tables without rows of a user."""
@@ -40,7 +40,9 @@ async def two_users(memory: Memory) -> AsyncIterator[Memory]:
     )
     learning = Options()
     encoder, language = memory.runtime.recall.encoder, memory.runtime.recall.language
-    async with Memory.open(memory.path, learning, encoder=encoder, language=language) as learner:
+    async with Memory.open(
+        file_of(memory), learning, encoder=encoder, language=language
+    ) as learner:
         block = await learner.recall("What's my dog called?", user_id="ana")
         await learner.feedback(block, "Your dog is called Potola.")
     await memory.search_memory("Oleander", user_id="ben")
@@ -82,7 +84,7 @@ async def test_every_row_and_column_of_the_user_is_exported(
         == done.lines
         == {table: len(document[table]) for table in HELD}
     )
-    with closing(connect(two_users.path, read_only=True)) as conn:
+    with closing(connect(file_of(two_users), read_only=True)) as conn:
         for table in HELD:
             columns = [row[1:3] for row in conn.execute(f"PRAGMA table_info({table})")]
             wanted = {name for name, sort in columns if sort != "BLOB" and name != "user_key"}

@@ -244,13 +244,6 @@ def test_the_default_comparison_excludes_the_present_settings(
     ]
 
 
-def test_fixed_weights_are_the_present_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOTMEM_WEIGHTS", "1,1,1,1")
-    now, learned = read_settings(["weights=learned"], LEARNT)
-    assert (now.weights, learned.weights) == (Weights(1, 1, 1, 1), LEARNT)
-    assert now.options.learning.weights is None, "each setting has its own"
-
-
 def test_settings_are_parsed() -> None:
     now, several, weights, layers = read_settings(
         [
@@ -269,7 +262,7 @@ def test_settings_are_parsed() -> None:
     assert several.advice == "HOTMEM_MAX_CONTEXT_TOKENS=300\nHOTMEM_VERBATIM_CONTEXT_WINDOW=2"
     assert (
         weights.weights == Weights(1.0, 0.5, 0.5, 0.1)
-        and weights.advice == "HOTMEM_WEIGHTS=1,0.5,0.5,0.1"
+        and weights.advice == "# in Python: LearningOptions(weights=Weights(1, 0.5, 0.5, 0.1))"
     )
     assert (
         layers.options.recall.layers == (Layer.FACTS, Layer.VERBATIM)

@@ -17,9 +17,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem import InvalidInput, Memory, Options, runtime
+from hotmem import InvalidInput, Memory, Options
+from hotmem.memory import runtime
 from hotmem.models import Language
 from hotmem.options import BackgroundOptions
+from hotmem.portability.importer import revert_imports
 from hotmem.storage import queries
 from hotmem.storage.queries.deletions import FOREIGN_KEYS, NOT_KEPT, USER_TABLES
 from hotmem.storage.queries.jobs import UserRotation
@@ -96,8 +98,8 @@ async def everything_seen(memory: Memory) -> list[str]:
     seen = [line.replace(f"“What do you know of {SECRET}?”", "") for line in seen]
     return [
         *seen,
-        repr(await memory.vocabulary("ana")),
-        repr(await memory.summary(user_id="ana", session_id="s1")),
+        repr(await memory.lookup.vocabulary("ana")),
+        repr(await memory.lookup.summary(user_id="ana", session_id="s1")),
     ]
 
 
@@ -146,16 +148,17 @@ def test_brought_back_it_is_as_it_was(way: str, language: Language) -> None:
                     receipt
                 )
                 if way in ("entity", "session", "everything"):
-                    assert memory.hides(f"Tell me of {SECRET}.", user_id="ana") or way == "session"
+                    assert (
+                        memory.runtime.suppression.hides(f"Tell me of {SECRET}.", user_id="ana")
+                        or way == "session"
+                    )
                 await memory.settle()
                 restored = await memory.restore(user_id="ana")
                 assert restored is not None and restored.removed == receipt
                 assert await asyncio.to_thread(rows, path) == held
                 assert unaccessed(await everything_seen(memory)) == unaccessed(before)
-                assert not await memory.runtime.storage.database.read_all(
-                    queries.maintenance.faults
-                )
-                assert not memory.hides(f"Tell me of {SECRET}.", user_id="ana")
+                assert not await memory.runtime.database.read_all(queries.maintenance.faults)
+                assert not memory.runtime.suppression.hides(f"Tell me of {SECRET}.", user_id="ana")
                 assert await memory.restore(user_id="ana") is None
 
         with TemporaryDirectory() as folder:
@@ -176,17 +179,20 @@ async def test_it_is_hidden_from_everything_at_once(way: str, memory: Memory) ->
     await memory.forget(user_id="ana", grace=DAY, **WAYS[way])
     await memory.settle()
     seen = await everything_seen(memory)
-    seen += [repr(await memory.memories("ana", past=True)), repr(await memory.subcategories("ana"))]
+    seen += [
+        repr(await memory.memories("ana", past=True)),
+        repr(await memory.subcategories.of_user("ana")),
+    ]
     seen.append(
         repr(
-            await memory.runtime.storage.database.read(
+            await memory.runtime.database.read(
                 queries.job_failures.located, await user_of(memory), "Xylomander", 10
             )
         )
     )
     seen.append(
         repr(
-            await memory.runtime.storage.database.read(
+            await memory.runtime.database.read(
                 queries.advice.mentions, await user_of(memory), None, 100
             )
         )
@@ -196,11 +202,11 @@ async def test_it_is_hidden_from_everything_at_once(way: str, memory: Memory) ->
         for line in seen
         if SECRET.casefold() in line.casefold() and "Nothing is known" not in line
     ]
-    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
+    assert not await memory.runtime.database.read_all(queries.maintenance.faults)
 
 
 async def user_of(memory: Memory) -> UserKey:
-    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
+    user = await memory.runtime.database.read_all(queries.users.find, "ana")
     assert user is not None
     return user
 
@@ -213,7 +219,10 @@ async def test_it_is_erased_when_its_time_is_over(memory: Memory, database: Path
             break
         await asyncio.sleep(0.1)
     assert await copies(database) == 0
-    assert await memory.restore(user_id="ana") is None and await memory.restorable("ana") is None
+    assert (
+        await memory.restore(user_id="ana") is None
+        and await memory.lookup.restorable("ana") is None
+    )
 
 
 async def test_who_is_forgotten_whole_is_unknown_when_the_time_is_over(
@@ -221,10 +230,10 @@ async def test_who_is_forgotten_whole_is_unknown_when_the_time_is_over(
 ) -> None:
     await memory.forget(user_id="ana", everything=True, grace=SOON)
     for _ in range(50):
-        if await memory.runtime.storage.database.read_all(queries.users.find, "ana") is None:
+        if await memory.runtime.database.read_all(queries.users.find, "ana") is None:
             break
         await asyncio.sleep(0.1)
-    assert await memory.runtime.storage.database.read_all(queries.users.find, "ana") is None
+    assert await memory.runtime.database.read_all(queries.users.find, "ana") is None
     await memory.close()
     assert await copies(database) == 0
 
@@ -253,9 +262,9 @@ async def test_deletions_are_brought_back_the_latest_first(memory: Memory) -> No
     for name in (SECRET, "Braga"):
         assert (await memory.forget(user_id="ana", entity=name, grace=DAY)).turns
     for count in (2, 1):
-        assert (found := await memory.restorable("ana")) is not None
+        assert (found := await memory.lookup.restorable("ana")) is not None
         assert await memory.restore(user_id="ana") == found
-        assert (await memory.restorable("ana") is not None) == (count == 2)
+        assert (await memory.lookup.restorable("ana") is not None) == (count == 2)
     assert await turns_told(memory) == before
 
 
@@ -275,7 +284,7 @@ async def test_what_was_said_since_stays(way: str, memory: Memory) -> None:
     await memory.settle()
     assert sorted(await turns_told(memory)) == sorted([*before, *since])
     assert known <= {one.text for one in await memory.memories("ana", past=True)}
-    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
+    assert not await memory.runtime.database.read_all(queries.maintenance.faults)
     assert "Rui" in (await memory.recall("Whom did I meet in Braga?", user_id="ana", at=LATER)).text
     assert SECRET in (await memory.recall("What is my dog called?", user_id="ana", at=LATER)).text
 
@@ -291,7 +300,7 @@ async def test_merges_edits_and_tags_come_back(memory: Memory, database: Path) -
     )
     other = await memory.store_memory("Walnuts are in the cellar.", user_id="ana")
     user = await user_of(memory)
-    await memory.runtime.storage.database.write(
+    await memory.runtime.database.write(
         queries.decisions.merge, user, edited.id, [other.id], "the same", START
     )
     await memory.settle()
@@ -299,7 +308,7 @@ async def test_merges_edits_and_tags_come_back(memory: Memory, database: Path) -
     await memory.forget(user_id="ana", entity=SECRET, grace=DAY)
     assert await memory.restore(user_id="ana") is not None
     assert await asyncio.to_thread(rows, database) == held
-    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
+    assert not await memory.runtime.database.read_all(queries.maintenance.faults)
 
 
 async def test_what_comes_back_with_an_import_is_there_once(memory: Memory, tmp_path: Path) -> None:
@@ -315,7 +324,7 @@ async def test_what_comes_back_with_an_import_is_there_once(memory: Memory, tmp_
     assert await memory.restore(user_id="ana") is not None
     await memory.settle()
     assert sorted(await turns_told(memory)) == sorted(before)
-    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
+    assert not await memory.runtime.database.read_all(queries.maintenance.faults)
 
 
 async def test_what_came_with_an_import_that_was_taken_back_stays_away(
@@ -340,14 +349,14 @@ async def test_what_came_with_an_import_that_was_taken_back_stays_away(
     user = await user_of(memory)
     (done,) = [
         one
-        for one in await memory.runtime.storage.database.read(queries.decisions.of_user, user, -1)
+        for one in await memory.runtime.database.read(queries.decisions.of_user, user, -1)
         if one.action == "imported"
     ]
-    await memory.runtime.storage.database.write(queries.undoing.undo, user, done.id, START)
-    await memory.take_back()
+    await memory.runtime.database.write(queries.undoing.undo, user, done.id, START)
+    await revert_imports(memory.runtime.storage, memory.runtime.priority)
     assert await memory.restore(user_id="ana") is not None
     assert sorted(await turns_told(memory)) == sorted(before)
-    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
+    assert not await memory.runtime.database.read_all(queries.maintenance.faults)
 
 
 class OtherLetters(LetterEncoder):
@@ -367,7 +376,7 @@ async def test_with_another_encoder_it_is_embedded_anew(
     async with Memory.open(database, encoder=OtherLetters(), language=language) as memory:
         await memory.settle()
         assert await memory.restore(user_id="ana") is not None
-        assert await memory.runtime.storage.database.read_all(
+        assert await memory.runtime.database.read_all(
             queries.embedding.waiting, memory.runtime.write.encoder_id, 10, SERVED
         )
         await memory.settle()
@@ -375,13 +384,16 @@ async def test_with_another_encoder_it_is_embedded_anew(
         assert (
             SECRET in (await memory.recall("What is my dog called?", user_id="ana", at=LATER)).text
         )
-        assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
+        assert not await memory.runtime.database.read_all(queries.maintenance.faults)
 
 
 async def test_others_keep_theirs(memory: Memory, database: Path) -> None:
     await remember(memory, said(f"I know {SECRET} too.", user="ben", name="t0"))
     await memory.forget(user_id="ana", everything=True, grace=DAY)
-    assert await memory.restorable("ben") is None and await memory.restore(user_id="ben") is None
+    assert (
+        await memory.lookup.restorable("ben") is None
+        and await memory.restore(user_id="ben") is None
+    )
     assert await turns_told(memory, "ben") == [f"I know {SECRET} too."]
     assert await memory.restore(user_id="nobody") is None
 
@@ -391,7 +403,7 @@ async def test_nothing_forgotten_is_nothing_kept(memory: Memory) -> None:
     assert (
         receipt.restorable_until is None
         and not receipt.anything
-        and await memory.restorable("ana") is None
+        and await memory.lookup.restorable("ana") is None
     )
     with pytest.raises(InvalidInput, match="grace"):
         await memory.forget(user_id="ana", entity=SECRET, grace=timedelta())

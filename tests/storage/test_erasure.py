@@ -200,15 +200,15 @@ async def test_the_process_keeps_no_words_to_save_time(memory: Memory) -> None:
         assert function.cache_info().currsize == 0
     encoder.encode([f"Was {SECRET} there?"])
     assert encoder.misses == before + 2
-    assert memory.withholds(f"{SECRET} lives in Porto.", user_id="ana")
-    assert STEM.decode() not in repr(vars(memory._suppressed)).lower()
+    assert memory.runtime.suppression.withholds(f"{SECRET} lives in Porto.", user_id="ana")
+    assert STEM.decode() not in repr(vars(memory.runtime.suppression.forgotten)).lower()
 
 
 async def test_nothing_is_left_of_what_waited_beside_the_file(
     memory: Memory, database: Path
 ) -> None:
     await memory.forget(user_id="ana", entity=SECRET)
-    await memory.spool(said(f"{SECRET} waits."))
+    await memory.runtime.spool.put(said(f"{SECRET} waits."))
     assert await copies(database)
     assert (await memory.forget(user_id="ana", entity=SECRET)).turns == 1
     assert await copies(database) == 0

@@ -307,7 +307,9 @@ async def test_a_dry_run_counts_what_goes_and_changes_nothing(
         before = [line async for line in memory.export("ana")]
         counted = await memory.forget(user_id="ana", dry_run=True, **what)
         assert [line async for line in memory.export("ana")] == before
-        assert not memory.withholds(f"You told me about {SECRET} and the dog.", user_id="ana")
+        assert not memory.runtime.suppression.withholds(
+            f"You told me about {SECRET} and the dog.", user_id="ana"
+        )
         assert (await memory.recall("Who lives in Porto?", user_id="ana")).items
         assert counted.turns and await memory.forget(user_id="ana", **what) == counted
         assert await memory.forget(user_id="nobody", dry_run=True, **what) == ForgetResult(0, 0, 0)
@@ -323,11 +325,11 @@ async def test_a_summary_is_made_anew_without_what_was_forgotten(
             said("We decided to paint the kitchen yellow because of the light.", minutes=1),
             end="monday",
         )
-        assert SECRET in repr(await memory.summary(user_id="ana", session_id="monday"))
+        assert SECRET in repr(await memory.lookup.summary(user_id="ana", session_id="monday"))
         await memory.forget(user_id="ana", entity=SECRET)
-        assert await memory.summary(user_id="ana", session_id="monday") is None
+        assert await memory.lookup.summary(user_id="ana", session_id="monday") is None
         await memory.settle()
-        anew = repr(await memory.summary(user_id="ana", session_id="monday"))
+        anew = repr(await memory.lookup.summary(user_id="ana", session_id="monday"))
         assert "yellow" in anew and SECRET not in anew
 
 

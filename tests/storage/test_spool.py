@@ -274,15 +274,15 @@ async def test_after_a_file_was_gone_the_next_open_stores_what_was_said(
         with pytest.raises(StoreGone):
             await memory.remember(said(2))
         for number in (2, 3):
-            await memory.spool(said(number))
-        assert memory.spooled == 2
+            await memory.runtime.spool.put(said(number))
+        assert memory.runtime.spooled == 2
     copy(away, path)
     with suppress(FileNotFoundError):
         for rest in ("-wal", "-shm"):
             (tmp_path / f"memory.db{rest}").unlink()
     async with open_memory(path, options) as memory:
         await remember(memory, said(4))
-        assert not memory.spooled
+        assert not memory.runtime.spooled
     assert [words for _, words in turns_in(path)][-3:] == ["Number 2.", "Number 3.", "Number 4."]
     assert not path_of(path, options.spool_dir).exists()
 
@@ -294,10 +294,10 @@ async def test_a_turn_that_waits_is_stored_before_anything_is_forgotten(
     path = tmp_path / "memory.db"
     async with open_memory(path, Options()) as memory:
         with locked(path):
-            await memory.spool(said(1, "Max lives in Bonn."))
+            await memory.runtime.spool.put(said(1, "Max lives in Bonn."))
             await asyncio.sleep(0)
         assert (await memory.forget(user_id="ana", entity="Max")).turns == 1
-        assert turns_in(path) == [] and not memory.spooled
+        assert turns_in(path) == [] and not memory.runtime.spooled
     assert b"Bonn" not in contents(tmp_path)
 
 

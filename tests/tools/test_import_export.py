@@ -27,7 +27,7 @@ from hotmem.tools.maintenance import NoArguments, memory_stats, validate_storage
 from hotmem.tools.mcp import create_server, default_folder
 from hotmem.tools.registry import FOR_MODELS, tool
 from hotmem.types import Category
-from tests.conversation import remember, said
+from tests.conversation import file_of, remember, said
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -61,7 +61,9 @@ async def test_a_transcript_is_imported_once(memory: Memory, talk: str) -> None:
         "Ana lives in Porto.",
     }
     assert "Potola" in (await memory.recall("What is my dog called?", user_id="ana")).text
-    assert await memory.summary(user_id="ana", session_id="chat 2024-05-06 09:00") is not None
+    assert (
+        await memory.lookup.summary(user_id="ana", session_id="chat 2024-05-06 09:00") is not None
+    )
     again = await import_memories(memory, "ana", ImportArguments(file=talk))
     assert (again.turns, again.known) == (0, 3)
     with Path(talk).open("a", encoding="utf-8") as file:  # noqa: ASYNC230
@@ -216,7 +218,7 @@ async def test_only_an_intact_copy_is_restored(memory: Memory, tmp_path: Path) -
 
 async def test_a_client_uses_files_in_one_folder_only(memory: Memory, talk: str) -> None:
     await remember(memory, "My dog is called Potola.")
-    folder = default_folder(memory.path)
+    folder = default_folder(file_of(memory))
     async with Client(create_server(memory, "ana")) as client:
 
         async def called(name: str, **arguments: str) -> Any:  # noqa: ANN401 - the protocol's result

@@ -146,7 +146,7 @@ async def test_a_server_for_one_user_reaches_no_other(memory: Memory, tmp_path: 
         "into": (await memory.memories("ben"))[0].id,
         "ids": [(await memory.memories("ben"))[0].id],
         "decision": (
-            await memory.runtime.storage.database.read(
+            await memory.runtime.database.read(
                 queries.decisions.of_user,
                 ben,
                 1,

@@ -220,10 +220,10 @@ async def _settled(task: Task) -> int:
     while left and time.monotonic() < deadline:
         with suppress(StoreError):  # the server is being restarted
             async with Memory.open(task.url) as memory:
-                left = memory.spooled
+                left = memory.runtime.spooled
                 with suppress(StoreError):
                     await memory.runtime.replay_spool()
-                left = memory.spooled
+                left = memory.runtime.spooled
         if left:
             await asyncio.sleep(CHECK_S)
     return left

@@ -59,7 +59,7 @@ def export(
                 count = console.stage_counter(progress)
                 exported = await export_memories(memory, user, arguments, count)
         print_result("export_memories", as_json(exported), json_=json_)
-        if memory.options.key is not None and not json_:
+        if memory.runtime.options.key is not None and not json_:
             console.print_line(f"{file} is not encrypted: anyone who can open it can read it")
 
     with_memory(existing_database(database), run, user=user)
@@ -146,7 +146,7 @@ def backup(target: Path, database: Database = None) -> None:
                 BackupArguments(action="backup", file=str(target)),
                 lambda left, all_: progress.update(bar, total=all_, completed=all_ - left),
             )
-        encrypted = "" if memory.options.key is None else ", encrypted with the same key"
+        encrypted = "" if memory.runtime.options.key is None else ", encrypted with the same key"
         console.print_line(f"{path} copied to {target}{encrypted}")
 
     with_memory(path, run)

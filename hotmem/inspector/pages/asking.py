@@ -62,7 +62,7 @@ async def dropped_candidates(site: Site, block: ContextBlock) -> list[ScoredCand
         block.user_id,
         block.session_id,
         block.at,
-        site.memory.options.recall.max_tokens,
+        site.memory.runtime.options.recall.max_tokens,
     )
     found = await retrieve(reader, request, StageTimer())
     if not found.candidates:

@@ -13,7 +13,6 @@ from hotmem.core.validation import counted
 from hotmem.inspector.changes import Site, found
 from hotmem.inspector.plots import bar_chart, line_chart
 from hotmem.inspector.rendering import share
-from hotmem.storage import queries
 from hotmem.storage.inspection import Inspection
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Layer, Tally, WeightSnapshot
 from hotmem.types.inspection import StoredWeight
@@ -79,11 +78,8 @@ async def page(site: Site, request: Request) -> Response:
     ahead = (
         latest[0].asked_at if latest and latest[0].asked_at > datetime.now(UTC) + DRIFT else None
     )
-    moved = (
-        len(await site.memory.runtime.database.read(queries.layer_weights.over_time, rows.user, 2))
-        > 1
-    )
-    learns = site.memory.options.learning.moves_weights
+    moved = len(await site.memory.learning.history(site.user_id, 2)) > 1
+    learns = site.memory.runtime.options.learning.moves_weights
     return site.show(
         "learning.html",
         periods=periods,
@@ -111,13 +107,8 @@ async def plot(site: Site, request: Request) -> Response:
         values = {one.layer.value: (one.start, one.weight) for one in weights}
         return await _draw(site, lambda: bar_chart(values, "weight", MAX_WEIGHT, dark=dark))
     if name == "history":
-        steps = sample_steps(
-            (
-                await site.memory.runtime.database.read(
-                    queries.layer_weights.over_time, rows.user, MAX_STEPS
-                )
-            )[::-1]
-        )
+        latest_first = await site.memory.learning.history(site.user_id, MAX_STEPS)
+        steps = sample_steps(latest_first[::-1])
         counted = {layer.value: [step.weights[layer] for step in steps] for layer in Layer}
         numbers = [f"{step.version:,}" for step in steps]
         return await _draw(

@@ -117,7 +117,7 @@ def _one_of(kind: type[T], value: str) -> T | None:
 
 async def page(site: Site, request: Request) -> Response:
     """Show the page."""
-    known = await site.memory.subcategories(site.user_id)
+    known = await site.memory.subcategories.of_user(site.user_id)
     return site.show(
         "subcategories.html",
         categories=[
@@ -150,7 +150,7 @@ async def conversation_page(site: Site, request: Request) -> Response:
     rows = await site.rows()
     session = found(await rows.session(key(request)))
     turns = await rows.turns(session.key, cursor(request), TURNS)
-    summary = await site.memory.summary(user_id=site.user_id, session_id=session.id)
+    summary = await site.memory.lookup.summary(user_id=site.user_id, session_id=session.id)
     sentences = (
         () if summary is None else (*summary.narrative, *summary.decisions, *summary.open_loops)
     )

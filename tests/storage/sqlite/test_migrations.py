@@ -100,7 +100,7 @@ async def test_a_file_of_the_first_version_opens_and_answers(
         held = {known.text: known.current for known in await memory.memories("ana", past=True)}
         assert held["Ana's dog is called Potola."] and not held["Ana's dog is called Paola."]
         assert held["Ana lives in Lisbon."] and not held["Ana lives in Porto."]
-        assert await memory.summary(user_id="ana", session_id="first") is not None
+        assert await memory.lookup.summary(user_id="ana", session_id="first") is not None
         assert (
             len(
                 [

@@ -77,4 +77,4 @@ async def test_a_corrected_turn_of_the_bot_has_less_confidence(memory: Memory) -
 
 async def test_the_corrected_name_joins_the_vocabulary(memory: Memory) -> None:
     await remember(memory, "No, I said Ottoline, not Caroline.")
-    assert "Ottoline" in await memory.vocabulary("ana")
+    assert "Ottoline" in await memory.lookup.vocabulary("ana")

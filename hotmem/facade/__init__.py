@@ -1,1 +1,0 @@
-"""Groups of methods of `hotmem.Memory`, which joins them: search, knowledge, forgetting."""
