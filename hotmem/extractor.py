@@ -9,10 +9,10 @@ from typing import Final
 from hotmem.core.metrics import count_facts
 from hotmem.core.threads import ForegroundPriority
 from hotmem.options import ExtractionOptions
+from hotmem.readings import store_facts
 from hotmem.remember import WriteContext, other_owner
 from hotmem.storage import queries
 from hotmem.storage.queries.model_calls import Budget, Claim, Cost
-from hotmem.storage.readings import store_facts
 from hotmem.types import (
     ExtractionBatch,
     ExtractionOutcome,

@@ -20,6 +20,7 @@ from hotmem.consolidation.summary import count_topics, render_summary, summarise
 from hotmem.core.logs import log
 from hotmem.errors import StoreError
 from hotmem.models import Encoder, encode_tokens
+from hotmem.readings import store_understanding
 from hotmem.retrieval.context import FormerEncoder
 from hotmem.retrieval.fusion import reciprocal_rank_fusion
 from hotmem.revision.supersession import (
@@ -32,7 +33,6 @@ from hotmem.storage import Storage, queries
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.jobs import DueSession
 from hotmem.storage.queries.memories import current_before
-from hotmem.storage.readings import store_understanding
 from hotmem.storage.search.searches import IndexOf, LexicalSearch, VectorSearch, run
 from hotmem.text.stemming import terms
 from hotmem.types import (

@@ -21,9 +21,9 @@ from eval.bench.synthetic import SESSION_TURNS, START, USER, SyntheticConversati
 from hotmem.consolidation.summary import render_summary
 from hotmem.models import Encoder, Language, encode_tokens
 from hotmem.models.encoder import Vectors, unit_rows
+from hotmem.readings import store_understanding
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import jobs, sessions, turns, users
-from hotmem.storage.readings import store_understanding
 from hotmem.storage.search import vectors
 from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.sqlite.migrations import migrate

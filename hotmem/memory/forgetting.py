@@ -10,8 +10,8 @@ from hotmem.core.logs import log
 from hotmem.core.validation import validate_order, validate_type
 from hotmem.errors import InvalidInput, StoreError
 from hotmem.memory.runtime import Runtime
+from hotmem.memory.suppression import single_words
 from hotmem.operations import search
-from hotmem.operations.suppression import single_words
 from hotmem.storage import queries
 from hotmem.storage.database import Database
 from hotmem.text.names import normalize_name, whole_words

@@ -11,6 +11,7 @@ from hotmem.core.logs import log
 from hotmem.core.threads import ForegroundPriority, new_process_id
 from hotmem.core.validation import validate_type
 from hotmem.errors import MemoryClosed, StoreError, StoreLocked, StoreReadOnly
+from hotmem.memory.suppression import Suppression
 from hotmem.models import (
     Encoder,
     Language,
@@ -23,7 +24,6 @@ from hotmem.models import (
 from hotmem.models.rewriter import Rewriter
 from hotmem.operations.results import actor
 from hotmem.operations.retention import Retention
-from hotmem.operations.suppression import Suppression
 from hotmem.options import BackgroundMode, ExtractionOptions, Options
 from hotmem.ranking.relevance import fitted_model
 from hotmem.recall import RecallContext

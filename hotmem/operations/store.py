@@ -40,11 +40,11 @@ from hotmem.operations.results import (
     StoreResult,
     settle,
 )
+from hotmem.readings import store_note
 from hotmem.recall import RecallContext
 from hotmem.remember import WriteContext, find_revision
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
-from hotmem.storage.readings import store_note
 from hotmem.storage.search.searches import VectorSearch
 from hotmem.text.language_detection import is_english
 from hotmem.text.stemming import stems

@@ -271,9 +271,7 @@ class RealtimeDelivery(ConversationPart):
 
     async def _give(self, offer: _Offer) -> None:
         block, memory = offer.block, self._handle.current
-        if block is not None and (
-            memory is None or memory.runtime.suppression.current(block) is None
-        ):
+        if block is not None and not (memory and memory.runtime.suppression.current(block)):
             return
         respond = (
             offer.turn is not None

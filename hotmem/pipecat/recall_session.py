@@ -384,13 +384,10 @@ class RecallSession(ConversationPart):
 
     def _late_block(self) -> ContextBlock | None:
         """The late block of the previous turn, for a turn that needs no memory itself."""
-        memory = self._handle.current
-        if memory is None or len(self._turns) < 2:
+        memory, turns = self._handle.current, [*self._turns]
+        if memory is None or len(turns) < 2 or turns[0].request.guest != turns[1].request.guest:
             return None
-        block = self._turns[0].late_block
-        if self._turns[0].request.guest != self._turns[1].request.guest:
-            return None
-        return memory.runtime.suppression.current(block)
+        return memory.runtime.suppression.current(turns[0].late_block)
 
 
 def _cancel(turn: TurnState) -> None:

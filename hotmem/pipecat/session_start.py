@@ -120,9 +120,8 @@ class SessionStart(ConversationPart):
         return self._instructions if hidden else self._opening
 
     def _is_enabled(self, memory: Memory) -> bool:
-        default = memory.runtime.options.recall.opening_tokens
-        max_tokens = self._settings.opening_tokens
-        return (default if max_tokens is None else max_tokens) > 0
+        tokens = self._settings.opening_tokens
+        return (memory.runtime.options.recall.opening_tokens if tokens is None else tokens) > 0
 
     async def _prepare(self, memory: Memory) -> None:
         enabled = self._is_enabled(memory)

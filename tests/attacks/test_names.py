@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Memory
+from hotmem.memory.suppression import SuppressedTexts
 from hotmem.models import Language
-from hotmem.operations.suppression import SuppressedTexts
 from hotmem.text.names import name_finder, normalize_name, whole_words
 from tests.conversation import said, turns_told
 from tests.letters import LetterEncoder

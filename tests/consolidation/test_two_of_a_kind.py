@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hotmem.readings import store_understanding
 from hotmem.storage import queries
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.jobs import UserRotation
-from hotmem.storage.readings import store_understanding
 from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.sqlite.migrations import migrate
 from hotmem.types import MemoryRecord, Statement, Understanding

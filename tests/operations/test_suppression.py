@@ -1,6 +1,6 @@
 """Suppression of forgotten words, until the user says them again."""
 
-from hotmem.operations.suppression import SuppressedTexts
+from hotmem.memory.suppression import SuppressedTexts
 from hotmem.text.stemming import stems
 
 

@@ -26,7 +26,7 @@ LAYERS: Final = (
     ("consolidation",),
     ("portability",),
     ("session_start",),
-    ("recall", "remember"),
+    ("recall", "remember", "readings"),
     ("operations",),
     ("extractor", "model_calls", "topic_namer", "job_runner", "worker"),
     ("settings", "memory"),

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from hotmem import Memory
 from hotmem.models import Language
+from hotmem.readings import store_understanding
 from hotmem.storage import Storage, open_storage, queries
 from hotmem.storage.queries.jobs import UserRotation
-from hotmem.storage.readings import store_understanding
 from hotmem.types import Statement, StoredMemory, Understanding
 from hotmem.understanding.facts import relations
 from hotmem.understanding.facts.relations import Relation

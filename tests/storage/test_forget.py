@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from hotmem import Memory, Options
 from hotmem.models import Language
 from hotmem.options import BackgroundOptions
+from hotmem.readings import store_understanding
 from hotmem.storage import open_storage, queries, steps
 from hotmem.storage.queries.index_entries import to_bits
 from hotmem.storage.queries.jobs import UserRotation
-from hotmem.storage.readings import store_understanding
 from hotmem.storage.search.vectors import to_bytes
 from hotmem.tools.editing import EditArguments, edit_memory
 from hotmem.tools.maintenance import (

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from hotmem.readings import store_understanding
 from hotmem.storage import queries
 from hotmem.storage.queries.imports import ImportSession
 from hotmem.storage.queries.jobs import UserRotation
-from hotmem.storage.readings import store_understanding
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import EvidenceKind, JobKind, Understanding, UserKey
 from hotmem.types.maintenance import ForgetEverything

@@ -10,8 +10,7 @@ from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import event_times, reembedding
 from hotmem.storage.queries.times import from_stored
 from hotmem.storage.queries.turns import stored_stems
-from hotmem.storage.search.token_signs import unpacked
-from hotmem.storage.search.vectors import from_bytes
+from hotmem.storage.search.vectors import from_bytes, unpacked_signs
 from hotmem.text.answer_types import answer_types
 from hotmem.text.stemming import stems
 from hotmem.types import (
@@ -250,7 +249,7 @@ def _passages(rows: list[Any], window: int) -> list[Evidence]:
                 terms=stored_stems(terms),
                 answer_types=found_forms,
                 vector=vector,
-                signs=unpacked(width, signs),
+                signs=unpacked_signs(width, signs),
                 correction_count=doubts or 0,
                 order_time=None if order_time is None else from_stored(order_time),
                 after_question=before is not None
@@ -317,7 +316,7 @@ def _memories(rows: list[Any], language: str) -> list[Evidence]:
                 terms=stems(row[1], language),
                 answer_types=AnswerType.NONE if turns else answer_types(row[1]),
                 vector=vector,
-                signs=unpacked(row[15], row[16]),
+                signs=unpacked_signs(row[15], row[16]),
                 memory_id=row[2],
                 hedged=bool(row[5]),
                 changes=bool(row[6]),

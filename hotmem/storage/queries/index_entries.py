@@ -23,6 +23,10 @@ TABLES: Final = {
 WORDED: Final = (EvidenceKind.PASSAGE, EvidenceKind.MEMORY)
 """Kinds with terms of their own; a session is found by the terms of its passages."""
 
+SIGNED: Final = (EvidenceKind.PASSAGE, EvidenceKind.MEMORY)
+"""Kinds whose texts have token signs, one bit per dimension: 16 bytes a token, about 0.5 KB a
+spoken turn."""
+
 
 def add(
     conn: Connection, user: UserKey, kind: EvidenceKind, key: int, session: int, text: str

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from hotmem.storage.database import Connection, Pending
-from hotmem.storage.queries.index_entries import TABLES, unsign
-from hotmem.storage.search import token_signs
+from hotmem.storage.queries.index_entries import SIGNED, TABLES, unsign
 from hotmem.types import EvidenceKind
 
 NONE_LEFT: Final = 0
@@ -125,7 +124,7 @@ def postpone(conn: Connection, kind: EvidenceKind, keys: Sequence[int]) -> None:
                 AND user_key = (SELECT user_key FROM {TABLES[kind]} WHERE id = ?)""",
             (key, key),
         )
-        token_signs.clear(conn, kind, key - 1, key)
+        _clear_signs(conn, kind, key - 1, key)
 
 
 def finish(conn: Connection) -> None:
@@ -147,7 +146,7 @@ def _clear(conn: Connection, kind: EvidenceKind, after: int, upto: int) -> None:
         (after, upto),
     )
     unsign(conn, kind, after, upto)
-    token_signs.clear(conn, kind, after, upto)
+    _clear_signs(conn, kind, after, upto)
 
 
 def current(conn: Connection) -> str | None:
@@ -170,3 +169,9 @@ def is_current(conn: Connection, encoder: str) -> bool:
 def identified(encoder: str, dimension: int) -> str:
     """The stored form of an encoder's name and dimension."""
     return f"{encoder}/{dimension}"
+
+
+def _clear_signs(conn: Connection, kind: EvidenceKind, after: int, upto: int) -> None:
+    """Removes the signs of the rows of a kind above a row number and up to another."""
+    if kind in SIGNED:
+        conn.execute(f"DELETE FROM {kind}_signs WHERE {kind} > ? AND {kind} <= ?", (after, upto))

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from hotmem.core.vector_math import matmul
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import index_entries, jobs, reembedding
-from hotmem.storage.queries.index_entries import TABLES, to_bits
-from hotmem.storage.search import token_signs
+from hotmem.storage.queries.index_entries import SIGNED, TABLES, to_bits
 from hotmem.storage.search.user_index import WORD, Index, IndexReader
 from hotmem.types import EvidenceKind, QueryVectors, SignBits, UserKey, Vector
 
@@ -106,7 +105,7 @@ def put(
         if row:
             conn.lock_user(row[0])
             index_entries.sign(conn, row[0], kind, key, vector)
-            token_signs.put(conn, kind, key, of_pieces)
+            _put_signs(conn, kind, key, of_pieces)
 
 
 def stored(
@@ -281,3 +280,29 @@ def from_bytes(blobs: Iterable[bytes]) -> NDArray[np.float32]:
     )
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.maximum(lengths, 1e-9), dtype=np.float32)
+
+
+def _put_signs(conn: Connection, kind: EvidenceKind, key: int, signs: SignBits) -> None:
+    """Stores the signs, uint8 (tokens, width / 8), of a row, if it is one that has them."""
+    if (
+        kind not in SIGNED
+        or not len(signs)
+        or (kind is EvidenceKind.MEMORY and _is_read(conn, key))
+    ):
+        return
+    conn.execute(f"DELETE FROM {kind}_signs WHERE {kind} = ?", (key,))
+    conn.execute(
+        f"INSERT INTO {kind}_signs ({kind}, width, signs) VALUES (?, ?, ?)",
+        (key, signs.shape[1], signs.tobytes()),
+    )
+
+
+def _is_read(conn: Connection, memory: int) -> bool:
+    """Whether a memory was extracted from a turn."""
+    row = conn.execute("SELECT 1 FROM sources WHERE memory = ? LIMIT 1", (memory,)).fetchone()
+    return row is not None
+
+
+def unpacked_signs(width: int | None, signs: bytes | None) -> SignBits | None:
+    """Stored signs as uint8 (tokens, width / 8); None where there are none."""
+    return np.frombuffer(signs, dtype=np.uint8).reshape(-1, width) if width and signs else None

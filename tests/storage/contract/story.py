@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from hotmem.readings import store_understanding
 from hotmem.storage import queries
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.jobs import UserRotation
-from hotmem.storage.readings import store_understanding
 from hotmem.storage.search import vectors
 from hotmem.types import (
     Category,

@@ -3,9 +3,9 @@
 from datetime import timedelta
 from typing import Final
 
+from hotmem.readings import find_effect, store_note
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
-from hotmem.storage.readings import find_effect, store_note
 from hotmem.types import Category, JobKind, Kind, NewMemory, Revision, UserKey
 from hotmem.understanding.facts.relations import LIVES_IN
 from tests.letters import NO_SIGNS, LetterEncoder

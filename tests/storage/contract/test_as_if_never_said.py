@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import pytest
 
-from hotmem.storage import queries, readings
+from hotmem.readings import store_understanding
+from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.types import Category, Kind, Statement, Understanding, UserKey
@@ -63,7 +64,7 @@ def tell(
         queries.turns.add(conn, turn(TEXT, user=user, at=at, name=f"t{number}"), at)
         ((key, _),) = queries.turns.waiting(conn, UserRotation(), 1)
         read = Understanding(() if number in unread else (statement,))
-        readings.store_understanding(conn, key, read)
+        store_understanding(conn, key, read)
 
 
 def stored(conn: Connection, user: UserKey) -> list[tuple[Any, ...]]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, Final
 
-from hotmem.storage import queries, readings
+from hotmem import readings
+from hotmem.storage import queries
 
 UNCOVERED: Final = Path(__file__).with_name("uncovered.txt")
 """Functions that no contract test calls yet. Call one and remove it there; none may be added."""

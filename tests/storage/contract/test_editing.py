@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from hotmem.errors import InvalidInput
+from hotmem.readings import store_understanding
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.edits import Wording
 from hotmem.storage.queries.imports import Import
 from hotmem.storage.queries.jobs import UserRotation
-from hotmem.storage.readings import store_understanding
 from hotmem.storage.search import vectors
 from hotmem.types import (
     Category,

@@ -6,9 +6,9 @@ from typing import Final
 
 import pytest
 
+from hotmem.readings import store_note
 from hotmem.storage import Storage, queries
 from hotmem.storage.database import Connection, Database
-from hotmem.storage.readings import store_note
 from hotmem.types import (
     Category,
     DecisionAction,

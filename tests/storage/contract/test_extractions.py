@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
+from hotmem.readings import store_facts, store_statement, store_understanding
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.extractions import MAX_TRIES, MAX_TURN_CHARACTERS
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.queries.model_calls import NO_SESSION, Budget, Claim
-from hotmem.storage.readings import store_facts, store_statement, store_understanding
 from hotmem.types import (
     Category,
     ExtractionCosts,

@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
+from hotmem.readings import store_understanding
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import LEASE_S, UserRotation
-from hotmem.storage.readings import store_understanding
 from hotmem.types import Category, FailedJob, JobKind, Turn, Understanding, UserKey
 from tests.storage.contract.story import (
     ENCODER,

@@ -3,10 +3,10 @@
 from datetime import timedelta
 from functools import partial
 
+from hotmem.readings import store_understanding
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import UserRotation
-from hotmem.storage.readings import store_understanding
 from hotmem.types import Category, Interval, Kind, NewMemory, Statement, Understanding, UserKey
 from tests.letters import NO_SIGNS, LetterEncoder
 from tests.storage.contract.story import NOW, say

@@ -15,7 +15,7 @@ from hotmem import Memory
 from hotmem.models import CachedEncoder, Language
 from hotmem.storage import open_storage, queries
 from hotmem.storage.queries import evidence, forget, turns, users
-from hotmem.storage.search import token_signs, vectors
+from hotmem.storage.search import vectors
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import Evidence, EvidenceKind, SignBits, UserKey
 from tests.conversation import remember, said
@@ -53,13 +53,13 @@ def count(conn: Connection) -> int:
 
 @given(arrays.arrays(np.uint8, st.tuples(st.integers(1, 9), st.integers(1, 9))))
 def test_bytes_become_the_signs_they_were(kept: SignBits) -> None:
-    found = token_signs.unpacked(kept.shape[1], kept.tobytes())
+    found = vectors.unpacked_signs(kept.shape[1], kept.tobytes())
     assert found is not None and found.dtype == np.uint8 and np.array_equal(found, kept)
 
 
 def test_no_bytes_are_no_signs() -> None:
-    assert token_signs.unpacked(None, None) is None
-    assert token_signs.unpacked(48, b"") is None
+    assert vectors.unpacked_signs(None, None) is None
+    assert vectors.unpacked_signs(48, b"") is None
 
 
 def test_signs_are_stored_and_loaded_with_their_passage(conn: Connection) -> None:
