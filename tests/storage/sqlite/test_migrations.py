@@ -15,6 +15,7 @@ from hotmem.models import Language
 from hotmem.storage.sqlite import migrations
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import APPLICATION_ID, STEPS, migrate
+from hotmem.storage.sqlite.opening import open_connections
 from tests.conversation import START, turns_told
 from tests.letters import LetterEncoder
 from tests.storage.sqlite.make_version1 import FILE, QUESTION, TURNS
@@ -54,6 +55,17 @@ def test_migrating_marks_the_file_and_happens_once(database: Path) -> None:
         assert conn.execute("PRAGMA user_version").fetchone()[0] == len(STEPS)
         assert conn.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
         assert database.read_bytes() == before
+
+
+def test_a_file_that_lacks_columns_is_left_as_it_is(database: Path) -> None:
+    """Before the first release the schema changed without a step."""
+    with closing(connect(database)) as conn:
+        migrate(conn, database)
+        conn.execute("ALTER TABLE decisions DROP COLUMN changes")
+    before = database.read_bytes()
+    with pytest.raises(StoreUnusable, match=r"lacks decisions\.changes\. Export it with"):
+        open_connections(database, None)
+    assert database.read_bytes() == before
 
 
 def test_a_step_that_fails_leaves_the_version_before_it(
