@@ -71,17 +71,27 @@ def checked_version(conn: Connection, path: Path) -> int:
         raise StoreUnusable(
             f"{path} is another program's database. Open another file; this one was left as it was."
         )
-    if version > len(STEPS):
-        raise StoreTooNew(
-            f"{path} has schema {version}, this HotMem knows up to {len(STEPS)}. Update HotMem:"
-            " pip install -U pipecat-hotmem."
-        )
+    check_not_newer(conn, path)
     if version == len(STEPS) and (lacking := _lacking_columns(conn)):
         raise StoreUnusable(
             f"{path} is of a development version of HotMem and lacks {', '.join(lacking)}. Export"
             " it with that version, and import that into a new file; this one was left as it was."
         )
     return version
+
+
+def check_not_newer(conn: Connection, path: Path) -> None:
+    """Checks in a transaction that no newer HotMem has migrated the file meanwhile.
+
+    Raises:
+        StoreTooNew: If one has.
+    """
+    version = _scalar(conn, "PRAGMA user_version")
+    if version > len(STEPS):
+        raise StoreTooNew(
+            f"{path} has schema {version}, this HotMem knows up to {len(STEPS)}. Update HotMem:"
+            " pip install -U pipecat-hotmem."
+        )
 
 
 def _lacking_columns(conn: Connection) -> list[str]:

@@ -13,11 +13,12 @@ from typing import Any, Final
 
 import pytest
 
-from hotmem import Memory, StoreUnusable, Weights
+from hotmem import Memory, StoreTooNew, StoreUnusable, Weights
 from hotmem.models import Language
 from hotmem.storage import queries
 from hotmem.storage.sqlite import migrations
 from hotmem.storage.sqlite.connection import Connection, connect
+from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.storage.sqlite.migrations import APPLICATION_ID, STEPS, migrate
 from hotmem.storage.sqlite.opening import open_connections
 from hotmem.tools.registry import tool
@@ -170,6 +171,21 @@ async def test_what_the_first_version_did_can_be_undone(version1: Path, language
         assert await memory.restore(user_id="ana") is not None
         assert "I went to Bruges with Hannelore." in await turns_told(memory)
         assert (await call("validate_storage"))["sound"]
+
+
+async def test_a_program_that_is_older_than_a_migration_is_stopped(database: Path) -> None:
+    """Another process may migrate a file that this one has open."""
+    opened = SqliteDatabase.open(database)
+    await opened.write_all(queries.users.ensure, "ana")
+    with closing(connect(database)) as conn:
+        conn.execute(f"PRAGMA user_version = {len(STEPS) + 1}")
+    with pytest.raises(StoreTooNew, match="pip install -U"):
+        await opened.write_all(queries.users.ensure, "ben")
+    with pytest.raises(StoreTooNew):
+        await opened.read_all(queries.users.find, "ana")
+    await opened.close()
+    with closing(connect(database, read_only=True)) as conn:
+        assert conn.execute("SELECT public_id FROM users").fetchall() == [("ana",)]
 
 
 @pytest.mark.timeout(600)
