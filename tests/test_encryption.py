@@ -208,6 +208,25 @@ def test_a_failed_conversion_leaves_the_file_unchanged(
     assert names(stored, None) == ["Potola"]
 
 
+def test_the_copy_of_a_killed_conversion_is_removed_at_the_next_open(stored: Path) -> None:
+    for suffix in ("making", "making-journal"):
+        stored.with_name(f"{stored.name}.{suffix}").write_bytes(stored.read_bytes())
+    assert names(stored, None) == ["Potola"]
+    asyncio.run(keep(stored, None, "Fips"))
+    assert [path.name for path in stored.parent.iterdir()] == [stored.name]
+
+
+def test_a_conversion_leaves_the_copy_of_another_that_is_under_way(stored: Path) -> None:
+    copy = stored.with_name(f"{stored.name}.making")
+    with closing(connect(stored)) as conn:
+        conn.execute("PRAGMA journal_mode = DELETE")
+        conn.execute("BEGIN IMMEDIATE")
+        copy.write_bytes(b"half")
+        with pytest.raises(StoreLocked):
+            convert(stored, None, EncryptionKey(SECRET))
+        assert copy.read_bytes() == b"half"
+
+
 CONVERTED = """
 import sys
 from pathlib import Path

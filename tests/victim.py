@@ -9,6 +9,7 @@ from datetime import timedelta
 from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Final
 
 from hotmem import Memory
 from hotmem.core.location import Location
@@ -19,6 +20,9 @@ from hotmem.options import BackgroundOptions, Options
 from hotmem.portability import importer
 from hotmem.portability.importer import hotmem_source
 from hotmem.storage import copying, open_storage, queries
+from hotmem.storage.sqlite import migrations
+from hotmem.storage.sqlite.connection import Connection as SqliteConnection
+from hotmem.storage.sqlite.opening import open_connections
 from hotmem.types import Turn
 from tests.conversation import START
 from tests.letters import LetterEncoder
@@ -70,6 +74,31 @@ def import_until_killed(path: Path, file: Path, out: Connection) -> None:
     """Import a file, one transaction a record, and send a message when the first is written."""
     importer.WRITE_S = 0.0  # type: ignore[misc]  # a constant, for small transactions
     asyncio.run(_import(path, file, out))
+
+
+def _copies_texts(conn: SqliteConnection) -> None:
+    conn.execute("ALTER TABLE memories ADD COLUMN shown TEXT")
+    for key, text in conn.execute("SELECT id, text FROM memories").fetchall():
+        conn.execute("UPDATE memories SET shown = ? WHERE id = ?", (text, key))
+
+
+def _rewrites_turns(conn: SqliteConnection) -> None:
+    conn.execute("CREATE TABLE turns_before AS SELECT * FROM turns")
+    conn.execute(
+        "UPDATE turns SET text = (SELECT b.text FROM turns_before b WHERE b.id = turns.id)"
+    )
+    conn.execute("DROP TABLE turns_before")
+
+
+LATER_STEPS: Final = (_copies_texts, _rewrites_turns)
+"""Steps of a later version of HotMem."""
+
+
+def migrate_until_killed(path: Path, out: Connection) -> None:
+    """Open a file with a later version's steps, after a message."""
+    migrations.STEPS = (*migrations.STEPS, *LATER_STEPS)  # type: ignore[misc]  # of a later version
+    out.send(None)
+    open_connections(path, None)
 
 
 async def _import(path: Path, file: Path, out: Connection) -> None:

@@ -291,17 +291,20 @@ async def retry_jobs(memory: Memory, user_id: str, _: NoArguments) -> RetryResul
 
 
 async def validate_storage(memory: Memory, _: str, __: NoArguments) -> ValidationReport:
-    """Check the integrity of the file and its indexes."""
+    """Check the integrity of the file, its rows and its indexes."""
     faults = tuple(await memory.runtime.database.read_all(queries.maintenance.faults))
     return ValidationReport(not faults, faults)
 
 
 async def repair_index(memory: Memory, _: str, __: NoArguments) -> RepairReport:
-    """Rebuild all index entries from the stored turns and memories."""
-    return RepairReport(
-        await memory.runtime.database.write_all(queries.maintenance.reindex),
-        tuple(await memory.runtime.database.read_all(queries.maintenance.faults)),
-    )
+    """Mend damaged rows, and rebuild all index entries from the stored turns and memories.
+
+    Vectors that cannot be read are computed again in the background.
+    """
+    database = memory.runtime.database
+    entries = await database.write_all(queries.maintenance.repair)
+    memory.runtime.worker.wake()
+    return RepairReport(entries, tuple(await database.read_all(queries.maintenance.faults)))
 
 
 async def memory_health(memory: Memory, user_id: str) -> Health:

@@ -182,7 +182,7 @@ def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Pa
     assert {"LICENSE", "README.md", "mkdocs.yml", "docs/index.md", "examples/room_bot.py"} <= names
     makefile = (ROOT / "Makefile").read_text("utf-8")
     assert set(re.findall(r"\.ci/\w+\.py", makefile)) <= names, "make audit and make matrix run"
-    assert "tests/storage/sqlite/version1.db" in names
+    assert "tests/storage/sqlite/version1.db.xz" in names
     stray = {".env", ".log", ".pyc", ".whl"}
     assert not [name for name in names if stray & set(Path(name).suffixes)]
     run(*pip, "wheel", "--no-deps", "--quiet", "--wheel-dir", tmp_path / "again", archive)

@@ -276,6 +276,68 @@ async def test_a_damaged_index_is_reported_and_repaired(database: Path, memory: 
     assert (await memory.recall("What is my dog called?", user_id="ana")).text == before
 
 
+DAMAGE = {
+    "references: rows that refer to rows that are gone": """
+        UPDATE memories SET superseded_by = 999 WHERE id = 1;
+        INSERT INTO sources VALUES (1, 999, 0, 5)""",
+    "values: values of memories that cannot be read": "UPDATE memories SET vector = x'0102'",
+    "values: values of passages that cannot be read": "UPDATE passages SET vector = 'text'",
+    "values: values of passage_signs that cannot be read": """
+        UPDATE passage_signs SET signs = x'01'""",
+    "values: values of decisions that cannot be read": "UPDATE decisions SET changes = '{x'",
+    "values: values of summaries that cannot be read": "UPDATE summaries SET topics = 'x'",
+    "index: passages that no search finds": "UPDATE passage_entries SET session = 2",
+    "index: passages not found by their words": "DELETE FROM passage_words WHERE rowid = 1",
+    "index: memories in the full-text index that are not there any more": """
+        INSERT INTO memory_words (rowid, terms) VALUES (999, 'u1xdog')""",
+    "index: passages not found by their meaning": "UPDATE passage_entries SET bits = x'01'",
+}
+"""What makes each fault that can be mended."""
+
+LOST = {
+    "rows of memories with a wrong type": "UPDATE memories SET said_at = 'x'",
+    "rows of memories with an unknown kind": "UPDATE memories SET kind = 'x'",
+}
+
+
+async def damage(memory: Memory, database: Path, statements: str) -> set[str]:
+    """Damage a file with these statements; return its faults."""
+    await memory.close()
+    with closing(connect(database)) as conn:
+        conn.execute("PRAGMA foreign_keys = OFF")
+        for statement in statements.split(";"):
+            conn.execute(statement, can_cache=False)
+    await memory.start()
+    report = await validate_storage(memory, "ana", NoArguments())
+    return {f"{fault.where}: {fault.what}" for fault in report.faults}
+
+
+@pytest.mark.parametrize("fault", DAMAGE)
+async def test_damaged_rows_are_reported_and_mended(
+    database: Path, memory: Memory, fault: str
+) -> None:
+    await tell(memory)
+    kept = await memory.store_memory("My dog is a terrier.", user_id="ana")
+    await tool("edit_memory").call(memory, "ana", {"id": kept.id, "importance": 5})
+    before = (await memory.recall("What is my dog called?", user_id="ana")).text
+    assert fault in await damage(memory, database, DAMAGE[fault])
+    repaired = await repair_index(memory, "ana", NoArguments())
+    assert repaired.faults == ()
+    await memory.settle()
+    assert (await validate_storage(memory, "ana", NoArguments())).sound
+    assert (await memory.recall("What is my dog called?", user_id="ana")).text == before
+    assert len([line async for line in memory.export("ana")]) > 5
+    assert (await memory.forget(user_id="ana", entity="Potola")).turns == 2
+
+
+@pytest.mark.parametrize("fault", LOST)
+async def test_rows_that_cannot_be_mended_are_reported(
+    database: Path, memory: Memory, fault: str
+) -> None:
+    await tell(memory)
+    assert await damage(memory, database, LOST[fault]) == {f"rows: {fault}"}
+
+
 async def test_a_backup_during_writes_is_complete(tmp_path: Path, memory: Memory) -> None:
     await tell(memory)
     target = tmp_path / "copy.db"

@@ -128,12 +128,12 @@ def _as_json(diagnosis: "Diagnosis") -> dict[str, Any]:
 
 @tool_command("validate_storage", whole_file=True)
 def validate() -> None:
-    """Check the integrity of the memory file and its indexes."""
+    """Check the integrity of the memory file, its rows and its indexes."""
 
 
 @tool_command("repair_index", whole_file=True)
 def repair() -> None:
-    """Rebuild all indexes from the stored turns and memories."""
+    """Mend damaged rows, and rebuild all indexes from the stored turns and memories."""
 
 
 def language(

@@ -70,6 +70,7 @@ class PostgresSearch(SearchPrimitives):
     """Implements `hotmem.storage.search.primitives.SearchPrimitives`."""
 
     page = PAGE
+    words_key = "id"
 
     def numbers(self, joined: Any) -> NDArray[np.int64]:  # noqa: ANN401 - as the engine joins them
         """Numbers of `int8send`, joined."""

@@ -9,7 +9,13 @@ import numpy as np
 
 from hotmem.errors import StoreUnusable
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import index_entries, model_calls, subcategories
+from hotmem.storage.queries import (
+    damage,
+    index_entries,
+    model_calls,
+    reembedding,
+    subcategories,
+)
 from hotmem.storage.queries.index_entries import TABLES, WORDED
 from hotmem.storage.queries.tags import SHOWN_TAGS
 from hotmem.storage.queries.times import from_stored, to_stored
@@ -153,25 +159,45 @@ def timeline(
 
 def faults(conn: Connection) -> list[Fault]:
     """Faults of the database; empty for a sound one."""
-    found = conn.integrity_faults()
+    found = [*conn.integrity_faults(), *damage.faults(conn)]
+    dimension = reembedding.dimension(conn)
+    size = "NULL" if dimension is None else (dimension + 7) // 8
     for kind, sql in TEXTS.items():
-        entry = f"{kind}_entries e WHERE e.user_key = f.user_key AND e.id = f.id"
+        same = "e.user_key = f.user_key AND e.id = f.id AND e.session = f.session"
+        counts: dict[str, int] = {}
         for rows, what in (
-            (f"({sql}) f WHERE NOT EXISTS (SELECT 1 FROM {entry})", "that no search finds"),
             (
-                f"{kind}_entries e WHERE NOT EXISTS (SELECT 1 FROM ({sql}) f WHERE f.id = e.id)",
+                f"({sql}) f WHERE NOT EXISTS (SELECT 1 FROM {kind}_entries e WHERE {same})",
+                "that no search finds",
+            ),
+            (
+                f"{kind}_entries e WHERE NOT EXISTS (SELECT 1 FROM ({sql}) f WHERE {same})",
                 "in the index that are not there any more",
             ),
             (
-                f"""({sql}) f WHERE f.vector IS NOT NULL
-                    AND EXISTS (SELECT 1 FROM {entry} AND e.bits IS NULL)""",
+                f"""({sql}) f JOIN {kind}_entries e ON {same}
+                    WHERE (f.vector IS NULL) <> (e.bits IS NULL) OR length(e.bits) <> {size}""",
                 "not found by their meaning",
             ),
         ):
-            (count,) = conn.execute(f"SELECT count(*) FROM {rows}").fetchone()
-            if count:
-                found.append(Fault("index", count, f"{TABLES[kind]} {what}"))
+            counts[what] = conn.execute(f"SELECT count(*) FROM {rows}").fetchone()[0]
+        if kind in WORDED:
+            texts = {key for (key,) in conn.execute(f"SELECT f.id FROM ({sql}) f").fetchall()}
+            worded = conn.search.worded(conn, kind)
+            counts["not found by their words"] = len(texts - worded)
+            counts["in the full-text index that are not there any more"] = len(worded - texts)
+        found += [
+            Fault("index", count, f"{TABLES[kind]} {what}")
+            for what, count in counts.items()
+            if count
+        ]
     return found
+
+
+def repair(conn: Connection) -> int:
+    """Mends damaged rows and rebuilds all index entries; returns how many."""
+    damage.mend(conn)
+    return reindex(conn)
 
 
 def reindex(conn: Connection) -> int:

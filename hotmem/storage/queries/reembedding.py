@@ -160,6 +160,12 @@ def ask_current(conn: Connection) -> Pending[str | None]:
     return lambda: next((str(value) for (value,) in rows.fetchall()), None)
 
 
+def dimension(conn: Connection) -> int | None:
+    """The dimension of all stored vectors; None if the database has no encoder yet."""
+    size = (current(conn) or "").rpartition("/")[2]
+    return int(size) if size.isdecimal() else None
+
+
 def is_current(conn: Connection, encoder: str) -> bool:
     """Whether the database has this encoder, and keeps it until this transaction ends."""
     conn.hold_encoder()

@@ -57,9 +57,11 @@ class SearchPrimitives(ABC):
             that are searched for must be stemmed by the same.
         page: The statement for a page: row numbers, sessions, lengths, "1" for each entry with a
             vector and else "0", and the bits, each joined.
+        words_key: The column of the row number in the full-text index.
     """
 
     page: ClassVar[str]
+    words_key: ClassVar[str]
 
     def __init__(self, language: str = ENGLISH) -> None:
         self.language = language
@@ -134,6 +136,11 @@ class SearchPrimitives(ABC):
     @abstractmethod
     def has_terms(self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int) -> bool:
         """Whether the index has terms of a row."""
+
+    def worded(self, conn: Connection, kind: EvidenceKind) -> set[int]:
+        """Row numbers of all rows whose terms are in the index."""
+        rows = conn.execute(f"SELECT {self.words_key} FROM {kind}_words")
+        return {int(key) for (key,) in rows.fetchall()}
 
     @abstractmethod
     def clear_terms(self, conn: Connection, kind: EvidenceKind) -> None:

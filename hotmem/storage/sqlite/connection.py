@@ -35,6 +35,7 @@ from hotmem.errors import (
 from hotmem.storage.database import RowChange
 from hotmem.storage.dialect import to_sqlite
 from hotmem.storage.queries.index_entries import WORDED
+from hotmem.storage.schema import TABLES
 from hotmem.storage.sqlite import files
 from hotmem.storage.sqlite.primitives import SqliteSearch
 from hotmem.types import Fault, UserKey
@@ -167,7 +168,7 @@ class Connection(apsw.Connection):
         return int(self.execute(sql).fetchone()[0])
 
     def integrity_faults(self) -> list[Fault]:
-        """Damaged pages and indexes, and rows with dangling references."""
+        """Damaged pages and indexes, rows with dangling references or values of a wrong type."""
         # A query makes the index reload the file first: otherwise its own check would
         # report later writes of other connections as damage.
         for kind in WORDED:
@@ -183,6 +184,15 @@ class Connection(apsw.Connection):
         if dangling:
             what = "rows that refer to rows that are gone"
             found.append(Fault("references", len(dangling), what))
+        for table in TABLES.values():
+            wrong = " OR ".join(
+                f"typeof({column.name}) NOT IN ('{column.kind.lower()}', 'null')"
+                for column in table.columns
+                if column.kind != "BLOB"  # vectors, which can be mended
+            )
+            sql = f"SELECT count(*) FROM {table.name} WHERE {wrong or 'FALSE'}"
+            if count := self.execute(sql).fetchone()[0]:
+                found.append(Fault("rows", count, f"rows of {table.name} with a wrong type"))
         return found
 
     if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from hotmem.core.location import EncryptionKey
 from hotmem.core.logs import log
 from hotmem.errors import DeadlineExceeded, StoreDamaged, StoreLocked, StoreReadOnly
 from hotmem.storage.database import Database
-from hotmem.storage.sqlite import connection, files
+from hotmem.storage.sqlite import connection, files, migrations
 from hotmem.storage.sqlite.connection import Connection, mapped_errors
 from hotmem.storage.sqlite.opening import READERS, Connections, open_connections
 from hotmem.types import Leftovers, UserKey
@@ -104,6 +104,7 @@ class SqliteDatabase(Database):
                 raise connection.damaged(self.path)
             self._begin(writer)
             try:
+                migrations.check_not_newer(writer, self.path)
                 result = run(writer)
                 files.check_same(self._file, self._identity)
                 writer.execute(ending)
@@ -221,6 +222,7 @@ class SqliteDatabase(Database):
             with self._mapped_errors():
                 conn.execute("BEGIN")
                 try:
+                    migrations.check_not_newer(conn, self.path)
                     return run(conn)
                 finally:
                     if conn.in_transaction:

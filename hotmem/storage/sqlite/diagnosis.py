@@ -22,6 +22,16 @@ from hotmem.types import Diagnosis, Finding
 LONGEST_JOURNAL: Final = 64 * 2**20
 """Normal size of a journal in bytes: four times the size at which a write checkpoints it."""
 
+REPAIR: Final = "Run: hotmem repair"
+FIXES: Final = {
+    "file": "Restore a backup.",
+    "rows": "Restore a backup.",
+    "references": f"{REPAIR}. If they stay, restore a backup.",
+    "values": f"{REPAIR}. Vectors are computed again, what else cannot be read is left out.",
+    "index": REPAIR,
+}
+"""What to do about a fault, by its place."""
+
 OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
@@ -110,8 +120,7 @@ def _journal(path: Path) -> Finding:
 def _content(conn: Connection, language: str | None) -> Iterator[Finding]:
     faults = maintenance.faults(conn)
     for fault in faults:
-        fix = "Run: hotmem repair" if fault.where == "index" else "Restore a backup."
-        yield Finding("content", f"{fault.where}: {fault.rows} {fault.what}", fix)
+        yield Finding("content", f"{fault.where}: {fault.rows} {fault.what}", FIXES[fault.where])
     if not faults:
         yield Finding("content", "sound: the file, its references and its indexes")
     yield from diagnosis.of_copy(conn)

@@ -9,7 +9,7 @@ from hotmem.core.location import EncryptionKey
 from hotmem.errors import StoreTooNew, StoreUnusable
 from hotmem.storage.queries import layer_weights, users
 from hotmem.storage.queries.turns import select
-from hotmem.storage.schema import text
+from hotmem.storage.schema import TABLES, text
 from hotmem.storage.sqlite.connection import Connection, complete_statement, connect, mapped_errors
 from hotmem.types import START_WEIGHTS, Turn, Weights
 
@@ -59,7 +59,8 @@ def checked_version(conn: Connection, path: Path) -> int:
     """The file's schema version; 0 if nothing is in it.
 
     Raises:
-        StoreUnusable: If the file is another program's database.
+        StoreUnusable: If the file is another program's database, or of a version that was never
+            released.
         StoreTooNew: If a newer HotMem wrote it.
     """
     version = _scalar(conn, "PRAGMA user_version")
@@ -70,12 +71,39 @@ def checked_version(conn: Connection, path: Path) -> int:
         raise StoreUnusable(
             f"{path} is another program's database. Open another file; this one was left as it was."
         )
+    check_not_newer(conn, path)
+    if version == len(STEPS) and (lacking := _lacking_columns(conn)):
+        raise StoreUnusable(
+            f"{path} is of a development version of HotMem and lacks {', '.join(lacking)}. Export"
+            " it with that version, and import that into a new file; this one was left as it was."
+        )
+    return version
+
+
+def check_not_newer(conn: Connection, path: Path) -> None:
+    """Checks in a transaction that no newer HotMem has migrated the file meanwhile.
+
+    Raises:
+        StoreTooNew: If one has.
+    """
+    version = _scalar(conn, "PRAGMA user_version")
     if version > len(STEPS):
         raise StoreTooNew(
             f"{path} has schema {version}, this HotMem knows up to {len(STEPS)}. Update HotMem:"
             " pip install -U pipecat-hotmem."
         )
-    return version
+
+
+def _lacking_columns(conn: Connection) -> list[str]:
+    """Columns of today's schema that a file lacks."""
+    sql = "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c"
+    found = set(conn.execute(sql).fetchall())
+    return [
+        f"{table.name}.{column.name}"
+        for table in TABLES.values()
+        for column in table.columns
+        if (table.name, column.name) not in found
+    ]
 
 
 def _scalar(conn: Connection, sql: str) -> int:

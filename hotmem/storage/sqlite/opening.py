@@ -78,7 +78,8 @@ def open_connections(
             writer = opened.enter_context(closing(connect(path, key=key)))
             migrations.checked_version(writer, path)
             _check_pages(writer, path)
-            migrations.migrate(writer, path)
+            migrations.migrate(writer, path)  # which waits for the end of a conversion
+            _remove_copies(path)
             writer.execute(f"PRAGMA wal_autocheckpoint = {JOURNAL_PAGES}")
         for _ in range(READERS + INLINE_READERS):
             reader = connect(path, key=key, read_only=True)
@@ -187,18 +188,18 @@ def convert(path: Path, before: EncryptionKey | None, after: EncryptionKey | Non
     path = path.resolve()
     if not files.writable(path) or not os.access(path.parent, os.W_OK):
         raise StoreReadOnly(f"{path} or its folder cannot be written. Make both writable.")
-    making = path.with_name(f"{path.name}.making")
-    try:
-        with mapped_errors(path), closing(connect(path, key=before)) as conn:
-            checked_version(conn, path)
-            connection.check(conn, path)
-            _leave_journal(conn, path)
-            with closing(
-                connect(path, key=before)
-            ) as guard:  # blocks writers until the file is replaced
-                if not connection.begun(guard):
-                    raise _in_use(path)
-                making.unlink(missing_ok=True)
+    making, _ = _copies(path)
+    with mapped_errors(path), closing(connect(path, key=before)) as conn:
+        checked_version(conn, path)
+        connection.check(conn, path)
+        _leave_journal(conn, path)
+        with closing(
+            connect(path, key=before)
+        ) as guard:  # blocks writers until the file is replaced
+            if not connection.begun(guard):
+                raise _in_use(path)
+            try:
+                _remove_copies(path)
                 _write(conn, making, after)
                 _check_same(conn, making, after)
                 making.chmod(stat.S_IMODE(path.stat().st_mode))
@@ -207,8 +208,20 @@ def convert(path: Path, before: EncryptionKey | None, after: EncryptionKey | Non
                 if os.name == "posix":
                     _flush(path.parent)
                 guard.execute("ROLLBACK")
-    finally:
-        making.unlink(missing_ok=True)
+            finally:
+                _remove_copies(path)
+
+
+def _copies(path: Path) -> tuple[Path, Path]:
+    """The copy that a conversion makes of a file, and its journal."""
+    path = path.resolve()
+    return path.with_name(f"{path.name}.making"), path.with_name(f"{path.name}.making-journal")
+
+
+def _remove_copies(path: Path) -> None:
+    """Removes what a conversion that was killed has left, which no deletion would reach."""
+    for left in _copies(path):
+        left.unlink(missing_ok=True)
 
 
 def _leave_journal(conn: Connection, path: Path) -> None:

@@ -27,6 +27,7 @@ class SqliteSearch(SearchPrimitives):
     """Implements `hotmem.storage.search.primitives.SearchPrimitives`."""
 
     page = PAGE
+    words_key = "rowid"
 
     def numbers(self, joined: Any) -> NDArray[np.int64]:  # noqa: ANN401 - as the engine joins them
         """Numbers joined with commas."""

@@ -389,3 +389,34 @@ async def test_searches_at_the_same_time_rank_as_each_alone(storage: Storage, an
         return_exceptions=True,
     )
     assert [type(error) for error in failed] == [DeadlineExceeded] * len(searches)
+
+
+async def test_damaged_values_and_terms_are_found_and_mended(
+    database: Database, ana: UserKey
+) -> None:
+    await database.write_all(talk)
+    await database.write_all(note, "The anchor is rusty.", ana)
+    assert await database.read_all(queries.maintenance.faults) == []
+    assert await database.read_all(queries.reembedding.dimension) == LetterEncoder.dimension
+
+    def break_rows(conn: Connection, user: UserKey) -> None:
+        first, second, *_ = passages(conn, user)
+        conn.execute("UPDATE passages SET vector = ? WHERE id = ?", (b"12", first))
+        conn.execute("UPDATE decisions SET changes = '{x'")
+        conn.search.remove_terms(conn, user, PASSAGE, second)
+
+    await database.write(break_rows, ana)
+    faults = await database.read_all(queries.maintenance.faults)
+    damaged = await database.read_all(queries.damage.faults)
+    assert {fault.what for fault in damaged} == {
+        "values of passages that cannot be read",
+        "values of decisions that cannot be read",
+    }
+    index = {fault.what for fault in faults if fault.where == "index"}
+    assert index == {"passages not found by their words"}
+    await database.write_all(queries.damage.mend)
+    assert await database.read_all(queries.damage.faults) == []
+    await database.write_all(queries.maintenance.repair)
+    assert await database.read_all(queries.maintenance.faults) == []
+    assert await database.write_all(embed) == 1
+    assert await database.read_all(queries.maintenance.faults) == []
