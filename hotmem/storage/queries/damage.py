@@ -11,9 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import reembedding
-from hotmem.storage.queries.index_entries import TABLES
+from hotmem.storage.queries.index_entries import SIGNED, TABLES
 from hotmem.storage.schema import TABLES as SCHEMA
-from hotmem.storage.search import token_signs
 from hotmem.types import Category, DecisionAction, Fault, Kind, Role
 
 
@@ -66,7 +65,7 @@ DAMAGED_SIGNS: Final = "length(signs) % nullif(width, 0) IS DISTINCT FROM 0"
 def faults(conn: Connection) -> list[Fault]:
     """Values that cannot be read, by table, and unknown names."""
     damaged = Counter(encoded.table for encoded, _ in _unreadable(conn))
-    for kind in token_signs.SIGNED:
+    for kind in SIGNED:
         sql = f"SELECT count(*) FROM {kind}_signs WHERE {DAMAGED_SIGNS}"
         damaged[f"{kind}_signs"] += conn.execute(sql).fetchone()[0]
     found = [
@@ -98,7 +97,7 @@ def mend(conn: Connection) -> None:
             f"UPDATE {encoded.table} SET {encoded.column} = ? WHERE {where}",
             (encoded.instead, *key),
         )
-    for kind in token_signs.SIGNED:
+    for kind in SIGNED:
         sql = f"DELETE FROM {kind}_signs WHERE {DAMAGED_SIGNS} RETURNING {kind}"
         keys = [key for (key,) in conn.execute(sql).fetchall()]
         conn.execute(f"UPDATE {TABLES[kind]} SET vector = NULL WHERE id = ANY(?)", (keys,))
