@@ -26,7 +26,7 @@ from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.tools.editing import EditArguments, edit_memory
 from hotmem.types import UserKey
-from tests.conversation import START, remember, said, turns_told
+from tests.conversation import START, said, turns_told
 from tests.letters import LetterEncoder
 from tests.storage.test_erasure import copies
 from tests.thoroughness import examples
@@ -248,17 +248,6 @@ async def test_what_has_nothing_to_do_with_it_stays_kept(memory: Memory) -> None
     )
 
 
-async def test_deletions_are_brought_back_the_latest_first(memory: Memory) -> None:
-    before = await turns_told(memory)
-    for name in (SECRET, "Braga"):
-        assert (await memory.forget(user_id="ana", entity=name, grace=DAY)).turns
-    for count in (2, 1):
-        assert (found := await memory.restorable("ana")) is not None
-        assert await memory.restore(user_id="ana") == found
-        assert (await memory.restorable("ana") is not None) == (count == 2)
-    assert await turns_told(memory) == before
-
-
 @pytest.mark.parametrize("way", ["entity", "session", "everything"])
 async def test_what_was_said_since_stays(way: str, memory: Memory) -> None:
     before = await turns_told(memory)
@@ -376,14 +365,6 @@ async def test_with_another_encoder_it_is_embedded_anew(
             SECRET in (await memory.recall("What is my dog called?", user_id="ana", at=LATER)).text
         )
         assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
-
-
-async def test_others_keep_theirs(memory: Memory, database: Path) -> None:
-    await remember(memory, said(f"I know {SECRET} too.", user="ben", name="t0"))
-    await memory.forget(user_id="ana", everything=True, grace=DAY)
-    assert await memory.restorable("ben") is None and await memory.restore(user_id="ben") is None
-    assert await turns_told(memory, "ben") == [f"I know {SECRET} too."]
-    assert await memory.restore(user_id="nobody") is None
 
 
 async def test_nothing_forgotten_is_nothing_kept(memory: Memory) -> None:

@@ -268,27 +268,6 @@ async def test_what_a_turn_told_besides_stays_known(database: Path, language: La
         assert (await memory.forget(user_id="ana", memory_id=dog.id)).memories == 0
 
 
-async def test_only_the_turns_named_go_whatever_their_time(
-    database: Path, language: Language
-) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        for text, session, name in (
-            ("I live in Braga.", "phone", "t1"),
-            ("My dog is called Potola.", "phone", "t2"),
-            ("I like tea.", "car", "t3"),
-        ):
-            await memory.remember(said(text, session=session, name=name))
-        await remember(memory, said("I like ferns.", user="ben", name="t2"))
-        removed = await memory.forget(user_id="ana", turn_ids=["t2", "unknown"])
-        assert (removed.turns, removed.memories, removed.sessions) == (1, 1, 0)
-        assert await turns_told(memory) == ["I live in Braga.", "I like tea."]
-        assert [known.text for known in await memory.memories("ana")] == [
-            "Ana likes tea.",
-            "Ana lives in Braga.",
-        ]
-        assert await turns_told(memory, "ben") == ["I like ferns."]
-
-
 @pytest.mark.parametrize(
     "what",
     [

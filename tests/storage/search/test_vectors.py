@@ -92,21 +92,6 @@ def test_put_replaces_and_skips_rows_that_are_gone(conn: Connection) -> None:
     assert conn.execute("SELECT count(*) FROM passage_entries").fetchone()[0] == 1
 
 
-def test_another_encoder_makes_everything_wait_again(conn: Connection) -> None:
-    turns.add(conn, said("one"), NOW)
-    key = conn.execute("SELECT id FROM passages").fetchone()[0]
-    put(conn, [key], unit(1, 1))
-    assert vectors.waiting(conn, 10) == []
-    assert not vectors.adopt(conn, "pairs of letters", DIMENSION), (
-        "the same encoder again changes nothing"
-    )
-    assert vectors.waiting(conn, 10) == []
-    assert vectors.adopt(conn, "pairs of letters", 128)
-    assert vectors.waiting(conn, 10) == [(EvidenceKind.PASSAGE, key, "Ana: one")]
-    put(conn, [key], unit(1, 1, 128))
-    assert vectors.waiting(conn, 10) == []
-
-
 def test_the_whole_queue_is_asked_for_in_portions(conn: Connection) -> None:
     for number in range(5):
         turns.add(conn, said(f"number {number}"), NOW)

@@ -8,7 +8,7 @@ from shutil import copyfile
 
 import pytest
 
-from hotmem.errors import DeadlineExceeded, HotMemError, MemoryClosed, StoreError, StoreFull
+from hotmem.errors import DeadlineExceeded, MemoryClosed
 from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import CHECKPOINT_EVERY, SqliteDatabase
@@ -30,29 +30,8 @@ def count(conn: Connection) -> int:
     return int(conn.execute("SELECT count(*) FROM users").fetchone()[0])
 
 
-def count_for(conn: Connection, user: UserKey) -> int:
-    return count(conn)
-
-
 def add(conn: Connection, name: str) -> None:
     conn.execute("INSERT INTO users (public_id) VALUES (?)", (name,))
-
-
-async def test_a_deadline_stops_a_query_inside_sqlite(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
-    try:
-        started = time.monotonic()
-        with pytest.raises(DeadlineExceeded):
-            await opened.inline().read_until(started + 0.1, count_for_ever, USER)
-        assert time.monotonic() - started < 2
-        with pytest.raises(DeadlineExceeded):
-            await opened.inline().read_until(time.monotonic() - 1, count_for, USER)
-        assert await opened.read_all(count) == 0, (
-            "the connection is usable again, without a deadline"
-        )
-        assert await opened.inline().read_until(None, count_for, USER) == 0
-    finally:
-        await opened.close()
 
 
 async def test_the_loop_runs_on_while_all_readers_are_busy(database: Path) -> None:
@@ -96,39 +75,6 @@ async def test_the_journal_is_copied_into_the_file_behind_the_writes(
         assert count(conn) == CHECKPOINT_EVERY
 
 
-async def test_a_write_that_fails_leaves_nothing(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
-
-    def half(conn: Connection) -> None:
-        add(conn, "ana")
-        raise ZeroDivisionError
-
-    def twice(conn: Connection) -> None:
-        add(conn, "ana")
-        add(conn, "ana")
-
-    try:
-        with pytest.raises(ZeroDivisionError):
-            await opened.write_all(half)
-        with pytest.raises(StoreError, match="rolled back"):
-            await opened.write_all(twice)
-        assert await opened.read_all(count) == 0
-        await opened.write_all(add, "ana")
-        assert await opened.read_all(count) == 1
-    finally:
-        await opened.close()
-
-
-async def test_readers_cannot_write(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
-    try:
-        with pytest.raises(StoreError):
-            await opened.read_all(add, "ana")
-        assert await opened.read_all(count) == 0
-    finally:
-        await opened.close()
-
-
 async def test_what_write_returned_from_is_on_the_disk(
     database: Path, monkeypatch: pytest.MonkeyPatch, durable: str
 ) -> None:
@@ -167,19 +113,6 @@ async def test_a_file_without_a_journal_is_opened_and_closed(database: Path) -> 
         await SqliteDatabase.open(database).close()
         with closing(connect(database)) as conn:
             assert conn.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
-
-
-async def test_a_full_file_is_told_from_other_failures(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
-    try:
-        most = await opened.write_all(lambda conn: conn.execute("PRAGMA page_count").fetchone()[0])
-        assert opened._writer is not None
-        opened._writer.execute(f"PRAGMA max_page_count = {most}")
-        with pytest.raises(StoreFull, match="Free some space"):
-            await opened.write_all(add, "x" * 100_000)
-        assert issubclass(StoreFull, HotMemError) and await opened.read_all(count) == 0
-    finally:
-        await opened.close()
 
 
 async def test_a_closed_file_is_told_to_who_reads_here_too(database: Path) -> None:
