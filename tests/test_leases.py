@@ -200,29 +200,6 @@ def test_a_worker_is_a_command(database: Path, tmp_path: Path) -> None:
         assert not any(jobs.waiting_counts(conn).values()) and not jobs.owners(conn)
 
 
-def test_a_lease_keeps_other_workers_away_until_it_expires(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
-    try:
-        with closing(connect(database)) as conn:
-            for number, user in enumerate(("ana", "ana", "ben")):
-                turns.add(conn, said("I am here.", user=user, name=str(number)), NOW)
-            first, second = "first", "second"
-
-            def claimed(worker: str, limit: int = 8) -> list[int]:
-                return jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), limit, worker)
-
-            assert claimed(first, 1) == [1]
-            assert claimed(second) == [3]
-            assert claimed(first) == [1, 2], "the lease covers all of a user's turns"
-            assert not jobs.is_waiting(conn, JobKind.TURN, "third")
-            pass_time(conn, jobs.LEASE_S)
-            assert claimed("third") == [1, 2, 3]
-            jobs.release_all(conn, "third")
-            assert claimed(second) == [1, 2, 3]
-    finally:
-        asyncio.run(opened.close())
-
-
 def test_a_lease_taken_by_a_clock_that_was_ahead_stops_nobody(database: Path) -> None:
     opened = SqliteDatabase.open(database)
     try:

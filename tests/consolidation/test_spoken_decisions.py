@@ -68,16 +68,6 @@ async def test_a_correction_is_undone_with_the_corrected_memory(memory: Memory) 
     assert await current(memory) == old
 
 
-async def test_a_confirmation_is_undone_with_its_source_and_date(memory: Memory) -> None:
-    await tell(memory, "I live in Porto.", "I live in Porto.")
-    (decision,) = [one for one in await decisions(memory) if one.action == "repeated"]
-    (before,) = await memory.memories("ana")
-    await undo(memory, decision)
-    (after,) = await memory.memories("ana")
-    assert (before.confirmations, after.confirmations) == (1, 0)
-    assert after.said_at < before.said_at
-
-
 async def test_a_later_change_is_undone_first(memory: Memory) -> None:
     await tell(memory, "I live in Porto.", "I live in Braga now.", "I live in Faro now.")
     last, first = (one for one in await decisions(memory) if one.action == "ended")

@@ -318,27 +318,6 @@ async def test_an_import_stopped_by_a_full_disk_is_reverted_later(
     assert [turn.text for turn in await turns(memory)] == ["I was here before."]
 
 
-async def test_an_interrupted_undo_is_finished_on_the_next_open(
-    memory: Memory, other: Memory, tmp_path: Path, open_memory: OpenMemory
-) -> None:
-    await add_conversation(other)
-    before = await asyncio.to_thread(contents, memory.path)
-    file = await spoilt(other, tmp_path / "spoilt.jsonl")
-    incoming = hotmem_source(file)
-    taking = await memory.runtime.storage.database.read_all(
-        queries.imported_records.start, incoming.source, incoming.form, with_forgotten=False
-    )
-    portion = taking.next_batch(incoming.records, 5) or []
-    await memory.runtime.storage.database.write_all(
-        queries.imported_records.import_records, taking, portion, datetime.now(UTC), 1.0
-    )
-    await memory.runtime.storage.database.write_all(queries.imports.abort, incoming.source)
-    await memory.close()
-    async with open_memory(memory.path) as again:
-        await again.settle()
-        assert await asyncio.to_thread(contents, memory.path) == before
-
-
 async def test_an_unfinished_import_can_be_undone(memory: Memory, tmp_path: Path) -> None:
     storage = memory.runtime.storage
     await begun(storage, tmp_path)

@@ -71,20 +71,6 @@ async def edits(memory: Memory) -> tuple[Decision, ...]:
     return (await memory_decisions(memory, "ana", asked)).decisions
 
 
-async def test_an_edit_is_undone_once(memory: Memory) -> None:
-    known = await dog(memory)
-    await edited(memory, id=known.id, content=POTOLA)
-    (decision,) = await edits(memory)
-    assert decision.action == "edited"
-    assert decision.memory_ids == (known.id,)
-    assert (await undo_decision(memory, "ana", UndoArguments(decision=decision.id))).restored == 1
-    assert await texts(memory, past=True) == [PAOLA]
-    assert (await memory.memories("ana"))[0].id == known.id
-    assert (await edits(memory))[0].undone_at is not None
-    with pytest.raises(InvalidInput, match="was undone on"):
-        await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
-
-
 async def test_a_later_edit_is_undone_first(memory: Memory) -> None:
     known = await dog(memory)
     first = await edited(memory, id=known.id, content=POTOLA)
