@@ -4,9 +4,12 @@ import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import cycle, islice
+from typing import Any
 
 from hotmem import Memory
-from hotmem.types import Role, Turn
+from hotmem.storage import queries
+from hotmem.storage.database import Database
+from hotmem.types import Role, Turn, UserKey
 from tests.tables import tables
 
 _LINES = tables(__file__)
@@ -103,6 +106,19 @@ def life(user: str = "ana", turns: int = 150, per_session: int = 15) -> Iterator
             minutes=minutes,
             name=f"{user}-{number}",
         )
+
+
+def models(memory: Memory) -> dict[str, Any]:
+    """The encoder and parser of an open memory, as arguments to open another."""
+    opened = memory.runtime.recall
+    return {"encoder": opened.encoder, "language": opened.language}
+
+
+async def user_of(database: Database, name: str = "ana") -> UserKey:
+    """The row number of a user, who must be there."""
+    user = await database.read_all(queries.users.find, name)
+    assert user is not None
+    return user
 
 
 async def turns_told(memory: Memory, user: str = "ana") -> list[str]:

@@ -37,7 +37,7 @@ async def errors(memory: Memory) -> AsyncIterator[tuple[str, str]]:
         memory.end_session(user_id="ana", session_id="monday"),
         memory.reset_weights("ana"),
         memory.evolve("ana"),
-        memory.runtime.storage.database.write_all(queries.maintenance.reindex),
+        memory.runtime.database.write_all(queries.maintenance.reindex),
     ):
         try:
             await write
@@ -89,7 +89,7 @@ async def main(path: Path, out: Path) -> None:
                     "trace": len((await memory.trace_search("dog", user_id="ana")).results),
                     "memories": [one.text for one in await memory.memories("ana")],
                     "faults": len(
-                        await memory.runtime.storage.database.read_all(queries.maintenance.faults)
+                        await memory.runtime.database.read_all(queries.maintenance.faults)
                     ),
                     "exported": dict(
                         (await export_memories(memory, "ana", ExportArguments(file=str(out)))).lines

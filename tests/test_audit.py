@@ -38,9 +38,7 @@ async def populated(memory: Memory) -> AsyncIterator[Memory]:
 async def entries(memory: Memory, user: str | None = None) -> list[AuditEntry]:
     """Return all entries, oldest first."""
     return (
-        await memory.runtime.storage.database.read_all(
-            queries.retention.entries, user, None, None, 1000
-        )
+        await memory.runtime.database.read_all(queries.retention.entries, user, None, None, 1000)
     )[::-1]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from hotmem import Memory, Turn
 from hotmem.storage import queries
 from hotmem.tools.files import ImportArguments, import_memories
-from tests.conversation import START, remember, said, turns_told
+from tests.conversation import START, models, remember, said, turns_told, user_of
 
 SECRET = "Xylomander"
 
@@ -124,7 +124,7 @@ async def test_importing_an_older_export_does_not_restore_forgotten_text(
     assert SECRET not in await _known(memory) and "yellow" in await _known(memory)
     summary = await memory.summary(user_id="ana", session_id="two")
     assert summary is not None and SECRET not in repr(summary)
-    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
+    assert not await memory.runtime.database.read_all(queries.maintenance.faults)
 
 
 async def test_forgotten_text_can_be_imported_on_request(memory: Memory, tmp_path: Path) -> None:
@@ -150,9 +150,7 @@ async def test_a_deleted_user_is_not_restored_by_an_import(memory: Memory, tmp_p
     assert (taken.turns, taken.memories) == (0, 0) and taken.forgotten >= 4
     assert await turns_told(memory) == []
     other = tmp_path / "other.db"
-    async with Memory.open(
-        other, encoder=memory.runtime.recall.encoder, language=memory.runtime.recall.language
-    ) as elsewhere:
+    async with Memory.open(other, **models(memory)) as elsewhere:
         assert (await elsewhere.import_records(file)).turns == 4, "another file knows nothing of it"
 
 
@@ -165,14 +163,13 @@ async def test_repeating_an_undone_import_does_not_restore_forgotten_text(
     await memory.import_records(file, with_forgotten=True)
     await memory.settle()
     await memory.forget(user_id="ana", entity=SECRET)
-    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(memory.runtime.database)
     (done,) = [
         one
-        for one in await memory.runtime.storage.database.read(queries.decisions.of_user, user, -1)
+        for one in await memory.runtime.database.read(queries.decisions.of_user, user, -1)
         if one.action == "imported"
     ]
-    await memory.runtime.storage.database.write(queries.undoing.undo, user, done.id, START)
+    await memory.runtime.database.write(queries.undoing.undo, user, done.id, START)
     await memory.take_back()
     await memory.import_records(file)
     assert SECRET not in await _known(memory) and "Porto" in await _known(memory)

@@ -106,9 +106,7 @@ async def test_an_encoder_error_on_one_text_leaves_only_that_text_without_a_vect
             await memory.settle()
         (failure,) = [
             one
-            for one in await memory.runtime.storage.database.read_all(
-                queries.job_failures.latest, 10
-            )
+            for one in await memory.runtime.database.read_all(queries.job_failures.latest, 10)
             if one.work is JobKind.PASSAGE
         ]
         assert (failure.user_id, failure.tries, failure.error, failure.again_at) == (
@@ -118,13 +116,13 @@ async def test_an_encoder_error_on_one_text_leaves_only_that_text_without_a_vect
             None,
         )
         eve, ana = (
-            await memory.runtime.storage.database.read_all(queries.users.find, "eve"),
-            await memory.runtime.storage.database.read_all(queries.users.find, "ana"),
+            await memory.runtime.database.read_all(queries.users.find, "eve"),
+            await memory.runtime.database.read_all(queries.users.find, "ana"),
         )
         assert eve is not None and ana is not None
         assert (
-            (await memory.runtime.storage.database.read(queries.maintenance.stats, eve)).failed,
-            (await memory.runtime.storage.database.read(queries.maintenance.stats, ana)).failed,
+            (await memory.runtime.database.read(queries.maintenance.stats, eve)).failed,
+            (await memory.runtime.database.read(queries.maintenance.stats, ana)).failed,
         ) == (
             2,  # the passage, and what is remembered of it
             0,
@@ -155,9 +153,7 @@ async def test_a_failing_summary_does_not_affect_others(database: Path, language
         assert present == [True, True, False, True, True]
         assert {
             (one.work, one.piece)
-            for one in await memory.runtime.storage.database.read_all(
-                queries.job_failures.latest, 10
-            )
+            for one in await memory.runtime.database.read_all(queries.job_failures.latest, 10)
         } == {
             (JobKind.TURN, "2"),
             (JobKind.SESSION, "day 2"),
@@ -316,11 +312,9 @@ async def test_another_encoder_embeds_failed_texts_too(database: Path, language:
         await remember(memory, f"The {POISON} is in the cupboard.")
     async with Memory.open(database, encoder=Another(), language=language) as memory:
         await memory.settle()
-        assert await memory.runtime.storage.database.read_all(queries.job_failures.latest, 10) == []
+        assert await memory.runtime.database.read_all(queries.job_failures.latest, 10) == []
         assert (
-            await memory.runtime.storage.database.read_all(
-                queries.embedding.waiting, ENCODER, 10, SERVED
-            )
+            await memory.runtime.database.read_all(queries.embedding.waiting, ENCODER, 10, SERVED)
             == []
         )
 
@@ -341,9 +335,7 @@ async def test_an_import_that_cannot_be_rolled_back_does_not_affect_others(
             await memory.settle()
         assert [
             (one.work, one.user_id, one.error)
-            for one in await memory.runtime.storage.database.read_all(
-                queries.job_failures.latest, 10
-            )
+            for one in await memory.runtime.database.read_all(queries.job_failures.latest, 10)
         ] == [(JobKind.IMPORT, "ana", "KeyError")]
     assert conn.execute("SELECT id FROM imports").fetchall() == [(1,)]
 
@@ -392,7 +384,7 @@ async def test_a_category_that_cannot_evolve_does_not_affect_others(
                 )
         async with asyncio.timeout(60):
             await memory.settle()
-        (failure,) = await memory.runtime.storage.database.read_all(queries.job_failures.latest, 10)
+        (failure,) = await memory.runtime.database.read_all(queries.job_failures.latest, 10)
         assert (failure.work, failure.piece, failure.tries, failure.again_at) == (
             JobKind.CATEGORY,
             "projects",

@@ -55,7 +55,7 @@ class Refusing(LetterEncoder):
 async def _fail(path: Path, out: Connection) -> None:
     options = Options(background=BackgroundOptions(batch=4, pause_s=0.01))
     async with Memory.open(path, options, encoder=Refusing(), language=LANGUAGE) as memory:
-        first = (await memory.runtime.storage.database.read_all(queries.retention.clock)).newest
+        first = (await memory.runtime.database.read_all(queries.retention.clock)).newest
         for number in range(20) if first is None else ():
             text = "The poison is in the cupboard." if number % 5 == 0 else turn(number).text
             await memory.remember(

@@ -36,7 +36,7 @@ from hotmem.understanding.query.off_record import confirms_deletion
 from hotmem.understanding.query.voice_commands import find_command
 from hotmem.understanding.turn_reader import MAX_CHARACTERS
 from tests.attacks.hostile import UNITS, repeated, watched
-from tests.conversation import START, OpenMemory, remember
+from tests.conversation import START, OpenMemory, remember, user_of
 from tests.letters import LetterEncoder
 
 LONG = 100_000
@@ -230,8 +230,7 @@ async def test_a_sentence_among_hostile_characters_is_understood_and_quoted(know
 
 
 async def _user(memory: Memory, user_id: str) -> UserKey:
-    found = await memory.runtime.storage.database.read_all(queries.users.find, user_id)
-    assert found is not None
+    found = await user_of(memory.runtime.database, user_id)
     return found
 
 

@@ -44,7 +44,7 @@ from hotmem.tools.maintenance import (
 from hotmem.tools.registry import tool
 from hotmem.types import Category, DecisionAction, Kind, NewMemory
 from hotmem.understanding.facts.tags import extract_tags
-from tests.conversation import START, OpenMemory, remember, said
+from tests.conversation import START, OpenMemory, remember, said, user_of
 
 LEAST, MOST = 5, 10
 
@@ -70,7 +70,7 @@ async def store(memory: Memory, *texts: str, category: Category = Category.LEARN
         for text, doc in zip(texts, memory.runtime.recall.language.parse(texts), strict=True)
     ]
     return [
-        await memory.runtime.storage.database.write_all(
+        await memory.runtime.database.write_all(
             queries.embedding.insert_memory,
             memory.runtime.write.encoder_id,
             "ana",
@@ -93,11 +93,10 @@ async def evolved(memory: Memory) -> None:
 
 async def placed(memory: Memory) -> dict[str, str | None]:
     """The subcategory of each memory, by its text."""
-    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(memory.runtime.database)
     return {
         record.text: record.subcategory
-        for _, record in await memory.runtime.storage.database.read(
+        for _, record in await memory.runtime.database.read(
             queries.export_rows.memories, user, 0, 10_000, 10**9
         )
     }
@@ -447,34 +446,32 @@ async def test_forgetting_during_an_evolution(
     memory: Memory, topics: dict[Category, Topics]
 ) -> None:
     await evolved(memory)
-    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(memory.runtime.database)
     ids = await store(
         memory, *(f"Xylomander: {text}" for text in statements("cooking tricks")[:10])
     )
-    members = await memory.runtime.storage.database.read(
+    members = await memory.runtime.database.read(
         queries.evolutions.members, user, Category.LEARNINGS, 2000
     )
     drafts = draft_subcategories(members, topics[Category.LEARNINGS], EvolutionOptions(), START)
     assert any("xylomander" in one.keywords for one in drafts.subcategories)
-    draft = await memory.runtime.storage.database.write(
+    draft = await memory.runtime.database.write(
         queries.evolutions.draft, user, Category.LEARNINGS, drafts, members, START
     )
     assert draft is not None
     before = await memory.subcategories("ana")
     await memory.forget(user_id="ana", memory_id=ids[0])
     assert (
-        await memory.runtime.storage.database.write(queries.evolutions.assign_batch, user, draft, 0)
-        is None
+        await memory.runtime.database.write(queries.evolutions.assign_batch, user, draft, 0) is None
     )
     assert (
-        await memory.runtime.storage.database.write(
+        await memory.runtime.database.write(
             queries.evolutions.adopt, user, draft, "too late", START
         )
         is None
     )
     assert (
-        await memory.runtime.storage.database.write(
+        await memory.runtime.database.write(
             queries.evolutions.draft, user, Category.LEARNINGS, drafts, members, START
         )
         is None

@@ -32,7 +32,7 @@ from hotmem.types import (
 )
 from hotmem.types.maintenance import ForgetTurns
 from tests.consolidation.test_summary import SPOKEN
-from tests.conversation import START, remember
+from tests.conversation import START, remember, user_of
 from tests.letters import LetterEncoder
 
 SERVED = UserRotation()
@@ -79,8 +79,7 @@ async def add(storage: Storage, session: Sequence[Turn]) -> None:
 
 
 async def due(storage: Storage) -> SummaryInput | None:
-    user = await storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(storage.database)
     await storage.database.write(queries.sessions.end, user, "long")
     session = await steps.session_due(storage.database, SERVED, START, 0)
     return (

@@ -19,7 +19,7 @@ from hotmem.options import LearningOptions
 from hotmem.storage import open_storage, queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Intent, Layer, LearningState
-from tests.conversation import START, OpenMemory, said
+from tests.conversation import START, OpenMemory, said, user_of
 
 LATER = START + timedelta(days=3)
 ASKED = "What's my dog called?"
@@ -123,8 +123,7 @@ def learn_often(path: Path, steps: int) -> None:
     async def taken() -> None:
         storage = open_storage(path)
         try:
-            user = await storage.database.read_all(queries.users.find, "ana")
-            assert user is not None
+            user = await user_of(storage.database)
             for _ in range(steps):
                 await storage.database.write(
                     queries.layer_weights.learn, user, Intent.FACT, step, LATER
@@ -235,21 +234,20 @@ async def test_manually_written_state_is_validated(
 
 async def test_rollback_resets_intent_offsets(memory: Memory) -> None:
     await remembered(memory)
-    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(memory.runtime.database)
     moved = LearningState(intent=(0.1, 0.0, 0.0, 0.0), precision=(1.0,) * 25, version=1)
-    await memory.runtime.storage.database.write(
+    await memory.runtime.database.write(
         queries.layer_weights.learn, user, Intent.FACT, lambda _: moved, LATER
     )
-    assert (await memory.runtime.storage.database.read(queries.users.profile, user, ())).moved == {
+    assert (await memory.runtime.database.read(queries.users.profile, user, ())).moved == {
         Intent.FACT: (0.1, 0.0, 0.0, 0.0)
     }
-    await memory.runtime.storage.database.write(
+    await memory.runtime.database.write(
         queries.layer_weights.learn,
         user,
         Intent.FACT,
         lambda before: replace(before, precision=(), version=2),
         LATER,
     )
-    assert (await memory.runtime.storage.database.read(queries.users.profile, user, ())).moved == {}
+    assert (await memory.runtime.database.read(queries.users.profile, user, ())).moved == {}
     assert (await memory.weights_over_time("ana"))[0].reason == "back to the last good ones"

@@ -16,7 +16,6 @@ from hotmem.errors import InvalidInput
 from hotmem.feedback.usage import quality_records
 from hotmem.options import LearningOptions, Options
 from hotmem.ranking.relevance import Answerability
-from hotmem.storage import queries
 from hotmem.storage.queries import quality
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.registry import tool
@@ -30,7 +29,7 @@ from hotmem.types import (
     Tally,
     Trace,
 )
-from tests.conversation import START, OpenMemory, said
+from tests.conversation import START, OpenMemory, said, user_of
 
 LATER = START + timedelta(days=3)
 TIMES = st.lists(st.floats(0.3, 60_000), min_size=1, max_size=50)
@@ -224,8 +223,7 @@ async def test_a_question_is_forgotten_with_its_turn(memory: Memory) -> None:
 
 async def test_number_of_days_is_bounded(memory: Memory) -> None:
     await remembered(memory)
-    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(memory.runtime.database)
     days = [
         date(2020, 1, 1) + timedelta(days=number) for number in range(0, 2 * quality.MOST_DAYS, 2)
     ]

@@ -51,7 +51,7 @@ async def evolved(
         first = {one.name: one.keywords for one in await memory.subcategories("ana")}
         await memory.evolve("ana", category=Category.LEARNINGS)
         second = {one.name for one in await memory.subcategories("ana")}
-        stats = await memory.runtime.storage.database.read_all(_calls)
+        stats = await memory.runtime.database.read_all(_calls)
     return first, " ".join(sorted(first)), " ".join(sorted(second)), stats
 
 

@@ -90,7 +90,7 @@ async def test_rules_by_age_and_by_category(database: Path, open_memory: OpenMem
         assert {known.text for known in await memory.memories("ben", past=True)} == {
             "Ben's sister is called Marta."
         }
-        entries = await memory.runtime.storage.database.read_all(
+        entries = await memory.runtime.database.read_all(
             queries.retention.entries, None, None, Action.FORGET, 10
         )
         assert {(one.who, one.user_id, one.act.what) for one in entries} == {

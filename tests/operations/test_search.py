@@ -204,7 +204,7 @@ async def test_a_search_waiting_for_the_writer_does_not_block_recalls(memory: Me
         writing.set()
         done.wait(60)
 
-    write = asyncio.create_task(memory.runtime.storage.database.write_all(long_write))
+    write = asyncio.create_task(memory.runtime.database.write_all(long_write))
     await asyncio.to_thread(writing.wait)
     searches = [
         asyncio.create_task(memory.search_memory("the boiler's number", user_id="ana"))

@@ -11,7 +11,7 @@ from hotmem.operations.requests import StoreContext
 from hotmem.operations.results import as_json
 from hotmem.storage import queries
 from hotmem.types import Category, Kind, NewMemory
-from tests.conversation import said
+from tests.conversation import said, user_of
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -63,10 +63,9 @@ async def test_an_equivalent_statement_confirms_the_memory(memory: Memory) -> No
 
 async def test_a_memory_forgotten_meanwhile_is_not_confirmed(memory: Memory) -> None:
     stored = await memory.store_memory("The cottage has no heating.", user_id="ana")
-    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(memory.runtime.database)
     note = NewMemory("The cottage has no heating.", Kind.FACT, Category.CONTEXTS, 3)
-    assert await memory.runtime.storage.database.write(
+    assert await memory.runtime.database.write(
         queries.new_memories.confirm,
         user,
         memory.runtime.write.encoder_id,
@@ -76,7 +75,7 @@ async def test_a_memory_forgotten_meanwhile_is_not_confirmed(memory: Memory) -> 
         "the same",
     )
     await memory.forget(user_id="ana", memory_id=stored.id)
-    assert not await memory.runtime.storage.database.write(
+    assert not await memory.runtime.database.write(
         queries.new_memories.confirm,
         user,
         memory.runtime.write.encoder_id,

@@ -17,6 +17,7 @@ from pipecat.tests.utils import SleepFrame
 from hotmem import Memory
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.turn_state import RecallTiming
+from tests.conversation import models
 from tests.pipecat.daniel import asking, blocks, contexts, daniels, tell
 from tests.pipecat.failing import Slow
 from tests.pipecat.scene import NOW, turns_in
@@ -78,12 +79,7 @@ async def test_opening_and_closing_a_file_leaves_no_thread(database: Path) -> No
 
 async def test_a_pipeline_cancelled_during_a_recall_ends(memory: Memory, database: Path) -> None:
     await tell(memory)
-    async with Slow(
-        database,
-        encoder=memory.runtime.recall.encoder,
-        language=memory.runtime.recall.language,
-        seconds=5,
-    ) as slow:
+    async with Slow(database, **models(memory), seconds=5) as slow:
         processor = daniels(slow)
         await run_test(
             whole(processor),
@@ -95,12 +91,7 @@ async def test_a_pipeline_cancelled_during_a_recall_ends(memory: Memory, databas
 
 
 async def test_a_prefetch_ends_with_the_pipeline(memory: Memory, database: Path) -> None:
-    async with Slow(
-        database,
-        encoder=memory.runtime.recall.encoder,
-        language=memory.runtime.recall.language,
-        seconds=5,
-    ) as slow:
+    async with Slow(database, **models(memory), seconds=5) as slow:
         processor = daniels(slow)
         await run_test(
             whole(processor),

@@ -29,7 +29,7 @@ from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.turn_state import RecallTiming
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.types import ContextBlock
-from tests.conversation import remember
+from tests.conversation import models, remember
 from tests.logs import captured_logs
 from tests.pipecat.daniel import MONDAY, THURSDAY, TOLD, asking, blocks, daniels, tell
 from tests.pipecat.failing import Breaking, Raising, Slow
@@ -219,12 +219,7 @@ async def test_a_late_block_does_not_answer_another_question(
     database: Path, memory: Memory
 ) -> None:
     await tell(memory)
-    slow = Slow(
-        database,
-        encoder=memory.runtime.recall.encoder,
-        language=memory.runtime.recall.language,
-        seconds=0.4,
-    )
+    slow = Slow(database, **models(memory), seconds=0.4)
     async with slow, scene(daniels(slow, deadline_ms=100)) as bot:
         await bot.exchange(QUESTION)
         await asyncio.sleep(0.8)
@@ -370,12 +365,7 @@ async def test_a_late_block_is_injected_on_a_turn_that_needs_no_memory(
     database: Path, memory: Memory
 ) -> None:
     await tell(memory)
-    slow = Slow(
-        database,
-        encoder=memory.runtime.recall.encoder,
-        language=memory.runtime.recall.language,
-        seconds=0.4,
-    )
+    slow = Slow(database, **models(memory), seconds=0.4)
     async with slow, scene(daniels(slow, deadline_ms=100)) as bot:
         await bot.exchange(QUESTION)
         await asyncio.sleep(0.8)
@@ -389,12 +379,7 @@ async def test_a_late_block_is_injected_on_a_turn_that_needs_no_memory(
 @pytest.mark.real_clock
 async def test_a_late_block_is_injected_after_a_tool_call(database: Path, memory: Memory) -> None:
     await tell(memory)
-    async with Slow(
-        database,
-        encoder=memory.runtime.recall.encoder,
-        language=memory.runtime.recall.language,
-        seconds=0.4,
-    ) as slow:
+    async with Slow(database, **models(memory), seconds=0.4) as slow:
         down, _ = await run_test(
             daniels(slow, deadline_ms=100),
             frames_to_send=[asking(QUESTION), SleepFrame(1.0), asking(QUESTION), SleepFrame(0.2)],
@@ -466,12 +451,7 @@ async def test_a_clock_that_jumps_back_loses_no_turn(memory: Memory, database: P
 
 async def test_a_slow_prefetch_delays_no_frame(database: Path, memory: Memory) -> None:
     await tell(memory)
-    async with Slow(
-        database,
-        encoder=memory.runtime.recall.encoder,
-        language=memory.runtime.recall.language,
-        seconds=2.0,
-    ) as slow:
+    async with Slow(database, **models(memory), seconds=2.0) as slow:
         processor = daniels(slow, deadline_ms=100)
         await _spoken_in_time(processor)
     assert [text for role, text in turns_in(database)[len(TOLD) :] if role == "user"] == [

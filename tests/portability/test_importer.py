@@ -42,7 +42,7 @@ from hotmem.types import (
     SourceSpan,
     UserRecord,
 )
-from tests.conversation import START, OpenMemory, remember, said
+from tests.conversation import START, OpenMemory, remember, said, user_of
 from tests.victim import import_until_killed
 from tests.warm import CONTEXT
 
@@ -305,7 +305,7 @@ async def test_an_import_stopped_by_a_full_disk_is_reverted_later(
     await asyncio.to_thread(
         file.write_text, "\n".join(turn_line(number) for number in range(3000)), "utf-8"
     )
-    database = memory.runtime.storage.database
+    database = memory.runtime.database
     assert isinstance(database, SqliteDatabase) and database._writer is not None
     writer = database._writer
     writer.execute(
@@ -345,7 +345,7 @@ async def test_one_import_at_a_time_for_each_user(memory: Memory, tmp_path: Path
     (unfinished,) = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
     with pytest.raises(InvalidInput, match=f"undo it: {unfinished.id}"):
         await memory.import_records(file)
-    assert await memory.runtime.storage.database.read_all(queries.users.find, "ben") is None
+    assert await memory.runtime.database.read_all(queries.users.find, "ben") is None
     assert (await memory.import_records(tmp_path / "ten.jsonl")).turns == 10
     assert (await memory.import_records(file)).turns == 8
     decision = (await memory_decisions(memory, "ben", DecisionsArguments())).decisions[0]
@@ -529,13 +529,9 @@ async def begun(storage: Storage, folder: Path) -> None:
 
 
 async def turns(memory: Memory) -> list[Any]:
-    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(memory.runtime.database)
     return [
-        turn
-        for _, turn in await memory.runtime.storage.database.read(
-            queries.turns.of_user, user, 0, 1000
-        )
+        turn for _, turn in await memory.runtime.database.read(queries.turns.of_user, user, 0, 1000)
     ]
 
 

@@ -51,15 +51,13 @@ async def second(tmp_path: Path, open_memory: OpenMemory) -> AsyncIterator[Memor
 
 def offsets_of(conn: Connection, user_id: str) -> dict[Intent, IntentOffset]:
     """A user's offsets of the weights by intent."""
-    user = queries.users.find(conn, user_id)
-    assert user is not None
+    user = queries.users.ensure(conn, user_id)
     return queries.layer_weights.moved(conn, user)
 
 
 def put_offset(conn: Connection, user_id: str) -> None:
     """Store an offset of the weights for questions of one intent."""
-    user = queries.users.find(conn, user_id)
-    assert user is not None
+    user = queries.users.ensure(conn, user_id)
     queries.layer_weights.put_moved(conn, user, {Intent.FACT: (0.1, 0.0, -0.1, 0.0)})
 
 

@@ -17,7 +17,7 @@ from hotmem.storage.queries.jobs import UserRotation
 from hotmem.types import Statement, StoredMemory, Understanding
 from hotmem.understanding.facts import relations
 from hotmem.understanding.facts.relations import Relation
-from tests.conversation import START, remember, said
+from tests.conversation import START, remember, said, user_of
 from tests.letters import LetterEncoder
 from tests.tables import tables
 from tests.thoroughness import examples
@@ -59,8 +59,7 @@ async def learnt(storage: Storage, statements: list[Statement]) -> list[StoredMe
             apply_correction,
             find_same_subjects,
         )
-    user = await storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(storage.database)
     return await storage.database.read(queries.memories.of_user, user, START, past=True)
 
 

@@ -23,7 +23,7 @@ from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.editing import EditArguments, edit_memory
 from hotmem.tools.maintenance import UndoArguments, undo_decision
 from hotmem.types import EvidenceKind
-from tests.conversation import HOSTILE, START, OpenMemory, remember, said
+from tests.conversation import HOSTILE, START, OpenMemory, remember, said, user_of
 from tests.postgres import VERSIONS
 from tests.victim import copy_until_killed
 from tests.warm import CONTEXT
@@ -198,8 +198,7 @@ async def test_what_was_done_before_a_copy_can_be_undone_after_it(
             assert await memory.restore(user_id="ana")
             result = await memory.import_records(hotmem_source(tmp_path / "ana.jsonl"))
             assert result.forgotten
-            user = await memory.runtime.database.read_all(queries.users.find, "ben")
-            assert user is not None
+            user = await user_of(memory.runtime.database, "ben")
             made = await memory.runtime.database.read(queries.decisions.of_user, user, 20)
             for decision in made:
                 if decision.undone_at is None:
@@ -412,8 +411,7 @@ async def test_a_copy_has_the_language_of_its_source(place: Make, open_memory: O
     await theirs.close()
     copied = open_storage(target)
     assert copied.database.language == "de"
-    user = await copied.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(copied.database)
     search = LexicalSearch(EvidenceKind.PASSAGE, ["Haus"], 5)
     assert [len(found) for found in await copied.engine.search(user, search)] == [1]
     await copied.database.close()

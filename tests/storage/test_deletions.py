@@ -25,8 +25,7 @@ from hotmem.storage.queries.deletions import FOREIGN_KEYS, NOT_KEPT, USER_TABLES
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.tools.editing import EditArguments, edit_memory
-from hotmem.types import UserKey
-from tests.conversation import START, said, turns_told
+from tests.conversation import START, said, turns_told, user_of
 from tests.letters import LetterEncoder
 from tests.storage.test_erasure import copies
 from tests.thoroughness import examples
@@ -152,9 +151,7 @@ def test_brought_back_it_is_as_it_was(way: str, language: Language) -> None:
                 assert restored is not None and restored.removed == receipt
                 assert await asyncio.to_thread(rows, path) == held
                 assert unaccessed(await everything_seen(memory)) == unaccessed(before)
-                assert not await memory.runtime.storage.database.read_all(
-                    queries.maintenance.faults
-                )
+                assert not await memory.runtime.database.read_all(queries.maintenance.faults)
                 assert not memory.hides(f"Tell me of {SECRET}.", user_id="ana")
                 assert await memory.restore(user_id="ana") is None
 
@@ -177,32 +174,15 @@ async def test_it_is_hidden_from_everything_at_once(way: str, memory: Memory) ->
     await memory.settle()
     seen = await everything_seen(memory)
     seen += [repr(await memory.memories("ana", past=True)), repr(await memory.subcategories("ana"))]
-    seen.append(
-        repr(
-            await memory.runtime.storage.database.read(
-                queries.job_failures.located, await user_of(memory), "Xylomander", 10
-            )
-        )
-    )
-    seen.append(
-        repr(
-            await memory.runtime.storage.database.read(
-                queries.advice.mentions, await user_of(memory), None, 100
-            )
-        )
-    )
+    read, user = memory.runtime.database.read, await user_of(memory.runtime.database)
+    seen.append(repr(await read(queries.job_failures.located, user, SECRET, 10)))
+    seen.append(repr(await read(queries.advice.mentions, user, None, 100)))
     assert not [
         line
         for line in seen
         if SECRET.casefold() in line.casefold() and "Nothing is known" not in line
     ]
-    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
-
-
-async def user_of(memory: Memory) -> UserKey:
-    user = await memory.runtime.storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
-    return user
+    assert not await memory.runtime.database.read_all(queries.maintenance.faults)
 
 
 async def test_it_is_erased_when_its_time_is_over(memory: Memory, database: Path) -> None:
@@ -221,10 +201,10 @@ async def test_who_is_forgotten_whole_is_unknown_when_the_time_is_over(
 ) -> None:
     await memory.forget(user_id="ana", everything=True, grace=SOON)
     for _ in range(50):
-        if await memory.runtime.storage.database.read_all(queries.users.find, "ana") is None:
+        if await memory.runtime.database.read_all(queries.users.find, "ana") is None:
             break
         await asyncio.sleep(0.1)
-    assert await memory.runtime.storage.database.read_all(queries.users.find, "ana") is None
+    assert await memory.runtime.database.read_all(queries.users.find, "ana") is None
     await memory.close()
     assert await copies(database) == 0
 
@@ -264,7 +244,7 @@ async def test_what_was_said_since_stays(way: str, memory: Memory) -> None:
     await memory.settle()
     assert sorted(await turns_told(memory)) == sorted([*before, *since])
     assert known <= {one.text for one in await memory.memories("ana", past=True)}
-    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
+    assert not await memory.runtime.database.read_all(queries.maintenance.faults)
     assert "Rui" in (await memory.recall("Whom did I meet in Braga?", user_id="ana", at=LATER)).text
     assert SECRET in (await memory.recall("What is my dog called?", user_id="ana", at=LATER)).text
 
@@ -279,8 +259,8 @@ async def test_merges_edits_and_tags_come_back(memory: Memory, database: Path) -
         ),
     )
     other = await memory.store_memory("Walnuts are in the cellar.", user_id="ana")
-    user = await user_of(memory)
-    await memory.runtime.storage.database.write(
+    user = await user_of(memory.runtime.database)
+    await memory.runtime.database.write(
         queries.decisions.merge, user, edited.id, [other.id], "the same", START
     )
     await memory.settle()
@@ -288,7 +268,7 @@ async def test_merges_edits_and_tags_come_back(memory: Memory, database: Path) -
     await memory.forget(user_id="ana", entity=SECRET, grace=DAY)
     assert await memory.restore(user_id="ana") is not None
     assert await asyncio.to_thread(rows, database) == held
-    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
+    assert not await memory.runtime.database.read_all(queries.maintenance.faults)
 
 
 async def test_what_comes_back_with_an_import_is_there_once(memory: Memory, tmp_path: Path) -> None:
@@ -304,7 +284,7 @@ async def test_what_comes_back_with_an_import_is_there_once(memory: Memory, tmp_
     assert await memory.restore(user_id="ana") is not None
     await memory.settle()
     assert sorted(await turns_told(memory)) == sorted(before)
-    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
+    assert not await memory.runtime.database.read_all(queries.maintenance.faults)
 
 
 async def test_what_came_with_an_import_that_was_taken_back_stays_away(
@@ -326,17 +306,17 @@ async def test_what_came_with_an_import_that_was_taken_back_stays_away(
     assert (await memory.import_records(file)).turns == 1
     await memory.settle()
     await memory.forget(user_id="ana", entity=SECRET, grace=DAY)
-    user = await user_of(memory)
+    user = await user_of(memory.runtime.database)
     (done,) = [
         one
-        for one in await memory.runtime.storage.database.read(queries.decisions.of_user, user, -1)
+        for one in await memory.runtime.database.read(queries.decisions.of_user, user, -1)
         if one.action == "imported"
     ]
-    await memory.runtime.storage.database.write(queries.undoing.undo, user, done.id, START)
+    await memory.runtime.database.write(queries.undoing.undo, user, done.id, START)
     await memory.take_back()
     assert await memory.restore(user_id="ana") is not None
     assert sorted(await turns_told(memory)) == sorted(before)
-    assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
+    assert not await memory.runtime.database.read_all(queries.maintenance.faults)
 
 
 class OtherLetters(LetterEncoder):
@@ -356,7 +336,7 @@ async def test_with_another_encoder_it_is_embedded_anew(
     async with Memory.open(database, encoder=OtherLetters(), language=language) as memory:
         await memory.settle()
         assert await memory.restore(user_id="ana") is not None
-        assert await memory.runtime.storage.database.read_all(
+        assert await memory.runtime.database.read_all(
             queries.embedding.waiting, memory.runtime.write.encoder_id, 10, SERVED
         )
         await memory.settle()
@@ -364,7 +344,7 @@ async def test_with_another_encoder_it_is_embedded_anew(
         assert (
             SECRET in (await memory.recall("What is my dog called?", user_id="ana", at=LATER)).text
         )
-        assert not await memory.runtime.storage.database.read_all(queries.maintenance.faults)
+        assert not await memory.runtime.database.read_all(queries.maintenance.faults)
 
 
 async def test_nothing_forgotten_is_nothing_kept(memory: Memory) -> None:

@@ -23,7 +23,7 @@ from hotmem.text.stemming import stem, stems
 from hotmem.types.maintenance import ForgetEntity, Leftovers
 from hotmem.understanding.query.voice_commands import find_command
 from tests import warm
-from tests.conversation import START, life, said
+from tests.conversation import START, life, said, user_of
 from tests.letters import LetterEncoder
 
 SECRET = "Xylomander"
@@ -180,8 +180,7 @@ async def test_nothing_is_left_among_many_turns(database: Path) -> None:
             ),
             START,
         )
-    user = await storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(storage.database)
     await storage.forgetting.forget(user, ForgetEntity(SECRET))
     assert await storage.database.purge(1.0) is Leftovers.NONE
     assert await copies(database) == 0

@@ -34,7 +34,7 @@ from hotmem.tools.maintenance import (
 from hotmem.types import ForgetResult, Role, SessionSummary, SummarySentence
 from hotmem.types.maintenance import ForgetEntity, ForgetEverything, ForgetSession
 from hotmem.understanding.facts import extract_from_parse
-from tests.conversation import START, remember, said, turns_told
+from tests.conversation import START, remember, said, turns_told, user_of
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
 from tests.storage.test_erasure import whole
 from tests.thoroughness import examples
@@ -188,8 +188,7 @@ async def test_no_vector_and_no_sign_of_a_word_piece_is_left_either(database: Pa
         for number in range(2)
     ]
     await storage.database.write_all(queries.embedding.put, ENCODER, waiting, list(rows), signs)
-    user = await storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(storage.database)
     await storage.forgetting.forget(user, ForgetSession("0"))
     await storage.database.close()
     content = await asyncio.to_thread(database.read_bytes)
@@ -342,8 +341,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
     await storage.database.write_all(
         queries.turns.add, said(f"My dog is called {SECRET}.", session="secret"), START
     )
-    user = await storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(storage.database)
     ((kind, passage, text),) = await storage.database.read_all(
         queries.embedding.waiting, ENCODER, 5, SERVED
     )
@@ -386,8 +384,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
     )
     await storage.database.write(queries.sessions.put, user, seen, summary, {}, turn.text)
 
-    ben = await storage.database.read_all(queries.users.find, "ben")
-    assert ben is not None
+    ben = await user_of(storage.database, "ben")
     assert await storage.database.read(queries.memories.of_user, ben, START, past=True) == []
     assert await storage.database.read(queries.sessions.of_session, ben, "monday") is None
     assert [
@@ -411,8 +408,7 @@ async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: P
         queries.turns.add, said(f"My dog is called {SECRET}.", name="one"), START
     )
     await storage.database.write_all(queries.turns.add, said("I like walnuts.", name="two"), START)
-    user = await storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(storage.database)
     await storage.database.write(queries.sessions.end, user, "monday")
     waiting = await storage.database.read_all(queries.embedding.waiting, ENCODER, 5, SERVED)
     rows = list(encoder.encode([text for _, _, text in waiting]))

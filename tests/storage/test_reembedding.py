@@ -89,8 +89,7 @@ def renew(conn: Connection, most: int) -> list[int]:
 
 def ana(conn: Connection) -> UserKey:
     """The user's number."""
-    user = users.find(conn, "ana")
-    assert user is not None
+    user = users.ensure(conn, "ana")
     return user
 
 

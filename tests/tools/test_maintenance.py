@@ -30,7 +30,7 @@ from hotmem.tools.maintenance import (
 )
 from hotmem.tools.registry import tool
 from hotmem.types import TagUse
-from tests.conversation import remember, said
+from tests.conversation import models, remember, said
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -295,9 +295,7 @@ async def test_a_backup_during_writes_is_complete(tmp_path: Path, memory: Memory
         backup_restore(memory, "ana", asked, lambda left, whole: progress.append((left, whole))),
     )
     assert progress and progress[-1][0] == 0
-    async with Memory.open(
-        target, encoder=memory.runtime.recall.encoder, language=memory.runtime.recall.language
-    ) as copy:
+    async with Memory.open(target, **models(memory)) as copy:
         assert "Potola" in (await copy.recall("What is my dog called?", user_id="ana")).text
         assert (await validate_storage(copy, "ana", NoArguments())).sound
     with pytest.raises(InvalidInput, match="exists"):

@@ -23,6 +23,7 @@ from hotmem.types import (
     UserKey,
 )
 from hotmem.types.maintenance import ForgetEverything
+from tests.conversation import user_of
 from tests.storage.contract.conftest import Open
 from tests.storage.contract.story import (
     NOW,
@@ -363,8 +364,7 @@ async def test_a_turn_of_a_user_who_is_forgotten_meanwhile_is_stored(
 ) -> None:
     for number in range(WRITES):
         await database.write_all(say, "I like rain.")
-        ana = await database.read_all(queries.users.find, "ana")
-        assert ana is not None
+        ana = await user_of(database)
         await asyncio.gather(
             database.write(queries.forget.remove, ana, ForgetEverything()),
             second.write_all(say, f"Remark {number}.", session="second"),

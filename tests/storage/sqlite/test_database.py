@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 from shutil import copyfile
@@ -34,43 +35,43 @@ def add(conn: Connection, name: str) -> None:
     conn.execute("INSERT INTO users (public_id) VALUES (?)", (name,))
 
 
-async def test_the_loop_runs_on_while_all_readers_are_busy(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
-    try:
-        until = time.monotonic() + 0.3
-        busy = [
-            asyncio.create_task(
-                asyncio.to_thread(
-                    opened.read_here, until, USER, lambda conn: count_for_ever(conn, USER)
-                )
+@pytest.fixture
+async def opened(database: Path) -> AsyncIterator[SqliteDatabase]:
+    """An open file, empty at first."""
+    file = SqliteDatabase.open(database)
+    yield file
+    await file.close()
+
+
+async def test_the_loop_runs_on_while_all_readers_are_busy(opened: SqliteDatabase) -> None:
+    until = time.monotonic() + 0.3
+    busy = [
+        asyncio.create_task(
+            asyncio.to_thread(
+                opened.read_here, until, USER, lambda conn: count_for_ever(conn, USER)
             )
-            for _ in range(READERS)
-        ]
-        ticks = 0
-        while not all(task.done() for task in busy):
-            await asyncio.sleep(0.01)
-            ticks += 1
-        assert ticks >= 5
-        assert all(
-            isinstance(result, DeadlineExceeded)
-            for result in await asyncio.gather(*busy, return_exceptions=True)
         )
-    finally:
-        await opened.close()
+        for _ in range(READERS)
+    ]
+    ticks = 0
+    while not all(task.done() for task in busy):
+        await asyncio.sleep(0.01)
+        ticks += 1
+    assert ticks >= 5
+    assert all(
+        isinstance(result, DeadlineExceeded)
+        for result in await asyncio.gather(*busy, return_exceptions=True)
+    )
 
 
 async def test_the_journal_is_copied_into_the_file_behind_the_writes(
-    database: Path, tmp_path: Path
+    opened: SqliteDatabase, database: Path, tmp_path: Path
 ) -> None:
-    opened = SqliteDatabase.open(database)
     copy = tmp_path / "without-journal.db"
-    try:
-        for number in range(CHECKPOINT_EVERY):
-            await opened.write_all(add, f"user {number}")
-        await opened.write_all(count)
-        copyfile(database, copy)
-    finally:
-        await opened.close()
+    for number in range(CHECKPOINT_EVERY):
+        await opened.write_all(add, f"user {number}")
+    await opened.write_all(count)
+    copyfile(database, copy)
     with closing(connect(copy)) as conn:
         assert count(conn) == CHECKPOINT_EVERY
 
@@ -96,8 +97,9 @@ async def test_what_write_returned_from_is_on_the_disk(
         await opened.close()
 
 
-async def test_closing_leaves_one_file_and_can_be_done_twice(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
+async def test_closing_leaves_one_file_and_can_be_done_twice(
+    opened: SqliteDatabase, database: Path
+) -> None:
     await opened.write_all(add, "ana")
     await opened.close()
     await opened.close()
@@ -115,8 +117,7 @@ async def test_a_file_without_a_journal_is_opened_and_closed(database: Path) -> 
             assert conn.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
 
 
-async def test_a_closed_file_is_told_to_who_reads_here_too(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
+async def test_a_closed_file_is_told_to_who_reads_here_too(opened: SqliteDatabase) -> None:
     here = opened.inline()
     await opened.close()
     with pytest.raises(MemoryClosed):
