@@ -13,9 +13,9 @@ from pipecat.frames.frames import (
 )
 from pipecat.tests.utils import SleepFrame
 
-from hotmem import Memory, Usage
+from hotmem import Memory
 from hotmem.pipecat import HotMemProcessor, shutdown
-from tests.pipecat.daniel import SMALL_TALK, TOLD, asking, blocks, contexts, daniels, tell
+from tests.pipecat.daniel import SMALL_TALK, TOLD, asking, blocks, contexts, daniels, events, tell
 from tests.pipecat.failing import Hanging
 from tests.pipecat.scene import scene, turns_in
 from tests.pipeline_runs import run_test
@@ -117,8 +117,7 @@ async def test_the_spoken_part_of_an_interrupted_reply_is_stored_and_used_for_fe
 ) -> None:
     await tell(memory)
     processor = daniels(memory)
-    usages: list[Usage] = []
-    processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))
+    usages = events(processor, "on_memory_used")
     reply = "Your dog is called Rocky. " + "Let me think. " * 30 + "Your sister lives in Boston."
     async with scene(processor, [reply, "Sorry."], word_s=0.05) as bot:
         await bot.say("What's my dog called, and what's my sister called?")

@@ -16,9 +16,8 @@ from pipecat.tests.utils import SleepFrame
 
 from hotmem import Memory
 from hotmem.pipecat import HotMemProcessor
-from hotmem.pipecat.turn_state import RecallTiming
 from tests.conversation import models
-from tests.pipecat.daniel import asking, blocks, contexts, daniels, tell
+from tests.pipecat.daniel import asking, blocks, contexts, daniels, events, tell
 from tests.pipecat.failing import Slow
 from tests.pipecat.scene import NOW, turns_in
 from tests.pipeline_runs import run_test
@@ -106,8 +105,7 @@ async def test_the_interruption_at_the_start_of_a_turn_does_not_cancel_its_prefe
 ) -> None:
     await tell(memory)
     processor = daniels(memory)
-    timings: list[RecallTiming] = []
-    processor.add_event_handler("on_memory_recalled", lambda _, __, timing: timings.append(timing))
+    timings = events(processor, "on_memory_recalled", 1)
     heard = InterimTranscriptionFrame(QUESTION, "user", NOW)
     turn = LLMContextUserTurnFrame(text=QUESTION, timestamp=NOW)
     frames = [

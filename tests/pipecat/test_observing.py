@@ -13,11 +13,9 @@ from pipecat.frames.frames import Frame, MetricsFrame
 from pipecat.metrics.metrics import ProcessingMetricsData
 from pipecat.observers.base_observer import BaseObserver, FramePushed
 
-from hotmem import Memory, Turn, Usage
-from hotmem.pipecat.turn_state import RecallTiming
-from hotmem.types import ContextBlock
+from hotmem import Memory
 from tests.logs import captured_logs
-from tests.pipecat.daniel import daniels, tell
+from tests.pipecat.daniel import daniels, events, tell
 from tests.pipecat.scene import scene
 
 pytestmark = pytest.mark.real_clock
@@ -56,9 +54,8 @@ class Metrics(BaseObserver):
 
 async def test_recall_timing_adds_up(memory: Memory) -> None:
     await tell(memory)
-    timings: list[RecallTiming] = []
     processor = daniels(memory)
-    processor.add_event_handler("on_memory_recalled", lambda _, __, timing: timings.append(timing))
+    timings = events(processor, "on_memory_recalled", 1)
     async with scene(processor) as bot:
         for _ in range(5):
             await bot.exchange(QUESTION)
@@ -87,8 +84,7 @@ async def test_metrics_frames_have_the_wait_of_context_frames(memory: Memory) ->
     await tell(memory)
     processor = daniels(memory)
     metrics = Metrics()
-    timings: list[RecallTiming] = []
-    processor.add_event_handler("on_memory_recalled", lambda _, __, timing: timings.append(timing))
+    timings = events(processor, "on_memory_recalled", 1)
     async with scene(processor, observed=True) as bot:
         bot.worker.add_observer(metrics)
         await bot.exchange(QUESTION)
@@ -145,12 +141,9 @@ async def test_without_tracing_there_are_no_spans(
 async def test_events_of_recalls_turns_and_usage(memory: Memory) -> None:
     await tell(memory)
     processor = daniels(memory)
-    recalled: list[ContextBlock] = []
-    stored: list[Turn] = []
-    used: list[Usage] = []
-    processor.add_event_handler("on_memory_recalled", lambda _, block, __: recalled.append(block))
-    processor.add_event_handler("on_memory_stored", lambda _, turn: stored.append(turn))
-    processor.add_event_handler("on_memory_used", lambda _, usage: used.append(usage))
+    recalled = events(processor, "on_memory_recalled")
+    stored = events(processor, "on_memory_stored")
+    used = events(processor, "on_memory_used")
     async with scene(processor, ["She is called Rocky."]) as bot:
         await bot.exchange(QUESTION)
     assert [block.query for block in recalled] == [QUESTION]

@@ -16,11 +16,10 @@ from pipecat.frames.frames import (
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
 from pipecat.tests.utils import SleepFrame
 
-from hotmem import Memory, Usage
+from hotmem import Memory
 from hotmem.pipecat import HotMemProcessor, shutdown
-from hotmem.types import ContextBlock
 from tests.logs import captured_logs
-from tests.pipecat.daniel import PATIENT_MS, asking, contexts, daniels, tell
+from tests.pipecat.daniel import PATIENT_MS, asking, contexts, daniels, events, tell
 from tests.pipecat.failing import Hanging, Raising
 from tests.pipecat.scene import turns_in
 from tests.pipeline_runs import run_test
@@ -29,8 +28,7 @@ from tests.pipeline_runs import run_test
 async def test_the_block_is_the_same_after_a_tool_call(memory: Memory) -> None:
     await tell(memory)
     processor = daniels(memory)
-    recalled: list[ContextBlock] = []
-    processor.add_event_handler("on_memory_recalled", lambda _, block, __: recalled.append(block))
+    recalled = events(processor, "on_memory_recalled")
     first, back = asking("What is my dog called?"), asking("What is my dog called?")
     back.context.get_messages().append({"role": "tool", "content": "{}", "tool_call_id": "1"})
     down, _ = await run_test(processor, frames_to_send=[first, back, SleepFrame(0.3)])
@@ -109,8 +107,7 @@ async def test_interruptions_between_turns_do_no_harm(memory: Memory, database: 
     await tell(memory)
     reply = LLMContextAssistantTurnFrame(text="She is called Rocky.", timestamp="")
     processor = daniels(memory)
-    usages: list[Usage] = []
-    processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))
+    usages = events(processor, "on_memory_used")
     frames = [
         InterruptionFrame(),
         asking("What is my dog called?"),
@@ -159,8 +156,7 @@ async def test_users_are_isolated(memory: Memory) -> None:
 
 async def test_quality_counts_recalls_without_results(memory: Memory) -> None:
     processor = daniels(memory)
-    usages: list[Usage] = []
-    processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))
+    usages = events(processor, "on_memory_used")
     frames: list[Frame | SleepFrame] = []
     for question in ("What is the name of Gwendolyn's accountant?", "Good morning!"):
         frames += [

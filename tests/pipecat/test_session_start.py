@@ -23,6 +23,7 @@ from tests.pipecat.daniel import (
     blocks,
     contexts,
     daniels,
+    events,
     tell,
 )
 from tests.pipecat.failing import Hanging, Raising
@@ -92,8 +93,7 @@ async def test_what_recall_needs_is_loaded_before_the_user_speaks(
 async def test_the_second_session_greets_by_name(database: Path) -> None:
     await taught(database)
     processor = session(database, "thursday")
-    given: list[ContextBlock] = []
-    processor.add_event_handler("on_memory_opened", lambda _, block: given.append(block))
+    given = events(processor, "on_memory_opened")
     async with scene(processor, ["Hello Annie!"]) as stage:
         await stage.worker.queue_frame(LLMRunFrame())
         await stage.reply()

@@ -23,7 +23,7 @@ from pipecat.tests.utils import SleepFrame
 from pipecat.turns.user_turn_strategies import EagerUserTurnStrategies
 from pipecat.workers.runner import WorkerRunner
 
-from hotmem import Memory, Turn, Usage
+from hotmem import Memory, Turn
 from hotmem.models import Language
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.turn_state import RecallTiming
@@ -31,7 +31,7 @@ from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.types import ContextBlock
 from tests.conversation import models, remember
 from tests.logs import captured_logs
-from tests.pipecat.daniel import MONDAY, THURSDAY, TOLD, asking, blocks, daniels, tell
+from tests.pipecat.daniel import MONDAY, THURSDAY, TOLD, asking, blocks, daniels, events, tell
 from tests.pipecat.failing import Breaking, Raising, Slow
 from tests.pipecat.scene import NOW, TOOL_CALL, ScriptedModel, scene, turns_in
 from tests.pipeline_runs import run_test
@@ -203,8 +203,7 @@ async def test_a_confirmed_speculative_yes_deletes(memory: Memory, database: Pat
 async def test_a_preamble_before_a_tool_call_is_not_the_answer_for_feedback(memory: Memory) -> None:
     await tell(memory)
     processor = daniels(memory)
-    usages: list[Usage] = []
-    processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))
+    usages = events(processor, "on_memory_used")
     async with scene(
         processor, [f"Let me check. {TOOL_CALL}", "It is six, and your dog is called Rocky."]
     ) as bot:

@@ -22,7 +22,7 @@ from hotmem.pipecat import HotMemProcessor, shutdown
 from hotmem.pipecat.turn_writer import FALLBACK_AFTER_S, WriteQueue
 from hotmem.storage.spool import path_of
 from hotmem.storage.sqlite import connection
-from tests.pipecat.daniel import MONDAY, asking, contexts, daniels, tell
+from tests.pipecat.daniel import MONDAY, asking, contexts, daniels, events, tell
 from tests.pipecat.scene import NOW, turns_in
 from tests.pipeline_runs import run_test
 
@@ -77,11 +77,10 @@ def locked(path: Path) -> Iterator[str]:
 def listen(processor: HotMemProcessor) -> tuple[list[tuple[str, Exception]], list[Turn]]:
     """Failures and stored turns from now on."""
     failed: list[tuple[str, Exception]] = []
-    stored: list[Turn] = []
     processor.add_event_handler(
         "on_memory_error", lambda _, stage, error: failed.append((stage, error))
     )
-    processor.add_event_handler("on_memory_stored", lambda _, turn: stored.append(turn))
+    stored = events(processor, "on_memory_stored")
     return failed, stored
 
 
